@@ -1,0 +1,59 @@
+// How dispatch and the actions talk: dispatch hands a performer an `Exchange`, and the performer
+// reports exactly one outcome to it, at once or later. Callbacks, not promises: the head of an
+// upstream's answer and its first bytes come in one tick, and a static answer needs no tick at all.
+
+import type { IncomingMessage } from 'node:http'
+import type { Context } from '../context.ts'
+import type { GatewayError } from '../gateway-error.ts'
+import type { Value, ValueMap } from '../../spec/expression/value.ts'
+
+/** `action.error` (behaviour §4): what `on_error` reads. */
+export interface ActionError {
+  readonly error_uri: string
+  readonly args: readonly Value[]
+  readonly kwargs: ValueMap
+  readonly details: ValueMap
+  readonly status_code: number
+  readonly headers: ValueMap
+  readonly body: Value
+  /** For the error record where the document has no `on_error`; not visible to expressions. */
+  readonly message: string
+}
+
+/** Head of an upstream answer whose body passes through unread. Names lower case, in order, end-to-end only. */
+export interface StreamHead {
+  readonly statusCode: number
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+/** Where passed-through bytes go. `write` returns false when the client is slow: pause until `onDrain`. */
+export interface ByteSink {
+  write(chunk: Uint8Array): boolean
+  onDrain(resume: () => void): void
+  end(): void
+  /** The upstream died in the middle: the client's connection is cut, so that it can't take half for whole. */
+  destroy(cause: Error): void
+}
+
+export interface Exchange {
+  readonly context: Context
+  /** The raw request: streamed bodies are read from it by the forward action only. */
+  readonly incoming: IncomingMessage
+  /** Undecoded body where dispatch has buffered it (a template reads it, or it is small). */
+  readonly rawBody: Buffer | undefined
+  /** The action succeeded; goes through `on_result`. */
+  succeed(result: ValueMap): void
+  /** The action failed; goes through `on_error`. */
+  fail(error: ActionError): void
+  /** Not the action's outcome: a refusal, or an expression that failed. Never goes through `on_error`. */
+  refuse(error: Error): void
+  /** The body passes through: writes the head now, gives where the bytes go; undefined if the client has gone or the head was refused. */
+  stream(head: StreamHead): ByteSink | undefined
+  /** Runs when the client goes away or the gateway gives the request up. At most one at a time; undefined clears it. */
+  onCancel(cancel: (() => void) | undefined): void
+}
+
+/** Built once per operation at its first use; run for every request. */
+export type Perform = (exchange: Exchange) => void
+
+export type Refusal = GatewayError

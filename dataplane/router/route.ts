@@ -1,0 +1,41 @@
+// What the router is built of and what it gives back. It knows hosts, path patterns, methods and ages;
+// what a route leads to (`T`) is the caller's.
+
+import type { Method } from '../../spec/document.ts'
+import type { HostPattern } from '../../spec/host-pattern.ts'
+import type { PathPattern } from '../../spec/path-pattern.ts'
+
+/** Everything one document contributes. */
+export interface RouteSet<T> {
+  readonly id: string
+  /** Settles clashes: lower `rank` first (0 managed, 1 loaded by hand), then older, then by id. */
+  readonly rank: number
+  readonly since: number
+  readonly hosts: readonly HostPattern[]
+  readonly routes: readonly Route<T>[]
+}
+
+export interface Route<T> {
+  readonly patterns: readonly PathPattern[]
+  readonly methods: readonly Method[]
+  readonly target: T
+}
+
+/** One document's claim on a matched path. */
+export interface Candidate<T> {
+  readonly target: T
+  readonly id: string
+  readonly pattern: PathPattern
+  readonly host: HostPattern
+}
+
+/**
+ * `candidates` in order of precedence: fewer optional segments first, then rank, age, id. A request is
+ * served by the first whose scheme and method fit. `captures` are the decoded segments that bindings took
+ * (the i-th `null` of `pattern.segments`), `hostCaptures` likewise for the host's labels.
+ */
+export interface Match<T> {
+  readonly candidates: readonly Candidate<T>[]
+  readonly captures: readonly string[]
+  readonly hostCaptures: readonly string[]
+}

@@ -1,0 +1,50 @@
+// A compiled document in the form that is kept and sent to workers: routes as data, and each operation
+// as a slice of bytes from which its closures are built at first use.
+
+import type { CompiledEndpoint, CompiledOperation, StatusCodes } from '../../spec/compiled.ts'
+import type { Method, Scheme } from '../../spec/document.ts'
+import type { Template } from '../../spec/expression/template.ts'
+import type { HostPattern } from '../../spec/host-pattern.ts'
+import type { PathPattern } from '../../spec/path-pattern.ts'
+
+export interface PackedDocument {
+  readonly id: string
+  readonly realmUri: string
+  /** 0 managed, 1 loaded by hand. */
+  readonly rank: number
+  /** Unix time, milliseconds. */
+  readonly since: number
+  readonly hosts: readonly HostPattern[]
+  readonly versions: readonly PackedVersion[]
+  /** Operations and path headers, one after the other, then the values they share. */
+  readonly bytes: Uint8Array
+  readonly shared: readonly Slice[]
+}
+
+export interface PackedVersion {
+  readonly name: string
+  readonly basePath: string
+  readonly deprecation?: Readonly<Record<string, string>>
+  readonly poolSize: number
+  readonly languages: readonly string[]
+  readonly statusCodes: StatusCodes
+  readonly endpoints: readonly CompiledEndpoint[]
+  readonly paths: readonly PackedPath[]
+}
+
+export interface PackedPath {
+  readonly template: string
+  readonly patterns: readonly PathPattern[]
+  readonly schemes: readonly Scheme[]
+  readonly headers: Slice
+  readonly operations: Readonly<Partial<Record<Method, Slice>>>
+}
+
+/** [offset, length] in `bytes`. */
+export type Slice = readonly [offset: number, length: number]
+
+/** What dispatch unpacks. */
+export interface UnpackedPath {
+  readonly headers: Template
+  readonly operation: CompiledOperation
+}

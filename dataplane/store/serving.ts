@@ -1,0 +1,20 @@
+// The door between what is held (store, management: the control process) and what is served (the route
+// table: every serving process, which may be the same one).
+
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { PackedDocument } from './packed-document.ts'
+
+/** One atomic change of what is served: realms put → documents → realms deleted. */
+export interface ServingChange {
+  readonly put: readonly PackedDocument[]
+  readonly remove: readonly string[]
+  readonly realms: {
+    readonly put: readonly RealmRecord[]
+    readonly delete: readonly string[]
+  }
+}
+
+export interface Serving {
+  /** Resolves when every serving process has swapped its table. */
+  apply(change: ServingChange): Promise<void>
+}

@@ -1,0 +1,72 @@
+// The door to HTTP upstreams: send a request, give its head and body to a sink, abort. Small, so that
+// a faster client can stand beside undici without anyone noticing.
+
+import type { Readable } from 'node:stream'
+
+export interface UpstreamRequest {
+  /** `http://host:port` */
+  readonly origin: string
+  /** Upper case. */
+  readonly method: string
+  /** Path and query, ready for the request line. */
+  readonly path: string
+  /** Flat list name, value, name, value; no framing headers. */
+  readonly headers: readonly string[]
+  readonly body: Uint8Array | Readable | null
+  /** Bytes of a streamed body when known: framed by length, else chunked. */
+  readonly contentLength?: number
+  readonly connectTimeoutMs: number
+  /** Up to the response headers, then for the longest pause between chunks. */
+  readonly timeoutMs: number
+}
+
+export type UpstreamFailure =
+  | 'refused' // no connection: nothing was sent
+  | 'denied' // the destination guard said no
+  | 'connect_timeout'
+  | 'timeout'
+  | 'reset' // broken off; `headSeen` tells whether an answer had begun
+  | 'malformed'
+  | 'aborted' // by us
+
+export class UpstreamError extends Error {
+  readonly failure: UpstreamFailure
+  readonly headSeen: boolean
+
+  constructor(failure: UpstreamFailure, message: string, headSeen: boolean, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'UpstreamError'
+    this.failure = failure
+    this.headSeen = headSeen
+  }
+}
+
+export interface UpstreamSink {
+  /** Raw header list: name, value, name, value. 1xx heads are not reported. */
+  onHead(statusCode: number, rawHeaders: readonly Buffer[] | readonly string[]): void
+  /** false: pause until `resume()` of the call. */
+  onData(chunk: Buffer): boolean
+  onEnd(): void
+  /** Exactly one of `onEnd` and `onError`, once. */
+  onError(error: UpstreamError): void
+}
+
+export interface UpstreamCall {
+  abort(): void
+  resume(): void
+}
+
+export interface Upstream {
+  send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall
+  /** For gauges: per origin, connections open, busy, and requests that wait. */
+  stats(): readonly UpstreamStats[]
+  /** Origins that no loaded document names any more are closed when idle. */
+  close(): Promise<void>
+}
+
+export interface UpstreamStats {
+  readonly origin: string
+  readonly connected: number
+  readonly running: number
+  readonly queued: number
+}

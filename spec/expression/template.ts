@@ -1,0 +1,59 @@
+// What an expression, or a value holding expressions, becomes once everything known at load has been
+// folded away. Plain readonly data: it prints in golden files and travels to worker processes.
+
+import type { Value } from './value.ts'
+
+/** What only a request knows. Reads of `variables`, `defaults` and `status_codes` never survive folding. */
+export type Root = 'request' | 'action' | 'security'
+
+/** A value that is known (`constant`) or waits for a request (all other kinds). */
+export type Template =
+  ConstantTemplate | MapTemplate | ListTemplate | TextTemplate | ReadTemplate | PipeTemplate
+
+export interface ConstantTemplate {
+  readonly kind: 'constant'
+  readonly value: Value
+}
+
+/** A map in which at least one value waits. Keys are never expressions. */
+export interface MapTemplate {
+  readonly kind: 'map'
+  readonly entries: readonly (readonly [key: string, value: Template])[]
+}
+
+/** A list in which at least one element waits. */
+export interface ListTemplate {
+  readonly kind: 'list'
+  readonly items: readonly Template[]
+}
+
+/** Mixed text: literal strings stand for themselves, templates are inserted by the template rule. */
+export interface TextTemplate {
+  readonly kind: 'text'
+  readonly parts: readonly (string | Template)[]
+}
+
+/** `{{request.body.name}}`: root `request`, keys `['body', 'name']`. */
+export interface ReadTemplate {
+  readonly kind: 'read'
+  readonly root: Root
+  readonly keys: readonly string[]
+}
+
+/** `input |> call |> call`. `source` is the tag as written, for error messages. */
+export interface PipeTemplate {
+  readonly kind: 'pipe'
+  readonly input: Template
+  readonly calls: readonly PipeCall[]
+  readonly source: string
+}
+
+/** Arguments stand in the order written; `_` (the piped map in `merge`) is `{kind: 'piped'}`. */
+export interface PipeCall {
+  readonly name: string
+  readonly args: readonly PipeArgument[]
+}
+
+export type PipeArgument = Template | { readonly kind: 'piped' }
+
+export const constant = (value: Value): ConstantTemplate => ({ kind: 'constant', value })

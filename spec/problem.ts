@@ -1,0 +1,42 @@
+// A located fault in a document: data, never an exception. Codes are a closed set that clients may
+// switch on (behaviour §2); messages are for people and may change.
+
+export type ProblemCode =
+  | 'missing_required_value'
+  | 'invalid_datatype'
+  | 'invalid_value'
+  | 'invalid_path'
+  | 'reserved_path'
+  | 'unsupported_action_type'
+  | 'invalid_expression'
+  | 'no_such_realm'
+  | 'conflict'
+
+/** `path` is an RFC 6901 JSON pointer into the document as it was submitted. */
+export interface Problem {
+  readonly code: ProblemCode
+  readonly path: string
+  readonly message: string
+}
+
+export type WarningCode =
+  'UnknownProperty' | 'MillisecondsAssumed' | 'UnknownContextKey' | 'UnsatisfiedSecurity' | 'Shadowed'
+
+/** Something that loads but that its owner should know of. */
+export interface Warning {
+  readonly code: WarningCode
+  readonly path: string
+  readonly message: string
+}
+
+/**
+ * The pointer of a child.
+ * @example childPointer('/versions/v1/paths', '/a~b') // '/versions/v1/paths/~1a~0b'
+ */
+export const childPointer = (parent: string, key: string | number): string =>
+  `${parent}/${escapeToken(String(key))}`
+
+const escapeToken = (token: string): string =>
+  token.includes('~') || token.includes('/')
+    ? token.replaceAll('~', '~0').replaceAll('/', '~1')
+    : token
