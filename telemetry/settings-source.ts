@@ -1,0 +1,199 @@
+// A command line, an environment and a configuration file in; what each of them says about the settings
+// of a table out, as texts with their source. Judges names, never values.
+
+import { parseDocument } from 'yaml'
+import type { SettingsTable } from './settings-table.ts'
+
+/** A text that some source gives for a setting. */
+export interface Given {
+  /** `--public`, `SVC_GATEWAY_PUBLIC` or `gateway.yaml: public`, for messages. */
+  readonly source: string
+  readonly text: string
+}
+
+/** Per setting what one source says, or the one line that refuses the source. */
+export type Source =
+  | { readonly ok: true; readonly given: ReadonlyMap<string, Given> }
+  | { readonly ok: false; readonly message: string }
+
+export interface CommandLine {
+  readonly ok: true
+  readonly given: ReadonlyMap<string, Given>
+  readonly command: string | null
+  readonly operands: readonly string[]
+  readonly wants: 'help' | 'version' | null
+}
+
+/** Flags of every program beside its own table. */
+export const CONFIG_FLAG = 'config'
+
+/** Reads `--flag value`, `--flag=value`, `--no-flag`, a command and its operands; `--` ends the flags. */
+export const readCommandLine = (
+  table: SettingsTable,
+  argv: readonly string[],
+): CommandLine | { readonly ok: false; readonly message: string } => {
+  const given = new Map<string, Given>()
+  const flagsEnd = argv.includes('--') ? argv.indexOf('--') : argv.length
+  const words: string[] = []
+  let wants: CommandLine['wants'] = null
+  for (let at = 0; at < flagsEnd; at++) {
+    const word = argv[at] ?? ''
+    const question = QUESTIONS.get(word)
+    if (question !== undefined) wants ??= question
+    else if (!word.startsWith('-') || word === '-') words.push(word)
+    else {
+      const flag = readFlag(table, word, argv[at + 1])
+      if (!flag.ok) return flag
+      if (flag.usedNext) at++
+      addFlag(given, table, flag)
+    }
+  }
+  return readWords(table, [...words, ...argv.slice(flagsEnd + 1)], { given, wants })
+}
+
+const QUESTIONS: ReadonlyMap<string, 'help' | 'version'> = new Map([
+  ['--help', 'help'],
+  ['-h', 'help'],
+  ['--version', 'version'],
+])
+
+/** Reads variables that begin with the prefix of the table; an empty one counts as not set. */
+export const readEnvironment = (
+  table: SettingsTable,
+  env: Readonly<Record<string, string | undefined>>,
+): Source => {
+  const given = new Map<string, Given>()
+  for (const [variable, text] of Object.entries(env)) {
+    if (!variable.startsWith(table.envPrefix) || text === undefined || text === '') continue
+    const name = variable.slice(table.envPrefix.length).toLowerCase().replaceAll('_', '-')
+    if (isSetting(table, name)) given.set(name, { source: variable, text })
+    else if (!isServiceLink(variable)) return unknown(table, variable, name)
+  }
+  return { ok: true, given }
+}
+
+/** Reads a YAML map whose keys are flag names; lists and scalars only. */
+export const readConfigText = (table: SettingsTable, file: string, yaml: string): Source => {
+  const document = parseDocument(yaml)
+  const [fault] = document.errors
+  if (fault !== undefined) return refuse(`${file}: ${fault.message.split('\n')[0] ?? 'not YAML'}`)
+  const content: unknown = document.toJS({ maxAliasCount: 0 })
+  if (content === null || content === undefined) return { ok: true, given: new Map() }
+  if (typeof content !== 'object' || Array.isArray(content)) {
+    return refuse(`${file}: expected a map of settings`)
+  }
+  const given = new Map<string, Given>()
+  for (const [key, value] of Object.entries(content)) {
+    const source = `${file}: ${key}`
+    if (key === CONFIG_FLAG || !isSetting(table, key)) return unknown(table, source, key)
+    const text = textOf(value)
+    if (text === undefined) return refuse(`${source}: expected a text, number, boolean or list`)
+    given.set(key, { source, text })
+  }
+  return { ok: true, given }
+}
+
+const refuse = (message: string): { readonly ok: false; readonly message: string } => ({
+  ok: false,
+  message,
+})
+
+const isSetting = (table: SettingsTable, name: string): boolean =>
+  name === CONFIG_FLAG || Object.hasOwn(table.settings, name)
+
+interface Flag {
+  readonly ok: true
+  readonly name: string
+  readonly text: string
+  readonly usedNext: boolean
+}
+
+const readFlag = (
+  table: SettingsTable,
+  word: string,
+  next: string | undefined,
+): Flag | { readonly ok: false; readonly message: string } => {
+  const equals = word.indexOf('=')
+  const flag = equals === -1 ? word : word.slice(0, equals)
+  const name = flag.replace(/^--?/, '')
+  if (!flag.startsWith('--')) return unknown(table, flag, name)
+  const negated = name.startsWith('no-') ? name.slice('no-'.length) : ''
+  if (equals === -1 && typeOf(table, negated) === 'boolean') {
+    return { ok: true, name: negated, text: 'false', usedNext: false }
+  }
+  if (!isSetting(table, name)) return unknown(table, flag, name)
+  if (equals !== -1) return { ok: true, name, text: word.slice(equals + 1), usedNext: false }
+  if (typeOf(table, name) === 'boolean') return { ok: true, name, text: 'true', usedNext: false }
+  if (next === undefined || next.startsWith('--')) return refuse(`${flag}: a value must follow`)
+  return { ok: true, name, text: next, usedNext: true }
+}
+
+const typeOf = (table: SettingsTable, name: string): string | undefined =>
+  Object.hasOwn(table.settings, name) ? table.settings[name]?.type : undefined
+
+/** The last one wins, but for lists, which add up. */
+const addFlag = (given: Map<string, Given>, table: SettingsTable, flag: Flag): void => {
+  const before = given.get(flag.name)?.text
+  const adds = before !== undefined && typeOf(table, flag.name) === 'list'
+  const text = adds ? `${before},${flag.text}` : flag.text
+  given.set(flag.name, { source: `--${flag.name}`, text })
+}
+
+const readWords = (
+  table: SettingsTable,
+  words: readonly string[],
+  rest: Pick<CommandLine, 'given' | 'wants'>,
+): CommandLine | { readonly ok: false; readonly message: string } => {
+  const [word, ...operands] = words
+  if (word === undefined) return { ok: true, command: null, operands: [], ...rest }
+  const commands = table.commands ?? {}
+  const command = Object.hasOwn(commands, word) ? commands[word] : undefined
+  if (command === undefined) return refuse(`${word}: unexpected argument; see --help`)
+  if (command.operands === undefined && operands[0] !== undefined) {
+    return refuse(`${operands[0]}: ${word} takes no argument`)
+  }
+  return { ok: true, command: word, operands, ...rest }
+}
+
+/** Kubernetes puts these into every pod for a Service of the same name as the program. */
+const isServiceLink = (variable: string): boolean =>
+  /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w{1,63})?|PORT(?:_\d{1,5}_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/.test(
+    variable,
+  )
+
+const textOf = (value: unknown): string | undefined => {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (!Array.isArray(value)) return undefined
+  const texts = value.map((element: unknown) =>
+    Array.isArray(element) ? undefined : textOf(element),
+  )
+  return texts.includes(undefined) ? undefined : texts.join(',')
+}
+
+const unknown = (
+  table: SettingsTable,
+  source: string,
+  name: string,
+): { readonly ok: false; readonly message: string } => {
+  const near = [...Object.keys(table.settings), CONFIG_FLAG].find((known) => isNear(name, known))
+  return refuse(
+    `${source}: unknown setting; ${near === undefined ? 'see --help' : `did you mean --${near}?`}`,
+  )
+}
+
+/** At most two letters apart (Levenshtein), or one the beginning of the other. */
+const isNear = (name: string, known: string): boolean => {
+  if (name.length < 3 || Math.abs(name.length - known.length) > 2)
+    return known.startsWith(`${name}-`)
+  let row = Array.from({ length: known.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= name.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= known.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (name[i - 1] === known[j - 1] ? 0 : 1)
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return (row[known.length] ?? 0) <= 2
+}
