@@ -1,0 +1,110 @@
+// Every metric of the data plane: name, labels, buckets. No part of the program names a metric elsewhere.
+
+import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
+import { measureProcess } from '../telemetry/process-metrics.ts'
+import { createRequestMetrics, type RequestMetrics } from '../telemetry/request-metrics.ts'
+
+export const METRICS = {
+  loads: {
+    kind: 'counter',
+    name: 'svc_gateway_loads_total',
+    help: 'Documents and realms that were put or deleted, by result.',
+    labels: ['kind', 'result'],
+  },
+  refusals: {
+    kind: 'counter',
+    name: 'svc_gateway_refusals_total',
+    help: 'Error records that the gateway answered by itself, by code.',
+    labels: ['code'],
+  },
+  upstreamFailures: {
+    kind: 'counter',
+    name: 'svc_gateway_upstream_failures_total',
+    help: 'Upstream requests that failed, by kind of failure.',
+    labels: ['failure'],
+  },
+  upstreamConnections: {
+    kind: 'gauge',
+    name: 'svc_gateway_upstream_connections',
+    help: 'Per origin: connections open (connected) and busy (running), requests that wait (queued).',
+    labels: ['origin', 'state'],
+  },
+  connections: {
+    kind: 'gauge',
+    name: 'svc_gateway_connections',
+    help: 'Client connections open, by listener.',
+    labels: ['listener'],
+  },
+  requestsInFlight: {
+    kind: 'gauge',
+    name: 'svc_gateway_requests_in_flight',
+    help: 'Requests that are being answered.',
+    labels: [],
+  },
+  documents: {
+    kind: 'gauge',
+    name: 'svc_gateway_documents',
+    help: 'API Specifications held.',
+    labels: [],
+    merge: 'max',
+  },
+  realms: {
+    kind: 'gauge',
+    name: 'svc_gateway_realms',
+    help: 'Realms held.',
+    labels: [],
+    merge: 'max',
+  },
+  ready: {
+    kind: 'gauge',
+    name: 'svc_gateway_ready',
+    help: '1 while /ready answers 204.',
+    labels: [],
+    merge: 'min',
+  },
+  snapshot: {
+    kind: 'gauge',
+    name: 'svc_gateway_snapshot',
+    help: '1 for the state the snapshot is in: off, empty, restored (served from it), written, failed.',
+    labels: ['state'],
+    merge: 'max',
+  },
+  workers: {
+    kind: 'gauge',
+    name: 'svc_gateway_workers',
+    help: 'Serving processes of a cluster.',
+    labels: [],
+  },
+  workerRestarts: {
+    kind: 'counter',
+    name: 'svc_gateway_worker_restarts_total',
+    help: 'Serving processes that ended and were replaced.',
+    labels: [],
+  },
+} as const satisfies MetricsTable
+
+export type GatewayMetrics = Metrics<typeof METRICS>
+
+export interface Measurements {
+  readonly metrics: GatewayMetrics
+  readonly requests: RequestMetrics
+}
+
+/** The metrics of one process: the table above, request rows, and the figures of the process itself. */
+export const createMeasurements = (): Measurements => {
+  const metrics = createMetrics(METRICS)
+  const requests = createRequestMetrics({
+    counter: {
+      name: 'svc_gateway_requests_total',
+      help: 'Requests answered, by API, version, path of the document, method and status.',
+    },
+    histogram: {
+      name: 'svc_gateway_request_seconds',
+      help: 'Time from the head of a request to the end of its answer, by API and version.',
+      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    },
+  })
+  metrics.include(() => requests.families())
+  metrics.include(measureProcess())
+  return { metrics, requests }
+}

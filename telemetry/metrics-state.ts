@@ -1,0 +1,94 @@
+// What metrics hold at one moment as plain data: sent between processes, added up, rendered as text. Knows
+// no metric by name.
+
+/** How the values of several processes become one. */
+export type Merge = 'sum' | 'max' | 'min' | 'first'
+
+export interface FamilyState {
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  readonly merge: Merge
+  /** Whole series as they are exposed, `name{label="value"}`, each with the value of the same index. */
+  readonly series: readonly string[]
+  readonly values: readonly number[]
+}
+
+/** Survives `structuredClone`, so it can be sent from a worker to its primary. */
+export type MetricsState = readonly FamilyState[]
+
+/** Content type of `renderMetrics`: the Prometheus text format. */
+export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** One state for several processes: equal series are merged as their family says. */
+export const mergeStates = (states: readonly MetricsState[]): MetricsState => {
+  const families = new Map<string, { family: FamilyState; merged: Map<string, number> }>()
+  for (const family of states.flat()) {
+    const known = families.get(family.name)
+    const merged = known?.merged ?? new Map<string, number>()
+    if (known === undefined) families.set(family.name, { family, merged })
+    const combine = COMBINE[family.merge]
+    family.series.forEach((series, index) => {
+      const value = family.values[index] ?? 0
+      const before = merged.get(series)
+      merged.set(series, before === undefined ? value : combine(before, value))
+    })
+  }
+  return Array.from(families.values(), ({ family, merged }) => ({
+    ...family,
+    series: [...merged.keys()],
+    values: [...merged.values()],
+  }))
+}
+
+/** The text that `/metrics` answers. */
+export const renderMetrics = (state: MetricsState): string => {
+  let text = ''
+  for (const family of state) {
+    if (family.series.length === 0) continue
+    text += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`
+    family.series.forEach((series, index) => {
+      text += `${series} ${renderNumber(family.values[index] ?? 0)}\n`
+    })
+  }
+  return text
+}
+
+/**
+ * The name of a series. Label values are cut at 256 characters.
+ * @example seriesOf('requests', { api: 'a"b' }) // 'requests{api="a\\"b"}'
+ */
+export const seriesOf = (
+  name: string,
+  labels: Readonly<Record<string, string | number>>,
+): string => {
+  const text = labelText(labels)
+  return text === '' ? name : `${name}{${text}}`
+}
+
+/** `api="a",version="v1"`, to stand between the braces of a series. */
+export const labelText = (labels: Readonly<Record<string, string | number>>): string =>
+  Object.entries(labels)
+    .map(([label, value]) => `${label}="${escapeLabel(String(value))}"`)
+    .join(',')
+
+const MAX_LABEL = 256
+
+const COMBINE = {
+  sum: (a, b) => a + b,
+  max: Math.max,
+  min: Math.min,
+  first: (a) => a,
+} satisfies Record<Merge, (before: number, value: number) => number>
+
+const escapeLabel = (value: string): string => {
+  const bounded = value.length > MAX_LABEL ? `${value.slice(0, MAX_LABEL - 1)}…` : value
+  return bounded.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
+
+const escapeHelp = (help: string): string => help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+
+const renderNumber = (value: number): string => {
+  if (value === Infinity) return '+Inf'
+  return value === -Infinity ? '-Inf' : String(value)
+}
