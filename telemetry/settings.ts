@@ -103,7 +103,12 @@ const readValues = (table: SettingsTable, given: ReadonlyMap<string, Given>): Va
     settings[camelCase(name)] = value
     const missing =
       said === undefined ? undefined : setting.needs?.find((needed) => !given.has(needed))
-    if (said !== undefined && missing !== undefined && value !== null) {
+    if (
+      said !== undefined &&
+      missing !== undefined &&
+      value !== null &&
+      value !== setting.default
+    ) {
       return { ok: false, message: `${said.source}: needs --${missing} too` }
     }
   }

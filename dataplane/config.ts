@@ -1,0 +1,264 @@
+// The command line, environment and configuration file in; the data plane's typed settings out. The only
+// file of the data plane that reads the environment.
+
+import { readFileSync } from 'node:fs'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { parseAccessLogShare } from '../telemetry/access-log.ts'
+import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
+import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
+
+/** Behaviour §9. A feature that does not exist yet has no setting. */
+export const SETTINGS = {
+  program: 'svc-gateway',
+  summary: 'HTTP API gateway that serves declarative API Specifications',
+  envPrefix: 'SVC_GATEWAY_',
+  commands: {
+    drain: {
+      help: 'tell the running gateway (--pid-file, else process 1 of the container) to drain; returns after --drain-delay-seconds',
+    },
+    'hash-password': {
+      help: 'read a password from stdin, print the password_hash of a realm user',
+    },
+  },
+  settings: {
+    public: {
+      type: 'address',
+      default: '0.0.0.0:18080',
+      help: 'where clients connect in plain HTTP',
+    },
+    'public-tls': {
+      type: 'address',
+      default: null,
+      needs: ['tls-cert', 'tls-key'],
+      help: 'second listener for clients, in TLS',
+    },
+    'tls-cert': {
+      type: 'path',
+      default: null,
+      needs: ['public-tls', 'tls-key'],
+      help: 'certificate chain of --public-tls, PEM; re-read on change',
+    },
+    'tls-key': {
+      type: 'path',
+      default: null,
+      needs: ['public-tls', 'tls-cert'],
+      help: 'private key of --public-tls, PEM; re-read on change',
+    },
+    management: {
+      type: 'address',
+      default: '127.0.0.1:18081',
+      help: 'management API; asks for credentials unless on loopback or a Unix socket',
+    },
+    'management-token-file': {
+      type: 'path',
+      default: null,
+      help: 'file with the bearer token of the management API; re-read on change',
+    },
+    'management-tls-cert': {
+      type: 'path',
+      default: null,
+      needs: ['management-tls-key'],
+      help: 'certificate of the management API, PEM; re-read on change, it opens when the file appears',
+    },
+    'management-tls-key': {
+      type: 'path',
+      default: null,
+      needs: ['management-tls-cert'],
+      help: 'private key of the management API, PEM',
+    },
+    'management-client-ca': {
+      type: 'path',
+      default: null,
+      needs: ['management-tls-cert', 'management-tls-key'],
+      help: 'CAs whose client certificates the management API accepts, PEM',
+    },
+    'management-client-name': {
+      type: 'string',
+      default: null,
+      placeholder: 'NAME',
+      needs: ['management-client-ca'],
+      help: 'the only name (DNS name or common name) a client certificate may have',
+    },
+    health: {
+      type: 'address',
+      default: null,
+      help: 'plain /ping, /ready and /metrics for probes and scrapers',
+    },
+    'trusted-proxies': {
+      type: 'list',
+      default: [],
+      placeholder: 'CIDR,…',
+      accept: isCidr,
+      expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
+      help: 'whose X-Forwarded-* and X-Request-Id are believed',
+    },
+    managed: {
+      type: 'string',
+      default: null,
+      placeholder: 'NAME',
+      help: 'owned by the operator of that name: ready only once it has completed a sync',
+    },
+    'allow-unmanaged': {
+      type: 'boolean',
+      default: false,
+      needs: ['managed'],
+      help: 'documents may be loaded by hand beside the operator',
+    },
+    'ready-from-snapshot': {
+      type: 'duration',
+      default: 0,
+      needs: ['managed', 'state-dir'],
+      help: 'ready from a complete snapshot after that time without an operator; 0 is never',
+    },
+    'state-dir': {
+      type: 'path',
+      default: null,
+      placeholder: 'DIR',
+      help: 'snapshot of what is loaded, served again after a restart',
+    },
+    processes: {
+      type: 'custom',
+      default: '1',
+      placeholder: 'N|auto',
+      parse: parseProcesses,
+      expected: 'a whole number from 1 to 256, or auto',
+      help: 'serving processes; auto is one per core of the cgroup limit',
+    },
+    'upstream-allow': {
+      type: 'list',
+      default: [],
+      placeholder: 'RULE,…',
+      accept: isDestination,
+      expected: 'CIDRs or host patterns such as 10.0.0.0/8 or *.example.com, comma-separated',
+      help: 'all that forward may reach; empty is everything that is not denied',
+    },
+    'upstream-deny': {
+      type: 'list',
+      default: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32', '100.100.100.200/32'],
+      placeholder: 'RULE,…',
+      accept: isDestination,
+      expected: 'CIDRs or host patterns such as 10.0.0.0/8 or *.example.com, comma-separated',
+      help: 'what forward may never reach, checked after name resolution; link-local and metadata addresses if not set',
+    },
+    'upstream-ca': {
+      type: 'path',
+      default: null,
+      help: 'more CAs for https upstreams, PEM',
+    },
+    'max-header-bytes': {
+      type: 'integer',
+      default: 16_384,
+      min: 1024,
+      max: 1_048_576,
+      help: 'request line and headers together; beyond it 431',
+    },
+    'max-connections': {
+      type: 'integer',
+      default: 10_000,
+      min: 1,
+      help: 'client connections per process; further ones are closed at once',
+    },
+    'max-requests-per-connection': {
+      type: 'integer',
+      default: 0,
+      help: 'after that many a connection is told to close; 0 is never',
+    },
+    'headers-timeout-seconds': {
+      type: 'duration',
+      default: 10,
+      min: 1,
+      max: 3600,
+      help: 'time for the head of a request',
+    },
+    'request-timeout-seconds': {
+      type: 'duration',
+      default: 3600,
+      max: 86_400,
+      help: 'time for a whole request with its body, beside body_read_seconds; 0 is no bound',
+    },
+    'keep-alive-seconds': {
+      type: 'duration',
+      default: 65,
+      min: 1,
+      max: 3600,
+      help: 'how long an idle connection is kept; above the idle time of the balancer in front',
+    },
+    'drain-delay-seconds': {
+      type: 'duration',
+      default: 5,
+      max: 3600,
+      help: 'from SIGTERM, /ready says 503 while new requests are still served',
+    },
+    'drain-seconds': {
+      type: 'duration',
+      default: 20,
+      max: 86_400,
+      help: 'then, time for the requests in flight to finish',
+    },
+    'pid-file': {
+      type: 'path',
+      default: null,
+      help: 'written at start; tells `drain` which process to speak to',
+    },
+    'log-level': {
+      type: 'enum',
+      values: ['debug', 'info', 'warn', 'error', 'silent'],
+      default: 'info',
+      help: 'least level of the log on stderr',
+    },
+    'access-log': {
+      type: 'custom',
+      default: 'off',
+      placeholder: 'off|on|SHARE',
+      parse: parseAccessLogShare,
+      expected: 'off, on or a share such as 0.01',
+      help: 'a line per request on stdout, or for that share of them (5xx always)',
+    },
+  },
+} as const satisfies SettingsTable
+
+export type GatewaySettings = Settings<typeof SETTINGS>
+
+/** What the table alone says of a value, then what several settings say together (behaviour §8). */
+export const readGatewaySettings = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  readConfigFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): ParsedSettings<typeof SETTINGS> => {
+  const parsed = parseSettings(SETTINGS, argv, env, readConfigFile)
+  const message = parsed.kind === 'settings' ? findConflict(parsed.settings) : undefined
+  return message === undefined ? parsed : { kind: 'fault', message }
+}
+
+/** Loopback address or Unix socket: only this machine can speak to it. */
+export const isLocal = (address: Address): boolean =>
+  address.kind === 'unix' ||
+  address.host === 'localhost' ||
+  address.host === '::1' ||
+  (isIPv4(address.host) && address.host.startsWith('127.'))
+
+const findConflict = (settings: GatewaySettings): string | undefined => {
+  const { management, managementTokenFile, managementClientCa } = settings
+  if (!isLocal(management) && managementTokenFile === null && managementClientCa === null) {
+    return '--management: not on loopback or a Unix socket, so it needs --management-token-file, or --management-tls-cert, --management-tls-key and --management-client-ca'
+  }
+  return undefined
+}
+
+function parseProcesses(text: string): number | 'auto' | undefined {
+  if (text === 'auto') return 'auto'
+  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  return count >= 1 && count <= 256 ? count : undefined
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  if (isIP(address) === 0 || more.length > 0) return false
+  return (
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIPv6(address) ? 128 : 32))
+  )
+}
+
+function isDestination(text: string): boolean {
+  return isCidr(text) || (!text.includes('/') && /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?$/.test(text))
+}

@@ -1,0 +1,91 @@
+// Limits and handlers in, a node:http or node:https server out, set so that a hostile client costs little
+// and every refusal can be an error record.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import type { SecureContextOptions, TlsOptions } from 'node:tls'
+import type { GatewaySettings } from './config.ts'
+
+/** What a listener does with what comes in. */
+export interface ServerHandlers {
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
+  /** What the parser refused; must end or destroy the socket. Node's own bare 400 if left out. */
+  readonly onClientError?: (error: NodeJS.ErrnoException, socket: Duplex) => void
+  /** A request that asks to upgrade; without it such a request is a plain one. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+}
+
+export type ServerLimits = Pick<
+  GatewaySettings,
+  | 'maxHeaderBytes'
+  | 'maxConnections'
+  | 'maxRequestsPerConnection'
+  | 'headersTimeoutSeconds'
+  | 'requestTimeoutSeconds'
+  | 'keepAliveSeconds'
+>
+
+/** Plain HTTP/1.1. */
+export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers): Server =>
+  prepare(createServer(optionsOf(limits)), limits, handlers)
+
+/**
+ * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
+ * @throws Error of OpenSSL when key and certificate do not fit
+ */
+export const createSecureServer = (
+  limits: ServerLimits,
+  handlers: ServerHandlers,
+  tls: TlsOptions,
+): TlsServer =>
+  prepare(
+    createTlsServer({
+      ...optionsOf(limits),
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      ...TLS,
+      ...tls,
+    }),
+    limits,
+    handlers,
+  )
+
+/** What `setSecureContext` must be given again: it starts from nothing. */
+export const withTlsFloor = (context: SecureContextOptions): SecureContextOptions => ({
+  ...TLS,
+  ...context,
+})
+
+const HANDSHAKE_TIMEOUT_MS = 10_000
+
+const TLS = { minVersion: 'TLSv1.2' } as const satisfies SecureContextOptions
+
+const optionsOf = (limits: ServerLimits): Parameters<typeof createServer>[0] => ({
+  maxHeaderSize: limits.maxHeaderBytes,
+  headersTimeout: limits.headersTimeoutSeconds * 1000,
+  requestTimeout: limits.requestTimeoutSeconds * 1000,
+  keepAliveTimeout: limits.keepAliveSeconds * 1000,
+  // How late the time-outs above may be noticed.
+  connectionsCheckingInterval: 1000,
+  insecureHTTPParser: false,
+  // Node would answer a missing Host by itself, without an error record: dispatch does.
+  requireHostHeader: false,
+  noDelay: true,
+})
+
+const prepare = <S extends Server>(
+  server: S,
+  limits: ServerLimits,
+  handlers: ServerHandlers,
+): S => {
+  server.maxConnections = limits.maxConnections
+  server.maxRequestsPerSocket = limits.maxRequestsPerConnection
+  // Node drops header lines beyond a count without a word; their bytes are bounded by maxHeaderSize.
+  server.maxHeadersCount = 0
+  server.on('request', handlers.onRequest)
+  // RFC 9110 §10.1.1: an expectation other than 100-continue may be ignored; Node would answer 417.
+  server.on('checkExpectation', handlers.onRequest)
+  if (handlers.onClientError !== undefined) server.on('clientError', handlers.onClientError)
+  if (handlers.onUpgrade !== undefined) server.on('upgrade', handlers.onUpgrade)
+  return server
+}

@@ -1,0 +1,199 @@
+// Settings and handlers in, open listeners out: public, public TLS, management and health. TLS files are
+// read again when they change. Decides nothing about a request.
+
+import { readFileSync } from 'node:fs'
+import type { Log } from '../telemetry/log.ts'
+import type { Address } from '../telemetry/settings-table.ts'
+import type { GatewaySettings } from './config.ts'
+import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
+import { openListener, type Listener } from './listener.ts'
+import { StartError } from './start-error.ts'
+import { openWhenFilesAppear, refreshContext } from './tls-files.ts'
+import type { FileWatch } from './watched-files.ts'
+
+export type ListenerName = 'public' | 'publicTls' | 'management' | 'health'
+
+export interface ListenersOptions {
+  readonly settings: GatewaySettings
+  /** Makes the handlers of a public listener; once per listener, so that they know their scheme. */
+  readonly publicHandlers?: (scheme: 'http' | 'https') => ServerHandlers
+  readonly managementHandlers?: ServerHandlers
+  readonly healthHandlers?: ServerHandlers
+  readonly log: Log
+  /** A worker of a cluster: its primary has looked after stale socket files. */
+  readonly isWorker?: boolean
+  /** How often TLS files are looked at; 2000 if left out. */
+  readonly fileCheckMs?: number
+}
+
+/** Several listeners as one; what is not configured, or has no handlers, is not there. */
+export interface Listeners {
+  /** `{public: 'http://127.0.0.1:18080', …}` with real ports. */
+  urls(): Readonly<Partial<Record<ListenerName, string>>>
+  addresses(): Readonly<Partial<Record<ListenerName, Address>>>
+  connections(): Promise<Readonly<Partial<Record<ListenerName, number>>>>
+  beginDraining(): void
+  close(): Promise<void>
+  abort(): void
+}
+
+/**
+ * Opens every listener that has handlers. A management listener in TLS whose files are not there yet opens
+ * when they appear; everything else must open now.
+ * @throws StartError with the line to print; what was opened before is closed again
+ */
+export const openListeners = async (options: ListenersOptions): Promise<Listeners> => {
+  const open = new Map<ListenerName, Listener>()
+  const watches: FileWatch[] = []
+  const listeners = gather(open, watches)
+  try {
+    if (options.publicHandlers !== undefined) {
+      open.set('public', await openPublic(options, options.publicHandlers('http')))
+      const tls = await openPublicTls(options, options.publicHandlers('https'), watches)
+      if (tls !== undefined) open.set('publicTls', tls)
+    }
+    if (options.managementHandlers !== undefined) {
+      await openManagement(options, options.managementHandlers, { open, watches })
+    }
+    const health = options.settings.health
+    if (options.healthHandlers !== undefined && health !== null) {
+      const server = createPlainServer(options.settings, options.healthHandlers)
+      open.set('health', await openListener(server, 'http', bindOptions('health', health, options)))
+    }
+  } catch (error) {
+    listeners.abort()
+    await listeners.close()
+    throw error
+  }
+  return listeners
+}
+
+const bindOptions = (
+  setting: string,
+  address: Address,
+  options: ListenersOptions,
+): Parameters<typeof openListener>[2] => ({
+  setting,
+  address,
+  socketMode: setting === 'management' ? 0o600 : 0o660,
+  keepSocketFile: options.isWorker ?? false,
+})
+
+const openPublic = (options: ListenersOptions, handlers: ServerHandlers): Promise<Listener> =>
+  openListener(
+    createPlainServer(options.settings, handlers),
+    'http',
+    bindOptions('public', options.settings.public, options),
+  )
+
+const openPublicTls = async (
+  options: ListenersOptions,
+  handlers: ServerHandlers,
+  watches: FileWatch[],
+): Promise<Listener | undefined> => {
+  const { publicTls, tlsCert, tlsKey } = options.settings
+  if (publicTls === null || tlsCert === null || tlsKey === null) return undefined
+  const cert = readNow('tls-cert', tlsCert)
+  const key = readNow('tls-key', tlsKey)
+  const server = createTls(() => createSecureServer(options.settings, handlers, { cert, key }))
+  const listener = await openListener(
+    server,
+    'https',
+    bindOptions('public-tls', publicTls, options),
+  )
+  watches.push(
+    refreshContext(server, { cert: tlsCert, key: tlsKey }, options.log, options.fileCheckMs),
+  )
+  return listener
+}
+
+interface Opened {
+  readonly open: Map<ListenerName, Listener>
+  readonly watches: FileWatch[]
+}
+
+const openManagement = async (
+  options: ListenersOptions,
+  handlers: ServerHandlers,
+  { open, watches }: Opened,
+): Promise<void> => {
+  const { settings, log } = options
+  const {
+    management,
+    managementTlsCert: cert,
+    managementTlsKey: key,
+    managementClientCa: ca,
+  } = settings
+  const where = bindOptions('management', management, options)
+  if (cert === null || key === null) {
+    open.set('management', await openListener(createPlainServer(settings, handlers), 'http', where))
+    return
+  }
+  const files = ca === null ? { cert, key } : { cert, key, ca }
+  // With a token as the other way in, the handler judges whether the certificate that came is good.
+  const demands = {
+    requestCert: ca !== null,
+    rejectUnauthorized: settings.managementTokenFile === null,
+  }
+  const opening = openWhenFilesAppear({
+    files,
+    log,
+    create: (contents) => createSecureServer(settings, handlers, { ...demands, ...contents }),
+    listen: async (server) => {
+      open.set('management', await openListener(server, 'https', where))
+    },
+    ...(options.fileCheckMs === undefined ? {} : { intervalMs: options.fileCheckMs }),
+  })
+  watches.push(opening)
+  await opening.first
+}
+
+const readNow = (setting: string, path: string): Buffer => {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new StartError(`--${setting} ${path}: cannot read the file: ${messageOf(error)}`, error)
+  }
+}
+
+const createTls = <S>(create: () => S): S => {
+  try {
+    return create()
+  } catch (error) {
+    throw new StartError(`--tls-cert, --tls-key: cannot be used: ${messageOf(error)}`, error)
+  }
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+const gather = (
+  open: ReadonlyMap<ListenerName, Listener>,
+  watches: readonly FileWatch[],
+): Listeners => ({
+  urls: () => mapValues(open, (listener) => listener.url),
+  addresses: () => mapValues(open, (listener) => listener.address),
+  connections: async () => {
+    const counts = Array.from(
+      open,
+      async ([name, listener]) => [name, await listener.connections()] as const,
+    )
+    return Object.fromEntries(await Promise.all(counts))
+  },
+  beginDraining: () => {
+    for (const listener of open.values()) listener.beginDraining()
+  },
+  close: async () => {
+    for (const watch of watches) watch.close()
+    await Promise.all(Array.from(open.values(), (listener) => listener.close()))
+  },
+  abort: () => {
+    for (const listener of open.values()) listener.abort()
+  },
+})
+
+const mapValues = <V>(
+  open: ReadonlyMap<ListenerName, Listener>,
+  read: (listener: Listener) => V,
+): Partial<Record<ListenerName, V>> =>
+  Object.fromEntries(Array.from(open, ([name, listener]) => [name, read(listener)]))

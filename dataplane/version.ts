@@ -1,0 +1,16 @@
+// The folder of a source or built file in; the version of the package that it belongs to out.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Walks up from `folder` to the nearest package.json, so that it works from source and from `dist/`. */
+export const readVersion = (folder: string = import.meta.dirname): string => {
+  const file = join(folder, 'package.json')
+  if (!existsSync(file)) {
+    const parent = dirname(folder)
+    return parent === folder ? 'unknown' : readVersion(parent)
+  }
+  const content: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const version = (content as { readonly version?: unknown }).version
+  return typeof version === 'string' ? version : 'unknown'
+}

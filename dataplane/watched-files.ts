@@ -1,0 +1,55 @@
+// Paths in, their bytes out whenever one of them changes. Polls contents rather than listening for events:
+// Kubernetes replaces mounted Secrets by swapping a symlink, which file events miss.
+
+import { readFileSync } from 'node:fs'
+
+export interface FileWatch {
+  /** Stops looking. */
+  close(): void
+}
+
+export interface FileWatchOptions {
+  readonly paths: readonly string[]
+  /**
+   * Called with the contents, in the order of `paths`, at once if all can be read, then after each change.
+   * What it throws is reported once and tried again when a file changes.
+   */
+  readonly onContents: (contents: readonly Buffer[]) => void
+  /** The first failure after each success: a file is missing, or `onContents` threw. */
+  readonly onFailure: (error: Error) => void
+  readonly intervalMs?: number
+}
+
+/** Never keeps the process alive by itself. */
+export const watchFiles = (options: FileWatchOptions): FileWatch => {
+  const { paths, onContents, onFailure, intervalMs = 2000 } = options
+  let last: readonly Buffer[] | undefined
+  let failing = false
+
+  const look = (): void => {
+    try {
+      const contents = paths.map((path) => readFileSync(path))
+      if (last !== undefined && contents.every((content, index) => last?.[index]?.equals(content)))
+        return
+      // Kept before it is used: contents that are refused are not tried again until they change.
+      last = contents
+      onContents(contents)
+      failing = false
+    } catch (error) {
+      if (failing && isMissing(error)) return
+      failing = true
+      onFailure(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  look()
+  const timer = setInterval(look, intervalMs).unref()
+  return {
+    close: () => {
+      clearInterval(timer)
+    },
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
