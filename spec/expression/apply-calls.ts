@@ -1,0 +1,99 @@
+// An input and the functions it is piped through in, a template out: functions are applied as long as
+// everything is known, and the first that must wait makes the rest wait.
+
+import type { Host } from './apply.ts'
+import type { TagAst } from './ast.ts'
+import { explainRefusal, kindOf } from './errors.ts'
+import type { ExpressionFunction } from './functions.ts'
+import { explainStep } from './lookup.ts'
+import { refuseTag } from './resolve.ts'
+import { FAULT, isKnown } from './scope.ts'
+import type { Site } from './site.ts'
+import {
+  constant,
+  type MapTemplate,
+  type PipeArgument,
+  type PipeCall,
+  type Template,
+} from './template.ts'
+import type { Value } from './value.ts'
+
+export interface PlannedCall {
+  readonly definition: ExpressionFunction
+  readonly args: readonly PipeArgument[]
+}
+
+export const applyCalls = (
+  input: Template,
+  calls: readonly PlannedCall[],
+  tag: TagAst,
+  site: Site,
+): Template => {
+  let current = input
+  for (const [index, call] of calls.entries()) {
+    const next = applyCall(current, call, tag, site)
+    if (next === undefined) return pipe(current, calls.slice(index), tag.source)
+    if (next === FAULT) return FAULT
+    current = next
+  }
+  return current
+}
+
+const pipe = (input: Template, calls: readonly PlannedCall[], source: string): Template => ({
+  kind: 'pipe',
+  input,
+  calls: calls.map(({ definition, args }): PipeCall => ({ name: definition.name, args })),
+  source,
+})
+
+/** Undefined: it has to wait. */
+const applyCall = (
+  input: Template,
+  call: PlannedCall,
+  tag: TagAst,
+  site: Site,
+): Template | undefined => {
+  if (isKnown(input)) return applyToValue(input.value, call, tag, site)
+  const [key, otherwise] = call.args
+  const isPick = input.kind === 'map' && call.definition.name === 'get' && key?.kind === 'constant'
+  return isPick && typeof key.value === 'string'
+    ? pick(input, key.value, otherwise, (reason) => refuseTag(tag, site, reason))
+    : undefined
+}
+
+const applyToValue = (
+  value: Value,
+  { definition, args }: PlannedCall,
+  tag: TagAst,
+  site: Site,
+): Template | undefined => {
+  if (value === '') return constant(value)
+  const values: Value[] = []
+  for (const arg of args) {
+    if (arg.kind === 'piped') values.push(value)
+    else if (isKnown(arg)) values.push(arg.value)
+  }
+  if (!definition.isPure || values.length < args.length) return undefined
+  const host: Host = { budget: site.scope.budget.left }
+  try {
+    return constant(definition.apply(value, values, host))
+  } catch (error) {
+    return refuseTag(tag, site, explainRefusal(definition.name, error, kindOf))
+  } finally {
+    site.scope.budget.left = host.budget
+  }
+}
+
+/** One entry of a map in which others wait does not wait for those. */
+const pick = (
+  map: MapTemplate,
+  key: string,
+  otherwise: PipeArgument | undefined,
+  refuse: (reason: string) => Template,
+): Template => {
+  const found = map.entries.findLast(([entryKey]) => entryKey === key)?.[1]
+  if (found !== undefined) return found
+  return otherwise === undefined || otherwise.kind === 'piped'
+    ? refuse(`get: ${explainStep({}, key, 'the map')}, and there is no default`)
+    : otherwise
+}

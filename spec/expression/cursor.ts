@@ -1,0 +1,85 @@
+// A place in a string that moves on while it is read. Every character is looked at a bounded number of
+// times, so reading takes time in proportion to length, whatever stands there.
+
+export interface Cursor {
+  readonly source: string
+  readonly end: number
+  at: number
+  /** The first fault wins; nothing that is read after it counts. */
+  fault: { readonly offset: number; readonly message: string } | undefined
+}
+
+export const CHARACTER = {
+  quote: 0x27,
+  open: 0x28,
+  close: 0x29,
+  comma: 0x2c,
+  point: 0x2e,
+  greater: 0x3e,
+  openBracket: 0x5b,
+  closeBracket: 0x5d,
+  openBrace: 0x7b,
+  bar: 0x7c,
+  closeBrace: 0x7d,
+} as const
+
+/** Blank, tab, line feed, carriage return. */
+export const isBlank = (code: number): boolean =>
+  code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
+
+/** NaN at the end. */
+export const codeAt = ({ source, end }: Cursor, at: number): number =>
+  at < end ? source.charCodeAt(at) : NaN
+
+export const skipBlanks = (cursor: Cursor): void => {
+  while (isBlank(codeAt(cursor, cursor.at))) cursor.at++
+}
+
+/** The code of the next character that is no blank; the cursor stands on it. */
+export const peek = (cursor: Cursor): number => {
+  skipBlanks(cursor)
+  return codeAt(cursor, cursor.at)
+}
+
+/** Notes the fault, and is nothing. */
+export const failAt = (cursor: Cursor, offset: number, message: string): null => {
+  cursor.fault ??= { offset, message }
+  return null
+}
+
+/** Where a `|>` that begins here ends, blanks within it ignored; -1: there is none. */
+export const endOfPipe = (cursor: Cursor, at: number): number => {
+  if (codeAt(cursor, at) !== CHARACTER.bar) return -1
+  let next = at + 1
+  while (isBlank(codeAt(cursor, next))) next++
+  return codeAt(cursor, next) === CHARACTER.greater ? next + 1 : -1
+}
+
+/** `{{` or `}}`. */
+export const isDouble = (cursor: Cursor, at: number, code: number): boolean =>
+  codeAt(cursor, at) === code && codeAt(cursor, at + 1) === code
+
+/**
+ * Reads on to a character of `stops`, `|>`, `{{` or `}}`, and gives what was passed without its blanks.
+ */
+export const readRun = (cursor: Cursor, stops: (code: number) => boolean): string => {
+  const { source } = cursor
+  let text = ''
+  let from = cursor.at
+  for (; cursor.at < cursor.end; cursor.at++) {
+    const code = source.charCodeAt(cursor.at)
+    if (isBlank(code)) {
+      text += source.slice(from, cursor.at)
+      from = cursor.at + 1
+    } else if (stops(code) || isTagMark(cursor, code)) break
+  }
+  return text + source.slice(from, cursor.at)
+}
+
+const isTagMark = (cursor: Cursor, code: number): boolean => {
+  if (code === CHARACTER.bar) return endOfPipe(cursor, cursor.at) !== -1
+  return (
+    (code === CHARACTER.openBrace || code === CHARACTER.closeBrace) &&
+    codeAt(cursor, cursor.at + 1) === code
+  )
+}

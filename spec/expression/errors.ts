@@ -1,0 +1,86 @@
+// What went wrong in an expression, in words for an error record or a problem: the expression, the key
+// or function, what was expected. Bounded, whatever the values; never a stack, never a whole value.
+
+import { isList, type Value } from './value.ts'
+
+const MAX_MESSAGE_BYTES = 1024
+const SHOWN_SOURCE = 256
+const SHOWN_KEY = 80
+const SHOWN_TEXT = 32
+
+/**
+ * An expression that can't be evaluated for this request (behaviour §1): 500 with this code.
+ * @example new ExpressionError("{{request.body.nope}}: there is no key 'nope' in request.body")
+ */
+export class ExpressionError extends Error {
+  readonly code = 'svc.error.http_gateway.invalid_expression'
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(boundMessage(message), options)
+    this.name = 'ExpressionError'
+  }
+}
+
+/** A function's refusal, before it is known in which expression it stands: "takes a list". */
+export class Refusal extends Error {
+  readonly got: Value | undefined
+
+  constructor(expected: string, got?: Value, options?: ErrorOptions) {
+    super(expected, options)
+    this.name = 'Refusal'
+    this.got = got
+  }
+}
+
+/**
+ * Why a function of that name did not do it.
+ * @example explainRefusal('nth', error, showValue) // 'nth takes a list, got text "abc"'
+ */
+export const explainRefusal = (
+  name: string,
+  error: unknown,
+  show: (value: Value) => string,
+): string => {
+  if (error instanceof Refusal) {
+    return `${name} ${error.message}${error.got === undefined ? '' : `, got ${show(error.got)}`}`
+  }
+  const reason = error instanceof ExpressionError ? error.message : 'the value is too large'
+  return `${name} failed: ${reason}`
+}
+
+/** At most 1 KiB of UTF-8. */
+export const boundMessage = (message: string): string => {
+  const room = new Uint8Array(MAX_MESSAGE_BYTES)
+  const fits = new TextEncoder().encodeInto(message, room).read
+  return fits === message.length ? message : clip(message, fits - 3)
+}
+
+/** The expression as written, cut. */
+export const showSource = (source: string): string => clip(source, SHOWN_SOURCE)
+
+export const showKey = (key: string): string => `'${clip(key, SHOWN_KEY)}'`
+
+/** A value for a message: short texts and numbers, else the kind alone. */
+export const showValue = (value: Value): string => {
+  if (typeof value === 'string') return `text ${JSON.stringify(clip(value, SHOWN_TEXT))}`
+  if (typeof value === 'number') return `number ${value}`
+  return typeof value === 'boolean' ? String(value) : kindOf(value)
+}
+
+/** The kind of a value alone: what may be shown of a value that could come from a Secret. */
+export const kindOf = (value: Value): string => {
+  if (value === null) return 'null'
+  if (isList(value)) return 'a list'
+  if (value instanceof Uint8Array) return 'bytes'
+  return KINDS[typeof value as 'string' | 'number' | 'boolean' | 'object']
+}
+
+const KINDS = { string: 'text', number: 'a number', boolean: 'a boolean', object: 'a map' } as const
+
+/** Never cuts a surrogate pair in two. */
+const clip = (text: string, length: number): string => {
+  if (text.length <= length) return text
+  const last = text.charCodeAt(length - 1)
+  const isHalf = last >= 0xd800 && last <= 0xdbff
+  return `${text.slice(0, isHalf ? length - 1 : length)}…`
+}

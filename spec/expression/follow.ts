@@ -1,0 +1,64 @@
+// A path as written in, the template it leads to out. What is known is looked up at once; what waits is
+// read on later; a path that leads nowhere is a reason in words.
+
+import { explainMissing, explainStep, lookup } from './lookup.ts'
+import { STEP } from './functions.ts'
+import type { TagAst } from './ast.ts'
+import { constant, type ReadTemplate, type Root, type Template } from './template.ts'
+
+/** A template, or why there is none. */
+export type Followed = Template | { readonly kind: 'missing'; readonly reason: string }
+
+/** The end of a path that begins in `template`, which the document calls `name`. */
+export const follow = (
+  template: Template,
+  keys: readonly string[],
+  name: string,
+  tag: TagAst,
+): Followed => {
+  const [key, ...rest] = keys
+  if (key === undefined) return template
+  switch (template.kind) {
+    case 'constant':
+      return followValue(template, keys, name)
+    case 'read':
+      return readTemplate(template.root, [...template.keys, ...keys])
+    case 'pipe':
+      return { kind: 'pipe', input: template, calls: keys.map(stepCall), source: tag.source }
+    case 'map': {
+      const child = template.entries.findLast(([entryKey]) => entryKey === key)?.[1]
+      return child === undefined
+        ? missing(explainStep({}, key, name))
+        : follow(child, rest, `${name}.${key}`, tag)
+    }
+    case 'list':
+      return missing(explainStep([], key, name))
+    case 'text':
+      return missing(explainStep('', key, name))
+  }
+}
+
+/** `arguments` and `arguments_kw` of a result or error are spellings of `args` and `kwargs`. */
+export const readTemplate = (root: Root, keys: readonly string[]): ReadTemplate => {
+  const isOutcome = root === 'action' && (keys[0] === 'result' || keys[0] === 'error')
+  if (!isOutcome || keys.length < 2) return { kind: 'read', root, keys }
+  const [outcome, second, ...rest] = keys as [string, string, ...string[]]
+  const name = second === 'arguments' ? 'args' : second === 'arguments_kw' ? 'kwargs' : second
+  return { kind: 'read', root, keys: [outcome, name, ...rest] }
+}
+
+const followValue = (
+  { value }: Extract<Template, { kind: 'constant' }>,
+  keys: readonly string[],
+  name: string,
+): Followed => {
+  const found = lookup(value, keys)
+  return found === undefined ? missing(explainMissing(value, keys, name)) : constant(found)
+}
+
+const stepCall = (key: string): { name: string; args: Template[] } => ({
+  name: STEP,
+  args: [constant(key)],
+})
+
+const missing = (reason: string): Followed => ({ kind: 'missing', reason })

@@ -1,0 +1,72 @@
+// The function table of behaviour §1: name, how it is called, what it does. A closed set; whoever calls
+// `apply` has checked the number and form of arguments, and passes the empty string by itself.
+
+import type { Apply } from './apply.ts'
+import { booleanOf, floatOf, integerOf, magnitudeOf, textOf } from './conversions.ts'
+import { decodeBase64, decodeJson, encodeBase64, encodeJson } from './codecs.ts'
+import {
+  elementAt,
+  firstOf,
+  greatestOf,
+  lastOf,
+  lengthOf,
+  pickRandom,
+  restOf,
+  smallestOf,
+} from './list-functions.ts'
+import { getFrom, keysDropped, keysKept, merged, putInto, sizeOf } from './map-functions.ts'
+
+export interface ExpressionFunction {
+  readonly name: string
+  readonly least: number
+  readonly most: number
+  /** `brackets`: its one argument is written `[a, b]`; `piped`: `_` is the piped value. */
+  readonly form: 'words' | 'brackets' | 'piped'
+  /** False: never applied at load, whatever is known. */
+  readonly isPure: boolean
+  readonly apply: Apply
+}
+
+/** @returns undefined where there is no such function */
+export const functionNamed = (name: string): ExpressionFunction | undefined => FUNCTIONS.get(name)
+
+/** Reads a key of what a function gave: `{{variables.piped.key}}`. No document can write this name. */
+export const STEP = '.'
+
+const define = (
+  name: string,
+  [least, most]: readonly [number, number],
+  apply: Apply,
+  special: Partial<Pick<ExpressionFunction, 'form' | 'isPure'>> = {},
+): ExpressionFunction => ({ name, least, most, form: 'words', isPure: true, ...special, apply })
+
+const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
+  [
+    define('integer', [0, 0], integerOf),
+    define('float', [0, 0], floatOf),
+    define('string', [0, 0], textOf),
+    define('boolean', [0, 0], booleanOf),
+    define('abs', [0, 0], magnitudeOf),
+    define('head', [0, 0], firstOf),
+    define('last', [0, 0], lastOf),
+    define('tail', [0, 0], restOf),
+    define('nth', [1, 1], elementAt),
+    define('min', [0, 0], smallestOf),
+    define('max', [0, 0], greatestOf),
+    define('length', [0, 0], lengthOf),
+    define('size', [0, 0], sizeOf),
+    define('random', [1, 1], pickRandom, { isPure: false }),
+    define('get', [1, 2], getFrom),
+    define('put', [2, 2], putInto),
+    define('merge', [1, 2], merged, { form: 'piped' }),
+    define('with', [1, 1], keysKept, { form: 'brackets' }),
+    define('without', [1, 1], keysDropped, { form: 'brackets' }),
+    define('base64:encode', [0, 0], encodeBase64),
+    define('base64:decode', [0, 0], decodeBase64),
+    define('json:encode', [0, 0], encodeJson),
+    define('json:decode', [0, 0], decodeJson),
+  ].map((definition) => [definition.name, definition]),
+)
+
+/** `get, put, …`: what a message may offer. */
+export const functionNames = (): string => [...FUNCTIONS.keys()].join(', ')

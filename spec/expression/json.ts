@@ -1,0 +1,82 @@
+// A template in, a closure out that writes the JSON text of its value without building the value: what
+// is known stands there rendered, what waits is appended (1.06 µs for ten reads, 1.73 with an object).
+
+import { ExpressionError } from './errors.ts'
+import { toJson } from './render.ts'
+import { type EvaluationContext, evaluator } from './run.ts'
+import type { MapTemplate, Template } from './template.ts'
+
+export { toJson } from './render.ts'
+
+type Write = (context: EvaluationContext) => string
+
+/**
+ * Gives what `JSON.stringify` gives for the evaluated value; bytes become base64 text.
+ * @throws ExpressionError
+ * @example jsonWriter(fold({ m: '{{request.method}}' }, '', scope, report))(context) // '{"m":"get"}'
+ */
+export const jsonWriter = (template: Template): Write => {
+  const segments: Segments = { lead: '', waiting: [] }
+  append(template, segments)
+  const { lead, waiting } = segments
+  if (waiting.length === 0) return () => lead
+  return (context) => {
+    try {
+      let json = lead
+      for (const segment of waiting) json += segment.write(context) + segment.tail
+      return json
+    } catch (error) {
+      throw asExpressionError(error)
+    }
+  }
+}
+
+/** Literal text, then by turns what waits and the literal text after it. */
+interface Segments {
+  lead: string
+  readonly waiting: { readonly write: Write; tail: string }[]
+}
+
+const append = (template: Template, segments: Segments): void => {
+  switch (template.kind) {
+    case 'constant':
+      appendText(toJson(template.value), segments)
+      return
+    case 'map':
+      appendMap(template, segments)
+      return
+    case 'list':
+      template.items.forEach((item, index) => {
+        appendText(index === 0 ? '[' : ',', segments)
+        append(item, segments)
+      })
+      appendText(template.items.length === 0 ? '[]' : ']', segments)
+      return
+    default: {
+      const run = evaluator(template)
+      segments.waiting.push({ write: (context) => toJson(run(context)), tail: '' })
+    }
+  }
+}
+
+/** By way of an object, for keys in the order the evaluator's would have: integers come first. */
+const appendMap = ({ entries }: MapTemplate, segments: Segments): void => {
+  let lead = '{'
+  for (const [key, child] of Object.entries(Object.fromEntries(entries))) {
+    appendText(`${lead}${toJson(key)}:`, segments)
+    append(child, segments)
+    lead = ','
+  }
+  appendText(lead === '{' ? '{}' : '}', segments)
+}
+
+const appendText = (text: string, segments: Segments): void => {
+  const last = segments.waiting.at(-1)
+  if (last === undefined) segments.lead += text
+  else last.tail += text
+}
+
+const asExpressionError = (cause: unknown): ExpressionError =>
+  cause instanceof ExpressionError
+    ? cause
+    : new ExpressionError('the value is too large to be written as JSON', { cause })

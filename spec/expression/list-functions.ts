@@ -1,0 +1,85 @@
+// A list in, an element, a part or a number out. Positions count from 1, as documents write them.
+
+import type { Apply } from './apply.ts'
+import { decimalOf } from './conversions.ts'
+import { Refusal } from './errors.ts'
+import { bytesOfPlaces, spend } from './spend.ts'
+import { isList, type Value } from './value.ts'
+
+export const firstOf: Apply = (input) => listFrom(input)[0] ?? emptyFor(input)
+
+export const lastOf: Apply = (input) => listFrom(input).at(-1) ?? emptyFor(input)
+
+export const restOf: Apply = (input, _args, host) => {
+  const rest = listFrom(input).slice(1)
+  spend(host, bytesOfPlaces(rest.length))
+  return rest
+}
+
+export const elementAt: Apply = (input, args) => {
+  const list = listFrom(input)
+  const position = countFrom(args[0])
+  const element = list[position - 1]
+  if (element !== undefined) return element
+  throw new Refusal(`finds no element ${position} in a list of ${list.length}`)
+}
+
+export const lengthOf: Apply = (input) => listFrom(input).length
+
+export const smallestOf: Apply = (input) => extremeOf(input, -1)
+
+export const greatestOf: Apply = (input) => extremeOf(input, 1)
+
+/** Elements of distinct positions, in the order in which they were drawn. */
+export const pickRandom: Apply = (input, args, host) => {
+  const list = listFrom(input)
+  const count = countFrom(args[0])
+  if (count > list.length) {
+    throw new Refusal(`can't draw ${count} elements from a list of ${list.length}`)
+  }
+  spend(host, bytesOfPlaces(list.length))
+  return draw([...list], count, host.random ?? Math.random)
+}
+
+const draw = (rest: Value[], count: number, random: () => number): readonly Value[] => {
+  for (let index = 0; index < count; index++) {
+    const other = index + Math.floor(random() * (rest.length - index))
+    const drawn = rest[other] ?? null
+    rest[other] = rest[index] ?? null
+    rest[index] = drawn
+  }
+  return rest.slice(0, count)
+}
+
+const listFrom = (input: Value): readonly Value[] => {
+  if (isList(input)) return input
+  throw new Refusal('takes a list', input)
+}
+
+/** A null element is an element: only a list without any gives the empty text. */
+const emptyFor = (input: Value): Value => (isList(input) && input.length > 0 ? null : '')
+
+const countFrom = (arg: Value | undefined): number => {
+  const count = typeof arg === 'string' ? decimalOf(arg) : arg
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
+  throw new Refusal('takes a whole number as argument', arg)
+}
+
+/** Numbers come before texts. */
+const extremeOf = (input: Value, direction: 1 | -1): Value => {
+  const list = listFrom(input)
+  let extreme: number | string | undefined
+  for (const element of list) {
+    if (typeof element !== 'number' && typeof element !== 'string') {
+      throw new Refusal('takes a list of numbers and texts, got in it', element)
+    }
+    if (extreme === undefined || compare(element, extreme) === direction) extreme = element
+  }
+  return extreme ?? ''
+}
+
+const compare = (left: number | string, right: number | string): number => {
+  if (typeof left !== typeof right) return typeof left === 'number' ? -1 : 1
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}

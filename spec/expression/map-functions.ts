@@ -1,0 +1,77 @@
+// A map in, a value of it or a changed copy out. The maps given are never changed, and `__proto__` is a
+// key like any other.
+
+import type { Apply, Host } from './apply.ts'
+import { Refusal, showKey } from './errors.ts'
+import { bytesOfPlaces, spend } from './spend.ts'
+import { isList, isMap, setOwn, type Value, type ValueMap } from './value.ts'
+
+export const sizeOf: Apply = (input) => Object.keys(mapFrom(input)).length
+
+export const getFrom: Apply = (input, [key, otherwise]) => {
+  const map = mapFrom(input)
+  const name = keyFrom(key)
+  const found = Object.hasOwn(map, name) ? map[name] : otherwise
+  if (found !== undefined) return found
+  throw new Refusal(`finds no key ${showKey(name)} and has no default`)
+}
+
+export const putInto: Apply = (input, [key, value], host) => {
+  const map = mapFrom(input)
+  const name = keyFrom(key)
+  const copy = copyOf(map)
+  setOwn(copy, name, value ?? null)
+  spend(host, bytesOfPlaces(Object.keys(copy).length))
+  return copy
+}
+
+/** The right side wins: `merge(M)` = `merge(_, M)`; the caller has put the piped map in its place. */
+export const merged: Apply = (input, [first, second], host) => {
+  const left = second === undefined ? input : first
+  const right = second ?? first
+  const copy = copyOf(mapFrom(left))
+  const winner = mapFrom(right)
+  for (const key of Object.keys(winner)) setOwn(copy, key, winner[key] ?? null)
+  spend(host, bytesOfPlaces(Object.keys(copy).length))
+  return copy
+}
+
+export const keysKept: Apply = (input, [keys], host) => {
+  const map = mapFrom(input)
+  const names = new Set(keysFrom(keys))
+  return chosen(map, (key) => names.has(key), host)
+}
+
+export const keysDropped: Apply = (input, [keys], host) => {
+  const map = mapFrom(input)
+  const names = new Set(keysFrom(keys))
+  return chosen(map, (key) => !names.has(key), host)
+}
+
+const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): ValueMap => {
+  const keys = Object.keys(map).filter(isChosen)
+  spend(host, bytesOfPlaces(keys.length))
+  const copy: Record<string, Value> = {}
+  for (const key of keys) setOwn(copy, key, map[key] ?? null)
+  return copy
+}
+
+/** Spreading defines own members, `__proto__` among them, where assigning would lose it. */
+const copyOf = (map: ValueMap): Record<string, Value> => ({ ...map })
+
+const mapFrom = (value: Value | undefined): ValueMap => {
+  if (isMap(value)) return value
+  throw new Refusal('takes a map', value)
+}
+
+/** A number names the key it is written as: maps keyed by a status are common. */
+const keyFrom = (value: Value | undefined): string => {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  throw new Refusal('takes a text as key', value)
+}
+
+const keysFrom = (value: Value | undefined): readonly string[] => {
+  if (isList(value)) return value.map(keyFrom)
+  throw new Refusal('takes keys in brackets', value)
+}

@@ -1,0 +1,119 @@
+// The syntax of one string in, its template out: names are resolved, what is known is put in its place,
+// text is joined. Faults go to the site, which knows where the string stands.
+
+import { applyCalls, type PlannedCall } from './apply-calls.ts'
+import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './ast.ts'
+import { showKey } from './errors.ts'
+import { type ExpressionFunction, functionNamed, functionNames } from './functions.ts'
+import { toText } from './render.ts'
+import { refuseTag, resolvePath } from './resolve.ts'
+import { FAULT, isKnown } from './scope.ts'
+import type { Site } from './site.ts'
+import { bytesOfText, LIMITS } from './spend.ts'
+import { constant, type PipeArgument, type Template } from './template.ts'
+import type { Value } from './value.ts'
+
+export const planAst = (ast: Ast, site: Site): Template => {
+  switch (ast.kind) {
+    case 'literal':
+      return constant(ast.text)
+    case 'tag':
+      return planTag(ast, site)
+    case 'text':
+      return planText(ast, site)
+  }
+}
+
+const planTag = (tag: TagAst, site: Site): Template => {
+  const input = resolvePath(tag, site)
+  if (tag.calls.length === 0) return input
+  const calls = tag.calls.map((call) => planCall(call, tag, site))
+  const isSound = calls.every((call) => call !== undefined)
+  return isSound && input !== FAULT ? applyCalls(input, calls, tag, site) : FAULT
+}
+
+/** Undefined: it is faulty, and that is reported. */
+const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefined => {
+  const definition = functionNamed(call.name)
+  const reason =
+    definition === undefined
+      ? `there is no function ${showKey(call.name)}; there are ${functionNames()}`
+      : faultOfArguments(definition, call.args)
+  if (definition === undefined || reason !== undefined) {
+    refuseTag(tag, site, reason ?? '')
+    return undefined
+  }
+  const args = call.args.map((arg) => planArgument(arg, definition, site))
+  return args.includes(FAULT) ? undefined : { definition, args }
+}
+
+const faultOfArguments = (
+  { name, least, most, form }: ExpressionFunction,
+  args: readonly ArgumentAst[],
+): string | undefined => {
+  if (args.length < least || args.length > most) {
+    const range = least === most ? String(most) : `${least} to ${most}`
+    return `${name} takes ${range} argument${most === 1 ? '' : 's'}, got ${args.length}`
+  }
+  const inBrackets = args.filter((arg) => arg.kind === 'brackets').length
+  if (form === 'brackets') {
+    return inBrackets === args.length
+      ? undefined
+      : `${name} takes keys in brackets: ${name}([a, b])`
+  }
+  if (inBrackets > 0) return `${name} takes no brackets; only with and without do`
+  const piped = args.filter(isPiped).length
+  return form === 'piped' && piped !== args.length - 1
+    ? `${name} takes one map, or two of which one is _, the piped one`
+    : undefined
+}
+
+const isPiped = (arg: ArgumentAst): boolean => arg.kind === 'word' && arg.text === '_'
+
+const planArgument = (arg: ArgumentAst, { form }: ExpressionFunction, site: Site): PipeArgument => {
+  if (form === 'piped' && isPiped(arg)) return { kind: 'piped' }
+  if (arg.kind === 'word' && arg.text === '$map') return constant({})
+  return arg.kind === 'brackets' ? planBrackets(arg, site) : planItem(arg, site)
+}
+
+const planItem = (item: Exclude<ArgumentAst, BracketsAst>, site: Site): Template =>
+  item.kind === 'tag' ? planTag(item, site) : constant(item.text)
+
+const planBrackets = (brackets: BracketsAst, site: Site): Template => {
+  const items = brackets.items.map((item) => planItem(item, site))
+  if (items.includes(FAULT)) return FAULT
+  return items.every(isKnown) ? constant(items.map((item) => item.value)) : { kind: 'list', items }
+}
+
+const planText = (ast: TextAst, site: Site): Template => {
+  const parts: (string | Template)[] = []
+  let literal = ''
+  let isFaulty = false
+  for (const part of ast.parts) {
+    const piece = typeof part === 'string' ? part : planInsert(part, site)
+    if (typeof piece === 'string') literal += piece
+    else if (piece === FAULT) isFaulty = true
+    else {
+      if (literal !== '') parts.push(literal)
+      parts.push(piece)
+      literal = ''
+    }
+  }
+  if (isFaulty) return FAULT
+  if (parts.length === 0) return constant(literal)
+  if (literal !== '') parts.push(literal)
+  return { kind: 'text', parts }
+}
+
+/** The text of what is known, paid for. */
+const planInsert = (tag: TagAst, site: Site): string | Template => {
+  const template = planTag(tag, site)
+  return isKnown(template) ? insertKnown(template.value, tag, site) : template
+}
+
+const insertKnown = (value: Value, tag: TagAst, site: Site): string | Template => {
+  const { budget } = site.scope
+  const text = toText(value)
+  budget.left -= bytesOfText(text)
+  return budget.left < 0 ? refuseTag(tag, site, `the text is too large: ${LIMITS}`) : text
+}

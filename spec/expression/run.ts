@@ -1,0 +1,156 @@
+// A template in, a closure out that turns a request's context into a value. Built once, run many; what
+// requests bring is data and is never read as an expression.
+
+import type { Host } from './apply.ts'
+import { explainRefusal, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
+import { functionNamed, STEP } from './functions.ts'
+import { explainStep, ownValue } from './lookup.ts'
+import { reader } from './read.ts'
+import { toText } from './render.ts'
+import { sourceOf } from './source.ts'
+import { bytesOfText, LIMITS } from './spend.ts'
+import type { PipeArgument, PipeCall, PipeTemplate, Template, TextTemplate } from './template.ts'
+import { setOwn, type Value, type ValueMap } from './value.ts'
+
+/** What templates read, and what they may use up. */
+export interface EvaluationContext extends Host {
+  readonly request: ValueMap
+  readonly action: ValueMap
+  readonly security: ValueMap
+  /** The operation's merged map. */
+  readonly status_codes?: ValueMap
+  /** Bytes that templates and functions may still produce; plain references do not count. */
+  budget: number
+}
+
+/** @throws ExpressionError */
+type Run = (context: EvaluationContext) => Value
+
+/**
+ * @example evaluator({ kind: 'read', root: 'request', keys: ['method'] })(context) // 'get'
+ */
+export const evaluator = (template: Template): Run => {
+  switch (template.kind) {
+    case 'constant':
+      return () => template.value
+    case 'read':
+      return reader(template)
+    case 'text':
+      return joiner(template, toText)
+    case 'pipe':
+      return piper(template)
+    case 'list': {
+      const items = template.items.map(evaluator)
+      return (context) => items.map((item) => item(context))
+    }
+    case 'map':
+      return mapper(template.entries.map(([key, child]) => [key, evaluator(child)]))
+  }
+}
+
+const mapper =
+  (entries: readonly (readonly [string, Run])[]): Run =>
+  (context) => {
+    const map: Record<string, Value> = {}
+    for (const [key, run] of entries) setOwn(map, key, run(context))
+    return map
+  }
+
+/** Text of a value that is inserted, told from where in the template it comes. */
+export type Insert = (value: Value, part: Template) => string
+
+/**
+ * The text of a template; pieces are paid for before they are joined.
+ */
+export const joiner = (
+  template: TextTemplate,
+  insert: Insert,
+): ((context: EvaluationContext) => string) => {
+  let lead = ''
+  let cost = 0
+  const waiting: { readonly part: Template; readonly run: Run; tail: string }[] = []
+  for (const part of template.parts) {
+    const last = waiting.at(-1)
+    if (typeof part !== 'string') waiting.push({ part, run: runOf(part, insert), tail: '' })
+    else if (last === undefined) lead += part
+    else last.tail += part
+    if (typeof part === 'string') cost += bytesOfText(part)
+  }
+  return (context) => {
+    context.budget -= cost
+    let text = lead
+    for (const { part, run, tail } of waiting) {
+      const piece = insert(run(context), part)
+      context.budget -= bytesOfText(piece)
+      if (context.budget < 0) throw overspent(template)
+      text += piece + tail
+    }
+    return text
+  }
+}
+
+/** A text within a text follows the same rule for what is inserted. */
+const runOf = (part: Template, insert: Insert): Run =>
+  part.kind === 'text' ? joiner(part, insert) : evaluator(part)
+
+const overspent = (template: TextTemplate): ExpressionError =>
+  new ExpressionError(`${showSource(sourceOf(template))}: the text is too large: ${LIMITS}`)
+
+type Step = (value: Value, context: EvaluationContext) => Value
+
+const piper = (template: PipeTemplate): Run => {
+  const input = evaluator(template.input)
+  const steps = template.calls.map((call) => stepOf(call, template))
+  return (context) => {
+    let value = input(context)
+    for (const step of steps) value = step(value, context)
+    return value
+  }
+}
+
+const stepOf = (call: PipeCall, pipe: PipeTemplate): Step => {
+  const args = argumentsOf(call.args)
+  if (call.name === STEP) return keyStep(args, pipe)
+  const apply = functionNamed(call.name)?.apply
+  if (apply === undefined) throw new TypeError(`no function is called ${call.name}`)
+  return (value, context) => {
+    if (value === '') return value
+    const values = args(value, context)
+    try {
+      return apply(value, values, context)
+    } catch (error) {
+      throw failure(pipe, call.name, error)
+    }
+  }
+}
+
+type Arguments = (piped: Value, context: EvaluationContext) => readonly Value[]
+
+const argumentsOf = (args: readonly PipeArgument[]): Arguments => {
+  const constants = args.filter((arg) => arg.kind === 'constant')
+  if (constants.length === args.length) {
+    const values = constants.map((arg) => arg.value)
+    return () => values
+  }
+  const runs = args.map((arg) => (arg.kind === 'piped' ? undefined : evaluator(arg)))
+  return (piped, context) => runs.map((run) => (run === undefined ? piped : run(context)))
+}
+
+/** `{{variables.piped.key}}`: a path that goes on, so no rule for empty texts and no default. */
+const keyStep =
+  (args: Arguments, pipe: PipeTemplate): Step =>
+  (value, context) => {
+    const key = toText(args(value, context)[0] ?? '')
+    const found = ownValue(value, key)
+    if (found !== undefined) return found
+    const reason = explainStep(value, key, 'what the pipe gives')
+    throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`)
+  }
+
+/** Values are shown only where the pipe starts from request data: others may come from a Secret. */
+const failure = (pipe: PipeTemplate, name: string, cause: unknown): ExpressionError => {
+  const show = pipe.input.kind === 'read' ? showValue : kindOf
+  return new ExpressionError(`${showSource(pipe.source)}: ${explainRefusal(name, cause, show)}`, {
+    cause,
+  })
+}

@@ -1,0 +1,36 @@
+// What folding is given: the values known at load, a budget for what is produced from them, and a place
+// to report faults to.
+
+import { constant, type ConstantTemplate, type Template } from './template.ts'
+
+/** Roots that are known at load. */
+export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
+
+/** Values may be templates themselves: a variable may wait for the request. */
+export interface FoldScope {
+  /**
+   * Undefined: there is no such name. `FAULT`: it is faulty, and that has been reported.
+   * `read('defaults', 'status_codes')` is the merged map.
+   */
+  read(root: LoadRoot, name: string): Template | undefined
+  /** All of it: `{{variables}}`. */
+  whole(root: LoadRoot): Template
+  /** Bytes that templates and functions may still produce at load; shared by a whole document. */
+  readonly budget: { left: number }
+}
+
+/** Fits wherever a `Problem` of the language is expected; `path` is an RFC 6901 pointer. */
+export interface ExpressionProblem {
+  readonly code: 'invalid_expression'
+  readonly path: string
+  readonly message: string
+}
+
+export type Report = (problem: ExpressionProblem) => void
+
+/** What a faulty leaf becomes; to be compared by identity. */
+export const FAULT: ConstantTemplate = Object.freeze(constant(null))
+
+/** Known at load, and sound. */
+export const isKnown = (template: Template): template is ConstantTemplate =>
+  template.kind === 'constant' && template !== FAULT

@@ -1,0 +1,41 @@
+// A template in, a closure out that writes its value as text: by the template rule, or for a URL with
+// what requests bring percent-encoded.
+
+import { jsonWriter } from './json.ts'
+import { toText } from './render.ts'
+import { type EvaluationContext, evaluator, type Insert, joiner } from './run.ts'
+import type { Template } from './template.ts'
+
+export { toText } from './render.ts'
+
+type Write = (context: EvaluationContext) => string
+
+/**
+ * Strings verbatim, numbers in decimal, maps and lists as compact JSON (behaviour §1).
+ * @throws ExpressionError
+ */
+export const textWriter = (template: Template): Write => {
+  if (template.kind === 'map' || template.kind === 'list') return jsonWriter(template)
+  const run = evaluator(template)
+  return (context) => toText(run(context))
+}
+
+/**
+ * Text for a path or query string (behaviour §4): in a longer text every tag goes through `encode`, but
+ * for `request.path` and `request.query_string`; a tag that is the whole text goes verbatim.
+ * @throws ExpressionError
+ * @example urlWriter(template, encodeURIComponent)(context) // '/orders/a%2Fb' for '/orders/{{…}}'
+ */
+export const urlWriter = (template: Template, encode: (text: string) => string): Write => {
+  if (template.kind !== 'text') return textWriter(template)
+  const insert: Insert = (value, part) => (isVerbatim(part) ? toText(value) : encode(toText(value)))
+  return joiner(template, insert)
+}
+
+/** A text within the text has encoded its own tags already: a variable that waits. */
+const isVerbatim = (part: Template): boolean =>
+  part.kind === 'text' ||
+  (part.kind === 'read' &&
+    part.root === 'request' &&
+    part.keys.length === 1 &&
+    (part.keys[0] === 'path' || part.keys[0] === 'query_string'))
