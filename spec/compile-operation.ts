@@ -1,0 +1,215 @@
+// Operation Objects (§2.4): one method of one path, folded in the path's scope, becomes everything that
+// serving it needs. Faults are reported, and then nothing is returned.
+
+import { foldInScope } from './bind-status-codes.ts'
+import { compileAction } from './compile-action.ts'
+import { compileBodyLimits, compileCallLimits, nearest } from './compile-limits.ts'
+import { checkHeaders } from './compile-headers.ts'
+import type {
+  CompiledAction,
+  CompiledOperation,
+  CompiledResponse,
+  CompiledSecurity,
+  ContentType,
+  ContextRead,
+} from './compiled.ts'
+import type { Method } from './document.ts'
+import { readsOf } from './expression/reads.ts'
+import { constant, type Template } from './expression/template.ts'
+import type { Value } from './expression/value.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
+import { childPointer } from './problem.ts'
+import type { Scope } from './scope.ts'
+
+const PROVIDES: readonly ContentType[] = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/msgpack',
+  'application/msgpack; charset=utf-8',
+]
+const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-urlencoded']
+const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
+
+/** Fields of §2.10: reading any other key of `request` can only fail. */
+const REQUEST_FIELDS: ReadonlySet<string> = new Set(
+  (
+    'id method scheme peername path host port headers language query_string query_params ' +
+    'bindings body body_length'
+  ).split(' '),
+)
+
+/** The path that an operation stands on, its own properties folded. */
+export interface PathGround {
+  readonly map: FoldedMap
+  readonly scope: Scope
+  readonly security: CompiledSecurity
+  readonly findings: Findings
+}
+
+export const compileOperation = (
+  raw: Value,
+  method: Method,
+  pointer: string,
+  ground: PathGround,
+): CompiledOperation | undefined => {
+  const { scope, findings } = ground
+  const map = toFoldedMap(foldInScope(raw, pointer, scope, findings), pointer, findings)
+  if (map === undefined) return undefined
+  const actionMap = requiredMap(map, 'action', findings)
+  const responseMap = optionalMap(map, 'response', findings)
+  const action = actionMap && compileAction(actionMap, method, findings)
+  const onResult = compileResponse(responseMap, 'on_result', findings)
+  const onError = compileResponse(responseMap, 'on_error', findings)
+  const body = compileBodyLimits([map, ground.map], scope, findings)
+  const limits = compileCallLimits([actionMap, map, ground.map], scope, findings)
+  const accepts = compileTypes('accepts', ACCEPTS, ground)
+  const provides = compileTypes('provides', PROVIDES, ground)
+  const headers = compilePathHeaders(ground)
+  if (action === undefined) return undefined
+  const reads = collectReads([headers, ...Object.values(limits)], action, [onResult, onError])
+  warnOfUnknownFields(reads, pointer, findings)
+  const { security } = ground
+  return {
+    pointer,
+    security,
+    accepts,
+    provides,
+    headers,
+    body,
+    limits,
+    action,
+    onResult,
+    onError,
+    reads,
+  }
+}
+
+/** The nearest of the path's and the defaults' headers, whole. */
+export const compilePathHeaders = ({ map, scope, findings }: PathGround): Template => {
+  const placed = nearest(['headers'], [map], scope)
+  if (placed === undefined) return constant({})
+  const template = readShape(placed.template, placed.pointer, 'map', findings)
+  if (template !== undefined) checkHeaders(template, placed.pointer, findings)
+  return template ?? constant({})
+}
+
+const compileTypes = (
+  name: 'accepts' | 'provides',
+  allowed: readonly ContentType[],
+  { map, scope, findings }: PathGround,
+): readonly ContentType[] => {
+  const placed = nearest([name], [map], scope)
+  return (placed && readTexts(placed.template, placed.pointer, allowed, findings)) ?? DEFAULT_TYPES
+}
+
+const requiredMap = (map: FoldedMap, key: string, findings: Findings): FoldedMap | undefined => {
+  const pointer = childPointer(map.pointer, key)
+  const template = map.get(key)
+  if (template !== undefined) return toFoldedMap(template, pointer, findings)
+  if (!map.keys.includes(key))
+    findings.problem('missing_required_value', pointer, `an operation needs an ${key}`)
+  return undefined
+}
+
+const optionalMap = (
+  map: FoldedMap | undefined,
+  key: string,
+  findings: Findings,
+): FoldedMap | undefined => {
+  const template = map?.get(key)
+  return map && template && toFoldedMap(template, childPointer(map.pointer, key), findings)
+}
+
+const compileResponse = (
+  responseMap: FoldedMap | undefined,
+  key: 'on_result' | 'on_error',
+  findings: Findings,
+): CompiledResponse => {
+  const map = optionalMap(responseMap, key, findings)
+  if (map === undefined) return { declared: false }
+  const member = (name: string): Template | undefined => map.get(name)
+  const headersPointer = childPointer(map.pointer, 'headers')
+  const headers =
+    member('headers') &&
+    readShape(member('headers') ?? constant({}), headersPointer, 'map', findings)
+  if (headers !== undefined) checkHeaders(headers, headersPointer, findings)
+  const statusCode = member('status_code')
+  const statusPointer = childPointer(map.pointer, 'status_code')
+  if (statusCode !== undefined) checkStatus(statusCode, statusPointer, findings)
+  const uri =
+    member('uri') &&
+    readTextOrWait(member('uri') ?? constant(''), childPointer(map.pointer, 'uri'), findings)
+  const body = member('body')
+  return {
+    declared: true,
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(uri === undefined ? {} : { uri }),
+  }
+}
+
+const checkStatus = (template: Template, pointer: string, findings: Findings): void => {
+  if (template.kind === 'map' || template.kind === 'list') {
+    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+    return
+  }
+  if (template.kind !== 'constant') return
+  const { value } = template
+  const status = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (typeof status !== 'number')
+    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+  else if (!Number.isInteger(status) || status < 200 || status > 599)
+    findings.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
+}
+
+const collectReads = (
+  shared: readonly Template[],
+  action: CompiledAction,
+  responses: readonly CompiledResponse[],
+): readonly ContextRead[] => {
+  const reads = new Set<string>()
+  const add = (template: Template | undefined): void => {
+    if (template !== undefined && template.kind !== 'constant')
+      for (const read of readsOf(template)) reads.add(read)
+  }
+  shared.forEach(add)
+  templatesOf(action).forEach(add)
+  for (const { headers, body, statusCode, uri } of responses)
+    [headers, body, statusCode, uri].forEach(add)
+  if (action.type === 'forward') {
+    if (action.path === undefined) reads.add('request.path')
+    if (action.queryString === undefined) reads.add('request.query_string')
+  }
+  return [...reads].sort() as ContextRead[]
+}
+
+const templatesOf = (action: CompiledAction): readonly (Template | undefined)[] => {
+  switch (action.type) {
+    case 'empty':
+      return []
+    case 'static':
+      return [action.headers, action.body]
+    case 'forward':
+      return [action.host, action.path, action.queryString, action.headers, action.body]
+    default:
+      return [action.uri, action.options, action.args, action.kwargs]
+  }
+}
+
+const warnOfUnknownFields = (
+  reads: readonly ContextRead[],
+  pointer: string,
+  findings: Findings,
+): void => {
+  for (const read of reads) {
+    const field = read.startsWith('request.') ? read.slice('request.'.length) : undefined
+    if (field !== undefined && !REQUEST_FIELDS.has(field))
+      findings.warning(
+        'UnknownContextKey',
+        pointer,
+        `request has no field '${field}': expressions that read it will fail for every request`,
+      )
+  }
+}

@@ -1,0 +1,16 @@
+// What a document is judged against: facts that stand outside it.
+
+import type { ValueMap } from './expression/value.ts'
+
+export interface Environment {
+  /** Facts of a realm; undefined: there is no such realm. */
+  realm(uri: string): RealmFacts | undefined
+  /** From Secrets: laid over the document's own `variables` by name. */
+  readonly variables?: ValueMap
+}
+
+export interface RealmFacts {
+  readonly authmethods: readonly string[]
+  /** Names of `info.oidc_providers`. */
+  readonly oidcProviders: readonly string[]
+}
