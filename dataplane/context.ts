@@ -20,7 +20,7 @@ export class RequestView {
   query_params: ValueMap = NOTHING
   bindings: ValueMap = NOTHING
   body: Value = ''
-  body_length = 0;
+  body_length = 0
   readonly [key: string]: Value
 }
 
@@ -35,6 +35,8 @@ export class Context {
   action: ActionView = NOTHING
   /** Identity of the caller (behaviour §6); empty for anonymous requests. */
   security: ValueMap = NOTHING
+  /** The operation's merged table: `{{status_codes}}`. */
+  status_codes: ValueMap = NOTHING
   /** Bytes that templates and functions may still produce for this request (behaviour §1: 8 MiB). */
   budget = 8 * 1024 * 1024
 }

@@ -27,7 +27,8 @@ export interface PackedVersion {
   readonly deprecation?: Readonly<Record<string, string>>
   readonly poolSize: number
   readonly languages: readonly string[]
-  readonly statusCodes: StatusCodes
+  /** What the version's table has beyond the built-in one, or otherwise. */
+  readonly ownStatusCodes: StatusCodes
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]
 }

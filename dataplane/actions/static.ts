@@ -1,0 +1,24 @@
+// The static action (§2.5): the document's own headers and body. They are evaluated here only where a
+// template of the response reads `action.result`; else the response evaluates them itself, once.
+
+import type { CompiledOperation, StaticAction } from '../../spec/compiled.ts'
+import { evaluator } from '../../spec/expression/run.ts'
+import { constant } from '../../spec/expression/template.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Perform } from './performer.ts'
+
+const NOTHING: ValueMap = Object.freeze({})
+
+export const prepareStatic = (operation: CompiledOperation, action: StaticAction): Perform => {
+  const isRead = operation.reads.some((read) => read === 'action' || read.startsWith('action.'))
+  if (!isRead)
+    return (exchange) => {
+      exchange.succeed(NOTHING)
+    }
+  const headers = evaluator(action.headers ?? constant({}))
+  const body = evaluator(action.body)
+  return (exchange) => {
+    const { context } = exchange
+    exchange.succeed({ headers: headers(context), body: body(context) })
+  }
+}

@@ -1,0 +1,125 @@
+// Bytes to values and back, by content type: JSON, msgpack, forms. Only door to msgpackr. What can't be
+// decoded is a GatewayError `invalid_data`; nothing here reads more than it is given.
+
+import { Packr, Unpackr } from 'msgpackr'
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
+import { GatewayError } from './gateway-error.ts'
+
+export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
+
+/** The kind of a Content-Type value; parameters and case do not matter. `+json` types are JSON. */
+export const mediaKind = (contentType: string): MediaKind => {
+  const end = contentType.indexOf(';')
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+  if (type === 'application/json' || type.endsWith('+json')) return 'json'
+  if (type === 'application/msgpack' || type === 'application/x-msgpack') return 'msgpack'
+  return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
+}
+
+/** Deeper bodies are refused: nothing that walks a value may run out of stack. */
+const MAX_DEPTH = 512
+
+/**
+ * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8.
+ */
+export const decodeBody = (contentType: string, bytes: Buffer): Value => {
+  switch (mediaKind(contentType)) {
+    case 'json':
+      return decodeJson(bytes)
+    case 'msgpack':
+      return decodeMsgpack(bytes)
+    case 'form':
+      return decodeForm(toText(bytes))
+    case 'other':
+      return toText(bytes)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const toText = (bytes: Buffer): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw undecodable('the body is not UTF-8', cause)
+  }
+}
+
+const decodeJson = (bytes: Buffer): Value => {
+  const text = toText(bytes)
+  let value: Value
+  try {
+    value = JSON.parse(text) as Value
+  } catch (cause) {
+    throw undecodable('the body is no JSON', cause)
+  }
+  checkDepth(text.length, value)
+  return value
+}
+
+const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: false, int64AsType: 'number' })
+
+const decodeMsgpack = (bytes: Buffer): Value => {
+  let raw: unknown
+  try {
+    raw = unpackr.unpack(bytes)
+  } catch (cause) {
+    throw undecodable('the body is no msgpack', cause)
+  }
+  return fromMsgpack(raw, 0)
+}
+
+/** Maps come as `Map`, so that no key, `__proto__` included, can touch a prototype. */
+const fromMsgpack = (raw: unknown, depth: number): Value => {
+  if (depth > MAX_DEPTH) throw undecodable('the body is nested too deeply')
+  if (raw === null || typeof raw === 'string' || typeof raw === 'boolean') return raw
+  if (typeof raw === 'number') return raw
+  if (typeof raw === 'bigint') return Number(raw)
+  if (Array.isArray(raw)) return raw.map((item: unknown) => fromMsgpack(item, depth + 1))
+  if (raw instanceof Map) {
+    const map: Record<string, Value> = {}
+    for (const [key, value] of raw as Map<unknown, unknown>) {
+      if (typeof key !== 'string') throw undecodable('msgpack map keys must be texts')
+      setOwn(map, key, fromMsgpack(value, depth + 1))
+    }
+    return map
+  }
+  if (raw instanceof Uint8Array) return raw
+  throw undecodable('msgpack extension types are not taken')
+}
+
+/** The last of two equal names wins; `+` is a blank; a name alone is `""`. */
+export const decodeForm = (text: string): ValueMap => {
+  const map: Record<string, Value> = {}
+  for (const [name, value] of new URLSearchParams(text)) setOwn(map, name, value)
+  return map
+}
+
+/** Only what is long enough to be deep is walked. */
+const checkDepth = (length: number, value: Value): void => {
+  if (length > 2 * MAX_DEPTH && !isShallow(value, MAX_DEPTH))
+    throw undecodable('the body is nested too deeply')
+}
+
+const isShallow = (value: Value, left: number): boolean => {
+  if (typeof value !== 'object' || value === null) return true
+  if (left === 0) return false
+  if (isList(value)) return value.every((item) => isShallow(item, left - 1))
+  if (!isMap(value)) return true
+  for (const key in value) {
+    const child = value[key]
+    if (typeof child === 'object' && !isShallow(child, left - 1)) return false
+  }
+  return true
+}
+
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+
+/** Integers beyond 32 bits go as doubles, as they came. */
+export const encodeMsgpack = (value: Value): Buffer => packr.pack(value)
+
+const undecodable = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError('svc.error.invalid_data', message, {
+    description: 'Send a body that matches its Content-Type.',
+    ...(cause === undefined ? {} : { cause }),
+  })

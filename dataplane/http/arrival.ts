@@ -1,0 +1,53 @@
+// What dispatch is given once, and what it knows of a request on the way: the shapes its steps share.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Scheme } from '../../spec/document.ts'
+import type { AccessLog } from '../../telemetry/access-log.ts'
+import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import type { Match } from '../router/route.ts'
+import type { RouteTable } from '../router/route-table.ts'
+import type { ServedPath } from '../served.ts'
+import type { Client, ReadClient } from './forwarded.ts'
+import type { Preparation, PreparedOperation } from './prepared-operation.ts'
+import type { RequestHead, Target } from './request-head.ts'
+import type { Selected } from './select-route.ts'
+
+export interface DispatchOptions {
+  readonly table: () => RouteTable<ServedPath<PreparedOperation>>
+  readonly preparation: Preparation
+  readonly readClient: ReadClient
+  readonly nextRequestId: () => string
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Unix time, milliseconds. */
+  readonly wallClock: () => number
+  readonly isDraining: () => boolean
+  readonly accessLog: AccessLog | undefined
+  /** Where requests count that no document serves. */
+  readonly unmatched: RequestRow
+  readonly onUnexpected: (error: unknown, requestId: string) => void
+}
+
+export type Path = ServedPath<PreparedOperation>
+
+/** What is known of a request before a document is found for it. */
+export interface Arrival {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly head: RequestHead
+  readonly scheme: Scheme
+  readonly client: Client | undefined
+  readonly id: string
+  readonly startedMs: number
+}
+
+/** And after: everything its exchange needs. */
+export interface Admission {
+  readonly arrival: Arrival
+  readonly host: string
+  readonly target: Target
+  readonly match: Match<Path>
+  readonly selected: Selected<PreparedOperation>
+  readonly operation: PreparedOperation
+  readonly language: string
+}

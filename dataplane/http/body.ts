@@ -1,0 +1,86 @@
+// Reads a request body within its limits: bytes, and one deadline for the whole. Decodes nothing.
+
+import type { IncomingMessage } from 'node:http'
+import type { BodyLimits } from '../../spec/compiled.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { hasBody, type RequestHead } from './request-head.ts'
+
+export interface BodyReading {
+  /** Stops reading; `done` is not called any more. */
+  cancel(): void
+}
+
+type Done = (error: Error | undefined, bytes: Buffer) => void
+
+const NOTHING = Buffer.alloc(0)
+
+/** Refuses a declared length over the limit before a byte of it comes. */
+export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
+  if (head.contentLength > limits.maxBytes) throw tooLarge(limits)
+}
+
+/**
+ * Collects the body; `keep` false counts its bytes and drops them.
+ * `done` gets `payload_too_large`, `request_timeout`, or an error when the client goes away.
+ */
+export const readBody = (
+  request: IncomingMessage,
+  head: RequestHead,
+  limits: BodyLimits,
+  keep: boolean,
+  done: Done,
+): BodyReading => {
+  if (!hasBody(head)) {
+    done(undefined, NOTHING)
+    return { cancel: () => undefined }
+  }
+  const chunks: Buffer[] = []
+  let length = 0
+
+  const finish = (error: Error | undefined): void => {
+    cancel()
+    done(error, error === undefined ? join(chunks, length) : NOTHING)
+  }
+  const onData = (chunk: Buffer): void => {
+    length += chunk.length
+    if (length > limits.maxBytes) finish(tooLarge(limits))
+    else if (keep) chunks.push(chunk)
+  }
+  const onEnd = (): void => {
+    finish(undefined)
+  }
+  const onClose = (): void => {
+    finish(new Error('the client went away while it sent its body'))
+  }
+  const cancel = (): void => {
+    clearTimeout(timer)
+    request.off('data', onData)
+    request.off('end', onEnd)
+    request.off('close', onClose)
+  }
+  const timer = setTimeout(() => {
+    finish(tooSlow(limits))
+  }, limits.readMs)
+  request.on('data', onData)
+  request.on('end', onEnd)
+  request.on('close', onClose)
+  return { cancel }
+}
+
+const join = (chunks: readonly Buffer[], length: number): Buffer =>
+  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length)
+
+/** The rest of the body will not be read: the connection can't be used for another request. */
+export const tooLarge = (limits: BodyLimits): GatewayError =>
+  new GatewayError(
+    'svc.error.payload_too_large',
+    `The body is larger than the ${limits.maxBytes} bytes that are taken here`,
+    { headers: { connection: 'close' } },
+  )
+
+export const tooSlow = (limits: BodyLimits): GatewayError =>
+  new GatewayError(
+    'svc.error.request_timeout',
+    `The body did not arrive within ${limits.readMs} ms`,
+    { headers: { connection: 'close' } },
+  )

@@ -1,0 +1,120 @@
+// The hot path: a request in, one response out. Matches it against the route table it starts with, and
+// does only what the document asks for. Nothing awaits unless a body must be read or an action waits.
+
+import type { RequestListener } from 'node:http'
+import type { Scheme } from '../../spec/document.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { match } from '../router/match.ts'
+import type { Match } from '../router/route.ts'
+import type { Admission, Arrival, DispatchOptions, Path } from './arrival.ts'
+import type { OnSettled } from './exchange.ts'
+import { pickLanguage } from './negotiate.ts'
+import { createOperationCache, type OperationCache } from './operation-cache.ts'
+import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
+import { refuseUnmatched, settle, writeUnmatched } from './report.ts'
+import { readHead, readTarget } from './request-head.ts'
+import { type HeaderList, prepareHeaders } from './response-headers.ts'
+import type { Answer } from './response-plan.ts'
+import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
+import { serveOperation } from './serve-operation.ts'
+
+/** Operations whose closures are kept at once: about 100 MB when all are large. */
+const PREPARED_LIMIT = 20_000
+
+/** The listener of a public server that speaks `scheme`. */
+export const createDispatch = (options: DispatchOptions, scheme: Scheme): RequestListener => {
+  const cache = createOperationCache<PreparedOperation>(
+    (slot) => prepareOperation(slot.load(), slot.method, slot.path, options.preparation),
+    PREPARED_LIMIT,
+  )
+  const onSettled: OnSettled = (exchange, status, bytes) => {
+    settle(options, exchange, status, bytes)
+  }
+  return (request, response) => {
+    const client = options.readClient(request, scheme)
+    const arrival: Arrival = {
+      request,
+      response,
+      head: readHead(request),
+      scheme: client?.scheme ?? scheme,
+      client,
+      id: client?.requestId ?? options.nextRequestId(),
+      startedMs: options.now(),
+    }
+    if (options.isDraining()) response.shouldKeepAlive = false
+    try {
+      route(options, cache, arrival, onSettled)
+    } catch (error) {
+      refuseUnmatched(options, arrival, error, [])
+    }
+  }
+}
+
+const route = (
+  options: DispatchOptions,
+  cache: OperationCache<PreparedOperation>,
+  arrival: Arrival,
+  onSettled: OnSettled,
+): void => {
+  const { request, head } = arrival
+  const target = readTarget(request.url ?? '')
+  if (target === undefined) throw notFound()
+  if (head.hostCount > 1)
+    throw new GatewayError('svc.error.invalid_data', 'There are two Host headers')
+  const host = target.authority ?? head.host
+  const found = match(options.table(), host, target.path)
+  if (found === 'malformed')
+    throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
+  if (found === undefined) throw notFound()
+  const selected = selectOrAnswer(options, arrival, found)
+  if (selected === undefined) return
+  const operation = cache.get(selected.slot)
+  const language = pickLanguage(head.acceptLanguage, operation.version.languages)
+  const admission: Admission = {
+    arrival,
+    host,
+    target,
+    match: found,
+    selected,
+    operation,
+    language,
+  }
+  serveOperation(options, admission, onSettled)
+}
+
+const notFound = (): GatewayError =>
+  new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+
+/** undefined: it has been answered. Refusals carry the headers of the oldest document of the path. */
+const selectOrAnswer = (
+  options: DispatchOptions,
+  arrival: Arrival,
+  found: Match<Path>,
+): Selected<PreparedOperation> | undefined => {
+  const method = toMethod(arrival.request.method)
+  try {
+    const selected = selectOperation(found, arrival.scheme, method)
+    if (selected === undefined) answerOptions(options, arrival, found)
+    return selected
+  } catch (error) {
+    refuseUnmatched(options, arrival, error, pathHeaders(found))
+    return undefined
+  }
+}
+
+/** An OPTIONS that no document declares: what may be done here, with the headers of the path (CORS). */
+const answerOptions = (options: DispatchOptions, arrival: Arrival, found: Match<Path>): void => {
+  const answer: Answer = {
+    status: 204,
+    headers: [...pathHeaders(found), ['allow', allowOf(found, arrival.scheme)]],
+    contentType: undefined,
+    body: '',
+  }
+  writeUnmatched(options, arrival, answer)
+}
+
+const pathHeaders = (found: Match<Path>): HeaderList => {
+  const target = found.candidates[0]?.target
+  if (target === undefined) return []
+  return prepareHeaders(target.loadHeaders()).constant ?? []
+}

@@ -1,0 +1,70 @@
+// Errors in, statuses and error records out: the one place where either is decided.
+
+import { ExpressionError } from '../../spec/expression/errors.ts'
+import { toJson } from '../../spec/expression/json.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { encodeMsgpack, mediaKind } from '../codec.ts'
+import { errorRecord } from '../error-record.ts'
+import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
+import type { HeaderList } from './response-headers.ts'
+import type { Answer } from './response-plan.ts'
+
+const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
+  'svc.error.invalid_data': 400,
+  'svc.error.unauthorized': 401,
+  'svc.error.forbidden': 403,
+  'svc.error.not_found': 404,
+  'svc.error.method_not_allowed': 405,
+  'svc.error.not_acceptable': 406,
+  'svc.error.request_timeout': 408,
+  'svc.error.payload_too_large': 413,
+  'svc.error.unsupported_media_type': 415,
+  'svc.error.too_many_requests': 429,
+  'svc.error.internal': 500,
+  'svc.error.http_gateway.invalid_expression': 500,
+  'svc.error.overloaded': 503,
+}
+
+const EXPRESSION_HINT =
+  'An expression of the API Specification could not be evaluated for this request.'
+
+/** What a client may know of an error: anything unforeseen is `internal` and says nothing else. */
+export const toGatewayError = (error: unknown): GatewayError => {
+  if (error instanceof GatewayError) return error
+  if (error instanceof ExpressionError)
+    return new GatewayError(error.code, error.message, {
+      description: EXPRESSION_HINT,
+      cause: error,
+    })
+  return new GatewayError('svc.error.internal', 'The gateway failed to answer this request', {
+    description: 'Give the request id to whoever runs the gateway.',
+    cause: error,
+  })
+}
+
+/** The answer to a refusal; `headers` are the operation's, so that CORS works on errors. */
+export const errorAnswer = (
+  error: GatewayError,
+  contentType: string,
+  headers: HeaderList,
+): Answer => ({
+  status: error.status ?? STATUSES[error.code],
+  headers: [
+    ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
+    ...Object.entries(error.headers),
+  ],
+  ...recordBody(error.code, error.message, error.description, contentType),
+})
+
+/** An error record in the type the client takes. */
+export const recordBody = (
+  code: string,
+  message: string,
+  description: string,
+  contentType: string,
+): { readonly contentType: string; readonly body: string | Buffer } => {
+  const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
+  return mediaKind(contentType) === 'msgpack'
+    ? { contentType, body: encodeMsgpack(record) }
+    : { contentType, body: toJson(record) }
+}

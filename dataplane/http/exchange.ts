@@ -1,0 +1,270 @@
+// One request on its way: what dispatch knows of it, and where its action reports to. Turns every outcome
+// into exactly one response, whichever comes first.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ContentType, StatusCodes } from '../../spec/compiled.ts'
+import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../spec/expression/value.ts'
+import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
+import { Context } from '../context.ts'
+import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+import { headerOf, type HeaderList } from './response-headers.ts'
+import {
+  type Answer,
+  type EncodedBody,
+  type ResponsePlan,
+  successStatus,
+  toStatus,
+} from './response-plan.ts'
+import { createByteSink } from './byte-sink.ts'
+import { type Envelope, writeAnswer, writeStreamHead } from './write-answer.ts'
+
+/** Told once per request, when its answer is settled. */
+export type OnSettled = (exchange: HttpExchange, status: number, bytes: number) => void
+
+/** Counted, never sent: what nginx counts for a client that did not wait. */
+const CLIENT_WENT_AWAY = 499
+
+export class HttpExchange implements Exchange {
+  readonly context = new Context()
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+  readonly operation: PreparedOperation
+  readonly envelope: Envelope
+  readonly contentType: ContentType
+  readonly startedMs: number
+  rawBody: Buffer | undefined = undefined
+  readonly #onSettled: OnSettled
+  #isSettled = false
+  #cancel: (() => void) | undefined = undefined
+  #watchesClient = false
+  #sink: ByteSink | undefined = undefined
+
+  constructor(
+    request: { readonly incoming: IncomingMessage; readonly response: ServerResponse },
+    operation: PreparedOperation,
+    negotiated: {
+      readonly envelope: Envelope
+      readonly contentType: ContentType
+      readonly startedMs: number
+    },
+    onSettled: OnSettled,
+  ) {
+    this.incoming = request.incoming
+    this.response = request.response
+    this.operation = operation
+    this.envelope = negotiated.envelope
+    this.contentType = negotiated.contentType
+    this.startedMs = negotiated.startedMs
+    this.#onSettled = onSettled
+    this.context.status_codes = operation.version.statusCodes
+  }
+
+  succeed(result: ValueMap): void {
+    if (this.#isSettled) return
+    const { operation, context } = this
+    context.action = { result }
+    const upstream = operation.isForward ? result['status_code'] : undefined
+    try {
+      this.#answer(
+        this.#render(operation.onResult, typeof upstream === 'number' ? upstream : undefined),
+      )
+    } catch (error) {
+      this.refuse(asError(error))
+    }
+  }
+
+  fail(error: ActionError): void {
+    if (this.#isSettled) return
+    const { message, ...visible } = error
+    const status = statusOfError(error, this.operation.version.statusCodes)
+    this.context.action = { error: { ...visible, status_code: status } }
+    const plan = this.operation.onError
+    try {
+      this.#answer(
+        plan === undefined
+          ? this.#errorRecord(error, message, status)
+          : this.#renderError(plan, error.error_uri, status),
+      )
+    } catch (cause) {
+      this.refuse(asError(cause))
+    }
+  }
+
+  refuse(error: Error): void {
+    if (this.#isSettled) return
+    const known = toGatewayError(error)
+    const headers = this.operation.headers.writeWhatIsKnown(this.context)
+    this.#answer(errorAnswer(known, this.contentType, headers))
+  }
+
+  stream(head: StreamHead): ByteSink | undefined {
+    if (this.#isSettled) return undefined
+    let plan: { readonly status: number; readonly headers: HeaderList }
+    try {
+      plan = this.#planStream(head)
+    } catch (error) {
+      this.refuse(asError(error))
+      return undefined
+    }
+    this.#isSettled = true
+    writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
+    const contentLength = headerOf(plan.headers, 'content-length')
+    this.#sink = createByteSink(this.response, contentLength, (bytes) => {
+      this.#cancel = undefined
+      this.#onSettled(this, plan.status, bytes)
+    })
+    return this.#sink
+  }
+
+  onCancel(cancel: (() => void) | undefined): void {
+    this.#cancel = cancel
+    if (cancel === undefined || this.#watchesClient) return
+    this.#watchesClient = true
+    this.response.once('close', () => {
+      const pending = this.#cancel
+      this.#cancel = undefined
+      if (pending === undefined) return
+      pending()
+      if (this.#sink !== undefined) this.#sink.destroy(new Error('the client went away'))
+      else if (!this.#isSettled) this.#onSettled(this, CLIENT_WENT_AWAY, 0)
+      this.#isSettled = true
+    })
+  }
+
+  /** The answer is the same for every request and was made before. */
+  answerFixed(answer: Answer): void {
+    this.#answer(answer)
+  }
+
+  /** @throws ExpressionError */
+  renderResult(): Answer {
+    return this.#render(this.operation.onResult, undefined)
+  }
+
+  #render(plan: ResponsePlan, upstream: number | undefined): Answer {
+    const { context } = this
+    const headers = plan.headers.write(context)
+    const encoded = plan.body(context, this.contentType, headers)
+    const uri = plan.uri(context)
+    const status =
+      plan.status(context) ??
+      successStatus(this.operation.method, uri, encoded.bytes.length > 0, upstream)
+    return toAnswer(status, withLocation(headers, uri, this.operation.method), encoded)
+  }
+
+  #renderError(plan: ResponsePlan, errorUri: string, status: number): Answer {
+    const { context } = this
+    const headers = plan.headers.write(context)
+    const encoded = plan.body(context, this.contentType, headers)
+    const own = plan.status(context) ?? statusOfBody(plan.value(context))
+    return toAnswer(own ?? status, withRetryAfter(headers, errorUri), encoded)
+  }
+
+  #errorRecord(error: ActionError, message: string, status: number): Answer {
+    const headers = this.operation.headers.writeWhatIsKnown(this.context)
+    return {
+      status,
+      headers: withRetryAfter(headers, error.error_uri),
+      ...recordBody(error.error_uri, message, '', this.contentType),
+    }
+  }
+
+  #planStream(head: StreamHead): { readonly status: number; readonly headers: HeaderList } {
+    const { context, operation } = this
+    const { onResult, actionReads } = operation
+    context.action = {
+      result: {
+        status_code: head.statusCode,
+        headers: actionReads.size > 0 ? upstreamHeaderMap(head.headers) : {},
+        uri: headerOf(head.headers, 'location') ?? '',
+      },
+    }
+    const own = onResult.headers.write(context)
+    const uri = onResult.uri(context)
+    return {
+      status: onResult.status(context) ?? head.statusCode,
+      headers: withLocation(
+        mergeStreamHeaders(head.headers, own, operation.replacesHeaders),
+        uri,
+        operation.method,
+      ),
+    }
+  }
+
+  #answer(answer: Answer): void {
+    this.#isSettled = true
+    this.#cancel = undefined
+    const isHead = this.incoming.method === 'HEAD'
+    const bytes = writeAnswer(this.response, answer, this.envelope, isHead)
+    this.#onSettled(this, answer.status, bytes)
+  }
+}
+
+const asError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error))
+
+const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): Answer => ({
+  status,
+  headers,
+  contentType: encoded.contentType,
+  body: encoded.bytes,
+})
+
+const withLocation = (headers: HeaderList, uri: string, method: string): HeaderList =>
+  uri === '' || method !== 'post' || headerOf(headers, 'location') !== undefined
+    ? headers
+    : [...headers, ['location', encodeURI(decodeSafely(uri))]]
+
+/** Illegal characters of a Location are encoded; what is encoded already stays as it is. */
+const decodeSafely = (uri: string): string => {
+  try {
+    return decodeURI(uri)
+  } catch {
+    return uri
+  }
+}
+
+const withRetryAfter = (headers: HeaderList, errorUri: string): HeaderList =>
+  errorUri === 'svc.error.overloaded' && headerOf(headers, 'retry-after') === undefined
+    ? [...headers, ['retry-after', '1']]
+    : headers
+
+/** The upstream's own status, else what the document's table says of the error URI, else 500. */
+const statusOfError = (error: ActionError, codes: StatusCodes): number => {
+  if (error.error_uri.startsWith('svc.error.upstream.')) return error.status_code
+  const mapped = Object.hasOwn(codes, error.error_uri) ? codes[error.error_uri] : undefined
+  return mapped ?? 500
+}
+
+const statusOfBody = (body: Value): number | undefined => {
+  const status = isMap(body) && Object.hasOwn(body, 'status_code') ? body['status_code'] : undefined
+  return status === undefined || status === null ? undefined : toStatus(status)
+}
+
+/** `set-cookie` is a list, always; other repeated headers are joined. */
+const upstreamHeaderMap = (headers: HeaderList): ValueMap => {
+  const map: Record<string, Value> = Object.create(null) as Record<string, Value>
+  for (const [name, value] of headers) {
+    const earlier = map[name]
+    if (name === 'set-cookie') map[name] = [...(Array.isArray(earlier) ? earlier : []), value]
+    else map[name] = typeof earlier === 'string' ? `${earlier}, ${value}` : value
+  }
+  return map
+}
+
+const KEPT: ReadonlySet<string> = new Set(['content-type', 'content-encoding', 'content-length'])
+
+/** The upstream's headers, ours over them by name; with headers of `on_result` those alone, and the framing. */
+const mergeStreamHeaders = (
+  upstream: HeaderList,
+  own: HeaderList,
+  replaces: boolean,
+): HeaderList => {
+  if (own.length === 0 && !replaces) return upstream
+  const kept = upstream.filter(
+    ([name]) => (!replaces || KEPT.has(name)) && headerOf(own, name) === undefined,
+  )
+  return [...kept, ...own]
+}

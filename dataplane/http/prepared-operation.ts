@@ -1,0 +1,136 @@
+// A compiled operation in, everything that serving a request of it needs out: closures, lists in the
+// order they are used, flags for what need not be done. Built at first use.
+
+import type {
+  BodyLimits,
+  CompiledOperation,
+  CompiledSecurity,
+  ContentType,
+} from '../../spec/compiled.ts'
+import type { Method } from '../../spec/document.ts'
+import { readsOf } from '../../spec/expression/reads.ts'
+import type { Template } from '../../spec/expression/template.ts'
+import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import type { Perform } from '../actions/performer.ts'
+import type { ServedPath, ServedVersion } from '../served.ts'
+import { orderOffers } from './negotiate.ts'
+import { needsOf, type RequestNeeds } from './request-view.ts'
+import { type HeaderWriter, prepareHeaders } from './response-headers.ts'
+import { type Answer, NO_BODY, prepareResponse, type ResponsePlan } from './response-plan.ts'
+
+export interface PreparedOperation {
+  readonly method: Method
+  readonly version: ServedVersion
+  readonly template: string
+  readonly security: CompiledSecurity
+  readonly accepts: readonly ContentType[]
+  /** `provides`, JSON first, one of a kind. */
+  readonly offers: readonly ContentType[]
+  /** False where an upstream's body passes through unread: it is what it is. */
+  readonly checksAccept: boolean
+  readonly needs: RequestNeeds
+  readonly bodyLimits: BodyLimits
+  /** The body goes to an upstream as it came, unless a template reads it. */
+  readonly forwardsBody: boolean
+  readonly headers: HeaderWriter
+  readonly onResult: ResponsePlan
+  readonly onError: ResponsePlan | undefined
+  /** `on_result` has headers: of an answer that passes through only its framing is kept beside them. */
+  readonly replacesHeaders: boolean
+  /** `action.result` or `action.error` members that some template reads: `result.body`, … */
+  readonly actionReads: ReadonlySet<string>
+  readonly perform: Perform
+  readonly isForward: boolean
+  /** The answer is the same for every request: made once per content type. */
+  readonly isFixed: boolean
+  readonly fixed: Map<ContentType, Answer>
+  /** Value of `Vary`: what the answer is negotiated by. */
+  readonly vary: string | undefined
+  readonly row: RequestRow
+}
+
+export type CreatePerformer = (
+  operation: CompiledOperation,
+  path: ServedPath<PreparedOperation>,
+) => Perform
+
+export interface Preparation {
+  readonly createPerformer: CreatePerformer
+  readonly rowFor: (version: ServedVersion, template: string, method: Method) => RequestRow
+}
+
+export const prepareOperation = (
+  operation: CompiledOperation,
+  method: Method,
+  path: ServedPath<PreparedOperation>,
+  preparation: Preparation,
+): PreparedOperation => {
+  const { action, onResult, onError } = operation
+  const own = ownAnswer(operation)
+  const resultPlan = prepareResponse(onResult, own)
+  const passesThrough = action.type === 'forward' && isPassThrough(operation)
+  return {
+    method,
+    version: path.version,
+    template: path.template,
+    security: operation.security,
+    accepts: operation.accepts,
+    offers: orderOffers(operation.provides),
+    checksAccept: !passesThrough && action.type !== 'wamp_subscribe',
+    needs: needsOf(operation.reads),
+    bodyLimits: operation.body,
+    forwardsBody: action.type === 'forward' && action.body === undefined,
+    headers: prepareHeaders(operation.headers),
+    onResult: resultPlan,
+    onError: onError.declared
+      ? prepareResponse(onError, { headers: operation.headers, body: NO_BODY })
+      : undefined,
+    replacesHeaders: onResult.headers !== undefined,
+    actionReads: actionReads(operation),
+    perform: preparation.createPerformer(operation, path),
+    isForward: action.type === 'forward',
+    isFixed: (action.type === 'static' || action.type === 'empty') && resultPlan.isConstant,
+    fixed: new Map(),
+    vary: varyOf(operation, path.version),
+    row: preparation.rowFor(path.version, path.template, method),
+  }
+}
+
+/** What answers where `on_result` says nothing: a static action's own headers and body, a WAMP result. */
+const ownAnswer = (operation: CompiledOperation): { headers: Template; body: Template } => {
+  const { action, headers, onResult } = operation
+  if (action.type === 'static') return { headers: action.headers ?? headers, body: action.body }
+  const isWamp = action.type !== 'forward' && action.type !== 'empty'
+  const body: Template =
+    isWamp && !onResult.declared ? { kind: 'read', root: 'action', keys: ['result'] } : NO_BODY
+  return { headers, body }
+}
+
+/** `on_result` hands the upstream's body through unchanged, or is left out, and nothing else reads it. */
+export const isPassThrough = ({ onResult }: CompiledOperation): boolean => {
+  const { body } = onResult
+  const isWhole =
+    body?.kind === 'read' && body.root === 'action' && body.keys.join('.') === 'result.body'
+  if (body !== undefined && !isWhole) return false
+  const others = [onResult.headers, onResult.statusCode, onResult.uri]
+  return !others.some((template) => template !== undefined && readsBody(template))
+}
+
+const BODY_READS: readonly string[] = ['action', 'action.result', 'action.result.body']
+
+const readsBody = (template: Template): boolean =>
+  readsOf(template).some((read) => BODY_READS.includes(read))
+
+const varyOf = (operation: CompiledOperation, version: ServedVersion): string | undefined => {
+  const names: string[] = []
+  if (orderOffers(operation.provides).length > 1) names.push('accept')
+  if (version.languages.length > 1) names.push('accept-language')
+  return names.length === 0 ? undefined : names.join(', ')
+}
+
+const actionReads = ({ reads }: CompiledOperation): ReadonlySet<string> =>
+  new Set(
+    reads
+      .filter((read) => read === 'action' || read.startsWith('action.'))
+      .map((read) => read.slice('action.'.length)),
+  )

@@ -1,0 +1,85 @@
+// What became of a request, for metrics and the access log; and the answers that no document gives.
+
+import type { IncomingMessage } from 'node:http'
+import { toGatewayError, errorAnswer } from './errors.ts'
+import type { Arrival, DispatchOptions } from './arrival.ts'
+import type { HttpExchange } from './exchange.ts'
+import { pickContentType } from './negotiate.ts'
+import type { HeaderList } from './response-headers.ts'
+import type { Answer } from './response-plan.ts'
+import { type Envelope, writeAnswer } from './write-answer.ts'
+
+/** A refusal before any operation was found. */
+export const refuseUnmatched = (
+  options: DispatchOptions,
+  arrival: Arrival,
+  error: unknown,
+  headers: HeaderList,
+): void => {
+  const known = toGatewayError(error)
+  if (known.code === 'svc.error.internal') options.onUnexpected(error, arrival.id)
+  if (arrival.response.headersSent) {
+    arrival.response.destroy()
+    return
+  }
+  const contentType =
+    pickContentType(arrival.head.accept, ['application/json', 'application/msgpack']) ??
+    'application/json'
+  writeUnmatched(options, arrival, errorAnswer(known, contentType, headers))
+}
+
+export const writeUnmatched = (
+  options: DispatchOptions,
+  arrival: Arrival,
+  answer: Answer,
+): void => {
+  const { id, request, response } = arrival
+  const envelope: Envelope = {
+    requestId: id,
+    language: undefined,
+    deprecation: undefined,
+    vary: undefined,
+  }
+  const bytes = writeAnswer(response, answer, envelope, request.method === 'HEAD')
+  const seconds = (options.now() - arrival.startedMs) / 1000
+  options.unmatched.observe(answer.status, seconds)
+  log(options, request, { id, status: answer.status, seconds, bytes, api: '', version: '' })
+}
+
+/** An operation has answered, or its client has gone. */
+export const settle = (
+  options: DispatchOptions,
+  exchange: HttpExchange,
+  status: number,
+  bytes: number,
+): void => {
+  const { operation, incoming, envelope } = exchange
+  const seconds = (options.now() - exchange.startedMs) / 1000
+  operation.row.observe(status, seconds)
+  const { apiId: api, name: version } = operation.version
+  log(options, incoming, { id: envelope.requestId, status, seconds, bytes, api, version })
+}
+
+interface Outcome {
+  readonly id: string
+  readonly status: number
+  readonly seconds: number
+  readonly bytes: number
+  readonly api: string
+  readonly version: string
+}
+
+const log = (
+  { accessLog, wallClock }: DispatchOptions,
+  request: IncomingMessage,
+  outcome: Outcome,
+): void => {
+  accessLog?.write({
+    ...outcome,
+    time: wallClock() - outcome.seconds * 1000,
+    peername: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? 0}`,
+    method: request.method ?? '',
+    host: request.headers.host ?? '',
+    target: request.url ?? '',
+  })
+}

@@ -1,0 +1,132 @@
+// One side of an operation's response (`on_result` or `on_error`), prepared once: closures for headers,
+// status, uri and body. What is read of the outcome stands in the context by then.
+
+import type { CompiledResponse, ContentType } from '../../spec/compiled.ts'
+import type { Method } from '../../spec/document.ts'
+import { ExpressionError } from '../../spec/expression/errors.ts'
+import { jsonWriter } from '../../spec/expression/json.ts'
+import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
+import { constant, type Template } from '../../spec/expression/template.ts'
+import { toText } from '../../spec/expression/text.ts'
+import { toJson } from '../../spec/expression/json.ts'
+import { isList, isMap, type Value } from '../../spec/expression/value.ts'
+import { encodeMsgpack, mediaKind } from '../codec.ts'
+import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './response-headers.ts'
+
+/** What goes on the wire, but for what every response carries. */
+export interface Answer {
+  readonly status: number
+  readonly headers: HeaderList
+  /** undefined: the body has no content type because there is none. */
+  readonly contentType: string | undefined
+  readonly body: string | Buffer
+}
+
+export interface ResponsePlan {
+  readonly headers: HeaderWriter
+  /** Status and uri as the document sets them; undefined where it does not. */
+  status(context: EvaluationContext): number | undefined
+  uri(context: EvaluationContext): string
+  body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody
+  /** The body as a value: for the `status_code` that a map body may carry. */
+  value(context: EvaluationContext): Value
+  /** Nothing in it waits for the request. */
+  readonly isConstant: boolean
+}
+
+export interface EncodedBody {
+  readonly contentType: string | undefined
+  readonly bytes: string | Buffer
+}
+
+const EMPTY: EncodedBody = { contentType: undefined, bytes: '' }
+
+/**
+ * `fallback`: what stands where the response sets no headers (the action's, else the operation's) or no body.
+ */
+export const prepareResponse = (
+  response: CompiledResponse,
+  fallback: { readonly headers: Template; readonly body: Template },
+): ResponsePlan => {
+  const headersTemplate = response.headers ?? fallback.headers
+  const bodyTemplate = response.body ?? fallback.body
+  const status = response.statusCode && evaluator(response.statusCode)
+  const uri = response.uri && evaluator(response.uri)
+  const value = evaluator(bodyTemplate)
+  const json = prepareJson(bodyTemplate)
+  return {
+    headers: prepareHeaders(headersTemplate),
+    status: (context) => (status === undefined ? undefined : toStatus(status(context))),
+    uri: (context) => (uri === undefined ? '' : toUri(uri(context))),
+    body: (context, contentType, headers) => {
+      const own = headerOf(headers, 'content-type')
+      if (own !== undefined) return encodeAs(value(context), own, contentType)
+      return mediaKind(contentType) === 'json'
+        ? json(context, contentType)
+        : encodeValue(value(context), contentType)
+    },
+    value,
+    isConstant: [headersTemplate, bodyTemplate, response.statusCode, response.uri].every(
+      (template) => template === undefined || template.kind === 'constant',
+    ),
+  }
+}
+
+const prepareJson = (
+  template: Template,
+): ((context: EvaluationContext, contentType: string) => EncodedBody) => {
+  const write = jsonWriter(template)
+  return (context, contentType) => {
+    const bytes = write(context)
+    // An empty text and null are no payload.
+    return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
+  }
+}
+
+/** A value in the negotiated type. */
+export const encodeValue = (value: Value, contentType: string): EncodedBody => {
+  if (value === '' || value === null) return EMPTY
+  return mediaKind(contentType) === 'msgpack'
+    ? { contentType, bytes: encodeMsgpack(value) }
+    : { contentType, bytes: toJson(value) }
+}
+
+/** The document names the content type itself: texts and bytes go as they are, the rest is encoded. */
+const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody => {
+  if (value === '' || value === null) return EMPTY
+  if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
+  const kind = mediaKind(own)
+  if (typeof value === 'string' && kind !== 'json' && kind !== 'msgpack')
+    return { contentType: own, bytes: value }
+  if (kind === 'json' || kind === 'msgpack') return encodeValue(value, own)
+  if (isMap(value) || isList(value)) return encodeValue(value, negotiated)
+  return { contentType: own, bytes: toText(value) }
+}
+
+/** A number or numeric text from 200 to 599. @throws ExpressionError for anything else */
+export const toStatus = (value: Value): number => {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599)
+    return number
+  throw new ExpressionError('status_code: a whole number from 200 to 599 is expected')
+}
+
+const toUri = (value: Value): string => {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  throw new ExpressionError('uri: text is expected')
+}
+
+/** The status of a success, where the document sets none. */
+export const successStatus = (
+  method: Method,
+  uri: string,
+  hasPayload: boolean,
+  upstream: number | undefined,
+): number => {
+  if (upstream !== undefined) return upstream
+  if (method === 'post' && uri !== '') return 201
+  return hasPayload || method === 'get' || method === 'head' ? 200 : 204
+}
+
+export const NO_BODY: Template = constant('')

@@ -1,0 +1,176 @@
+// An admitted request in, its operation performed out: authenticate → Accept → Content-Type → body →
+// action. Every step may refuse; what it refuses with goes through errors.ts.
+
+import type { Method } from '../../spec/document.ts'
+import { decodeBody } from '../codec.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { authenticate } from '../security/authenticate.ts'
+import type { Admission, DispatchOptions, Path } from './arrival.ts'
+import { checkDeclaredLength, readBody } from './body.ts'
+import { toGatewayError } from './errors.ts'
+import { HttpExchange, type OnSettled } from './exchange.ts'
+import { isAcceptedType, pickContentType } from './negotiate.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
+import { hasBody, type RequestHead } from './request-head.ts'
+import { fillRequestView, type RequestFacts } from './request-view.ts'
+import type { Answer } from './response-plan.ts'
+import { toMethod } from './select-route.ts'
+import type { Envelope } from './write-answer.ts'
+
+export const serveOperation = (
+  options: DispatchOptions,
+  admission: Admission,
+  onSettled: OnSettled,
+): void => {
+  const { arrival, operation } = admission
+  const { head } = arrival
+  const offered = pickContentType(head.accept, operation.offers)
+  const exchange = new HttpExchange(
+    { incoming: arrival.request, response: arrival.response },
+    operation,
+    {
+      envelope: envelopeOf(admission),
+      contentType: offered ?? operation.offers[0] ?? 'application/json',
+      startedMs: arrival.startedMs,
+    },
+    onSettled,
+  )
+  try {
+    fillRequestView(exchange.context.request, operation.needs, factsOf(admission))
+    checkAdmission(admission, offered !== undefined)
+  } catch (error) {
+    refuse(options, exchange, error)
+    return
+  }
+  if (needsBody(admission)) readThenPerform(options, admission, exchange)
+  else perform(options, exchange)
+}
+
+const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
+  requestId: arrival.id,
+  language,
+  deprecation: operation.version.deprecation,
+  vary: operation.vary,
+})
+
+const factsOf = ({
+  arrival,
+  target,
+  host,
+  match: found,
+  selected,
+  language,
+}: Admission): RequestFacts<Path> => ({
+  request: arrival.request,
+  target,
+  host,
+  method: toMethod(arrival.request.method) ?? selected.slot.method,
+  scheme: arrival.scheme,
+  id: arrival.id,
+  language,
+  client: arrival.client,
+  match: found,
+  candidate: selected.candidate,
+})
+
+const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
+
+/** authenticate → Accept → Content-Type → declared length. @throws GatewayError */
+const checkAdmission = (admission: Admission, isAcceptable: boolean): void => {
+  const { arrival, operation } = admission
+  const { head } = arrival
+  if (operation.security.type !== 'anonymous' && operation.method !== 'options') {
+    const { refusal } = authenticate(operation.security, operation.version.realmUri)
+    if (refusal !== undefined) throw refusal
+  }
+  if (operation.checksAccept && !isAcceptable) throw notAcceptable(operation)
+  if (!hasBody(head)) return
+  if (WITH_BODY.has(operation.method)) checkContentType(head, operation)
+  checkDeclaredLength(head, operation.bodyLimits)
+}
+
+const notAcceptable = (operation: PreparedOperation): GatewayError =>
+  new GatewayError('svc.error.not_acceptable', 'None of the types in Accept can be served here', {
+    description: `This operation serves ${operation.offers.join(' and ')}.`,
+  })
+
+const checkContentType = (head: RequestHead, operation: PreparedOperation): void => {
+  const goesUnread = operation.forwardsBody && !operation.needs.body
+  if (head.contentType === undefined && goesUnread) return
+  if (isAcceptedType(head.contentType, operation.accepts)) return
+  throw new GatewayError(
+    'svc.error.unsupported_media_type',
+    head.contentType === undefined
+      ? 'The body has no Content-Type'
+      : 'Bodies of this Content-Type are not taken here',
+    { description: `This operation takes ${operation.accepts.join(', ')}.` },
+  )
+}
+
+/** Buffered for a template that reads it; counted where its length is not declared; else left alone. */
+const needsBody = ({ arrival, operation }: Admission): boolean => {
+  const { head } = arrival
+  if (!hasBody(head)) return false
+  if (operation.forwardsBody && !operation.needs.body && !operation.needs.bodyLength) return false
+  return operation.needs.body || head.isChunked || operation.forwardsBody
+}
+
+const readThenPerform = (
+  options: DispatchOptions,
+  { arrival, operation }: Admission,
+  exchange: HttpExchange,
+): void => {
+  const { head, request } = arrival
+  const keep = operation.needs.body || operation.forwardsBody
+  const reading = readBody(request, head, operation.bodyLimits, keep, (error, bytes) => {
+    exchange.onCancel(undefined)
+    if (error !== undefined) {
+      refuse(options, exchange, error)
+      return
+    }
+    try {
+      takeBody(exchange, head, bytes)
+    } catch (cause) {
+      refuse(options, exchange, cause)
+      return
+    }
+    perform(options, exchange)
+  })
+  if (!request.complete) exchange.onCancel(reading.cancel)
+}
+
+const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
+  const { operation, context } = exchange
+  const view = context.request
+  view.body_length = bytes.length
+  if (operation.forwardsBody) exchange.rawBody = bytes
+  if (!operation.needs.body || bytes.length === 0) return
+  const isKnown = isAcceptedType(head.contentType, operation.accepts)
+  if (isKnown || WITH_BODY.has(operation.method))
+    view.body = decodeBody(head.contentType ?? '', bytes)
+}
+
+const perform = (options: DispatchOptions, exchange: HttpExchange): void => {
+  const { operation } = exchange
+  try {
+    if (operation.isFixed) exchange.answerFixed(fixedAnswer(exchange))
+    else operation.perform(exchange)
+  } catch (error) {
+    refuse(options, exchange, error)
+  }
+}
+
+const fixedAnswer = (exchange: HttpExchange): Answer => {
+  const { fixed } = exchange.operation
+  const known = fixed.get(exchange.contentType)
+  if (known !== undefined) return known
+  const answer = exchange.renderResult()
+  fixed.set(exchange.contentType, answer)
+  return answer
+}
+
+const refuse = (options: DispatchOptions, exchange: HttpExchange, error: unknown): void => {
+  const known = toGatewayError(error)
+  if (known.code === 'svc.error.internal') options.onUnexpected(error, exchange.envelope.requestId)
+  exchange.refuse(known)
+}

@@ -1,0 +1,35 @@
+// What a match leads to: the served form of a document, shared by the store that makes it and the
+// dispatcher that runs it. `P` is whatever the dispatcher builds of an operation at its first use.
+
+import type { CompiledOperation, StatusCodes } from '../spec/compiled.ts'
+import type { Method, Scheme } from '../spec/document.ts'
+import type { Template } from '../spec/expression/template.ts'
+
+export interface ServedVersion {
+  readonly apiId: string
+  readonly name: string
+  readonly realmUri: string
+  readonly deprecation: Readonly<Record<string, string>> | undefined
+  readonly poolSize: number
+  readonly languages: readonly string[]
+  readonly statusCodes: StatusCodes
+}
+
+export interface ServedPath<P> {
+  readonly version: ServedVersion
+  /** `base_path` + path as written. */
+  readonly template: string
+  readonly schemes: readonly Scheme[]
+  readonly operations: Readonly<Partial<Record<Method, OperationSlot<P>>>>
+  loadHeaders(): Template
+}
+
+/** An operation that is not built yet, or is: `prepared` is filled and emptied by the dispatcher's cache. */
+export interface OperationSlot<P> {
+  readonly method: Method
+  readonly path: ServedPath<P>
+  load(): CompiledOperation
+  prepared: P | undefined
+  /** Used since the cache last looked: such slots are kept. */
+  isRecent: boolean
+}
