@@ -1,0 +1,23 @@
+// Nothing comes in; an empty directory of its own goes out, which is gone with its contents when
+// disposed of. It never touches a directory it has not made.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface TempDir extends AsyncDisposable {
+  readonly path: string
+}
+
+/**
+ * @example
+ * await using dir = await makeTempDir()
+ * await writeFile(join(dir.path, 'token'), 'secret')
+ */
+export const makeTempDir = async (): Promise<TempDir> => {
+  const path = await mkdtemp(join(tmpdir(), 'svc-gateway-test-'))
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
