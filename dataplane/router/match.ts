@@ -1,0 +1,175 @@
+// A table, a Host header and a path in, the documents that serve it out: the hot path. Decodes segments
+// one by one and never looks at methods, schemes or the query.
+
+import { lookUpHost, type HostHit } from './host-lookup.ts'
+import { compareSets } from './precedence.ts'
+import type { Candidates, RouteTable } from './route-table.ts'
+import type { Match } from './route.ts'
+import type { TrieNode } from './trie.ts'
+
+/**
+ * Who serves `path` (as sent, without its query) on `host` (the Host header as sent). `'malformed'`: a
+ * broken percent-encoding. Undefined: nobody. Literal beats binding beats optional beats tail; hosts are
+ * tried from the most specific on. Empty, `.` and `..` segments, also encoded, never match: not in a tail
+ * either, lest a resource that an upstream finds behind them escape the checks of its own path.
+ * @example match(table, 'api.acme.com:443', '/users/42/') // {captures: ['42'], …}
+ */
+export function match<T>(
+  table: RouteTable<T>,
+  host: string,
+  path: string,
+): Match<T> | 'malformed' | undefined {
+  if (path.charCodeAt(0) !== SLASH) return undefined
+  const route = path.includes('%') ? decodeSegments(path) : path
+  if (route === undefined) return 'malformed'
+  let hit = lookUpHost(table.hosts, table.cache, host)
+  while (hit !== undefined) {
+    const found = matchOn(hit, route)
+    if (found !== undefined) return isAlone(hit) ? found : oldestOf(table, hit, route)
+    hit = hit.next
+  }
+  return undefined
+}
+
+const SLASH = 0x2f
+const DOT = 0x2e
+/** Shared by every match that captures nothing. */
+const NONE: string[] = []
+Object.freeze(NONE)
+
+type Paths<T> = TrieNode<Candidates<T>>
+
+/** `captures` are filled while the walk returns, so last first until it is done. */
+interface Found<T> extends Match<T> {
+  captures: string[]
+}
+
+function matchOn<T>(
+  hit: HostHit<Paths<T>>,
+  route: string | readonly string[],
+): Found<T> | undefined {
+  const found =
+    typeof route === 'string'
+      ? walkText(hit.routes, route, 1, hit.captures)
+      : walkSegments(hit.routes, route, 0, hit.captures)
+  if (found !== undefined && found.captures.length > 1) found.captures.reverse()
+  return found
+}
+
+/**
+ * The path as it stands; `at` is where the next segment begins. Every node is visited at most once, so
+ * the trie bounds the backtracking.
+ */
+function walkText<T>(
+  node: Paths<T>,
+  path: string,
+  at: number,
+  hostCaptures: readonly string[],
+): Found<T> | undefined {
+  if (at >= path.length) return finish(node.leaf ?? node.tail, hostCaptures)
+  const slash = path.indexOf('/', at)
+  const to = slash === -1 ? path.length : slash
+  const child = node.literals?.find(path, at, to)
+  if (child !== undefined) {
+    const found = walkText(child, path, to + 1, hostCaptures)
+    if (found !== undefined) return found
+  }
+  if (node.binding !== undefined && isPlain(path, at, to)) {
+    const found = walkText(node.binding, path, to + 1, hostCaptures)
+    if (found !== undefined) return capture(found, path.slice(at, to))
+  }
+  return node.tail !== undefined && isPlainFrom(path, at)
+    ? finish(node.tail, hostCaptures)
+    : undefined
+}
+
+/** The same over decoded segments: only for paths that hold a `%`. */
+function walkSegments<T>(
+  node: Paths<T>,
+  segments: readonly string[],
+  depth: number,
+  hostCaptures: readonly string[],
+): Found<T> | undefined {
+  const segment = segments[depth]
+  if (segment === undefined) return finish(node.leaf ?? node.tail, hostCaptures)
+  const child = node.literals?.get(segment)
+  if (child !== undefined) {
+    const found = walkSegments(child, segments, depth + 1, hostCaptures)
+    if (found !== undefined) return found
+  }
+  if (node.binding !== undefined && isPlain(segment, 0, segment.length)) {
+    const found = walkSegments(node.binding, segments, depth + 1, hostCaptures)
+    if (found !== undefined) return capture(found, segment)
+  }
+  return segments.slice(depth).every((rest) => isPlain(rest, 0, rest.length))
+    ? finish(node.tail, hostCaptures)
+    : undefined
+}
+
+const finish = <T>(
+  candidates: Candidates<T> | undefined,
+  hostCaptures: readonly string[],
+): Found<T> | undefined =>
+  candidates === undefined ? undefined : { candidates, captures: NONE, hostCaptures }
+
+function capture<T>(found: Found<T>, segment: string): Found<T> {
+  if (found.captures === NONE) found.captures = [segment]
+  else found.captures.push(segment)
+  return found
+}
+
+/** Neither empty nor `.` nor `..`. */
+function isPlain(text: string, from: number, to: number): boolean {
+  if (from === to) return false
+  if (text.charCodeAt(from) !== DOT) return true
+  return to - from > 2 || (to - from === 2 && text.charCodeAt(from + 1) !== DOT)
+}
+
+function isPlainFrom(path: string, from: number): boolean {
+  let at = from
+  while (at < path.length) {
+    const slash = path.indexOf('/', at)
+    const to = slash === -1 ? path.length : slash
+    if (!isPlain(path, at, to)) return false
+    at = to + 1
+  }
+  return true
+}
+
+function decodeSegments(path: string): readonly string[] | undefined {
+  const segments = path.slice(1).split('/')
+  if (segments.at(-1) === '') segments.pop()
+  try {
+    return segments.map((segment) =>
+      segment.includes('%') ? decodeURIComponent(segment) : segment,
+    )
+  } catch {
+    return undefined
+  }
+}
+
+const isAlone = <R>(hit: HostHit<R>): boolean => hit.next?.specificity !== hit.specificity
+
+/** Of host patterns that are equally specific the one whose document is the oldest serves the path. */
+function oldestOf<T>(
+  table: RouteTable<T>,
+  first: HostHit<Paths<T>>,
+  route: string | readonly string[],
+): Match<T> | undefined {
+  const matches: Found<T>[] = []
+  for (
+    let hit: HostHit<Paths<T>> | undefined = first;
+    hit?.specificity === first.specificity;
+    hit = hit.next
+  ) {
+    const found = matchOn(hit, route)
+    if (found !== undefined) matches.push(found)
+  }
+  return matches.sort((a, b) => compareFirst(table, a, b))[0]
+}
+
+function compareFirst<T>(table: RouteTable<T>, a: Match<T>, b: Match<T>): number {
+  const left = table.sets?.get(a.candidates[0]?.id ?? '')
+  const right = table.sets?.get(b.candidates[0]?.id ?? '')
+  return left === undefined || right === undefined ? 0 : compareSets(left, right)
+}

@@ -1,0 +1,93 @@
+// A trie over steps (labels of a host, segments of a path): a place and a change of what stands there
+// in, a trie that shares everything else out. A node that others may see is never changed.
+
+import { put, type Owner, type PersistentMap } from './persistent-map.ts'
+
+export class TrieNode<L> {
+  literals: PersistentMap<TrieNode<L>> | undefined
+  /** Below one step of any text. */
+  binding: TrieNode<L> | undefined
+  /** What ends here. */
+  leaf: L | undefined
+  /** What goes on from here with any number of steps. */
+  tail: L | undefined
+  readonly owner: Owner
+
+  constructor(owner: Owner) {
+    this.literals = undefined
+    this.binding = undefined
+    this.leaf = undefined
+    this.tail = undefined
+    this.owner = owner
+  }
+}
+
+/** `null` is a step of any text. */
+export interface Place {
+  readonly steps: readonly (string | null)[]
+  readonly tail: boolean
+}
+
+export interface Change<L> {
+  readonly owner: Owner
+  /** Undefined: nothing stands there, or nothing shall. */
+  apply(before: L | undefined): L | undefined
+}
+
+/** The node with `change` made at `place`; undefined when nothing is left below it. */
+export function editTrie<L>(
+  node: TrieNode<L> | undefined,
+  place: Place,
+  change: Change<L>,
+): TrieNode<L> | undefined {
+  return editAt(node, place, 0, change)
+}
+
+function editAt<L>(
+  node: TrieNode<L> | undefined,
+  place: Place,
+  depth: number,
+  change: Change<L>,
+): TrieNode<L> | undefined {
+  const own = ownNode(node, change.owner)
+  const step = place.steps[depth]
+  if (step === undefined) editHere(own, place.tail, change)
+  else if (step === null) own.binding = editAt(own.binding, place, depth + 1, change)
+  else {
+    const child = own.literals?.get(step)
+    const edited = editAt(child, place, depth + 1, change)
+    if (edited !== child) own.literals = setLiteral(own.literals, step, edited, change.owner)
+  }
+  return isEmpty(own) ? undefined : own
+}
+
+function ownNode<L>(node: TrieNode<L> | undefined, owner: Owner): TrieNode<L> {
+  if (node?.owner === owner) return node
+  const own = new TrieNode<L>(owner)
+  if (node === undefined) return own
+  own.literals = node.literals
+  own.binding = node.binding
+  own.leaf = node.leaf
+  own.tail = node.tail
+  return own
+}
+
+function editHere<L>(node: TrieNode<L>, tail: boolean, change: Change<L>): void {
+  if (tail) node.tail = change.apply(node.tail)
+  else node.leaf = change.apply(node.leaf)
+}
+
+function setLiteral<L>(
+  literals: PersistentMap<TrieNode<L>> | undefined,
+  step: string,
+  child: TrieNode<L> | undefined,
+  owner: Owner,
+): PersistentMap<TrieNode<L>> | undefined {
+  return child === undefined ? literals?.remove(step, owner) : put(literals, step, child, owner)
+}
+
+const isEmpty = <L>(node: TrieNode<L>): boolean =>
+  node.literals === undefined &&
+  node.binding === undefined &&
+  node.leaf === undefined &&
+  node.tail === undefined
