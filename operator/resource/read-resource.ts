@@ -1,0 +1,208 @@
+// One unknown object (a YAML document, an item of a list) in; a resource, a kind that is none of ours, or
+// every fault with its pointer out. Never throws, never looks at what only the language may judge.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import { checkApiSpecificationSpec } from './api-specification-shape.ts'
+import { REALM_SPEC } from './realm-shape.ts'
+import {
+  API_VERSION,
+  type ApiSpecificationSpec,
+  type CheckedSpec,
+  GROUP,
+  type Kind,
+  type Metadata,
+  type Origin,
+  type RealmSpec,
+  type Resource,
+} from './resource.ts'
+import { checkShape, ownMember } from './shape.ts'
+
+export type ReadResult =
+  | { readonly result: 'resource'; readonly resource: Resource }
+  /** Well-formed, and not for this operator. */
+  | { readonly result: 'foreign'; readonly apiVersion: string; readonly kind: string }
+  /** Not to be told apart from others: no kind, no name. */
+  | { readonly result: 'fault'; readonly problems: readonly Problem[] }
+
+/** What an API server says of every object, and a file does not. */
+export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generation' | 'createdAt'>
+
+/**
+ * A fault inside `spec` does not make the object unreadable: it is a resource whose `checked` holds the
+ * problems, so that what it said before can go on serving.
+ * @param known what stands where the object's own metadata is silent
+ * @example readResource({apiVersion: 'v1', kind: 'Secret', metadata: {name: 'a'}}, known)
+ */
+export const readResource = (value: unknown, known: KnownMetadata, origin?: Origin): ReadResult => {
+  if (!isMap(value))
+    return fault('invalid_datatype', '', 'this is no Kubernetes resource: not a map')
+  const apiVersion = ownMember(value, 'apiVersion')
+  const kind = ownMember(value, 'kind')
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return unknownObject(value)
+  if (apiVersion !== API_VERSION && apiVersion.startsWith(`${GROUP}/`)) {
+    return fault(
+      'invalid_value',
+      '/apiVersion',
+      `/apiVersion is '${apiVersion}'; write ${API_VERSION}`,
+    )
+  }
+  if (!isOurs(apiVersion, kind)) return { result: 'foreign', apiVersion, kind }
+  const problems = checkMetadata(value)
+  if (problems.length > 0) return { result: 'fault', problems }
+  const metadata = readMetadata(value, kind, known)
+  const base = origin === undefined ? { metadata } : { metadata, origin }
+  return { result: 'resource', resource: READERS[kind](value, base) }
+}
+
+const KINDS = {
+  ApiSpecification: API_VERSION,
+  Realm: API_VERSION,
+  Secret: 'v1',
+  ConfigMap: 'v1',
+  Namespace: 'v1',
+} satisfies Record<Kind, string>
+
+const isOurs = (apiVersion: string, kind: string): kind is Kind =>
+  Object.hasOwn(KINDS, kind) && KINDS[kind as Kind] === apiVersion
+
+const fault = (code: Problem['code'], path: string, message: string): ReadResult => ({
+  result: 'fault',
+  problems: [{ code, path, message }],
+})
+
+const unknownObject = (value: ValueMap): ReadResult => {
+  if (Object.hasOwn(value, 'versions') && Object.hasOwn(value, 'host')) {
+    const wrap = `{apiVersion: ${API_VERSION}, kind: ApiSpecification, metadata: {name}, spec: {document: …}}`
+    const message = `this is a bare API Specification: put it into a resource, ${wrap}`
+    return fault('missing_required_value', '/kind', message)
+  }
+  const missing = typeof ownMember(value, 'kind') === 'string' ? '/apiVersion' : '/kind'
+  return fault(
+    'missing_required_value',
+    missing,
+    `${missing} is missing: this is no Kubernetes resource`,
+  )
+}
+
+type Base = Pick<Resource, 'metadata' | 'origin'>
+
+const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>> = {
+  ApiSpecification: (value, base) => ({
+    kind: 'ApiSpecification',
+    ...base,
+    checked: checkedSpec<ApiSpecificationSpec>(value, checkApiSpecificationSpec),
+  }),
+  Realm: (value, base) => ({
+    kind: 'Realm',
+    ...base,
+    checked: checkedSpec<RealmSpec>(value, (spec) => checkShape(REALM_SPEC, spec, '/spec')),
+  }),
+  Secret: (value, base) => ({
+    kind: 'Secret',
+    ...base,
+    data: { ...textMap(value, 'data'), ...inBase64(textMap(value, 'stringData')) },
+  }),
+  ConfigMap: (value, base) => ({
+    kind: 'ConfigMap',
+    ...base,
+    data: textMap(value, 'data'),
+    binaryData: textMap(value, 'binaryData'),
+  }),
+  Namespace: (_value, base) => ({ kind: 'Namespace', ...base }),
+}
+
+/** The guards have seen every member that `Spec` names: the one place where a checked map gets its type. */
+const checkedSpec = <Spec>(
+  value: ValueMap,
+  check: (spec: unknown) => readonly Problem[],
+): CheckedSpec<Spec> => {
+  const spec = ownMember(value, 'spec')
+  if (spec === undefined) {
+    const message = '/spec is missing'
+    return { problems: [{ code: 'missing_required_value', path: '/spec', message }] }
+  }
+  const problems = check(spec)
+  return problems.length > 0 ? { problems } : { spec: spec as Spec }
+}
+
+/** A DNS-1123 subdomain, as the API server wants names. */
+const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
+
+const checkMetadata = (value: ValueMap): readonly Problem[] => {
+  const metadata = ownMember(value, 'metadata') ?? {}
+  if (!isMap(metadata)) {
+    return [{ code: 'invalid_datatype', path: '/metadata', message: '/metadata must be a map' }]
+  }
+  return [...checkName(metadata), ...checkNamespace(metadata), ...checkCreation(metadata)]
+}
+
+const checkName = (metadata: ValueMap): readonly Problem[] => {
+  const name = ownMember(metadata, 'name')
+  const path = '/metadata/name'
+  if (name === undefined) {
+    return [{ code: 'missing_required_value', path, message: `${path} is missing` }]
+  }
+  return typeof name === 'string' && NAME.test(name) ? [] : [badName(path, name)]
+}
+
+const checkNamespace = (metadata: ValueMap): readonly Problem[] => {
+  const namespace = ownMember(metadata, 'namespace')
+  if (namespace === undefined) return []
+  const fits = typeof namespace === 'string' && NAME.test(namespace)
+  return fits ? [] : [badName('/metadata/namespace', namespace)]
+}
+
+const badName = (path: string, value: unknown): Problem => ({
+  code: 'invalid_value',
+  path,
+  message: `${path} is ${JSON.stringify(value).slice(0, 80)}; a name is a text of a-z, 0-9, '-' and '.'`,
+})
+
+const checkCreation = (metadata: ValueMap): readonly Problem[] => {
+  const created = ownMember(metadata, 'creationTimestamp')
+  if (created === undefined) return []
+  if (typeof created === 'string' && !Number.isNaN(Date.parse(created))) return []
+  const path = '/metadata/creationTimestamp'
+  return [
+    { code: 'invalid_value', path, message: `${path} is no time such as 2026-01-31T08:00:00Z` },
+  ]
+}
+
+const readMetadata = (value: ValueMap, kind: Kind, known: KnownMetadata): Metadata => {
+  const metadata = mapMember(value, 'metadata')
+  const created = ownMember(metadata, 'creationTimestamp')
+  return {
+    name: textMember(metadata, 'name') ?? '',
+    namespace: kind === 'Namespace' ? '' : (textMember(metadata, 'namespace') ?? 'default'),
+    uid: textMember(metadata, 'uid') ?? known.uid,
+    resourceVersion: textMember(metadata, 'resourceVersion') ?? known.resourceVersion,
+    generation: known.generation,
+    createdAt: typeof created === 'string' ? Date.parse(created) : known.createdAt,
+    labels: textMap(metadata, 'labels'),
+    annotations: textMap(metadata, 'annotations'),
+  }
+}
+
+const mapMember = (map: ValueMap, name: string): ValueMap => {
+  const member = ownMember(map, name)
+  return isMap(member) ? member : {}
+}
+
+const textMember = (map: ValueMap, name: string): string | undefined => {
+  const member = ownMember(map, name)
+  return typeof member === 'string' && member !== '' ? member : undefined
+}
+
+/** Members that are no text are left out, as whoever looks for them will say that they are not there. */
+const textMap = (map: ValueMap, name: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(mapMember(map, name)).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  )
+
+const inBase64 = (map: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(map).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  )

@@ -1,0 +1,114 @@
+// The spec of a Realm in camelCase and a way to read its secrets in; the record of the management API, in
+// snake_case, out. Only renames and resolves: what may stand where is realm-shape.ts.
+
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import { REALM_RECORD } from './realm-shape.ts'
+import type { KeyReference, RealmSpec } from './resource.ts'
+import { type ObjectShape, ownMember, type Shape } from './shape.ts'
+
+/** Gives what stands for a secret: its text, or, for a digest, its version. */
+export type SubstituteSecret = (reference: KeyReference) => string
+
+/**
+ * @example realmRecord({uri: 'a', callTimeout: 5}, () => '') // {uri: 'a', call_timeout: 5}
+ */
+export const realmRecord = (spec: RealmSpec, substitute: SubstituteSecret): RealmRecord => {
+  const record = mapObject(REALM_RECORD, spec, substitute)
+  const keys = record['signing_keys']
+  const withKeys = isList(keys) ? { ...record, signing_keys: keys.map(parseKey) } : record
+  // The table of shapes names every member of the record, which the compiler checks there.
+  return withKeys as unknown as RealmRecord
+}
+
+/** Every secret that a spec refers to, in the order in which it stands there. */
+export const secretReferences = (spec: RealmSpec): readonly KeyReference[] => {
+  const references: KeyReference[] = []
+  mapObject(REALM_RECORD, spec, (reference) => {
+    references.push(reference)
+    return ''
+  })
+  return references
+}
+
+/**
+ * The pointer into the spec for one into the record: field names turn camelCase, keys that are data stay.
+ * @example specPointer('/users/0/password_hash') // '/spec/users/0/passwordHash'
+ */
+export const specPointer = (recordPointer: string): string => {
+  let shape: Shape | undefined = REALM_RECORD
+  const tokens = recordPointer
+    .split('/')
+    .slice(1)
+    .map((token) => {
+      const [name, inner] = stepInto(shape, token)
+      shape = inner
+      return name
+    })
+  return ['/spec', ...tokens].join('/')
+}
+
+const stepInto = (
+  shape: Shape | undefined,
+  token: string,
+): readonly [name: string, inner: Shape | undefined] => {
+  if (shape?.type === 'list' || shape?.type === 'map') return [token, shape.of]
+  if (shape?.type !== 'object') return [token, undefined]
+  const named = Object.entries(shape.fields).find(([name]) => snakeCase(name) === token)
+  return named === undefined ? [token, undefined] : [named[0], named[1].shape]
+}
+
+const mapValue = (shape: Shape, value: Value, substitute: SubstituteSecret): Value => {
+  if (shape.type === 'object') return isMap(value) ? mapObject(shape, value, substitute) : value
+  if (shape.type === 'list') {
+    return isList(value) ? value.map((item) => mapValue(shape.of, item, substitute)) : value
+  }
+  if (shape.type === 'map') return isMap(value) ? mapMap(shape.of, value, substitute) : value
+  if (shape.type === 'secret') return isMap(value) ? substitute(referenceOf(value)) : value
+  return value
+}
+
+const mapObject = (
+  shape: ObjectShape,
+  value: ValueMap,
+  substitute: SubstituteSecret,
+): Record<string, Value> => {
+  const result: Record<string, Value> = {}
+  for (const [name, field] of Object.entries(shape.fields)) {
+    const member = ownMember(value, name)
+    if (member !== undefined) result[snakeCase(name)] = mapValue(field.shape, member, substitute)
+  }
+  return result
+}
+
+const mapMap = (shape: Shape, value: ValueMap, substitute: SubstituteSecret): ValueMap => {
+  const result: Record<string, Value> = {}
+  for (const [key, item] of Object.entries(value)) {
+    setOwn(result, key, mapValue(shape, item, substitute))
+  }
+  return result
+}
+
+const referenceOf = (value: ValueMap): KeyReference => {
+  const reference = ownMember(value, 'secretRef')
+  const member = (name: string): string => {
+    const text = isMap(reference) ? ownMember(reference, name) : undefined
+    return typeof text === 'string' ? text : ''
+  }
+  return { name: member('name'), key: member('key') }
+}
+
+/** @example snakeCase('keySha256') // 'key_sha256' */
+const snakeCase = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/** A JWK in a Secret is text; the record takes it as a map. What is no JSON is PEM. */
+const parseKey = (key: Value): Value => {
+  if (typeof key !== 'string' || !key.trimStart().startsWith('{')) return key
+  try {
+    const parsed: unknown = JSON.parse(key)
+    return isMap(parsed) ? parsed : key
+  } catch {
+    return key
+  }
+}

@@ -1,0 +1,44 @@
+// The door between where resources come from and what is done with them. Kubernetes and a directory of
+// manifests are two implementations; nothing behind this door knows which one it has.
+
+import type { Origin, Resource } from './resource.ts'
+
+export interface ResourceSource {
+  /** Begins to watch. `onChange` is called after every change of `current()`, also for the first one. */
+  start(onChange: () => void): Promise<void>
+  /** Every kind has been listed once: `current()` is whole. */
+  synced(): boolean
+  current(): ResourceCache
+  /**
+   * Lists live, past every cache, before many things are deleted at once. True: `current()` is what stands
+   * there now. False: it could not be told (directory or CRD gone, API server away), so delete nothing.
+   */
+  confirm(): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** Immutable. A resource that has not changed is the same object in the next cache. */
+export interface ResourceCache {
+  /** Grows with every change. */
+  readonly version: number
+  /** By `keyOf`. */
+  readonly resources: ReadonlyMap<string, Resource>
+  /** `Secret/namespace/name` that may not be read → the command that grants it. */
+  readonly forbidden?: ReadonlyMap<string, string>
+  /** Why nothing may be deleted from any data plane now, in words for a person. */
+  readonly holdDeletes?: string
+  /** What could not be read at all, and what was read but is worth a word. */
+  readonly notes: readonly SourceNote[]
+}
+
+export interface SourceNote {
+  readonly severity: 'error' | 'warning'
+  readonly message: string
+  readonly origin?: Origin
+  /** `kind namespace/name`, where the note belongs to one resource. */
+  readonly resource?: string
+  /** JSON pointer into the resource. */
+  readonly path?: string
+}
+
+export const EMPTY_CACHE: ResourceCache = { version: 0, resources: new Map(), notes: [] }

@@ -1,0 +1,130 @@
+// The kinds of resources that the operator reads, as both sources (Kubernetes, manifests) hand them
+// over: checked, frozen in time, with the place a person would look. Types and keys only.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+
+export const GROUP = 'gateway.svc.dev'
+export const API_VERSION = `${GROUP}/v1alpha1`
+
+export type Kind = 'ApiSpecification' | 'Realm' | 'Secret' | 'ConfigMap' | 'Namespace'
+
+export type Resource =
+  ApiSpecificationResource | RealmResource | SecretResource | ConfigMapResource | NamespaceResource
+
+export interface Metadata {
+  readonly name: string
+  /** Empty for cluster-scoped kinds. */
+  readonly namespace: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** Grows with every change of `spec`. */
+  readonly generation: number
+  /** Unix time, milliseconds. */
+  readonly createdAt: number
+  readonly labels: Readonly<Record<string, string>>
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** Where a person finds the resource; absent when it came from an API server. */
+export interface Origin {
+  readonly file: string
+  /** First line is 1. */
+  readonly line: number
+}
+
+interface ResourceBase {
+  readonly metadata: Metadata
+  readonly origin?: Origin
+}
+
+/** What the guards left of `spec`: usable, or every fault with its pointer (`/spec/…`). */
+export type CheckedSpec<T> = { readonly spec: T } | { readonly problems: readonly Problem[] }
+
+export interface ApiSpecificationResource extends ResourceBase {
+  readonly kind: 'ApiSpecification'
+  readonly checked: CheckedSpec<ApiSpecificationSpec>
+}
+
+export interface RealmResource extends ResourceBase {
+  readonly kind: 'Realm'
+  readonly checked: CheckedSpec<RealmSpec>
+}
+
+/** Values are bytes in base64, as the API server has them. Never logged, never shown. */
+export interface SecretResource extends ResourceBase {
+  readonly kind: 'Secret'
+  readonly data: Readonly<Record<string, string>>
+}
+
+export interface ConfigMapResource extends ResourceBase {
+  readonly kind: 'ConfigMap'
+  readonly data: Readonly<Record<string, string>>
+  /** Base64. */
+  readonly binaryData: Readonly<Record<string, string>>
+}
+
+/** Read for its labels: a Realm may admit namespaces by selector. */
+export interface NamespaceResource extends ResourceBase {
+  readonly kind: 'Namespace'
+}
+
+export interface KeyReference {
+  readonly name: string
+  readonly key: string
+}
+
+export interface ApiSpecificationSpec {
+  /** Exactly one of `document` and `documentFrom` is there. */
+  readonly document?: ValueMap
+  readonly documentFrom?: { readonly configMap: KeyReference }
+  readonly dataPlaneSelector?: LabelSelector
+  readonly variablesFrom?: readonly VariableSource[]
+  /** `svc` when absent. */
+  readonly gatewayClassName?: string
+}
+
+/** One key of a Secret as the variable `name`; without `name` and `key`, every key under its own name. */
+export interface VariableSource {
+  readonly name?: string
+  readonly secretRef: { readonly name: string; readonly key?: string }
+}
+
+/** Behaviour §7 in camelCase (realm-shape.ts), and who may use the realm. */
+export interface RealmSpec extends ValueMap {
+  readonly uri: string
+}
+
+export interface AllowedNamespaces {
+  /** `Same` when absent. */
+  readonly from?: 'Same' | 'All' | 'Selector'
+  readonly selector?: LabelSelector
+}
+
+export interface LabelSelector {
+  readonly matchLabels?: Readonly<Record<string, string>>
+  readonly matchExpressions?: readonly LabelExpression[]
+}
+
+export interface LabelExpression {
+  readonly key: string
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'
+  readonly values?: readonly string[]
+}
+
+/** @example resourceKey('Realm', 'default', 'shop') // 'Realm/default/shop' */
+export const resourceKey = (kind: Kind, namespace: string, name: string): string =>
+  `${kind}/${namespace}/${name}`
+
+export const keyOf = (resource: Resource): string =>
+  resourceKey(resource.kind, resource.metadata.namespace, resource.metadata.name)
+
+/** Oldest first; of one age, by namespace and name, as the Gateway API orders. */
+export const byAge = (left: Resource, right: Resource): number =>
+  left.metadata.createdAt - right.metadata.createdAt ||
+  compareText(fullName(left.metadata), fullName(right.metadata))
+
+export const fullName = (metadata: Metadata): string => `${metadata.namespace}/${metadata.name}`
+
+const compareText = (left: string, right: string): number =>
+  left < right ? -1 : left > right ? 1 : 0

@@ -1,0 +1,108 @@
+// A reference to a key of a Secret or ConfigMap in; its text, and the version it was read at, or the reason
+// why there is none out. Values go to the data plane only, never into a message.
+
+import { gunzipSync } from 'node:zlib'
+import type { ResourceCache } from './resource-source.ts'
+import {
+  type ConfigMapResource,
+  type KeyReference,
+  resourceKey,
+  type SecretResource,
+} from './resource.ts'
+
+export type MissingReason =
+  'SecretNotFound' | 'SecretForbidden' | 'ConfigMapNotFound' | 'KeyNotFound'
+
+export interface MissingReference {
+  readonly reason: MissingReason
+  readonly message: string
+}
+
+export type Found<T> = { readonly found: T } | { readonly missing: MissingReference }
+
+export interface SecretText {
+  readonly text: string
+  /** Stands for the value in digests: changes with it, tells nothing of it. */
+  readonly version: string
+}
+
+/** A document may be this large once inflated. */
+export const DOCUMENT_MAX_BYTES = 4 * 1024 * 1024
+
+export const findSecret = (
+  cache: ResourceCache,
+  namespace: string,
+  name: string,
+): Found<SecretResource> => {
+  const key = resourceKey('Secret', namespace, name)
+  const grant = cache.forbidden?.get(key)
+  if (grant !== undefined) {
+    const message = `the operator may not read Secret ${namespace}/${name}; allow it with: ${grant}`
+    return { missing: { reason: 'SecretForbidden', message } }
+  }
+  const resource = cache.resources.get(key)
+  if (resource?.kind === 'Secret') return { found: resource }
+  const message = `there is no Secret ${namespace}/${name}`
+  return { missing: { reason: 'SecretNotFound', message } }
+}
+
+export const readSecretKey = (secret: SecretResource, key: string): Found<SecretText> => {
+  const encoded = Object.hasOwn(secret.data, key) ? secret.data[key] : undefined
+  if (encoded === undefined) return { missing: keyNotFound(secret, key, Object.keys(secret.data)) }
+  const text = decodeText(encoded)
+  if (text === undefined) {
+    const message = `key '${key}' of Secret ${where(secret)} is not UTF-8 text`
+    return { missing: { reason: 'KeyNotFound', message } }
+  }
+  const { uid, resourceVersion } = secret.metadata
+  return { found: { text, version: `${uid}@${resourceVersion}#${key}` } }
+}
+
+/** The text under a key of a ConfigMap; `binaryData` is gzip, bounded at 4 MiB inflated. */
+export const readConfigMapKey = (
+  cache: ResourceCache,
+  namespace: string,
+  { name, key }: KeyReference,
+): Found<string> => {
+  const resource = cache.resources.get(resourceKey('ConfigMap', namespace, name))
+  if (resource?.kind !== 'ConfigMap') {
+    const message = `there is no ConfigMap ${namespace}/${name}`
+    return { missing: { reason: 'ConfigMapNotFound', message } }
+  }
+  if (Object.hasOwn(resource.data, key)) return { found: resource.data[key] ?? '' }
+  if (Object.hasOwn(resource.binaryData, key)) return inflate(resource, key)
+  const known = [...Object.keys(resource.data), ...Object.keys(resource.binaryData)]
+  return { missing: keyNotFound(resource, key, known) }
+}
+
+const inflate = (resource: ConfigMapResource, key: string): Found<string> => {
+  const packed = Buffer.from(resource.binaryData[key] ?? '', 'base64')
+  try {
+    const bytes = gunzipSync(packed, { maxOutputLength: DOCUMENT_MAX_BYTES })
+    return { found: bytes.toString('utf8') }
+  } catch {
+    const message = `key '${key}' in binaryData of ConfigMap ${where(resource)} is not gzip, or inflates to more than 4 MiB`
+    return { missing: { reason: 'KeyNotFound', message } }
+  }
+}
+
+const keyNotFound = (
+  resource: SecretResource | ConfigMapResource,
+  key: string,
+  known: readonly string[],
+): MissingReference => {
+  const has = known.length === 0 ? 'it has no keys' : `it has ${known.slice(0, 10).join(', ')}`
+  const message = `${resource.kind} ${where(resource)} has no key '${key}'; ${has}`
+  return { reason: 'KeyNotFound', message }
+}
+
+const where = (resource: SecretResource | ConfigMapResource): string =>
+  `${resource.metadata.namespace}/${resource.metadata.name}`
+
+const decodeText = (encoded: string): string | undefined => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(encoded, 'base64'))
+  } catch {
+    return undefined
+  }
+}

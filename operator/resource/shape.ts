@@ -1,0 +1,192 @@
+// The shape of a spec as data: the guard below checks unknown YAML against it, realm-record.ts maps by it,
+// and the CRDs are generated from it. Reports every fault with its pointer, never stops at the first.
+
+import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { childPointer, type Problem } from '../../spec/problem.ts'
+
+export type Shape =
+  | { readonly type: 'string'; readonly oneOf?: readonly string[]; readonly maxLength?: number }
+  | { readonly type: 'integer'; readonly minimum?: number }
+  | { readonly type: 'boolean' }
+  /** `{secretRef: {name, key}}`; where `inline` is true also the text itself (hashes, never secrets). */
+  | { readonly type: 'secret'; readonly inline: boolean }
+  | { readonly type: 'list'; readonly of: Shape }
+  /** Keys are data. */
+  | { readonly type: 'map'; readonly of: Shape }
+  /** Keys are the field names below, camelCase. */
+  | ObjectShape
+  /** Any map, kept as it is. */
+  | { readonly type: 'open' }
+
+export interface ObjectShape {
+  readonly type: 'object'
+  readonly fields: Readonly<Record<string, Field>>
+}
+
+export interface Field {
+  readonly shape: Shape
+  readonly required?: boolean
+  /** One sentence: `kubectl explain` shows it. */
+  readonly description: string
+}
+
+export const TEXT = { type: 'string' } satisfies Shape
+export const TEXTS = { type: 'list', of: TEXT } satisfies Shape
+export const KEY_REFERENCE = {
+  type: 'object',
+  fields: {
+    name: { shape: TEXT, required: true, description: 'Name, in the same namespace.' },
+    key: { shape: TEXT, required: true, description: 'Key in it.' },
+  },
+} satisfies ObjectShape
+const SECRET_REFERENCE = {
+  type: 'object',
+  fields: {
+    secretRef: { shape: KEY_REFERENCE, required: true, description: 'A key of a Secret.' },
+  },
+} satisfies ObjectShape
+
+/**
+ * Every fault of `value` against `shape`. A member that is null counts as absent, as in Kubernetes.
+ * @example checkShape(TEXT, 5, '/spec/uri') // [{code: 'invalid_datatype', path: '/spec/uri', …}]
+ */
+export const checkShape = (shape: Shape, value: unknown, path: string): readonly Problem[] => {
+  const problems: Problem[] = []
+  check(shape, value, path, problems)
+  return problems
+}
+
+type Checkers = {
+  readonly [Type in Shape['type']]: (
+    shape: Extract<Shape, { type: Type }>,
+    value: unknown,
+    path: string,
+    problems: Problem[],
+  ) => void
+}
+
+const CHECKERS = {
+  string: checkText,
+  integer: checkInteger,
+  boolean: (_shape, value, path, problems) => {
+    if (typeof value !== 'boolean') problems.push(wrongType(path, 'true or false', value))
+  },
+  secret: (shape, value, path, problems) => {
+    if (typeof value === 'string' && shape.inline) return
+    if (typeof value === 'string') problems.push(inlineSecret(path))
+    else check(SECRET_REFERENCE, value, path, problems)
+  },
+  list: (shape, value, path, problems) => {
+    if (!isList(value)) problems.push(wrongType(path, 'a list', value))
+    else
+      for (const [i, item] of value.entries())
+        check(shape.of, item, childPointer(path, i), problems)
+  },
+  map: (shape, value, path, problems) => {
+    if (!isMap(value)) problems.push(wrongType(path, 'a map', value))
+    else
+      for (const [key, item] of Object.entries(value))
+        check(shape.of, item, childPointer(path, key), problems)
+  },
+  object: checkObject,
+  open: (_shape, value, path, problems) => {
+    if (!isMap(value)) problems.push(wrongType(path, 'a map', value))
+  },
+} satisfies Checkers
+
+function check(shape: Shape, value: unknown, path: string, problems: Problem[]): void {
+  // The table is total over `type`, which the compiler checks above but can't carry through the index.
+  const checker = CHECKERS[shape.type] as (
+    shape: Shape,
+    value: unknown,
+    path: string,
+    problems: Problem[],
+  ) => void
+  checker(shape, value, path, problems)
+}
+
+function checkText(
+  shape: Extract<Shape, { type: 'string' }>,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): void {
+  if (typeof value !== 'string') problems.push(wrongType(path, 'a text', value))
+  else if (value === '') problems.push({ code: 'invalid_value', path, message: `${path} is empty` })
+  else if (shape.oneOf && !shape.oneOf.includes(value)) {
+    const message = `${path} is '${value}'; it may be ${shape.oneOf.join(', ')}`
+    problems.push({ code: 'invalid_value', path, message })
+  } else if (value.length > (shape.maxLength ?? Infinity)) {
+    const message = `${path} is longer than ${String(shape.maxLength)} characters`
+    problems.push({ code: 'invalid_value', path, message })
+  }
+}
+
+function checkInteger(
+  shape: Extract<Shape, { type: 'integer' }>,
+  value: unknown,
+  path: string,
+  problems: Problem[],
+): void {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    problems.push(wrongType(path, 'an integer', value))
+  } else if (value < (shape.minimum ?? -Infinity)) {
+    const message = `${path} is ${value}; the least is ${String(shape.minimum)}`
+    problems.push({ code: 'invalid_value', path, message })
+  }
+}
+
+function checkObject(shape: ObjectShape, value: unknown, path: string, problems: Problem[]): void {
+  if (!isMap(value)) {
+    problems.push(wrongType(path, 'a map', value))
+    return
+  }
+  for (const [name, field] of Object.entries(shape.fields)) {
+    const member = ownMember(value, name)
+    const pointer = childPointer(path, name)
+    if (member !== undefined) check(field.shape, member, pointer, problems)
+    else if (field.required) {
+      problems.push({
+        code: 'missing_required_value',
+        path: pointer,
+        message: `${pointer} is missing`,
+      })
+    }
+  }
+  for (const name of Object.keys(value)) {
+    if (!Object.hasOwn(shape.fields, name)) problems.push(unknownField(shape, path, name))
+  }
+}
+
+/** An own member that is there and not null. */
+export const ownMember = (map: ValueMap, name: string): Value | undefined =>
+  Object.hasOwn(map, name) ? (map[name] ?? undefined) : undefined
+
+const unknownField = (shape: ObjectShape, path: string, name: string): Problem => {
+  const pointer = childPointer(path, name)
+  const known = Object.keys(shape.fields).join(', ')
+  return {
+    code: 'invalid_value',
+    path: pointer,
+    message: `${pointer} is no known field; known are ${known}`,
+  }
+}
+
+const inlineSecret = (path: string): Problem => ({
+  code: 'invalid_datatype',
+  path,
+  message: `${path} must not stand here in clear: put it into a Secret and write {secretRef: {name, key}}`,
+})
+
+const wrongType = (path: string, wanted: string, value: unknown): Problem => ({
+  code: 'invalid_datatype',
+  path,
+  message: `${path} must be ${wanted}, not ${describeType(value)}`,
+})
+
+const describeType = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null'
+  if (isList(value)) return 'a list'
+  if (isMap(value)) return 'a map'
+  return typeof value === 'string' ? 'a text' : `a ${typeof value}`
+}
