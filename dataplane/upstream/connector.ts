@@ -1,0 +1,117 @@
+// Opens the sockets: a host and port come in, a connected socket goes out, to an address that the
+// guard has seen. The name is resolved once and the connection goes to that very answer, so that a
+// name which changes its mind in between (DNS rebinding) gains nothing. Pools and HTTP are not here.
+
+import { lookup } from 'node:dns'
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { DestinationGuard } from './guard.ts'
+
+/** `dns.lookup`, or a stand-in. */
+export type Resolve = (
+  hostname: string,
+  options: { readonly all: true; readonly family?: number; readonly hints?: number },
+  callback: (
+    error: NodeJS.ErrnoException | null,
+    addresses: readonly { readonly address: string; readonly family: number }[],
+  ) => void,
+) => void
+
+export interface ConnectorOptions {
+  readonly guard: DestinationGuard
+  /** All trusted CAs in PEM; the system's when absent. */
+  readonly ca?: readonly string[]
+  readonly resolve?: Resolve
+}
+
+export interface Destination {
+  readonly hostname: string
+  readonly protocol: string
+  readonly port: string
+}
+
+export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
+
+/** Gives the socket at once, so that an attempt can be given up; `connected` is told once. */
+export type Connector = (to: Destination, connected: OnConnected) => Socket | undefined
+
+/** Nobody tried to connect. The message goes to the log only: it names an inner address. */
+export class DestinationDenied extends Error {
+  constructor(host: string, port: number) {
+    super(`${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny)`)
+    this.name = 'DestinationDenied'
+  }
+}
+
+const READ_BYTES = 64 * 1024
+
+/** One per origin: it keeps that origin's TLS session for resumption. */
+export const createConnector = (options: ConnectorOptions): Connector => {
+  const { guard, resolve = lookup } = options
+  let session: Buffer | undefined
+
+  return ({ hostname, protocol, port: portText }, connected) => {
+    const secure = protocol === 'https:'
+    const port = portText === '' ? (secure ? 443 : 80) : Number(portText)
+    // Sockets do not call `lookup` for literals.
+    if (isIP(hostname) !== 0 && !guard.allows(hostname, hostname, port)) {
+      process.nextTick(connected, new DestinationDenied(hostname, port), null)
+      return undefined
+    }
+    const to = {
+      host: hostname,
+      port,
+      lookup: guardedLookup(guard, resolve, port),
+      highWaterMark: READ_BYTES,
+    }
+    const socket = secure
+      ? connectTls({
+          ...to,
+          ALPNProtocols: ['http/1.1'],
+          ...(options.ca && { ca: [...options.ca] }),
+          ...(session && { session }),
+        }).on('session', (fresh) => (session = fresh))
+      : connectTcp(to)
+    socket.setNoDelay(true)
+    socket.setKeepAlive(true, 60_000)
+    settle(socket, secure ? 'secureConnect' : 'connect', connected)
+    return socket
+  }
+}
+
+const settle = (socket: Socket, event: string, connected: OnConnected): void => {
+  let told = false
+  socket.once(event, () => {
+    told = true
+    connected(null, socket)
+  })
+  // Stays: a socket without an error listener would take the process down.
+  socket.on('error', (error) => {
+    if (told) return
+    told = true
+    connected(error, null)
+  })
+}
+
+/** Drops the addresses that are denied; none left is a denial. */
+const guardedLookup =
+  (guard: DestinationGuard, resolve: Resolve, port: number): LookupFunction =>
+  (hostname, options, callback) => {
+    const { family, hints } = options
+    const asked = {
+      all: true,
+      ...(typeof family === 'number' && { family }),
+      ...(hints !== undefined && { hints }),
+    } as const
+    resolve(hostname, asked, (error, addresses) => {
+      if (error !== null) {
+        callback(error, '')
+        return
+      }
+      const allowed = addresses.filter(({ address }) => guard.allows(hostname, address, port))
+      const first = allowed[0]
+      if (first === undefined) callback(new DestinationDenied(hostname, port), '')
+      else if (options.all === true) callback(null, [...allowed])
+      else callback(null, first.address, first.family)
+    })
+  }

@@ -1,0 +1,161 @@
+// Where requests may go (behaviour §9, `--upstream-allow`, `--upstream-deny`): a host as named and an
+// address as resolved come in, yes or no goes out. It never resolves a name itself.
+
+import { BlockList, isIP } from 'node:net'
+import { networkInterfaces } from 'node:os'
+
+export interface DestinationRules {
+  readonly names: readonly string[]
+  readonly addresses: BlockList
+}
+
+export interface SocketEndpoint {
+  readonly address: string
+  readonly port: number
+}
+
+export interface DestinationGuard {
+  /**
+   * @param host as the document names it
+   * @param address one that the name stands for; for a literal the host itself
+   */
+  allows(host: string, address: string, port: number): boolean
+}
+
+export interface GuardOptions {
+  readonly allow?: DestinationRules
+  readonly deny?: DestinationRules
+  /** The gateway's own listeners, and whatever else is never to be reached; known only after listen. */
+  readonly ownListeners?: () => readonly SocketEndpoint[]
+}
+
+/**
+ * Link-local addresses, and the metadata services of clouds that answer anywhere else: AWS, Google and
+ * Scaleway over IPv6, Alibaba, Azure, Oracle.
+ */
+export const DEFAULT_DENIED: readonly string[] = [
+  '169.254.0.0/16',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  'fd20:ce::254/128',
+  'fd00:42::42/128',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  '192.0.0.192/32',
+]
+
+/**
+ * An explicit deny always wins, and the gateway's own listeners are always denied. `allow` entries,
+ * if there are any, are all that may be reached; a default denial falls only to an allowed *address*,
+ * for a name that is allowed may resolve to anything.
+ *
+ * @example
+ * const guard = createGuard({ deny: readRules(['10.0.0.0/8', '*.internal']).rules })
+ * guard.allows('db.internal', '192.168.1.5', 80) // false
+ */
+export const createGuard = (options: GuardOptions = {}): DestinationGuard => {
+  const allow = options.allow ?? NO_RULES
+  const deny = options.deny ?? NO_RULES
+  const isOpen = allow.names.length === 0 && allow.addresses.rules.length === 0
+  const defaults = readRules(DEFAULT_DENIED).rules
+
+  return {
+    allows(host, address, port) {
+      const plain = withoutZone(address)
+      if (isIP(plain) === 0) return false
+      if (isOwn(options.ownListeners?.() ?? [], plain, port)) return false
+      if (holdsName(deny, host) || holdsAddress(deny, plain)) return false
+      if (holdsAddress(allow, plain)) return true
+      if (holdsAddress(defaults, plain)) return false
+      return isOpen || holdsName(allow, host)
+    },
+  }
+}
+
+/**
+ * Reads a list of CIDRs, addresses, exact names and `*.suffix` patterns.
+ *
+ * @returns the rules, and a sentence for every entry that is none of these
+ */
+export const readRules = (
+  entries: readonly string[],
+): { readonly rules: DestinationRules; readonly faults: readonly string[] } => {
+  const names: string[] = []
+  const addresses = new BlockList()
+  const faults: string[] = []
+  for (const entry of entries) {
+    const text = entry.trim().toLowerCase()
+    if (addNetwork(addresses, text)) continue
+    if (NAME.test(text)) names.push(withoutDot(text))
+    else faults.push(`'${entry}' is neither a CIDR, an address, a host name nor a *.suffix`)
+  }
+  return { rules: { names, addresses }, faults }
+}
+
+const NO_RULES: DestinationRules = { names: [], addresses: new BlockList() }
+
+// The last label holds a letter: `10.1` or `1.2.3.4.5` is a mistaken address, not a name.
+const NAME = /^(?:\*|(?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]*[a-z][a-z0-9_-]*\.?)$/
+
+const addNetwork = (list: BlockList, text: string): boolean => {
+  const [address = '', bits, ...rest] = text.split('/')
+  const family = isIP(address)
+  const widest = family === 4 ? 32 : 128
+  const prefix = bits === undefined ? widest : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
+  if (family === 0 || rest.length > 0 || prefix < 0 || prefix > widest) return false
+  list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
+  if (family === 4) addTunnels(list, address, prefix)
+  return true
+}
+
+/** The same network behind NAT64 (RFC 6052) and 6to4 (RFC 3056). Mapped addresses match by themselves. */
+const addTunnels = (list: BlockList, address: string, prefix: number): void => {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
+  const hex = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
+  list.addSubnet(`64:ff9b::${hex}`, 96 + prefix, 'ipv6')
+  list.addSubnet(`2002:${hex}::`, 16 + prefix, 'ipv6')
+}
+
+const holdsAddress = (rules: DestinationRules, address: string): boolean =>
+  rules.addresses.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+
+const holdsName = (rules: DestinationRules, host: string): boolean => {
+  if (rules.names.length === 0) return false
+  const name = withoutDot(host.toLowerCase())
+  return rules.names.some(
+    (pattern) =>
+      pattern === '*' ||
+      pattern === name ||
+      (pattern.startsWith('*.') && name.endsWith(pattern.slice(1))),
+  )
+}
+
+const isOwn = (own: readonly SocketEndpoint[], address: string, port: number): boolean =>
+  own.some((listener) => listener.port === port && listensOn(listener.address, address))
+
+/** A listener on all addresses is reached by every address of this machine; so is the unspecified one. */
+const listensOn = (bound: string, address: string): boolean => {
+  const here = new BlockList()
+  const own = withoutZone(bound)
+  const everywhere = isIP(own) === 0 || own === '0.0.0.0' || own === '::'
+  const local = everywhere ? localAddresses() : [own]
+  for (const each of [...local, '0.0.0.0', '::']) {
+    here.addAddress(each, isIP(each) === 4 ? 'ipv4' : 'ipv6')
+  }
+  if (everywhere) here.addSubnet('127.0.0.0', 8, 'ipv4')
+  return here.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+}
+
+const localAddresses = (): readonly string[] => [
+  '::1',
+  ...Object.values(networkInterfaces()).flatMap(
+    (each) => each?.map(({ address }) => withoutZone(address)) ?? [],
+  ),
+]
+
+const withoutZone = (address: string): string => {
+  const zone = address.indexOf('%')
+  return zone < 0 ? address : address.slice(0, zone)
+}
+
+const withoutDot = (name: string): string => (name.endsWith('.') ? name.slice(0, -1) : name)

@@ -1,0 +1,218 @@
+// Which headers cross the gateway (behaviour §4): lists of names and values come in, what may go on
+// comes out. Framing is never copied, it is made anew. Pure.
+
+import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+
+/** name, value, name, value; names lower case */
+export type HeaderList = string[]
+
+/** RFC 9110 §7.6.1, and what older proxies made of it. Names in `Connection` come on top. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Ours to set, for every request, whoever named them. */
+const FRAMED: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  'content-length',
+  'expect',
+  'host',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-request-id',
+])
+
+/** Clients could lie in these; a document may set them. */
+const CLAIMS: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip'])
+
+/** Never goes upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */
+const isWithheld = (name: string): boolean => {
+  const plain = dashed(name)
+  return FRAMED.has(plain) || isClaim(plain)
+}
+
+const isClaim = (plain: string): boolean =>
+  CLAIMS.has(plain) || plain.startsWith('x-forwarded') || plain.startsWith('x-svc-')
+
+/** The name that servers make of it. Lower case in, lower case out. */
+export const dashed = (name: string): string =>
+  name.includes('_') ? name.replaceAll('_', '-') : name
+
+/**
+ * What of a client's headers goes to the upstream.
+ *
+ * @param raw as `IncomingMessage.rawHeaders` has them
+ * @param credential `dashed` name of the header that the gateway has checked, and so keeps
+ * @example
+ * fromClient(['Host', 'a', 'Accept', '*\/*'], undefined) // ['accept', '*\/*']
+ */
+export const fromClient = (raw: readonly string[], credential: string | undefined): HeaderList => {
+  const list: HeaderList = []
+  let named: ReadonlySet<string> | undefined
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toLowerCase()
+    const value = raw[at + 1] ?? ''
+    if (name === 'connection') named = addTokens(named, value)
+    else if (!isWithheld(name) && dashed(name) !== credential) add(list, name, value)
+  }
+  return named === undefined ? list : without(list, named)
+}
+
+export interface DocumentHeaders {
+  readonly list: HeaderList
+  /** First name or value that can't stand in a header. */
+  readonly fault?: string
+}
+
+/** How the headers of a document are read. */
+export interface DocumentReading {
+  readonly toText: (value: Value) => string
+  /** Whether the client sent this very value under this `dashed` name. */
+  readonly isClients: (plain: string, value: string) => boolean
+  /** As in `fromClient`; undefined where the document names its headers one by one. */
+  readonly credential: string | undefined
+}
+
+/**
+ * What of the headers that a document gives goes to the upstream. A claim or credential that is nothing
+ * but the client's own value handed on (`{{request.headers}}`) is the client's, and withheld.
+ */
+export const fromDocument = (
+  map: ValueMap,
+  { toText, isClients, credential }: DocumentReading,
+): DocumentHeaders => {
+  const list: HeaderList = []
+  for (const key of Object.keys(map)) {
+    const name = key.toLowerCase()
+    if (!TOKEN.test(name)) return { list, fault: `'${key.slice(0, 64)}' is no header name` }
+    const plain = dashed(name)
+    if (FRAMED.has(plain)) continue
+    for (const value of textsOf(map[key] ?? null, toText)) {
+      if (UNFIT.test(value)) {
+        return {
+          list,
+          fault: `the value of header '${name}' holds a line break or control character`,
+        }
+      }
+      const isSuspect = plain === credential || isClaim(plain)
+      if (!isSuspect || !isClients(plain, value)) add(list, name, asLatin1(value))
+    }
+  }
+  return { list }
+}
+
+/** RFC 9110 §5.1 */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
+
+/** RFC 9110 §5.5: no control characters but the tab. C1 controls are bytes like any other there. */
+const UNFIT = /[^\t\P{Cc}\u0080-\u009f]/u
+
+/** Null is no header, a list is several. */
+const textsOf = (value: Value, toText: (value: Value) => string): readonly string[] => {
+  if (value === null) return []
+  return Array.isArray(value) ? (value as readonly Value[]).map(toText) : [toText(value)]
+}
+
+/** Header values are bytes. Text that does not fit goes as UTF-8; values of requests fit as they came. */
+const asLatin1 = (text: string): string =>
+  BEYOND_LATIN1.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
+
+const BEYOND_LATIN1 = /[\u0100-\uffff]/
+
+const add = (list: HeaderList, name: string, value: string): void => {
+  const kept = name === 'cookie' ? withoutOwnCookies(value) : value
+  if (kept !== undefined) list.push(name, kept)
+}
+
+const OWN_COOKIE = /^\s*(?:svc_ticket_|svc_csrf_|__Host-svc_oidc_)/
+
+const withoutOwnCookies = (value: string): string | undefined => {
+  if (!value.includes('svc_')) return value
+  const kept = value.split(';').filter((each) => each.trim() !== '' && !OWN_COOKIE.test(each))
+  return kept.length === 0 ? undefined : kept.map((each) => each.trim()).join('; ')
+}
+
+/**
+ * What of an upstream's answer goes to the client: names lower case, in order, end-to-end only.
+ * `content-length` stays, unless the answer was chunked as well.
+ */
+export const fromUpstream = (
+  raw: readonly (string | Buffer)[],
+): [name: string, value: string][] => {
+  const pairs: [string, string][] = []
+  let named: ReadonlySet<string> | undefined
+  let isChunked = false
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = textOf(raw[at]).toLowerCase()
+    const value = textOf(raw[at + 1])
+    if (name === 'connection') named = addTokens(named, value)
+    else if (name === 'transfer-encoding') isChunked = true
+    else if (!HOP_BY_HOP.has(name)) pairs.push([name, value])
+  }
+  if (named === undefined && !isChunked) return pairs
+  return pairs.filter(
+    ([name]) => !(named?.has(name) ?? false) && !(isChunked && name === 'content-length'),
+  )
+}
+
+/** `action.result.headers`: repeated ones joined, `set-cookie` always a list. */
+export const headerMap = (pairs: readonly (readonly [name: string, value: string])[]): ValueMap => {
+  const map: Record<string, Value> = {}
+  const cookies: string[] = []
+  for (const [name, value] of pairs) {
+    if (name === 'set-cookie') {
+      cookies.push(value)
+      map[name] = cookies
+    } else {
+      const before = Object.hasOwn(map, name) ? map[name] : undefined
+      setOwn(map, name, typeof before === 'string' ? `${before}, ${value}` : value)
+    }
+  }
+  return map
+}
+
+/**
+ * All values of a header, as the client sent them.
+ *
+ * @param name lower case
+ */
+export const valuesOf = (raw: readonly string[], name: string): readonly string[] => {
+  const values: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const each = raw[at] ?? ''
+    if (each.length === name.length && each.toLowerCase() === name) values.push(raw[at + 1] ?? '')
+  }
+  return values
+}
+
+const textOf = (part: string | Buffer | undefined): string =>
+  typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
+
+/** `keep-alive` and `close` name no header that could have passed; most `Connection` headers hold no more. */
+const addTokens = (
+  named: ReadonlySet<string> | undefined,
+  value: string,
+): ReadonlySet<string> | undefined => {
+  const text = value.toLowerCase()
+  if (text === 'keep-alive' || text === 'close') return named
+  return new Set([...(named ?? []), ...text.split(',').map((each) => each.trim())])
+}
+
+const without = (list: HeaderList, names: ReadonlySet<string>): HeaderList => {
+  const kept: HeaderList = []
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    const name = list[at] ?? ''
+    if (!names.has(name)) kept.push(name, list[at + 1] ?? '')
+  }
+  return kept
+}

@@ -1,0 +1,84 @@
+// Whether, and after how long, a request is sent once more (behaviour §2). The decision is pure; the
+// runner only waits. Neither sends anything.
+
+import type { UpstreamFailure } from './upstream.ts'
+
+/** How an attempt ended: a status, or a failure before or after the first byte of an answer. */
+export type AttemptOutcome =
+  { readonly status: number } | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
+
+export interface RetryPolicy {
+  /** Further attempts after the first. */
+  readonly retries: number
+  /** From the start of the first attempt to the start of the last. */
+  readonly retryTimeoutMs: number
+  readonly isIdempotent: boolean
+}
+
+export interface RetryClock {
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+  /** 0 ≤ random < 1 */
+  readonly random: () => number
+}
+
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
+const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeout'])
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
+
+const FIRST_DELAY_MS = 25
+const LONGEST_DELAY_MS = 2000
+
+/** RFC 9110 §9.2.2. Upper case. */
+export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
+
+/**
+ * May this outcome be answered with another attempt at all?
+ *
+ * @example
+ * isRetryable({ status: 503 }, true) // true
+ * isRetryable({ failure: 'refused', headSeen: false }, false) // true: nothing was sent
+ */
+export const isRetryable = (outcome: AttemptOutcome, idempotent: boolean): boolean => {
+  if ('status' in outcome) return idempotent && RETRIED_STATUSES.has(outcome.status)
+  if (UNSENT.has(outcome.failure)) return true
+  return idempotent && outcome.failure === 'reset' && !outcome.headSeen
+}
+
+/**
+ * Exponential, the second half of it random: attempts of many clients spread out.
+ *
+ * @param attempt 1 for the wait after the first attempt
+ */
+export const delayMs = (attempt: number, random: number): number => {
+  const whole = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
+  return Math.round(whole / 2 + (whole / 2) * random)
+}
+
+export interface Retrier {
+  /** True: `again` will run after a pause. False: the outcome stands. */
+  offer(outcome: AttemptOutcome, again: () => void): boolean
+  /** Ends a pause; `again` is not called. */
+  cancel(): void
+}
+
+/** Made when the first attempt starts. */
+export const createRetrier = (policy: RetryPolicy, clock: RetryClock): Retrier => {
+  const startedAt = clock.now()
+  let attempt = 1
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    offer(outcome, again) {
+      if (attempt > policy.retries || !isRetryable(outcome, policy.isIdempotent)) return false
+      const pauseMs = delayMs(attempt, clock.random())
+      if (clock.now() - startedAt + pauseMs > policy.retryTimeoutMs) return false
+      attempt++
+      timer = setTimeout(again, pauseMs)
+      return true
+    },
+    cancel() {
+      clearTimeout(timer)
+    },
+  }
+}

@@ -1,0 +1,69 @@
+// The `Upstream` over undici: requests come in, connections per origin are shared by everyone who
+// names that origin and live over reloads. It follows no redirect and retries nothing.
+
+import { getCACertificates } from 'node:tls'
+import { createConnector, type Resolve } from './connector.ts'
+import { createDeadlines } from './deadlines.ts'
+import type { DestinationGuard } from './guard.ts'
+import { createOriginPool, type OriginPool } from './origin-pool.ts'
+import { UpstreamError, type Upstream } from './upstream.ts'
+import { DispatchedCall } from './upstream-call.ts'
+
+export interface UpstreamOptions {
+  readonly guard: DestinationGuard
+  /** `--upstream-ca`: PEM texts, trusted beside the system's. */
+  readonly extraCa?: readonly string[]
+  /** How long an idle connection is kept where the upstream names no time. */
+  readonly keepAliveMs?: number
+  /** For tests: name resolution. */
+  readonly resolve?: Resolve
+}
+
+/**
+ * @example
+ * const upstream = createUpstream({ guard: createGuard() })
+ * const call = upstream.send({ origin: 'http://orders:8080', method: 'GET', … }, sink)
+ * call.abort()
+ */
+export const createUpstream = (options: UpstreamOptions): Upstream => {
+  const pools = new Map<string, OriginPool>()
+  const deadlines = createDeadlines()
+  const ca = options.extraCa?.length ? [...getCACertificates(), ...options.extraCa] : undefined
+  let whenEmpty: (() => void) | undefined
+
+  const openPool = (origin: string): OriginPool => {
+    const { guard, resolve, keepAliveMs = 4000 } = options
+    const pool = createOriginPool({
+      origin,
+      connector: createConnector({ guard, ...(ca && { ca }), ...(resolve && { resolve }) }),
+      keepAliveMs,
+      onEmpty: () => {
+        if (pools.get(origin) === pool) pools.delete(origin)
+        if (pools.size === 0) whenEmpty?.()
+      },
+    })
+    pools.set(origin, pool)
+    return pool
+  }
+
+  return {
+    send(request, sink) {
+      if (whenEmpty !== undefined) {
+        queueMicrotask(() => {
+          sink.onError(new UpstreamError('refused', 'The gateway is shutting down.', false))
+        })
+        return { abort: () => undefined, resume: () => undefined }
+      }
+      const pool = pools.get(request.origin) ?? openPool(request.origin)
+      return new DispatchedCall(request, sink, pool, deadlines).dispatch()
+    },
+    stats: () => [...pools].map(([origin, pool]) => ({ origin, ...pool.count() })),
+    close() {
+      return new Promise((resolve) => {
+        whenEmpty = resolve
+        for (const pool of [...pools.values()]) pool.close()
+        if (pools.size === 0) resolve()
+      })
+    },
+  }
+}

@@ -1,0 +1,181 @@
+// One request on its way: undici's handler on one side, the caller's sink on the other, the clock
+// beside. Every end, whoever brings it about, passes through `end` or `fail` exactly once.
+
+import type { Dispatcher } from 'undici'
+import type { Readable } from 'node:stream'
+import type { Deadlines, Timed } from './deadlines.ts'
+import { classifyFailure } from './failure.ts'
+import type { Connection, OriginPool } from './origin-pool.ts'
+import {
+  UpstreamError,
+  type UpstreamCall,
+  type UpstreamFailure,
+  type UpstreamRequest,
+  type UpstreamSink,
+} from './upstream.ts'
+
+type Controller = Dispatcher.DispatchController
+type Phase = 'connecting' | 'sending' | 'waiting' | 'reading' | 'over'
+
+const MESSAGES = {
+  refused: 'The upstream could not be reached.',
+  denied: 'The upstream is not an allowed destination.',
+  connect_timeout: 'Connecting to the upstream took too long.',
+  timeout: 'The upstream did not answer in time.',
+  reset: 'The upstream broke the connection off.',
+  malformed: 'The upstream answered with something that is not HTTP.',
+  aborted: 'The request to the upstream was given up.',
+} as const satisfies Record<UpstreamFailure, string>
+
+export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall, Timed {
+  due = 0
+  slot = -1
+  readonly #request: UpstreamRequest
+  readonly #sink: UpstreamSink
+  readonly #pool: OriginPool
+  readonly #connection: Connection
+  readonly #deadlines: Deadlines
+  #phase: Phase = 'connecting'
+  #controller: Controller | undefined
+  #answerBegun = false
+  #isDispatching = false
+
+  constructor(
+    request: UpstreamRequest,
+    sink: UpstreamSink,
+    pool: OriginPool,
+    deadlines: Deadlines,
+  ) {
+    this.#request = request
+    this.#sink = sink
+    this.#pool = pool
+    this.#connection = pool.take()
+    this.#deadlines = deadlines
+  }
+
+  /** The sink hears nothing before this has returned. */
+  dispatch(): this {
+    const { method, path, body, connectTimeoutMs } = this.#request
+    this.due = this.#deadlines.dueIn(connectTimeoutMs)
+    this.#deadlines.add(this)
+    this.#isDispatching = true
+    this.#connection.client.dispatch({ method, path, headers: this.#headers(), body }, this)
+    this.#isDispatching = false
+    return this
+  }
+
+  abort(): void {
+    this.#fail('aborted')
+  }
+
+  resume(): void {
+    if (this.#phase === 'over') return
+    this.#extend()
+    this.#controller?.resume()
+  }
+
+  expire(): void {
+    if (this.#phase === 'connecting') this.#fail('connect_timeout')
+    else if (this.#waitsForOurBody()) this.#extend()
+    else this.#fail('timeout')
+  }
+
+  onRequestStart(controller: Controller): void {
+    // Given up while it connected, and the connection won the race.
+    if (this.#phase === 'over') throw new UpstreamError('aborted', MESSAGES.aborted, false)
+    this.#controller = controller
+    this.#phase = 'sending'
+    this.#connection.awaitsAnswer = true
+    this.#extend()
+  }
+
+  onBodySent(): void {
+    if (this.#phase === 'sending') this.#extend()
+  }
+
+  onRequestSent(): void {
+    if (this.#phase !== 'sending') return
+    this.#phase = 'waiting'
+    this.#extend()
+  }
+
+  onResponseStarted(): void {
+    this.#answerBegun = true
+    this.#connection.awaitsAnswer = false
+  }
+
+  onResponseStart(_controller: Controller, statusCode: number, headers: ParsedHeaders): void {
+    if (statusCode < 200 || this.#phase === 'over') return
+    this.#phase = 'reading'
+    this.#extend()
+    this.#sink.onHead(statusCode, flatten(headers))
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (this.#phase === 'over') return
+    this.#extend()
+    if (this.#sink.onData(chunk)) return
+    // A slow client is not the upstream's fault: no deadline while we do not read.
+    this.due = 0
+    controller.pause()
+  }
+
+  onResponseEnd(): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'over'
+    this.#deadlines.remove(this)
+    this.#pool.giveBack(this.#connection)
+    this.#sink.onEnd()
+  }
+
+  onResponseError(_controller: Controller | undefined, error: Error): void {
+    this.#fail(classifyFailure(error, this.#controller !== undefined), error)
+  }
+
+  #fail(failure: UpstreamFailure, cause?: Error): void {
+    if (this.#phase === 'over') return
+    this.#phase = 'over'
+    this.#deadlines.remove(this)
+    const error = new UpstreamError(failure, MESSAGES[failure], this.#answerBegun, cause)
+    this.#controller?.abort(error)
+    this.#pool.drop(this.#connection)
+    if (this.#isDispatching) {
+      queueMicrotask(() => {
+        this.#sink.onError(error)
+      })
+    } else this.#sink.onError(error)
+  }
+
+  #extend(): void {
+    this.due = this.#deadlines.dueIn(this.#request.timeoutMs)
+  }
+
+  /** Whoever feeds the body is slow, and the upstream would take more: the time is not the upstream's. */
+  #waitsForOurBody(): boolean {
+    const { body } = this.#request
+    return this.#phase === 'sending' && isStream(body) && !body.isPaused()
+  }
+
+  #headers(): string[] {
+    const { headers, contentLength, body } = this.#request
+    return contentLength === undefined || !isStream(body)
+      ? (headers as string[])
+      : [...headers, 'content-length', String(contentLength)]
+  }
+}
+
+type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/** undici has decoded and gathered them already; taking the raw buffers would do it twice. */
+const flatten = (headers: ParsedHeaders): string[] => {
+  const list: string[] = []
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]
+    if (typeof value === 'string') list.push(name, value)
+    else if (value !== undefined) for (const each of value) list.push(name, each)
+  }
+  return list
+}
+
+const isStream = (body: Uint8Array | Readable | null): body is Readable =>
+  body !== null && !(body instanceof Uint8Array)

@@ -1,0 +1,111 @@
+// Where a request goes: the text of a document's `host` becomes an origin, an evaluated path and
+// query become a request target that stays on it. Pure; refusals are `svc.error.invalid_data`.
+
+import { GatewayError } from '../gateway-error.ts'
+
+/** `origin` as `UpstreamRequest` wants it, or a sentence saying why not. */
+export type OriginReading =
+  { readonly ok: true; readonly origin: string } | { readonly ok: false; readonly message: string }
+
+/**
+ * Reads scheme, host and port; a missing scheme is http. Spellings of addresses (decimal, octal, hex)
+ * come out dotted, so that what is checked is what is dialled.
+ *
+ * @example
+ * readOrigin('orders:8080') // {ok: true, origin: 'http://orders:8080'}
+ */
+export const readOrigin = (text: string): OriginReading => {
+  const full = SCHEME.test(text) ? text : `http://${text}`
+  // The URL parser drops tabs and line breaks, and takes a backslash for a slash.
+  if (!HOST_TEXT.test(full)) return { ok: false, message: 'must be [http://]host[:port]' }
+  let url: URL
+  try {
+    url = new URL(full)
+  } catch {
+    return { ok: false, message: 'must be [http://]host[:port]' }
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { ok: false, message: 'must be http or https' }
+  }
+  if (url.username !== '' || url.password !== '' || full.includes('@')) {
+    return { ok: false, message: 'must not carry a user or password' }
+  }
+  if (url.pathname !== '/' || /[?#]/.test(full)) {
+    return { ok: false, message: 'must not carry a path or query' }
+  }
+  return { ok: true, origin: url.origin }
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+const HOST_TEXT = /^[^\s\\\p{Cc}]+$/u
+
+/**
+ * The request target of a path and a query (without `?`).
+ *
+ * Characters that may not stand there are percent-encoded, escapes stay as they are. A `?` in the path
+ * begins the query.
+ *
+ * @throws GatewayError `svc.error.invalid_data` for what would leave the origin or climb in it
+ * @example
+ * requestTarget('/a b', 'x=1') // '/a%20b?x=1'
+ */
+export const requestTarget = (path: string, query: string): string => {
+  if (CLEAN_PATH.test(path)) return query === '' ? path : `${path}?${encodeQuery(query)}`
+  const mark = path.indexOf('?')
+  const bare = mark < 0 ? path : path.slice(0, mark)
+  const own = mark < 0 ? '' : path.slice(mark + 1)
+  const target = encodePath(bare)
+  const whole = own !== '' && query !== '' ? `${own}&${query}` : own + query
+  return whole === '' ? target : `${target}?${encodeQuery(whole)}`
+}
+
+/** One segment: what stands in it can't end it. */
+export const encodeSegment = (text: string): string => encodeURIComponent(text.toWellFormed())
+
+/** One value of a query: what stands in it can't begin another. */
+export const encodeQueryValue = encodeSegment
+
+// Nothing to encode and no dot that could make a dot segment: most paths.
+const CLEAN_PATH = /^(?:\/(?!\.)[A-Za-z0-9\-._~!$&'()*+,:@]*)+$/
+
+const encodePath = (path: string): string => {
+  if (path === '') return '/'
+  if (!path.startsWith('/')) throw refused('does not begin with a slash')
+  if (FORBIDDEN.test(path)) throw refused('holds a control character or backslash')
+  if (hasDotSegment(path)) throw refused("holds a '.' or '..' segment")
+  return encodeUnless(path, NOT_IN_PATH)
+}
+
+const encodeQuery = (query: string): string => {
+  if (CLEAN_QUERY.test(query)) return query
+  if (CONTROL.test(query)) throw refused('holds a control character in its query')
+  return encodeUnless(query, NOT_IN_QUERY)
+}
+
+const CLEAN_QUERY = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?]*$/
+const CONTROL = /\p{Cc}/u
+const FORBIDDEN = /[\\\p{Cc}]/u
+
+// RFC 3986 §3.3, §3.4; a percent sign that begins no escape is one of them.
+const NOT_IN_PATH = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu
+const NOT_IN_QUERY = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]+/gu
+
+const encodeUnless = (text: string, unfit: RegExp): string =>
+  text.toWellFormed().replace(unfit, encodeURIComponent)
+
+/**
+ * Also in the spellings that some servers decode before they resolve dots: `%2e`, `..%2f`, `..%5c`, and
+ * `..;a` (path parameters).
+ */
+const hasDotSegment = (path: string): boolean => {
+  if (!path.includes('.') && !path.includes('%')) return false
+  const plain = path.replace(/%2e/gi, '.').replace(/%2f|%5c/gi, '/')
+  return DOT_SEGMENT.test(plain)
+}
+
+const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:[/;]|$)/
+
+const refused = (what: string): GatewayError =>
+  new GatewayError('svc.error.invalid_data', `The path to forward to ${what}.`, {
+    description: 'Paths begin with a slash and stay below it; encode data as single segments.',
+  })
