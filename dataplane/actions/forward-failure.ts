@@ -1,0 +1,69 @@
+// What `on_error` sees of a forward that failed (behaviour §4): causes in, `action.error` out. Inner
+// addresses stay out of it.
+
+import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { UpstreamFailure } from '../upstream/upstream.ts'
+import type { ActionError } from './performer.ts'
+
+export type ForwardErrorUri = 'svc.error.bad_gateway' | 'svc.error.timeout' | 'svc.error.overloaded'
+
+/** Specification §7.3, behaviour §3: where a document's own map does not say otherwise. */
+const STATUSES = {
+  'svc.error.bad_gateway': 504,
+  'svc.error.timeout': 504,
+  'svc.error.overloaded': 503,
+} as const satisfies Record<ForwardErrorUri, number>
+
+const URIS = {
+  refused: 'svc.error.bad_gateway',
+  denied: 'svc.error.bad_gateway',
+  connect_timeout: 'svc.error.bad_gateway',
+  timeout: 'svc.error.timeout',
+  reset: 'svc.error.bad_gateway',
+  malformed: 'svc.error.bad_gateway',
+  aborted: 'svc.error.bad_gateway',
+} as const satisfies Record<UpstreamFailure, ForwardErrorUri>
+
+/**
+ * No usable answer came.
+ *
+ * @param statusCodes the operation's merged map
+ */
+export const failureError = (
+  failure: UpstreamFailure,
+  message: string,
+  statusCodes: ValueMap,
+): ActionError => gatewayError(URIS[failure], message, statusCodes)
+
+export const gatewayError = (
+  uri: ForwardErrorUri,
+  message: string,
+  statusCodes: ValueMap,
+): ActionError => ({
+  error_uri: uri,
+  args: [],
+  kwargs: {},
+  details: {},
+  status_code: mappedStatus(statusCodes, uri) ?? STATUSES[uri],
+  headers: {},
+  body: '',
+  message,
+})
+
+/** The upstream answered, with a status of 400 or more. */
+export const answerError = (status: number, headers: ValueMap, body: Value): ActionError => ({
+  error_uri: `svc.error.upstream.${status}`,
+  args: [],
+  kwargs: {},
+  details: {},
+  status_code: status,
+  headers,
+  body,
+  message: `The upstream answered with status ${status}.`,
+})
+
+const mappedStatus = (statusCodes: ValueMap, uri: string): number | undefined => {
+  const status =
+    isMap(statusCodes) && Object.hasOwn(statusCodes, uri) ? statusCodes[uri] : undefined
+  return typeof status === 'number' ? status : undefined
+}

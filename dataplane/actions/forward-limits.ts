@@ -1,0 +1,56 @@
+// The times and counts of a forward, evaluated per request: templates in, checked numbers out.
+
+import type { CallLimits } from '../../spec/compiled.ts'
+import { ExpressionError } from '../../spec/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
+import type { Template } from '../../spec/expression/template.ts'
+import type { Value } from '../../spec/expression/value.ts'
+
+export interface ForwardLimits {
+  readonly connectTimeoutMs: number
+  /** Per attempt: up to the response headers, then for the longest pause between chunks. */
+  readonly timeoutMs: number
+  readonly retries: number
+  readonly retryTimeoutMs: number
+}
+
+/**
+ * @param callTimeoutMs the realm's, where nothing nearer sets a `timeout`
+ * @returns a reader that throws ExpressionError for what is no count of milliseconds or attempts
+ */
+export const prepareLimits = (
+  limits: CallLimits,
+  callTimeoutMs: () => number,
+): ((context: EvaluationContext) => ForwardLimits) => {
+  const timeout = limits.timeout && prepareNumber('timeout', limits.timeout)
+  const connectTimeout = prepareNumber('connect_timeout', limits.connectTimeout)
+  const retries = prepareNumber('retries', limits.retries)
+  const retryTimeout = prepareNumber('retry_timeout', limits.retryTimeout)
+  return (context) => ({
+    timeoutMs: timeout === undefined ? callTimeoutMs() : timeout(context),
+    connectTimeoutMs: connectTimeout(context),
+    retries: retries(context),
+    retryTimeoutMs: retryTimeout(context),
+  })
+}
+
+const prepareNumber = (
+  name: string,
+  template: Template,
+): ((context: EvaluationContext) => number) => {
+  if (template.kind === 'constant' && typeof template.value === 'number') {
+    const known = toCount(name, template.value)
+    return () => known
+  }
+  const run = evaluator(template)
+  return (context) => toCount(name, run(context))
+}
+
+/** Longer than the timers of the platform hold is for ever. */
+const LONGEST = 2 ** 31 - 1
+
+const toCount = (name: string, value: Value): number => {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number === 'number' && number >= 0) return Math.min(Math.trunc(number), LONGEST)
+  throw new ExpressionError(`${name}: a whole number, 0 or more, is expected`)
+}

@@ -1,0 +1,99 @@
+// The `forward` action (specification §2.5, behaviour §4): an operation in, a performer out that sends
+// each request on to an upstream and reports the answer. Everything that does not depend on the
+// request is worked out here, once.
+
+import type { CompiledOperation, ForwardAction } from '../../spec/compiled.ts'
+import type { PoolScope } from '../upstream/limiter.ts'
+import type { RetryClock } from '../upstream/retry.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { collectBody, streamBody } from './forward-incoming.ts'
+import { prepareLimits, type ForwardLimits } from './forward-limits.ts'
+import { planOutcome } from './forward-outcome.ts'
+import { declaredLength, prepareRequest, type OutgoingRequest } from './forward-request.ts'
+import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './forward-run.ts'
+import type { Exchange, Perform } from './performer.ts'
+
+export type ForwardOperation = CompiledOperation & { readonly action: ForwardAction }
+
+export interface ForwardEnvironment {
+  readonly upstream: Upstream
+  /** Of the version: its `pool_size`, per origin. */
+  readonly scope: PoolScope
+  /** The realm's call timeout: the `timeout` of operations that set none. */
+  readonly callTimeoutMs: () => number
+  /** For tests: the clock and dice of retries. */
+  readonly clock?: RetryClock
+}
+
+const CLOCK: RetryClock = { now: () => performance.now(), random: Math.random }
+
+/**
+ * Reads `id`, `method`, `scheme`, `path`, `query_string` of the context's request besides what the
+ * document reads, and `peername` where it is filled (else the peer of the socket is the client).
+ *
+ * @throws (the performer) GatewayError and ExpressionError for a request that can't be forwarded
+ * @example
+ * const perform = prepareForward(operation, { upstream, scope: createPoolScope(200), callTimeoutMs })
+ * perform(exchange)
+ */
+export const prepareForward = (
+  operation: ForwardOperation,
+  environment: ForwardEnvironment,
+): Perform => {
+  const { action, security } = operation
+  const outcome = planOutcome(operation)
+  const isServedByGet = !operation.pointer.endsWith('/head')
+  const prepare = prepareRequest({
+    action,
+    security,
+    getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
+  })
+  const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
+  const { upstream, scope, clock = CLOCK } = environment
+  const tools: ForwardTools = { upstream, scope, clock, outcome }
+
+  return (exchange) => {
+    const outgoing = prepare(exchange)
+    const limits = limitsOf(exchange.context)
+    const { body } = outgoing
+    if (body !== 'client') {
+      new Forwarding(exchange, tools, { outgoing, limits, body, contentLength: undefined }).start()
+      return
+    }
+    sendClientBody(exchange, { outgoing, limits }, tools, operation)
+  }
+}
+
+const sendClientBody = (
+  exchange: Exchange,
+  request: { readonly outgoing: OutgoingRequest; readonly limits: ForwardLimits },
+  tools: ForwardTools,
+  operation: ForwardOperation,
+): void => {
+  const contentLength = declaredLength(exchange.incoming)
+  const run = (body: ReadyRequest['body']): Forwarding => {
+    const forwarding = new Forwarding(exchange, tools, { ...request, body, contentLength })
+    forwarding.start()
+    return forwarding
+  }
+  if (contentLength !== undefined && contentLength <= REPLAYED_BYTES) {
+    const onFault = (fault: Error): void => {
+      exchange.onCancel(undefined)
+      exchange.refuse(fault)
+    }
+    const collecting = collectBody(exchange.incoming, { limits: operation.body, onFault }, run)
+    exchange.onCancel(() => {
+      collecting.cancel()
+    })
+    return
+  }
+  const forwarding = run(
+    streamBody(exchange.incoming, {
+      limits: operation.body,
+      keepBytes: request.limits.retries > 0 ? REPLAYED_BYTES : 0,
+      onFault: (fault) => {
+        forwarding.refuse(fault)
+      },
+    }),
+  )
+}
