@@ -1,0 +1,62 @@
+// A value, or a fault, and a response in; the answer written. Error records are bounded in size and never
+// show more than a fault says.
+
+import type { ServerResponse } from 'node:http'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import type { ErrorRecord } from '../../spec/wire.ts'
+import type { ManagementFault } from './fault.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export const sendJson = (res: ServerResponse, status: number, value: unknown): void => {
+  sendText(res, status, JSON.stringify(value))
+}
+
+/** `text` is JSON already. */
+export const sendText = (res: ServerResponse, status: number, text: string | Buffer): void => {
+  res.statusCode = status
+  res.setHeader('content-type', JSON_TYPE)
+  res.setHeader('content-length', Buffer.byteLength(text))
+  res.end(text)
+}
+
+export const sendNothing = (res: ServerResponse): void => {
+  res.statusCode = 204
+  res.end()
+}
+
+export const sendFault = (res: ServerResponse, fault: ManagementFault): void => {
+  for (const [name, value] of Object.entries(fault.details.headers ?? {}))
+    res.setHeader(name, value)
+  sendJson(res, fault.status, recordOf(fault))
+}
+
+const MAX_TEXT = 1024
+const MAX_PROBLEMS = 200
+
+const recordOf = ({ code, message, details }: ManagementFault): ErrorRecord => {
+  const { errors, description = '', extra } = details
+  const record = { code, message: cut(message), description: cut(description), ...extra }
+  if (errors === undefined) return record
+  const more = errors.length - MAX_PROBLEMS
+  return {
+    ...record,
+    description:
+      more > 0
+        ? `${record.description} ${more} more faults are not listed.`.trim()
+        : record.description,
+    errors: boundFindings(errors, MAX_PROBLEMS),
+  }
+}
+
+/** The first `max` findings, long texts cut: an answer never grows with what was sent. */
+export const boundFindings = <T extends Problem | Warning>(
+  findings: readonly T[],
+  max: number,
+): readonly T[] =>
+  findings
+    .slice(0, max)
+    .map((finding) => ({ ...finding, path: cut(finding.path), message: cut(finding.message) }))
+
+const cut = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT).toWellFormed()}…`

@@ -1,0 +1,161 @@
+// The management API as an Express app: requests come in, are let in or refused, and go to the endpoint
+// of their path and method. What an endpoint throws becomes an error record here, and nowhere else.
+
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../../telemetry/log.ts'
+import { QueueFullError } from '../store/serial-queue.ts'
+import type { Store } from '../store/store.ts'
+import { sendFault } from './answer.ts'
+import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
+import type { Authorize } from './credentials.ts'
+import { invalidData, ManagementFault, notFound, overloaded } from './fault.ts'
+import type { Endpoint, ProbeDeps } from './endpoint.ts'
+import { probeEndpoints } from './probe-endpoints.ts'
+import { realmEndpoints } from './realm-endpoints.ts'
+import { specEndpoints } from './spec-endpoints.ts'
+import { syncEndpoint } from './sync-endpoint.ts'
+
+export type Handle = (req: IncomingMessage, res: ServerResponse) => void
+
+export interface ManagementDeps extends ProbeDeps {
+  readonly store: Store
+  readonly authorize: Authorize
+  readonly times?: BodyTimes
+  /** Bytes of request bodies at work at one time; 192 MiB. */
+  readonly bodyBudget?: ByteBudget
+}
+
+const BODY_BUDGET_BYTES = 192 * 1024 * 1024
+
+/**
+ * @example createServer(createManagementApp({ store, readiness, authorize: allowAll, metrics, log }))
+ */
+export const createManagementApp = (deps: ManagementDeps): Handle => {
+  const times = deps.times ?? BODY_TIMES
+  const bodies = { times, budget: deps.bodyBudget ?? new ByteBudget(BODY_BUDGET_BYTES) }
+  const endpoints = [
+    ...probeEndpoints(deps),
+    syncEndpoint(deps.store, bodies),
+    ...specEndpoints(deps.store, bodies),
+    ...realmEndpoints(deps.store, bodies),
+  ]
+  return createApp(endpoints, {
+    log: deps.log,
+    authorize: deps.authorize,
+    lingerMs: times.lingerMs,
+  })
+}
+
+/** `/ping`, `/ready` and `/metrics` alone, open to all: the health listener (behaviour §8). */
+export const createHealthApp = (deps: ProbeDeps): Handle =>
+  createApp(probeEndpoints(deps), { log: deps.log, lingerMs: BODY_TIMES.lingerMs })
+
+interface AppOptions {
+  readonly log: Log
+  readonly authorize?: Authorize
+  readonly lingerMs: number
+}
+
+const createApp = (
+  endpoints: readonly Endpoint[],
+  { log, authorize, lingerMs }: AppOptions,
+): Handle => {
+  const app = express()
+  app.disable('x-powered-by').disable('etag')
+  app.set('query parser', 'simple').enable('case sensitive routing')
+  app.use(admit(authorize))
+  for (const endpoint of endpoints) mount(app, endpoint)
+  app.use(() => {
+    throw notFound('There is no such endpoint')
+  })
+  app.use(refuse(log, lingerMs))
+  return (req, res) => {
+    app(req, res)
+  }
+}
+
+const admit =
+  (authorize: Authorize | undefined): RequestHandler =>
+  (req, res, next) => {
+    res.setHeader('x-content-type-options', 'nosniff')
+    res.setHeader('cache-control', 'no-store')
+    const verdict = authorize?.(req) ?? true
+    if (verdict === true) {
+      next()
+      return
+    }
+    const { status, headers } = verdict
+    throw status === 403
+      ? new ManagementFault(
+          status,
+          'svc.error.forbidden',
+          'These credentials are not allowed here',
+          { headers },
+        )
+      : new ManagementFault(status, 'svc.error.unauthorized', 'Credentials are required', {
+          headers,
+        })
+  }
+
+const METHODS = ['get', 'post', 'delete'] as const
+
+const mount = (app: Express, endpoint: Endpoint): void => {
+  const route = app.route(endpoint.path)
+  if (endpoint.any !== undefined) {
+    route.all(endpoint.any)
+    return
+  }
+  const allow: string[] = []
+  for (const method of METHODS) {
+    const handler = endpoint[method]
+    if (handler === undefined) continue
+    route[method](handler)
+    allow.push(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+  }
+  route.all((req) => {
+    throw new ManagementFault(
+      405,
+      'svc.error.method_not_allowed',
+      `${req.method} is not served here`,
+      {
+        headers: { allow: allow.join(', ') },
+      },
+    )
+  })
+}
+
+const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
+  const answer = async (
+    error: unknown,
+    req: IncomingMessage,
+    res: ServerResponse,
+  ): Promise<void> => {
+    const fault = toFault(error)
+    if (fault.status >= 500 && fault.status !== 503)
+      log.error('a management request failed', { url: req.url, error })
+    if (res.headersSent) {
+      res.destroy()
+      return
+    }
+    if (!req.complete) await drain(req, lingerMs)
+    if (!req.complete) res.setHeader('connection', 'close')
+    sendFault(res, fault)
+  }
+  // Express tells an error handler by its four parameters.
+  return (error: unknown, req, res, next) => {
+    answer(error, req, res).catch(next)
+  }
+}
+
+const toFault = (error: unknown): ManagementFault => {
+  if (error instanceof ManagementFault) return error
+  if (error instanceof QueueFullError)
+    return overloaded('Too many changes are waiting already', error)
+  // Express: a path that cannot be percent-decoded.
+  if (error instanceof URIError) return invalidData('The path cannot be decoded', error)
+  return new ManagementFault(500, 'svc.error.internal', 'The gateway failed to do this', {
+    description: 'Nothing was changed. The log of the gateway says more.',
+    cause: error,
+  })
+}

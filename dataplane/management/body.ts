@@ -1,0 +1,153 @@
+// A request in, its JSON out: plain or gzip, bounded in size, in time, and in what all bodies together
+// may take of memory. It never parses more than where the pieces lie.
+
+import type { IncomingMessage } from 'node:http'
+import { createGunzip } from 'node:zlib'
+import { invalidData, ManagementFault, overloaded } from './fault.ts'
+import { type JsonBounds, JsonPieces, type JsonText, tooLarge } from './json-pieces.ts'
+
+export interface BodyTimes {
+  /** Longest pause between two chunks. */
+  readonly idleMs: number
+  /** From the first byte to the last. */
+  readonly totalMs: number
+  /** How long a refused body is read on, so that its sender sees the answer and not a reset. */
+  readonly lingerMs: number
+}
+
+export const BODY_TIMES: BodyTimes = { idleMs: 15_000, totalMs: 120_000, lingerMs: 2000 }
+
+/** Bytes that all bodies being read and worked on may take together. */
+export class ByteBudget {
+  #left: number
+
+  constructor(bytes: number) {
+    this.#left = bytes
+  }
+
+  take(bytes: number): boolean {
+    if (bytes > this.#left) return false
+    this.#left -= bytes
+    return true
+  }
+
+  give(bytes: number): void {
+    this.#left += bytes
+  }
+}
+
+export interface BodyReading {
+  readonly bounds: JsonBounds
+  readonly times: BodyTimes
+  readonly budget: ByteBudget
+}
+
+/**
+ * Reads the body and hands it to `use`; its share of the budget is given back when that has ended.
+ * Rejects with `ManagementFault`: 400, 408, 413, 415, 503.
+ */
+export const withJson = async <T>(
+  req: IncomingMessage,
+  { bounds, times, budget }: BodyReading,
+  use: (text: JsonText) => Promise<T>,
+): Promise<T> => {
+  const isGzip = checkHeaders(req, bounds)
+  const pieces = new JsonPieces(bounds)
+  let taken = 0
+  try {
+    await readChunks(req, { isGzip, times }, (chunk) => {
+      if (!budget.take(chunk.length)) throw overloaded('Too many bodies are being read already')
+      taken += chunk.length
+      pieces.push(chunk)
+    })
+    return await use(pieces.finish())
+  } finally {
+    budget.give(taken)
+  }
+}
+
+/** Reads on and forgets, until the end or for `ms`: a sender that still writes must not be reset. */
+export const drain = (req: IncomingMessage, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      req.off('end', done).off('close', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    if (req.complete || req.destroyed) done()
+    else req.on('end', done).on('close', done).resume()
+  })
+
+/** True: the body is gzip. A length that no body here may have is refused unread. */
+const checkHeaders = ({ headers }: IncomingMessage, { maxBytes }: JsonBounds): boolean => {
+  if (!JSON_TYPES.has(mediaTypeOf(headers['content-type'])))
+    throw unsupported('The body must be application/json', {})
+  const encoding = mediaTypeOf(headers['content-encoding'])
+  if (!Object.hasOwn(ENCODINGS, encoding))
+    throw unsupported('The body may be compressed with gzip only', { 'accept-encoding': 'gzip' })
+  const most = Math.max(maxBytes.map, maxBytes.list)
+  if (Number(headers['content-length'] ?? 0) > most) throw tooLarge(most)
+  return ENCODINGS[encoding] === true
+}
+
+const JSON_TYPES: ReadonlySet<string> = new Set(['', 'application/json'])
+
+/** Content coding → whether it is gzip. */
+const ENCODINGS: Readonly<Record<string, boolean>> = {
+  '': false,
+  identity: false,
+  gzip: true,
+  'x-gzip': true,
+}
+
+/** Without parameters, in lower case; empty when there is none. */
+const mediaTypeOf = (header: string | undefined): string =>
+  header?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+
+const readChunks = (
+  req: IncomingMessage,
+  { isGzip, times }: { readonly isGzip: boolean; readonly times: BodyTimes },
+  take: (chunk: Uint8Array) => void,
+): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const gunzip = isGzip ? createGunzip() : undefined
+    const settle = (fault?: Error): void => {
+      clearTimeout(idle)
+      clearTimeout(total)
+      req.off('close', onClose)
+      source.off('data', onData).off('end', onEnd)
+      if (gunzip !== undefined) req.unpipe(gunzip)
+      gunzip?.destroy()
+      if (fault === undefined) resolve()
+      else reject(fault)
+    }
+    const onData = (chunk: Buffer): void => {
+      idle.refresh()
+      try {
+        take(chunk)
+      } catch (fault) {
+        settle(fault as ManagementFault)
+      }
+    }
+    const onEnd = (): void => {
+      settle()
+    }
+    const onClose = (): void => {
+      if (!req.complete) settle(invalidData('The body was cut short'))
+    }
+    const onSlow = (): void => {
+      settle(new ManagementFault(408, 'svc.error.request_timeout', 'The body came too slowly'))
+    }
+    const idle = setTimeout(onSlow, times.idleMs)
+    const total = setTimeout(onSlow, times.totalMs)
+    const source = gunzip === undefined ? req : req.pipe(gunzip)
+    source.on('data', onData).on('end', onEnd)
+    source.on('error', (cause: Error) => {
+      settle(invalidData(isGzip ? 'The body is not gzip' : 'The body cannot be read', cause))
+    })
+    req.on('close', onClose)
+  })
+
+const unsupported = (message: string, headers: Readonly<Record<string, string>>): ManagementFault =>
+  new ManagementFault(415, 'svc.error.unsupported_media_type', message, { headers })

@@ -1,0 +1,58 @@
+// `/realms` (behaviour §7): requests in, calls of the store, records without their secrets out.
+
+import { redacted } from '../realm/redact.ts'
+import type { HeldRealm } from '../store/holdings.ts'
+import type { Store } from '../store/store.ts'
+import { sendJson, sendNothing } from './answer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type BodyReading, withJson } from './body.ts'
+import { notFound, notOwner } from './fault.ts'
+import type { JsonBounds } from './json-pieces.ts'
+import { parseMap, rejection } from './spec-endpoints.ts'
+
+const MAX_BYTES = 4 * 1024 * 1024
+const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: {} }
+
+export const realmEndpoints = (
+  store: Store,
+  bodies: Omit<BodyReading, 'bounds'>,
+): readonly Endpoint[] => {
+  const record = ({ uri, record }: HeldRealm): object => ({
+    ...redacted(record),
+    sessions: store.sessionsOf(uri),
+  })
+  return [
+    {
+      path: '/realms',
+      get: (_req, res) => {
+        sendJson(res, 200, store.realms().map(record))
+      },
+      post: async (req, res) => {
+        if (!store.isOpenToHands) throw notOwner(store.manager)
+        await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
+          const { item, notOwner: owner } = await store.putRealm(
+            parseMap(text, 'A realm is a JSON object'),
+          )
+          if (owner !== undefined) throw notOwner(owner)
+          if (item.result === 'rejected') throw rejection(item)
+          sendNothing(res)
+        })
+      },
+    },
+    {
+      path: '/realms/:uri',
+      get: (req, res) => {
+        const realm = store.realm(String(req.params['uri']))
+        if (realm === undefined)
+          throw notFound(`There is no realm named '${String(req.params['uri'])}'`)
+        sendJson(res, 200, record(realm))
+      },
+      delete: async (req, res) => {
+        if (!store.isOpenToHands) throw notOwner(store.manager)
+        const { notOwner: owner } = await store.deleteRealm(String(req.params['uri']))
+        if (owner !== undefined) throw notOwner(owner)
+        sendNothing(res)
+      },
+    },
+  ]
+}

@@ -1,0 +1,151 @@
+// `/api_specs` and `/services/load_api_spec` (specification §4.2; behaviour §2): requests in, calls of
+// the store, records out.
+
+import type { RequestHandler } from 'express'
+import { setImmediate } from 'node:timers/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { SyncItem } from '../../spec/wire.ts'
+import type { HeldDocument } from '../store/holdings.ts'
+import { fullRecord, infoRecord } from '../store/read-back.ts'
+import type { Store } from '../store/store.ts'
+import { boundFindings, sendJson, sendNothing } from './answer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type BodyReading, withJson } from './body.ts'
+import { invalidArgument, type ManagementFault, notFound, notOwner } from './fault.ts'
+import type { JsonBounds, JsonText } from './json-pieces.ts'
+import { sendTagged } from './tagged.ts'
+
+type Bodies = Omit<BodyReading, 'bounds'>
+
+/** A document, or a list of them. */
+const BOUNDS: JsonBounds = {
+  maxBytes: { map: 4 * 1024 * 1024, list: 64 * 1024 * 1024 },
+  cutDepth: { list: 1 },
+}
+
+export const specEndpoints = (store: Store, bodies: Bodies): readonly Endpoint[] => {
+  const load = loadHandler(store, bodies)
+  return [
+    { path: '/api_specs', get: listHandler(store), post: load },
+    { path: '/services/load_api_spec', post: load },
+    {
+      path: '/api_specs/:id',
+      get: (req, res) => {
+        const document = find(store, req.params['id'])
+        const view = viewOf(req.query)
+        if (view === undefined) sendJson(res, 200, fullRecord(document))
+        else if (view === 'source')
+          sendTagged(req, res, { etag: `"${document.digest}"`, text: () => document.source })
+        else throw unknownView(view)
+      },
+      delete: async (req, res) => {
+        if (!store.isOpenToHands) throw notOwner(store.manager)
+        const { notOwner: owner } = await store.delete(String(req.params['id']))
+        if (owner !== undefined) throw notOwner(owner)
+        sendNothing(res)
+      },
+    },
+    {
+      path: '/api_specs/:id/info',
+      get: (req, res) => {
+        sendJson(res, 200, infoRecord(find(store, req.params['id'])))
+      },
+    },
+  ]
+}
+
+/** 204 for one document, 200 with a result per item for a list. */
+const loadHandler =
+  (store: Store, bodies: Bodies): RequestHandler =>
+  async (req, res) => {
+    if (!store.isOpenToHands) throw notOwner(store.manager)
+    await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
+      if (text.root === 'list') {
+        sendJson(res, 200, { items: await loadAll(store, text) })
+        return
+      }
+      await loadOne(store, text)
+      sendNothing(res)
+    })
+  }
+
+const loadOne = async (store: Store, text: JsonText): Promise<void> => {
+  const document = parseMap(text, 'An API Specification is a JSON object')
+  const [result] = await store.load([() => document])
+  if (result?.notOwner !== undefined) throw notOwner(result.notOwner)
+  if (result?.item.result === 'rejected') throw rejection(result.item)
+}
+
+/** The body's value, for endpoints that take one argument (specification §7.2). */
+export const parseMap = (text: JsonText, whatItIs: string): unknown => {
+  if (text.isEmpty) throw invalidArgument('Invalid number of positional arguments')
+  const value = text.parse()
+  if (text.root !== 'map') throw invalidArgument(whatItIs)
+  return value
+}
+
+export const rejection = ({ errors }: SyncItem): ManagementFault =>
+  invalidArgument(errors[0]?.message ?? 'It was rejected', {
+    description: `${errors.length === 1 ? '1 fault was' : `${errors.length} faults were`} found; nothing has changed.`,
+    errors,
+  })
+
+const MAX_ITEM_FINDINGS = 16
+
+/** The items of an answer, each bounded: an answer never grows with what was sent. */
+export const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
+  items.map((item) => ({
+    ...item,
+    errors: boundFindings(item.errors, MAX_ITEM_FINDINGS),
+    warnings: boundFindings(item.warnings, MAX_ITEM_FINDINGS),
+  }))
+
+const loadAll = async (store: Store, text: JsonText): Promise<readonly SyncItem[]> => {
+  const entries = text.parse()
+  const documents = Array.isArray(entries) ? entries.map(text.lazy) : []
+  const results = await store.load(documents)
+  return boundItems(results.map(({ item }) => item))
+}
+
+const listHandler =
+  (store: Store): RequestHandler =>
+  async (req, res) => {
+    const view = viewOf(req.query)
+    if (view === 'state') {
+      sendTagged(req, res, store.state())
+      return
+    }
+    if (view !== undefined) throw unknownView(view)
+    res.setHeader('content-type', 'application/json; charset=utf-8')
+    if (req.method === 'HEAD') {
+      res.end()
+      return
+    }
+    // A reader that goes away ends the list; that is its own affair.
+    await pipeline(Readable.from(recordTexts(store.documents())), res).catch(() => undefined)
+  }
+
+/** A JSON list, piece by piece: other requests are served in between. */
+async function* recordTexts(documents: readonly HeldDocument[]): AsyncGenerator<string> {
+  let separator = '['
+  for (const document of documents) {
+    yield `${separator}${JSON.stringify(fullRecord(document))}`
+    separator = ','
+    await setImmediate()
+  }
+  yield documents.length === 0 ? '[]' : ']'
+}
+
+const find = (store: Store, id: unknown): HeldDocument => {
+  const document = store.document(String(id))
+  if (document === undefined)
+    throw notFound(`There is no API Specification with the id '${String(id)}'`)
+  return document
+}
+
+const viewOf = (query: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.hasOwn(query, 'view') ? String(query['view']) : undefined
+
+const unknownView = (view: string): ManagementFault =>
+  invalidArgument(`There is no view named '${view}' here`)

@@ -1,0 +1,66 @@
+// `POST /api_specs/_sync` (architecture, *Management API*): a sync call in, its outcome as status and
+// record out.
+
+import type { SyncReply } from '../../spec/wire.ts'
+import type { Store } from '../store/store.ts'
+import { readSyncCall } from '../store/sync-call.ts'
+import type { SyncOutcome } from '../store/sync-outcome.ts'
+import { sendJson } from './answer.ts'
+import type { Endpoint } from './endpoint.ts'
+import { type BodyReading, withJson } from './body.ts'
+import { invalidArgument, ManagementFault, notOwner } from './fault.ts'
+import type { JsonBounds } from './json-pieces.ts'
+import { boundItems, parseMap } from './spec-endpoints.ts'
+
+const MAX_BYTES = 64 * 1024 * 1024
+/** The entries of `realms.put` and `specs.put` open at the third level. */
+const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: { map: 3 } }
+
+export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>): Endpoint => ({
+  path: '/api_specs/_sync',
+  post: async (req, res) => {
+    if (store.manager === null) throw notOwner(null)
+    await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
+      const read = readSyncCall(parseMap(text, 'A sync call is a JSON object'), text.lazy)
+      if (!read.ok)
+        throw invalidArgument(read.problems[0]?.message ?? 'This is no sync call', {
+          errors: read.problems,
+        })
+      sendJson(res, 200, replyOf(await store.sync(read.call)))
+    })
+  },
+})
+
+/** @throws ManagementFault 403, 409, 412 */
+const replyOf = (outcome: SyncOutcome): SyncReply => {
+  switch (outcome.reason) {
+    case 'done':
+      return { rootDigest: outcome.rootDigest, items: boundItems(outcome.items) }
+    case 'not_owner':
+      throw notOwner(outcome.manager)
+    case 'stale_epoch':
+      throw new ManagementFault(409, 'svc.error.stale_epoch', 'A later leader has been here', {
+        description: 'Whoever leads raises the epoch above this one and calls again.',
+        extra: { epoch: outcome.epoch },
+      })
+    case 'stale_base':
+      throw new ManagementFault(412, 'svc.error.stale_base', 'The base is not what is held', {
+        description: 'Observe again (GET /api_specs?view=state) and send the difference to that.',
+        extra: { rootDigest: outcome.rootDigest },
+      })
+    case 'incomplete':
+      throw incomplete(outcome)
+  }
+}
+
+const incomplete = (outcome: SyncOutcome & { readonly reason: 'incomplete' }): ManagementFault =>
+  new ManagementFault(409, 'svc.error.incomplete', 'What is held is not what was to be complete', {
+    description: 'The changes of this call are in force; `held` lists every entry by kind and key.',
+    extra: {
+      rootDigest: outcome.rootDigest,
+      held: Object.fromEntries(
+        outcome.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
+      ),
+      items: boundItems(outcome.items),
+    },
+  })

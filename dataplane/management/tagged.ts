@@ -1,0 +1,30 @@
+// A representation with an entity tag and a request in; the representation out, or 304 where the client
+// has it already (RFC 9110 §13.1.2).
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { sendText } from './answer.ts'
+
+export interface Tagged {
+  /** Quoted. */
+  readonly etag: string
+  /** JSON; asked for only when it is sent. */
+  readonly text: () => string | Buffer
+}
+
+export const sendTagged = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { etag, text }: Tagged,
+): void => {
+  res.setHeader('etag', etag)
+  if (isHeld(req.headers['if-none-match'], etag)) {
+    res.statusCode = 304
+    res.end()
+  } else sendText(res, 200, text())
+}
+
+const isHeld = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  (ifNoneMatch ?? '')
+    .split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+    .some((tag) => tag === etag || tag === '*')
