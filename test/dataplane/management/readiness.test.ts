@@ -1,0 +1,137 @@
+import { describe, expect, it } from '@jest/globals'
+import { Readiness, type ReadinessState } from '../../../dataplane/management/readiness.ts'
+
+type Event =
+  | { readonly restored: boolean }
+  | { readonly synced: boolean }
+  | { readonly after: number }
+  | 'drain'
+
+interface Case {
+  readonly name: string
+  readonly isManaged: boolean
+  readonly readyFromSnapshotMs: number
+  readonly events: readonly Event[]
+  readonly state: ReadinessState
+}
+
+const cases: readonly Case[] = [
+  {
+    name: 'unmanaged: at once',
+    isManaged: false,
+    readyFromSnapshotMs: 0,
+    events: [],
+    state: 'ready',
+  },
+  {
+    name: 'managed: waits',
+    isManaged: true,
+    readyFromSnapshotMs: 0,
+    events: [{ after: 1e9 }],
+    state: 'waiting',
+  },
+  {
+    name: 'a batch completes nothing',
+    isManaged: true,
+    readyFromSnapshotMs: 0,
+    events: [{ synced: false }],
+    state: 'waiting',
+  },
+  {
+    name: 'a completed sync, and a latch: later batches do not turn it off',
+    isManaged: true,
+    readyFromSnapshotMs: 0,
+    events: [{ synced: true }, { synced: false }],
+    state: 'ready',
+  },
+  {
+    name: 'a snapshot is not enough when not asked for',
+    isManaged: true,
+    readyFromSnapshotMs: 0,
+    events: [{ restored: true }, { after: 1e9 }],
+    state: 'waiting',
+  },
+  {
+    name: 'a complete snapshot before its time',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: true }, { after: 999 }],
+    state: 'waiting',
+  },
+  {
+    name: 'a complete snapshot in its time',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: true }, { after: 1000 }],
+    state: 'ready-from-snapshot',
+  },
+  {
+    name: 'an incomplete snapshot never',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: false }, { after: 1e9 }],
+    state: 'waiting',
+  },
+  {
+    name: 'an operator at work is waited for',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: true }, { after: 900 }, { synced: false }, { after: 900 }],
+    state: 'waiting',
+  },
+  {
+    name: 'an operator that fell silent is not',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: true }, { after: 900 }, { synced: false }, { after: 1000 }],
+    state: 'ready-from-snapshot',
+  },
+  {
+    name: 'from the snapshot, then in full',
+    isManaged: true,
+    readyFromSnapshotMs: 1000,
+    events: [{ restored: true }, { after: 1000 }, { synced: true }],
+    state: 'ready',
+  },
+  {
+    name: 'draining ends it',
+    isManaged: false,
+    readyFromSnapshotMs: 0,
+    events: ['drain'],
+    state: 'draining',
+  },
+  {
+    name: 'nothing turns draining back',
+    isManaged: true,
+    readyFromSnapshotMs: 0,
+    events: ['drain', { synced: true }],
+    state: 'draining',
+  },
+]
+
+describe('Readiness', () => {
+  it.each(cases)('$name', ({ isManaged, readyFromSnapshotMs, events, state }) => {
+    let nowMs = 5
+    const readiness = new Readiness({ isManaged, readyFromSnapshotMs, now: () => nowMs })
+    for (const event of events) {
+      if (event === 'drain') readiness.drain()
+      else if ('restored' in event) readiness.restored(event.restored)
+      else if ('synced' in event) readiness.synced(event.synced)
+      else nowMs += event.after
+      // Asking changes nothing but the latch of a snapshot that is due.
+      readiness.isReady.valueOf()
+    }
+    expect(readiness.state).toBe(state)
+    expect(readiness.isReady).toBe(state === 'ready' || state === 'ready-from-snapshot')
+  })
+
+  it('stays ready from the snapshot while the operator comes back with a batch', () => {
+    let nowMs = 0
+    const readiness = new Readiness({ isManaged: true, readyFromSnapshotMs: 10, now: () => nowMs })
+    readiness.restored(true)
+    nowMs = 10
+    expect(readiness.isReady).toBe(true)
+    readiness.synced(false)
+    expect(readiness.isReady).toBe(true)
+  })
+})
