@@ -21,7 +21,6 @@ export interface DispatchOptions {
   readonly now: () => number
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
-  readonly isDraining: () => boolean
   readonly accessLog: AccessLog | undefined
   /** Where requests count that no document serves. */
   readonly unmatched: RequestRow

@@ -5,12 +5,8 @@ import type { BodyLimits } from '../../spec/compiled.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 
-export interface BodyReading {
-  /** Stops reading; `done` is not called any more. */
-  cancel(): void
-}
-
-type Done = (error: Error | undefined, bytes: Buffer) => void
+/** `gone`: nobody waits for an answer any more. */
+type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer) => void
 
 const NOTHING = Buffer.alloc(0)
 
@@ -21,7 +17,7 @@ export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void
 
 /**
  * Collects the body; `keep` false counts its bytes and drops them.
- * `done` gets `payload_too_large`, `request_timeout`, or an error when the client goes away.
+ * `done` gets `payload_too_large`, `request_timeout`, or `gone` when the client goes away.
  */
 export const readBody = (
   request: IncomingMessage,
@@ -29,17 +25,17 @@ export const readBody = (
   limits: BodyLimits,
   keep: boolean,
   done: Done,
-): BodyReading => {
+): void => {
   if (!hasBody(head)) {
     done(undefined, NOTHING)
-    return { cancel: () => undefined }
+    return
   }
   const chunks: Buffer[] = []
   let length = 0
 
-  const finish = (error: Error | undefined): void => {
+  const finish = (outcome: Error | 'gone' | undefined): void => {
     cancel()
-    done(error, error === undefined ? join(chunks, length) : NOTHING)
+    done(outcome, outcome === undefined ? join(chunks, length) : NOTHING)
   }
   const onData = (chunk: Buffer): void => {
     length += chunk.length
@@ -50,7 +46,7 @@ export const readBody = (
     finish(undefined)
   }
   const onClose = (): void => {
-    finish(new Error('the client went away while it sent its body'))
+    finish('gone')
   }
   const cancel = (): void => {
     clearTimeout(timer)
@@ -64,7 +60,6 @@ export const readBody = (
   request.on('data', onData)
   request.on('end', onEnd)
   request.on('close', onClose)
-  return { cancel }
 }
 
 const join = (chunks: readonly Buffer[], length: number): Buffer =>

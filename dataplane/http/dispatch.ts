@@ -41,7 +41,6 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       id: client?.requestId ?? options.nextRequestId(),
       startedMs: options.now(),
     }
-    if (options.isDraining()) response.shouldKeepAlive = false
     try {
       route(options, cache, arrival, onSettled)
     } catch (error) {
@@ -61,6 +60,8 @@ const route = (
   if (target === undefined) throw notFound()
   if (head.hostCount > 1)
     throw new GatewayError('svc.error.invalid_data', 'There are two Host headers')
+  if (head.hostCount === 0 && request.httpVersion === '1.1')
+    throw new GatewayError('svc.error.invalid_data', 'There is no Host header')
   const host = target.authority ?? head.host
   const found = match(options.table(), host, target.path)
   if (found === 'malformed')

@@ -128,9 +128,15 @@ export class HttpExchange implements Exchange {
       if (pending === undefined) return
       pending()
       if (this.#sink !== undefined) this.#sink.destroy(new Error('the client went away'))
-      else if (!this.#isSettled) this.#onSettled(this, CLIENT_WENT_AWAY, 0)
-      this.#isSettled = true
+      else this.abandon()
     })
+  }
+
+  /** The client has gone: nothing is written any more. */
+  abandon(): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#onSettled(this, CLIENT_WENT_AWAY, 0)
   }
 
   /** The answer is the same for every request and was made before. */

@@ -107,12 +107,13 @@ const checkContentType = (head: RequestHead, operation: PreparedOperation): void
   )
 }
 
-/** Buffered for a template that reads it; counted where its length is not declared; else left alone. */
+/**
+ * A body is awaited, within its limits, before the action: kept where something reads it, else counted. It is
+ * left to the forward action where it goes upstream unread.
+ */
 const needsBody = ({ arrival, operation }: Admission): boolean => {
-  const { head } = arrival
-  if (!hasBody(head)) return false
-  if (operation.forwardsBody && !operation.needs.body && !operation.needs.bodyLength) return false
-  return operation.needs.body || head.isChunked || operation.forwardsBody
+  if (!hasBody(arrival.head)) return false
+  return !operation.forwardsBody || operation.needs.body || operation.needs.bodyLength
 }
 
 const readThenPerform = (
@@ -122,21 +123,23 @@ const readThenPerform = (
 ): void => {
   const { head, request } = arrival
   const keep = operation.needs.body || operation.forwardsBody
-  const reading = readBody(request, head, operation.bodyLimits, keep, (error, bytes) => {
-    exchange.onCancel(undefined)
-    if (error !== undefined) {
-      refuse(options, exchange, error)
+  readBody(request, head, operation.bodyLimits, keep, (outcome, bytes) => {
+    if (outcome === 'gone') {
+      exchange.abandon()
+      return
+    }
+    if (outcome !== undefined) {
+      refuse(options, exchange, outcome)
       return
     }
     try {
       takeBody(exchange, head, bytes)
-    } catch (cause) {
-      refuse(options, exchange, cause)
+    } catch (error) {
+      refuse(options, exchange, error)
       return
     }
     perform(options, exchange)
   })
-  if (!request.complete) exchange.onCancel(reading.cancel)
 }
 
 const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {

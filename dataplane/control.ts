@@ -1,0 +1,161 @@
+// The control half of the gateway: what is held, the management and health listeners, readiness and
+// totals of metrics. One of it, however many processes serve.
+
+import type { ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { Log } from '../telemetry/log.ts'
+import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../telemetry/metrics-state.ts'
+import { type GatewaySettings, isLocal } from './config.ts'
+import { type Listeners, openListeners } from './listeners.ts'
+import { createHealthApp, createManagementApp } from './management/app.ts'
+import {
+  allowAll,
+  type Authorize,
+  bearerAuthorizer,
+  clientCertificateAuthorizer,
+  openTokenFile,
+} from './management/credentials.ts'
+import type { ProbeDeps } from './management/endpoint.ts'
+import { Readiness } from './management/readiness.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { Plane } from './plane.ts'
+import { Snapshot } from './store/snapshot.ts'
+import { openSnapshotFiles } from './store/snapshot-files.ts'
+import { Store, type StoreOptions } from './store/store.ts'
+
+export interface Control {
+  readonly readiness: Readiness
+  /** Opens management and health; the documents of the snapshot are served already. */
+  listen(): Promise<Listeners>
+  /** After the last request. */
+  close(): Promise<void>
+}
+
+export interface ControlOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  readonly plane: Plane
+  /** Of this process; the plane's own are asked for at scrape. */
+  readonly metrics: GatewayMetrics
+  readonly isOwnMetricsApart: boolean
+}
+
+/** Restores the snapshot before it resolves. */
+export const createControl = async (options: ControlOptions): Promise<Control> => {
+  const { settings, log, plane, metrics } = options
+  const readiness = new Readiness({
+    isManaged: settings.managed !== null,
+    readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
+    now: () => performance.now(),
+  })
+  const store = new Store(await storeOptions(options, readiness))
+  readiness.restored((await store.restore()).complete)
+  gaugeState(metrics, store, readiness)
+  const probes: ProbeDeps = {
+    readiness,
+    log,
+    metrics: (_request, response) => writeMetrics(plane, options, response),
+  }
+  const access = await createAccess(settings, log)
+  let listeners: Listeners | undefined
+  return {
+    readiness,
+    listen: async () => {
+      const onRequest = createManagementApp({ ...probes, store, authorize: access.authorize })
+      listeners = await openListeners({
+        settings,
+        log,
+        managementHandlers: { onRequest },
+        healthHandlers: { onRequest: createHealthApp(probes) },
+      })
+      return listeners
+    },
+    close: async () => {
+      listeners?.abort()
+      await listeners?.close()
+      access.close()
+      await store.close()
+    },
+  }
+}
+
+const storeOptions = async (
+  { settings, log, plane, metrics }: ControlOptions,
+  readiness: Readiness,
+): Promise<StoreOptions> => {
+  const files = settings.stateDir === null ? undefined : await openSnapshotFiles(settings.stateDir)
+  return {
+    serving: plane.serving,
+    log,
+    now: Date.now,
+    bootId: randomUUID(),
+    manager: settings.managed,
+    allowUnmanaged: settings.allowUnmanaged,
+    ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
+    observer: {
+      item: ({ kind, result }) => {
+        metrics.count('loads', { kind, result })
+      },
+      synced: (isComplete) => {
+        readiness.synced(isComplete)
+      },
+    },
+  }
+}
+
+const gaugeState = (metrics: GatewayMetrics, store: Store, readiness: Readiness): void => {
+  metrics.gauge('documents', () => [[{}, store.documents().length]])
+  metrics.gauge('realms', () => [[{}, store.realms().length]])
+  metrics.gauge('ready', () => [[{}, readiness.isReady ? 1 : 0]])
+}
+
+/** Totals of all processes; in a cluster the control process adds what only it knows. */
+const writeMetrics = async (
+  plane: Plane,
+  { metrics, isOwnMetricsApart }: ControlOptions,
+  response: ServerResponse,
+): Promise<void> => {
+  const served = await plane.exportMetrics()
+  const all = isOwnMetricsApart ? mergeStates([served, await metrics.exportState()]) : served
+  const body = renderMetrics(all)
+  response.writeHead(200, {
+    'content-type': METRICS_CONTENT_TYPE,
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}
+
+interface Access {
+  readonly authorize: Authorize
+  readonly close: () => void
+}
+
+/** Without a token or certificates the listener is local: settings see to that. */
+const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access> => {
+  const ways: Authorize[] = []
+  const { managementTokenFile, managementClientName } = settings
+  const tokens =
+    managementTokenFile === null
+      ? undefined
+      : await openTokenFile({ path: managementTokenFile, log })
+  if (tokens !== undefined) ways.push(bearerAuthorizer(() => tokens.tokens()))
+  if (managementClientName !== null) ways.push(clientCertificateAuthorizer(managementClientName))
+  if (ways.length === 0 && !isLocal(settings.management))
+    throw new Error('the management listener is open to others and asks for no credentials')
+  return {
+    authorize: ways.length === 0 ? allowAll : anyOf(ways),
+    close: () => {
+      tokens?.close()
+    },
+  }
+}
+
+/** Any one way in is enough; the refusal is that of the first. */
+const anyOf =
+  (ways: readonly Authorize[]): Authorize =>
+  (request) => {
+    const verdicts = ways.map((way) => way(request))
+    return (
+      verdicts.find((verdict) => verdict === true) ?? verdicts[0] ?? { status: 401, headers: {} }
+    )
+  }

@@ -1,0 +1,58 @@
+// What the HTTP parser refuses is answered with an error record too, in bytes, because there is no request
+// to respond to. The connection always ends.
+
+import type { Duplex } from 'node:stream'
+import { errorRecord } from '../error-record.ts'
+
+interface Refusal {
+  readonly status: string
+  readonly code: string
+  readonly message: string
+}
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'svc.error.invalid_data',
+    message: 'The request line and headers are larger than this gateway takes',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: '413 Payload Too Large',
+    code: 'svc.error.payload_too_large',
+    message: 'The chunk extensions of the body are larger than this gateway takes',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'svc.error.request_timeout',
+    message: 'The request did not arrive in time',
+  },
+}
+
+const MALFORMED: Refusal = {
+  status: '400 Bad Request',
+  code: 'svc.error.invalid_data',
+  message: 'This is no well-formed HTTP/1.1 request',
+}
+
+/** For `clientError` of a server. @param nextRequestId answers carry an id like all others */
+export const createClientErrorHandler =
+  (nextRequestId: () => string) =>
+  (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
+      socket.destroy()
+      return
+    }
+    const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED
+    const body = JSON.stringify(errorRecord(refusal.code, refusal.message))
+    socket.end(
+      `HTTP/1.1 ${refusal.status}\r\nx-request-id: ${nextRequestId()}\r\n` +
+        'x-content-type-options: nosniff\r\ncontent-type: application/json\r\n' +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    )
+  }
+
+/** True while the head of an earlier answer is already on this connection: bytes of ours would end up in it. */
+const isAnswering = (socket: Duplex): boolean => {
+  const { _httpMessage: message } = socket as { _httpMessage?: { headersSent?: boolean } | null }
+  return message?.headersSent === true
+}

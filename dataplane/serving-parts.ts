@@ -1,0 +1,129 @@
+// Everything one serving process is made of: the table, what requests of it reach, and what they count.
+// The same in a process that does it all and in each worker of a cluster.
+
+import { randomFillSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
+import { createAccessLog } from '../telemetry/access-log.ts'
+import type { Log } from '../telemetry/log.ts'
+import { createPerformer } from './actions/create-performer.ts'
+import type { GatewaySettings } from './config.ts'
+import { createClientErrorHandler } from './http/client-error.ts'
+import { createDispatch } from './http/dispatch.ts'
+import { createClientReader } from './http/forwarded.ts'
+import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
+import { createRequestIds } from './http/request-id.ts'
+import { createMeasurements, type Measurements } from './metrics.ts'
+import type { ServingParts } from './plane.ts'
+import { RealmRegistry } from './realm/realm-registry.ts'
+import type { ServedVersion } from './served.ts'
+import { createTableServing } from './store/table-serving.ts'
+import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
+import { createPoolScope, type PoolScope } from './upstream/limiter.ts'
+import { createUpstream } from './upstream/undici-upstream.ts'
+import type { Upstream } from './upstream/upstream.ts'
+
+export interface ServingEnvironment {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** Takes access-log lines. */
+  readonly writeLines: (lines: string) => void
+  /** What upstreams may never be: the gateway's own listeners, known once they listen. */
+  readonly ownListeners: () => readonly SocketEndpoint[]
+}
+
+export interface ServingProcess extends ServingParts {
+  readonly measurements: Measurements
+}
+
+/** Opens nothing yet: listeners are opened by whoever runs it. */
+export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
+  const { settings, log } = environment
+  const measurements = createMeasurements()
+  const realms = new RealmRegistry()
+  const upstream = createUpstream({
+    guard: createGuard({
+      allow: readRules(settings.upstreamAllow).rules,
+      deny: readRules(settings.upstreamDeny).rules,
+      ownListeners: environment.ownListeners,
+    }),
+    extraCa: settings.upstreamCa === null ? [] : [readFileSync(settings.upstreamCa, 'utf8')],
+  })
+  gaugeUpstream(measurements, upstream)
+  const serving = createTableServing<PreparedOperation>(realms, () => yieldTurn())
+  const accessLog = createAccessLog({ share: settings.accessLog, sink: environment.writeLines })
+  const nextRequestId = createRequestIds(Date.now, randomFillSync)
+  const onClientError = createClientErrorHandler(nextRequestId)
+  const dispatchOptions = {
+    table: () => serving.table(),
+    preparation: createPreparation(upstream, realms, measurements),
+    readClient: createClientReader(settings.trustedProxies),
+    nextRequestId,
+    now: () => performance.now(),
+    wallClock: Date.now,
+    accessLog,
+    unmatched: measurements.requests.rowFor({ api: '', version: '', path: '', method: '' }),
+    onUnexpected: (error: unknown, requestId: string) => {
+      log.error('a request failed unexpectedly', { requestId, error })
+    },
+  }
+  return {
+    serving,
+    measurements,
+    publicHandlers: (scheme) => ({
+      onRequest: createDispatch(dispatchOptions, scheme),
+      onClientError,
+    }),
+    exportMetrics: () => measurements.metrics.exportState(),
+    close: async () => {
+      accessLog?.flush()
+      await upstream.close()
+    },
+  }
+}
+
+/** One pool scope per loaded version: it goes when the version's document is replaced. */
+const createPreparation = (
+  upstream: Upstream,
+  realms: RealmRegistry,
+  measurements: Measurements,
+): Preparation => {
+  const scopes = new WeakMap<ServedVersion, PoolScope>()
+  const scopeOf = (version: ServedVersion): PoolScope => {
+    const known = scopes.get(version)
+    if (known !== undefined) return known
+    const scope = createPoolScope(version.poolSize)
+    scopes.set(version, scope)
+    return scope
+  }
+  return {
+    createPerformer: (operation, { version }) =>
+      createPerformer(operation, {
+        forward: {
+          upstream,
+          scope: scopeOf(version),
+          callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+        },
+        hasRealm: () => realms.get(version.realmUri) !== undefined,
+      }),
+    rowFor: (version, path, method) =>
+      measurements.requests.rowFor({
+        api: version.apiId,
+        version: version.name,
+        path,
+        method: method.toUpperCase(),
+      }),
+  }
+}
+
+const gaugeUpstream = ({ metrics }: Measurements, upstream: Upstream): void => {
+  metrics.gauge('upstreamConnections', () =>
+    upstream
+      .stats()
+      .flatMap(({ origin, connected, running, queued }) => [
+        [{ origin, state: 'connected' }, connected] as const,
+        [{ origin, state: 'running' }, running] as const,
+        [{ origin, state: 'queued' }, queued] as const,
+      ]),
+  )
+}
