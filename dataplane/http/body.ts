@@ -6,7 +6,7 @@ import { GatewayError } from '../gateway-error.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 
 /** `gone`: nobody waits for an answer any more. */
-type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer) => void
+type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
 
 const NOTHING = Buffer.alloc(0)
 
@@ -27,7 +27,7 @@ export const readBody = (
   done: Done,
 ): void => {
   if (!hasBody(head)) {
-    done(undefined, NOTHING)
+    done(undefined, NOTHING, 0)
     return
   }
   const chunks: Buffer[] = []
@@ -35,7 +35,7 @@ export const readBody = (
 
   const finish = (outcome: Error | 'gone' | undefined): void => {
     cancel()
-    done(outcome, outcome === undefined ? join(chunks, length) : NOTHING)
+    done(outcome, outcome === undefined && keep ? join(chunks, length) : NOTHING, length)
   }
   const onData = (chunk: Buffer): void => {
     length += chunk.length

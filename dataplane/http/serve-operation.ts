@@ -123,7 +123,7 @@ const readThenPerform = (
 ): void => {
   const { head, request } = arrival
   const keep = operation.needs.body || operation.forwardsBody
-  readBody(request, head, operation.bodyLimits, keep, (outcome, bytes) => {
+  readBody(request, head, operation.bodyLimits, keep, (outcome, bytes, length) => {
     if (outcome === 'gone') {
       exchange.abandon()
       return
@@ -133,6 +133,7 @@ const readThenPerform = (
       return
     }
     try {
+      exchange.context.request.body_length = length
       takeBody(exchange, head, bytes)
     } catch (error) {
       refuse(options, exchange, error)
@@ -145,7 +146,6 @@ const readThenPerform = (
 const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): void => {
   const { operation, context } = exchange
   const view = context.request
-  view.body_length = bytes.length
   if (operation.forwardsBody) exchange.rawBody = bytes
   if (!operation.needs.body || bytes.length === 0) return
   const isKnown = isAcceptedType(head.contentType, operation.accepts)
