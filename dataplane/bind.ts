@@ -88,5 +88,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'the folder of the socket does not exist'],
 ])
 
-const reasonOf = (error: { readonly code?: string; readonly message?: string }): string =>
-  REASONS.get(error.code ?? '') ?? error.message ?? String(error.code)
+const reasonOf = (error: {
+  readonly code?: string | undefined
+  readonly message?: string
+}): string => REASONS.get(error.code ?? '') ?? error.message ?? String(error.code)

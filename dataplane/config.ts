@@ -6,6 +6,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { parseAccessLogShare } from '../telemetry/access-log.ts'
 import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
+import { readRules } from './upstream/guard.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -129,16 +130,16 @@ export const SETTINGS = {
       default: [],
       placeholder: 'RULE,…',
       accept: isDestination,
-      expected: 'CIDRs or host patterns such as 10.0.0.0/8 or *.example.com, comma-separated',
-      help: 'all that forward may reach; empty is everything that is not denied',
+      expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
+      help: 'all that forward may reach; left out, everything that is not denied',
     },
     'upstream-deny': {
       type: 'list',
-      default: ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::/32', '100.100.100.200/32'],
+      default: [],
       placeholder: 'RULE,…',
       accept: isDestination,
-      expected: 'CIDRs or host patterns such as 10.0.0.0/8 or *.example.com, comma-separated',
-      help: 'what forward may never reach, checked after name resolution; link-local and metadata addresses if not set',
+      expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
+      help: 'what forward may never reach, checked after name resolution; link-local and metadata addresses unless --upstream-allow names them, and our own listeners, always are',
     },
     'upstream-ca': {
       type: 'path',
@@ -260,5 +261,5 @@ function isCidr(text: string): boolean {
 }
 
 function isDestination(text: string): boolean {
-  return isCidr(text) || (!text.includes('/') && /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*\.?$/.test(text))
+  return readRules([text]).faults.length === 0
 }

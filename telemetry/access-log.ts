@@ -67,14 +67,16 @@ export const createAccessLog = (options: AccessLogOptions): AccessLog | undefine
 
   const write = (entry: AccessEntry): void => {
     if (share < 1 && entry.status < 500 && random() >= share) return
-    held += formatEntry(entry)
-    if (held.length >= FLUSH_LENGTH) flush()
-    else timer ??= setTimeout(flush, flushAfterMs).unref()
+    const line = formatEntry(entry)
+    if (held.length + line.length > ATOMIC_LENGTH) flush()
+    held += line
+    timer ??= setTimeout(flush, flushAfterMs).unref()
   }
   return { write, flush }
 }
 
-const FLUSH_LENGTH = 16 * 1024
+/** A pipe takes 4096 bytes as one (POSIX PIPE_BUF): lines of several processes do not mix. */
+const ATOMIC_LENGTH = 4096
 
 const MAX_TARGET = 2048
 

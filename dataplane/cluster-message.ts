@@ -1,0 +1,30 @@
+// What the primary of a cluster and its workers say to each other, by structured clone: bytes stay bytes.
+
+import type { Address } from '../telemetry/settings-table.ts'
+import type { MetricsState } from '../telemetry/metrics-state.ts'
+import type { GatewaySettings } from './config.ts'
+import type { ListenerName } from './listeners.ts'
+import type { ServingChange } from './store/serving.ts'
+
+/** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
+export type ToWorker =
+  | { readonly kind: 'start'; readonly task: number; readonly settings: GatewaySettings }
+  | { readonly kind: 'apply'; readonly task: number; readonly change: ServingChange }
+  | { readonly kind: 'listen'; readonly task: number; readonly at: Addresses }
+  /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
+  | { readonly kind: 'measure'; readonly task: number }
+  | { readonly kind: 'drain' | 'close' | 'abort' }
+
+export type ToPrimary =
+  | { readonly kind: 'done'; readonly task: number; readonly addresses?: Addresses }
+  | {
+      readonly kind: 'failed'
+      readonly task: number
+      readonly message: string
+      /** An address that cannot be had: one line for the operator. */
+      readonly isStartError: boolean
+    }
+  | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
+
+/** Where the public listeners are; in `listen`, what to ask for instead of what the settings say. */
+export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>

@@ -1,0 +1,53 @@
+// The serving half of the program behind one interface, so that the control half (store, management,
+// metrics, shutdown) does not know whether it serves itself or through the workers of a cluster.
+
+import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { GatewaySettings } from './config.ts'
+import type { ServerHandlers } from './http-server.ts'
+import { openListeners, type ListenerName, type Listeners } from './listeners.ts'
+import type { Drainable } from './shutdown.ts'
+import type { Serving } from './store/serving.ts'
+
+/** What one serving process is made of; built by the composition root, the same in every process. */
+export interface ServingParts {
+  readonly serving: Serving
+  readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
+  readonly exportMetrics: () => Promise<MetricsState>
+  /** After the last request: pools, sessions, access log. */
+  readonly close: () => Promise<void>
+}
+
+export interface Plane extends Drainable {
+  readonly serving: Serving
+  /**
+   * Opens the public listeners; what was applied before is served from the first request on.
+   * @throws StartError when an address cannot be had
+   */
+  listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>>
+  /** Of all serving processes together. */
+  exportMetrics(): Promise<MetricsState>
+}
+
+/** Everything in this process: `--processes 1`. */
+export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: Log): Plane => {
+  let listeners: Listeners | undefined
+  return {
+    serving: parts.serving,
+    listen: async () => {
+      listeners = await openListeners({ settings, log, publicHandlers: parts.publicHandlers })
+      return listeners.urls()
+    },
+    exportMetrics: async () => mergeStates([await parts.exportMetrics()]),
+    beginDraining: () => {
+      listeners?.beginDraining()
+    },
+    close: async () => {
+      await listeners?.close()
+      await parts.close()
+    },
+    abort: () => {
+      listeners?.abort()
+    },
+  }
+}
