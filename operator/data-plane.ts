@@ -1,0 +1,69 @@
+// Data planes as the rooms of the operator speak of them: where one is, and what it was last seen to hold.
+
+import type { Problem, Warning } from '../spec/problem.ts'
+import type { SessionState } from '../spec/wire.ts'
+
+export interface DataPlane {
+  /** Unique, stable, for people and metrics. */
+  readonly name: string
+  /** `http://127.0.0.1:18081`, `https://…` or `unix:/path`. */
+  readonly url: string
+  readonly labels: Readonly<Record<string, string>>
+  /** Absent: of the shared pool. Present: a sidecar of that namespace. */
+  readonly namespace?: string
+}
+
+/** Where data planes are found: a static list, or labelled Pods. */
+export interface DataPlanes {
+  /** `onChange` is called with all of them, at once and after every change. */
+  start(onChange: (dataPlanes: readonly DataPlane[]) => void): void
+  stop(): void
+}
+
+export type DataPlanePhase =
+  /** Not reached yet. */
+  | 'connecting'
+  | 'syncing'
+  /** Holds what it should, but for what it refused. */
+  | 'synced'
+  /** Deletes are held back (mass-delete guard, or something can't be read). */
+  | 'holding'
+  /** Not completed: it refuses what another ready data plane serves. */
+  | 'withheld'
+  | 'unreachable'
+  | 'unauthorized'
+  /** Managed under another name. */
+  | 'not_owner'
+  /** Another operator of our name has a higher epoch. */
+  | 'superseded'
+
+export interface DataPlaneReport {
+  readonly dataPlane: DataPlane
+  readonly phase: DataPlanePhase
+  /** What is wrong and what to do; empty where all is well. */
+  readonly message: string
+  /** It answers, and a sync call with `complete` has been answered in this boot. */
+  readonly ready: boolean
+  /** Document id → what it holds of ours. */
+  readonly documents: ReadonlyMap<string, HeldDocument>
+  readonly realms: ReadonlyMap<string, HeldRealm>
+  readonly rejected: {
+    readonly documents: ReadonlyMap<string, Rejection>
+    readonly realms: ReadonlyMap<string, Rejection>
+  }
+}
+
+export interface HeldDocument {
+  readonly digest: string
+  readonly warnings: readonly Warning[]
+}
+
+export interface HeldRealm {
+  readonly digest: string
+  readonly sessions: readonly SessionState[]
+}
+
+export interface Rejection {
+  readonly digest: string
+  readonly errors: readonly Problem[]
+}

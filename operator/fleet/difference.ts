@@ -1,0 +1,62 @@
+// What a data plane should hold and what it does hold in; what is to be sent and deleted out. Pure: by
+// digests alone, never by bodies.
+
+import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { Held } from './held.ts'
+import type { Rejections } from './rejections.ts'
+import type { Selection } from './selection.ts'
+
+export interface Difference {
+  readonly realms: { readonly put: readonly DesiredRealm[]; readonly delete: readonly string[] }
+  readonly documents: {
+    readonly put: readonly DesiredDocument[]
+    readonly delete: readonly string[]
+  }
+}
+
+export const differenceOf = (
+  selection: Selection,
+  held: Held,
+  rejections: Rejections,
+  /** Whether another data plane, ready, holds the document. */
+  isElsewhere: (id: string) => boolean,
+): Difference => {
+  const { documents, realms, desired } = selection
+  const isStale = (id: string): boolean => {
+    if (documents.has(id) || desired.kept.documents.has(id)) return false
+    // Selected by others now: it goes only when one of them has it.
+    return !desired.documents.has(id) || isElsewhere(id)
+  }
+  const stale = [...held.documents.keys()].filter(isStale)
+  // A document that stays without being wanted may use any realm.
+  const hasStray = [...held.documents.keys()].some((id) => !documents.has(id) && !isStale(id))
+  const isStaleRealm = (uri: string): boolean => {
+    if (realms.has(uri) || desired.kept.realms.has(uri)) return false
+    return !desired.realms.has(uri) || !hasStray
+  }
+  return {
+    realms: {
+      put: [...realms.values()].filter(
+        ({ uri, digest }) =>
+          held.realms.get(uri)?.digest !== digest && rejections.realms.get(uri)?.digest !== digest,
+      ),
+      delete: [...held.realms.keys()].filter(isStaleRealm),
+    },
+    documents: {
+      put: [...documents.values()].filter(
+        ({ id, digest }) =>
+          held.documents.get(id)?.digest !== digest &&
+          rejections.documents.get(id)?.digest !== digest,
+      ),
+      delete: stale,
+    },
+  }
+}
+
+export const isEmpty = ({ realms, documents }: Difference): boolean =>
+  realms.put.length + realms.delete.length + documents.put.length + documents.delete.length === 0
+
+export const withoutDeletes = ({ realms, documents }: Difference): Difference => ({
+  realms: { put: realms.put, delete: [] },
+  documents: { put: documents.put, delete: [] },
+})

@@ -1,0 +1,79 @@
+// The state of a data plane read, and the question settled whether we may write to it.
+
+import { Held } from './held.ts'
+import type { Refusal } from './read-answer.ts'
+import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+
+/** Reads the state unless it is fresh; undefined: it is known. */
+export const observe = async (
+  memory: PlaneMemory,
+  { clock, freshMs, manager, log }: RoundContext,
+): Promise<RoundOutcome | undefined> => {
+  const atMs = clock.now()
+  if (memory.held !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
+  const answer = await memory.client.state(memory.held === undefined ? undefined : memory.etag)
+  if (answer.result === 'failed') {
+    memory.doubt()
+    return failed(answer.message)
+  }
+  if (answer.result === 'refused') return describeRefusal(answer.status, answer.refusal, manager)
+  memory.observedAtMs = atMs
+  if (answer.result === 'not_modified') return undefined
+  const before = memory.held?.bootId
+  memory.held = new Held(answer.value, manager)
+  memory.etag = answer.etag
+  if (before !== undefined && before !== answer.value.bootId) {
+    log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
+    memory.pushed.clear()
+  }
+  return undefined
+}
+
+/** Undefined: it is ours. */
+export const askOwner = async (
+  memory: PlaneMemory,
+  { manager, tenure }: RoundContext,
+): Promise<RoundOutcome | undefined> => {
+  const { held } = memory
+  if (held === undefined) return failed('its state is not known')
+  if (held.manager !== null && held.manager !== manager) return notOwner(manager, held.manager)
+  if (held.epoch <= tenure.epoch() || (await tenure.challenge(held.epoch))) return undefined
+  return superseded(manager, held.epoch)
+}
+
+/** A 4xx in words that say what to do. */
+export const describeRefusal = (
+  status: number,
+  { message }: Refusal,
+  manager: string,
+): RoundOutcome => {
+  const said = message === '' ? '' : ` It says: ${message}`
+  if (status === 401) {
+    const words = `it does not accept our credentials: see --management-token-file or --management-cert.${said}`
+    return { phase: 'unauthorized', message: words, next: 'back_off' }
+  }
+  if (status === 403) {
+    const words = `it does not take documents from '${manager}': start the gateway with --managed ${manager}, or this operator with the --manager it has.${said}`
+    return { phase: 'not_owner', message: words, next: 'poll' }
+  }
+  if (status === 404) {
+    return failed(
+      'it knows no such call: is this the management address of a gateway of this version?',
+    )
+  }
+  return failed(`it answered ${status}.${said}`)
+}
+
+export const superseded = (manager: string, epoch: number): RoundOutcome => ({
+  phase: 'superseded',
+  message:
+    `another operator named '${manager}' that was started later (epoch ${epoch}) writes to it; this one ` +
+    'stopped doing so: stop one of the two, or give them different --manager names and data planes',
+  next: 'poll',
+})
+
+const notOwner = (manager: string, owner: string): RoundOutcome => ({
+  phase: 'not_owner',
+  message: `it is managed by '${owner}', and this operator is '${manager}': nothing is sent to it`,
+  next: 'poll',
+})

@@ -1,0 +1,48 @@
+// What one data plane has refused, so that the same thing is not sent to it again and again. Goes with the
+// boot of the data plane: another version of it may think otherwise.
+
+import type { Problem } from '../../spec/problem.ts'
+import type { Rejection } from '../data-plane.ts'
+import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { Held } from './held.ts'
+import type { Selection } from './selection.ts'
+
+interface RejectedDocument extends Rejection {
+  /** Digest of the realm that the data plane judged with: with another one it is worth a try. */
+  readonly realmDigest: string | undefined
+}
+
+export class Rejections {
+  readonly documents = new Map<string, RejectedDocument>()
+  readonly realms = new Map<string, Rejection>()
+  #bootId: string | undefined
+
+  /** Forgets what another boot said, and what is not wanted any more. */
+  review(held: Held, selection: Selection): void {
+    if (this.#bootId !== held.bootId) {
+      this.documents.clear()
+      this.realms.clear()
+      this.#bootId = held.bootId
+    }
+    for (const [id, { digest, realmDigest }] of this.documents) {
+      const wanted = selection.documents.get(id)
+      const sameRealm = wanted && held.realms.get(wanted.realmUri)?.digest === realmDigest
+      if (wanted?.digest !== digest || !sameRealm) this.documents.delete(id)
+    }
+    for (const [uri, { digest }] of this.realms) {
+      if (selection.realms.get(uri)?.digest !== digest) this.realms.delete(uri)
+    }
+  }
+
+  addDocument(
+    { id, digest, realmUri }: DesiredDocument,
+    held: Held,
+    errors: readonly Problem[],
+  ): void {
+    this.documents.set(id, { digest, errors, realmDigest: held.realms.get(realmUri)?.digest })
+  }
+
+  addRealm({ uri, digest }: DesiredRealm, errors: readonly Problem[]): void {
+    this.realms.set(uri, { digest, errors })
+  }
+}

@@ -1,0 +1,145 @@
+// Batches sent, their answers taken in: what is held, what was refused, and whether the data plane may call
+// itself complete.
+
+import { type Claim } from '../../spec/conflicts.ts'
+import type { SyncItem, SyncReply } from '../../spec/wire.ts'
+import type { Batch, BatchFacts } from './batches.ts'
+import type { Held } from './held.ts'
+import type { Answer } from './management-client.ts'
+import { describeRefusal, superseded } from './observe.ts'
+import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { type CallHead, completeBody } from './sync-body.ts'
+
+export const factsFor = (memory: PlaneMemory, { texts }: RoundContext): BatchFacts => ({
+  sizeOf: (entry) => texts.of(entry).length,
+  heldClaims: (id): readonly Claim[] => memory.pushed.get(id)?.claims ?? [],
+})
+
+/** Undefined: the answer was taken in, go on. */
+export const sendBatch = async (
+  batch: Batch,
+  held: Held,
+  memory: PlaneMemory,
+  context: RoundContext,
+): Promise<RoundOutcome | undefined> => {
+  const body = context.texts.body(headOf(held, context), batch)
+  const answer = await memory.client.sync(body)
+  if (answer.result !== 'ok') return refused(answer, memory, context)
+  takeIn(batch, answer.value, { held, memory, context })
+  return undefined
+}
+
+/** Asks the data plane to call itself complete; undefined: it is, or was before. */
+export const complete = async (
+  held: Held,
+  memory: PlaneMemory,
+  context: RoundContext,
+): Promise<RoundOutcome | undefined> => {
+  if (held.complete) return undefined
+  const served = [...memory.rejections.documents.keys()].filter(context.isElsewhere)
+  if (served.length > 0) return withheld(served)
+  const expected = held.expectedRootDigest()
+  const answer = await memory.client.sync(completeBody(headOf(held, context), expected))
+  if (answer.result !== 'ok') return refused(answer, memory, context)
+  held.complete = true
+  held.rootDigest = answer.value.rootDigest
+  const { name } = memory.dataPlane
+  context.log.info('data plane is complete', { dataPlane: name, documents: held.documents.size })
+  return undefined
+}
+
+const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
+  managedBy: manager,
+  epoch: tenure.epoch(),
+  base: held.rootDigest,
+})
+
+const withheld = (ids: readonly string[]): RoundOutcome => ({
+  phase: 'withheld',
+  message:
+    `it refuses what another data plane serves (${ids.slice(0, 5).join(', ')}), so it is kept out of ` +
+    'service: is it of another version?',
+  next: 'poll',
+})
+
+const refused = async (
+  answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,
+  memory: PlaneMemory,
+  { manager, tenure }: RoundContext,
+): Promise<RoundOutcome> => {
+  // Whatever it was, part of it may have been done.
+  memory.doubt()
+  if (answer.result !== 'refused') {
+    return failed(answer.result === 'failed' ? answer.message : 'it answered 304 to a sync call')
+  }
+  const { status, refusal } = answer
+  if (status === 412) {
+    return { phase: 'syncing', message: 'it has changed meanwhile: observing again', next: 'now' }
+  }
+  if (status !== 409) return describeRefusal(status, refusal, manager)
+  const { epoch } = refusal
+  if (epoch !== undefined && epoch > tenure.epoch()) {
+    const raised = await tenure.challenge(epoch)
+    return raised ? { phase: 'syncing', message: '', next: 'now' } : superseded(manager, epoch)
+  }
+  return failed(`it holds other than what was sent to it: ${refusal.message}`)
+}
+
+interface Taking {
+  readonly held: Held
+  readonly memory: PlaneMemory
+  readonly context: RoundContext
+}
+
+const takeIn = (batch: Batch, reply: SyncReply, { held, memory, context }: Taking): void => {
+  held.rootDigest = reply.rootDigest
+  const items = new Map(reply.items.map((item) => [`${item.kind}\t${item.id}`, item]))
+  const answered = (kind: SyncItem['kind'], id: string): SyncItem | undefined => {
+    const item = items.get(`${kind}\t${id}`)
+    // An answer that leaves out what was sent tells nothing of it.
+    if (item === undefined) memory.doubt()
+    return item
+  }
+  for (const realm of batch.realmPuts) {
+    const item = answered('realm', realm.uri)
+    if (item !== undefined) held.apply(item, realm.digest)
+    if (item?.result === 'rejected') memory.rejections.addRealm(realm, item.errors)
+  }
+  for (const document of batch.puts) {
+    const item = answered('spec', document.id)
+    if (item !== undefined) held.apply(item, document.digest)
+    if (item?.result === 'rejected') memory.rejections.addDocument(document, held, item.errors)
+    else memory.pushed.set(document.id, document)
+  }
+  for (const id of batch.deletes) {
+    held.documents.delete(id)
+    memory.pushed.delete(id)
+  }
+  for (const uri of batch.realmDeletes) held.realms.delete(uri)
+  const deleted = batch.deletes.length + batch.realmDeletes.length
+  memory.guard.deleted(deleted, context.clock.now())
+  logItems(reply, memory, context)
+}
+
+const logItems = (
+  { items }: SyncReply,
+  { dataPlane }: PlaneMemory,
+  { log }: RoundContext,
+): void => {
+  const count = (result: SyncItem['result']): number =>
+    items.filter((item) => item.result === result).length
+  log.info('data plane has taken a batch', {
+    dataPlane: dataPlane.name,
+    ...{ loaded: count('loaded'), unchanged: count('unchanged') },
+    ...{ deleted: count('deleted'), rejected: count('rejected') },
+  })
+  for (const { kind, id, result, errors } of items) {
+    if (result !== 'rejected') continue
+    log.warn('data plane refuses an entry', {
+      dataPlane: dataPlane.name,
+      kind,
+      id,
+      error: errors[0],
+    })
+  }
+}

@@ -1,0 +1,49 @@
+// A list of URLs in, data planes out: the fleet without Kubernetes. Refuses what would send credentials or
+// secrets in clear over a network.
+
+import type { DataPlane, DataPlanes } from '../data-plane.ts'
+
+/** @throws never; a URL that may not be used is judged by `faultOfUrl` first */
+export const staticDataPlanes = (urls: readonly string[]): DataPlanes => ({
+  start: (onChange) => {
+    onChange(urls.map((url): DataPlane => ({ name: nameOf(url), url, labels: {} })))
+  },
+  stop: () => undefined,
+})
+
+/**
+ * What is wrong with the URL of a data plane, in words for a person.
+ * @example faultOfUrl('http://10.0.0.1:18081') // 'http is for loopback only: …'
+ */
+export const faultOfUrl = (text: string): string | undefined => {
+  if (text.startsWith('unix:')) {
+    return text.length > 'unix:'.length ? undefined : 'the path of the socket is missing'
+  }
+  return URL.canParse(text)
+    ? FAULTS.find(([applies]) => applies(new URL(text)))?.[1]
+    : 'this is no URL such as http://127.0.0.1:18081'
+}
+
+const FAULTS: readonly (readonly [applies: (url: URL) => boolean, fault: string])[] = [
+  [
+    ({ protocol }) => protocol !== 'http:' && protocol !== 'https:',
+    'its scheme is not http, https or unix',
+  ],
+  [
+    ({ username, password }) => username !== '' || password !== '',
+    'a URL may hold no credentials: use --management-token-file',
+  ],
+  [
+    ({ pathname, search, hash }) => pathname !== '/' || search !== '' || hash !== '',
+    'only scheme, host and port are wanted',
+  ],
+  [
+    ({ protocol, hostname }) => protocol === 'http:' && !isLoopback(hostname),
+    'http is for loopback only, as realms carry secrets: use https with --management-ca, or a tunnel',
+  ],
+]
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
+
+const nameOf = (url: string): string => (url.startsWith('unix:') ? url : new URL(url).host)

@@ -1,0 +1,53 @@
+// A verdict and how far it is programmed in; every finding of the resource, in the order of the API, out.
+
+import type { Finding } from '../resource/condition.ts'
+import type { Programmed } from './programmed.ts'
+import type { Verdict } from './verdict.ts'
+
+export const documentFindings = (
+  { accepted, resolvedRefs }: Verdict,
+  programmed: Programmed,
+): readonly Finding[] => {
+  const parts = [accepted, resolvedRefs, programmed.finding] as const
+  const stalled = stalledOf(parts, programmed.rejectedByAll)
+  return [...parts, readyOf(parts), ...(stalled === undefined ? [] : [stalled])]
+}
+
+type Part = Finding<'Accepted'> | Finding<'ResolvedRefs'> | Finding<'Programmed'>
+
+/** The most important failing one: validity before references before delivery. */
+export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
+  const failing = parts.find((part) => part.status === 'False')
+  if (failing?.status === 'False') {
+    const { reason, message } = failing
+    return { type: 'Ready', status: 'False', reason, message }
+  }
+  const unknown = parts.find(({ status }) => status === 'Unknown')
+  if (unknown !== undefined) {
+    return { type: 'Ready', status: 'Unknown', reason: 'Pending', message: unknown.message }
+  }
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: 'accepted, resolved, in service',
+  }
+}
+
+const STALLING = ['Invalid', 'TooLarge', 'Conflicted', 'RefNotPermitted'] as const
+
+/** True where nothing will change until somebody acts; else there is no such condition. */
+const stalledOf = (
+  parts: readonly Part[],
+  rejectedByAll: boolean,
+): Finding<'Stalled'> | undefined => {
+  for (const { reason, message } of parts) {
+    const stalling = STALLING.find((each) => each === reason)
+    if (stalling !== undefined) {
+      return { type: 'Stalled', status: 'True', reason: stalling, message }
+    }
+  }
+  if (!rejectedByAll) return undefined
+  const message = parts.find(({ type }) => type === 'Programmed')?.message ?? ''
+  return { type: 'Stalled', status: 'True', reason: 'Rejected', message }
+}

@@ -1,0 +1,81 @@
+// How an ApiSpecification was judged, and where it stands beside the others, in; the verdict out. Pure.
+
+import type { Problem } from '../../spec/problem.ts'
+import type { Finding } from '../resource/condition.ts'
+import type { ApiSpecificationResource } from '../resource/resource.ts'
+import { conflicted } from './findings.ts'
+import type { DocumentJudgement } from './judge-document.ts'
+import { ownedWords } from './owners.ts'
+import type { Serving, Verdict } from './verdict.ts'
+
+export interface Standing {
+  /** Empty when it can't be told. */
+  readonly id: string
+  readonly host?: string | undefined
+  readonly realmUri?: string | undefined
+  /** The older resource that owns the id. */
+  readonly owner: ApiSpecificationResource | undefined
+  readonly clashes: readonly LostClaim[]
+  readonly serving?: Serving
+}
+
+export interface LostClaim {
+  readonly problem: Problem
+  readonly winner: ApiSpecificationResource | undefined
+}
+
+export const documentVerdict = (
+  resource: ApiSpecificationResource,
+  judgement: DocumentJudgement,
+  standing: Standing,
+): Verdict => {
+  const { id, host, realmUri, serving } = standing
+  const conflicts = conflictsOf(resource, standing)
+  return {
+    resource,
+    accepted: acceptedOf(judgement, conflicts),
+    resolvedRefs: judgement.resolvedRefs,
+    errors: [...conflicts, ...judgement.errors],
+    warnings: judgement.warnings,
+    ...(id !== '' && { id }),
+    ...(host !== undefined && { host }),
+    ...(realmUri !== undefined && { realmUri }),
+    ...(judgement.good !== undefined && { digest: judgement.good.digest }),
+    ...(serving !== undefined && { serving }),
+  }
+}
+
+const acceptedOf = (
+  judgement: DocumentJudgement,
+  conflicts: readonly Problem[],
+): Finding<'Accepted'> => {
+  const first = conflicts[0]
+  if (first === undefined || judgement.accepted.status === 'False') return judgement.accepted
+  const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''
+  return conflicted(`${first.path}: ${first.message}${more}`)
+}
+
+const conflictsOf = (
+  resource: ApiSpecificationResource,
+  { id, owner, clashes }: Standing,
+): readonly Problem[] => {
+  if (owner !== undefined) {
+    const message = ownedWords(`the id '${id}'`, resource, owner)
+    return [{ code: 'conflict', path: '/spec/document/id', message }]
+  }
+  return clashes.map(({ problem, winner }) => locate(resource, problem, winner))
+}
+
+/** The winner is named only within the namespace. */
+const locate = (
+  resource: ApiSpecificationResource,
+  problem: Problem,
+  winner: ApiSpecificationResource | undefined,
+): Problem => {
+  const isInline = 'spec' in resource.checked && resource.checked.spec.document !== undefined
+  const path = isInline ? `/spec/document${problem.path}` : '/spec/documentFrom/configMap'
+  const isNeighbour = winner?.metadata.namespace === resource.metadata.namespace
+  if (isNeighbour) return { ...problem, path }
+  const message = 'an older document of another namespace serves this host, path and method already'
+  return { ...problem, path, message }
+}

@@ -1,0 +1,88 @@
+// The findings that reconciling makes, in one place, so that equal facts have equal words.
+
+import type { Problem } from '../../spec/problem.ts'
+import type { Finding } from '../resource/condition.ts'
+import type { MissingReference } from '../resource/secret-value.ts'
+
+export const ACCEPTED: Finding<'Accepted'> = {
+  type: 'Accepted',
+  status: 'True',
+  reason: 'Accepted',
+  message: 'valid',
+}
+
+export const ACCEPTED_PENDING: Finding<'Accepted'> = {
+  type: 'Accepted',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'judged once its references resolve',
+}
+
+export const RESOLVED: Finding<'ResolvedRefs'> = {
+  type: 'ResolvedRefs',
+  status: 'True',
+  reason: 'ResolvedRefs',
+  message: 'every reference resolves',
+}
+
+export const REFERENCES_PENDING: Finding<'ResolvedRefs'> = {
+  type: 'ResolvedRefs',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'looked at once the resource is valid',
+}
+
+/** The first problem with its pointer, and how many there are. */
+export const invalid = (problems: readonly Problem[]): Finding<'Accepted'> => {
+  const first = problems[0]
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  const message = first === undefined ? 'invalid' : `${describeProblem(first)}${more}`
+  return { type: 'Accepted', status: 'False', reason: 'Invalid', message }
+}
+
+/** @example '/host: host is missing' */
+export const describeProblem = ({ path, message }: Problem): string =>
+  path === '' || message.startsWith(path) ? message : `${path}: ${message}`
+
+export const tooLarge = (message: string): Finding<'Accepted'> => ({
+  type: 'Accepted',
+  status: 'False',
+  reason: 'TooLarge',
+  message,
+})
+
+export const conflicted = (message: string): Finding<'Accepted'> => ({
+  type: 'Accepted',
+  status: 'False',
+  reason: 'Conflicted',
+  message,
+})
+
+export const missing = ({ reason, message }: MissingReference): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason,
+  message,
+})
+
+/** Not there and not allowed have equal words: what another namespace holds is not told. */
+export const realmUnusable = (
+  reason: 'RealmNotFound' | 'RefNotPermitted',
+  uri: string,
+  namespace: string,
+): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason,
+  message:
+    `there is no realm '${uri}' that namespace ${namespace} may use: create a Realm with this uri, ` +
+    'or have the allowedNamespaces of the one there is admit the namespace',
+})
+
+/** Within the namespace of the Realm only, where it may be told. */
+export const realmUnready = (namespace: string, name: string): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason: 'RealmNotFound',
+  message: `Realm ${namespace}/${name} is not good itself yet: see its conditions`,
+})

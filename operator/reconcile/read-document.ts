@@ -1,0 +1,115 @@
+// An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
+// is not valid. Does not judge the document.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import type { ResourceCache } from '../resource/resource-source.ts'
+import {
+  type ApiSpecificationResource,
+  type KeyReference,
+  resourceKey,
+} from '../resource/resource.ts'
+import {
+  DOCUMENT_MAX_BYTES,
+  type MissingReference,
+  readConfigMapKey,
+} from '../resource/secret-value.ts'
+
+export type ReadDocument =
+  | {
+      readonly document: ValueMap
+      readonly id?: string
+      readonly host?: string
+      readonly realmUri?: string
+      /** Where faults of the document are: `/spec/document`, or the ConfigMap, in words. */
+      readonly place: DocumentPlace
+    }
+  | { readonly problems: readonly Problem[] }
+  | { readonly missing: MissingReference }
+
+export interface DocumentPlace {
+  readonly pointer: string
+  /** Set before messages where the pointer can't lead into the document. */
+  readonly words?: string
+}
+
+export const readDocument = (
+  resource: ApiSpecificationResource,
+  cache: ResourceCache,
+): ReadDocument => {
+  if ('problems' in resource.checked) return { problems: resource.checked.problems }
+  const { document, documentFrom } = resource.checked.spec
+  if (documentFrom !== undefined) {
+    return fromConfigMap(documentFrom.configMap, resource.metadata.namespace, cache)
+  }
+  return named(document ?? {}, { pointer: '/spec/document' })
+}
+
+/** What `readDocument` depends on beside the resource, for a memo. */
+export const documentInput = (
+  resource: ApiSpecificationResource,
+  cache: ResourceCache,
+): unknown => {
+  const from = 'spec' in resource.checked ? resource.checked.spec.documentFrom : undefined
+  if (from === undefined) return undefined
+  return cache.resources.get(
+    resourceKey('ConfigMap', resource.metadata.namespace, from.configMap.name),
+  )
+}
+
+/** Faults of the document, located in the resource. */
+export const relocate = (problem: Problem, { pointer, words }: DocumentPlace): Problem =>
+  words === undefined
+    ? { ...problem, path: `${pointer}${problem.path}` }
+    : {
+        ...problem,
+        path: pointer,
+        message: `${words} at ${problem.path || '/'}: ${problem.message}`,
+      }
+
+const fromConfigMap = (
+  reference: KeyReference,
+  namespace: string,
+  cache: ResourceCache,
+): ReadDocument => {
+  const text = readConfigMapKey(cache, namespace, reference)
+  if ('missing' in text) return text
+  const words = `key '${reference.key}' of ConfigMap ${namespace}/${reference.name}`
+  const place = { pointer: '/spec/documentFrom/configMap', words }
+  if (Buffer.byteLength(text.found) > DOCUMENT_MAX_BYTES) {
+    return { problems: [unfit(place, 'is larger than the 4 MiB a document may have')] }
+  }
+  try {
+    const document: unknown = JSON.parse(text.found)
+    return isMap(document)
+      ? named(document, place)
+      : { problems: [unfit(place, 'is no JSON object')] }
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    return { problems: [unfit(place, `is not JSON: ${cause}`)] }
+  }
+}
+
+const unfit = ({ pointer, words = '' }: DocumentPlace, fault: string): Problem => ({
+  code: 'invalid_value',
+  path: pointer,
+  message: `${words} ${fault}`,
+})
+
+const named = (document: ValueMap, place: DocumentPlace): ReadDocument => {
+  const id = textMember(document, 'id')
+  const host = textMember(document, 'host')
+  const realmUri = textMember(document, 'realm_uri')
+  return {
+    document,
+    place,
+    ...(id !== undefined && { id }),
+    ...(host !== undefined && { host }),
+    ...(realmUri !== undefined && { realmUri }),
+  }
+}
+
+const textMember = (document: ValueMap, name: string): string | undefined => {
+  const value = Object.hasOwn(document, name) ? document[name] : undefined
+  return typeof value === 'string' ? value : undefined
+}

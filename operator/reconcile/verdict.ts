@@ -1,0 +1,28 @@
+// What reconciling says of one resource, before any data plane was asked. Types only.
+
+import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Finding } from '../resource/condition.ts'
+import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
+
+export interface Verdict {
+  readonly resource: ApiSpecificationResource | RealmResource
+  readonly accepted: Finding<'Accepted'>
+  readonly resolvedRefs: Finding<'ResolvedRefs'>
+  /** All of them; a status shows the first eight. */
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
+  /** Document id, or realm uri; absent when it can't be read. */
+  readonly id?: string
+  /** Of an ApiSpecification. */
+  readonly host?: string
+  readonly realmUri?: string
+  /** Digest of this generation, when it may be put. */
+  readonly digest?: string
+  /** What the desired set holds for the resource: this generation, or the last good one. */
+  readonly serving?: Serving
+}
+
+export interface Serving {
+  readonly generation: number
+  readonly digest: string
+}
