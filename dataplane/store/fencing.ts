@@ -1,0 +1,33 @@
+// Whether a sync call may change anything: whose it is, how recent its sender's leadership, and whether
+// it was made on what is held. Pure.
+
+import type { SyncCall } from './sync-call.ts'
+import type { Tenure } from './holdings.ts'
+
+export type SyncRefusalReason =
+  | { readonly reason: 'not_owner'; readonly manager: string | null }
+  | { readonly reason: 'stale_epoch'; readonly epoch: number }
+  | { readonly reason: 'stale_base'; readonly rootDigest: string }
+
+export type Fencing =
+  | { readonly pass: true; readonly epoch: number }
+  /** `epoch` is adopted even where the call is refused for its base: its sender leads. */
+  | { readonly pass: false; readonly refusal: SyncRefusalReason; readonly epoch: number }
+
+/**
+ * `heldRootDigest` is asked for only when the call has come that far: it costs a pass over the holdings.
+ * @example fence({ manager: 'op', epoch: 3, complete: false }, call, () => held.rootDigest('op'))
+ */
+export const fence = (
+  { manager, epoch }: Tenure,
+  call: Pick<SyncCall, 'managedBy' | 'epoch' | 'base'>,
+  heldRootDigest: () => string,
+): Fencing => {
+  if (manager === null || call.managedBy !== manager)
+    return { pass: false, refusal: { reason: 'not_owner', manager }, epoch }
+  if (call.epoch < epoch) return { pass: false, refusal: { reason: 'stale_epoch', epoch }, epoch }
+  const rootDigest = heldRootDigest()
+  if (call.base !== rootDigest)
+    return { pass: false, refusal: { reason: 'stale_base', rootDigest }, epoch: call.epoch }
+  return { pass: true, epoch: call.epoch }
+}

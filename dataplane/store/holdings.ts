@@ -1,0 +1,63 @@
+// What is loaded, as data: documents and realms by key, and who owns them. It holds, it decides nothing.
+
+import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Warning } from '../../spec/problem.ts'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { Claims } from './judge.ts'
+
+/** A loaded document: the last version of its id that was accepted. */
+export interface HeldDocument {
+  readonly id: string
+  readonly digest: string
+  /** Unix time, milliseconds: the age that settles conflicts. A replacement by hand keeps it. */
+  readonly since: number
+  /** null: loaded by hand. */
+  readonly managedBy: string | null
+  /** Unix time of the load, milliseconds. */
+  readonly ts: number
+  readonly warnings: readonly Warning[]
+  /** Canonical JSON of what was submitted, without `variables` from Secrets. */
+  readonly source: Buffer
+  /** From Secrets; never read back. */
+  readonly variables?: ValueMap
+  readonly claims: Claims
+}
+
+export interface HeldRealm {
+  readonly uri: string
+  readonly digest: string
+  readonly managedBy: string | null
+  readonly record: RealmRecord
+}
+
+/** Whose word counts, and how far it has come. */
+export interface Tenure {
+  readonly manager: string | null
+  readonly epoch: number
+  /** A sync call with a matching `complete` was answered; from a snapshot: in the boot that wrote it. */
+  readonly complete: boolean
+}
+
+export class Holdings {
+  readonly documents = new Map<string, HeldDocument>()
+  readonly realms = new Map<string, HeldRealm>()
+
+  /** What `manager` has put, as lines of the root digest. */
+  entriesOf(manager: string | null): readonly HeldEntry[] {
+    const entries: HeldEntry[] = []
+    if (manager === null) return entries
+    for (const { uri, digest, managedBy } of this.realms.values())
+      if (managedBy === manager) entries.push({ kind: 'realm', key: uri, digest })
+    for (const { id, digest, managedBy } of this.documents.values())
+      if (managedBy === manager) entries.push({ kind: 'spec', key: id, digest })
+    return entries
+  }
+
+  rootDigest(manager: string | null): string {
+    return rootDigest(this.entriesOf(manager))
+  }
+}
+
+/** Managed documents win every clash with hand-loaded ones (architecture, *One owner*). */
+export const rankOf = (managedBy: string | null): number => (managedBy === null ? 1 : 0)

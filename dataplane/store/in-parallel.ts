@@ -1,0 +1,24 @@
+// Items and a task in; resolves when the task has been done for each, at most `width` at a time. It never
+// starts another after one has failed.
+
+/** Rejects with the first failure, once the tasks that had begun have ended. */
+export const inParallel = async <T>(
+  items: readonly T[],
+  width: number,
+  task: (item: T) => Promise<void>,
+): Promise<void> => {
+  let next = 0
+  let failed: { readonly error: unknown } | undefined
+  const worker = async (): Promise<void> => {
+    while (failed === undefined && next < items.length) {
+      const item = items[next++] as T
+      try {
+        await task(item)
+      } catch (error) {
+        failed ??= { error }
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker))
+  if (failed !== undefined) throw failed.error
+}

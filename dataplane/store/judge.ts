@@ -1,0 +1,76 @@
+// A submitted document and its surroundings in; its faults, or everything that is held and served of it,
+// out. Pure: it loads nothing.
+
+import { hash } from 'node:crypto'
+import { compile } from '../../spec/compile.ts'
+import { claimsOf } from '../../spec/conflicts.ts'
+import { canonicalJson } from '../../spec/digest.ts'
+import type { Environment } from '../../spec/environment.ts'
+import { isMap, type Value } from '../../spec/expression/value.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import { packDocument } from './pack.ts'
+import type { PackedDocument } from './packed-document.ts'
+
+/** Routes that a document claims (behaviour §2). */
+export type Claims = ReturnType<typeof claimsOf>
+
+export interface Age {
+  /** Unix time, milliseconds. */
+  readonly since: number
+  /** 0 managed, 1 loaded by hand. */
+  readonly rank: number
+}
+
+export type Judgement =
+  | { readonly ok: false; readonly id: string; readonly problems: readonly Problem[] }
+  | {
+      readonly ok: true
+      readonly id: string
+      /** Canonical JSON (RFC 8785) of the document. */
+      readonly source: Buffer
+      /** sha256 of `source`, the digest of a document that nobody gave one. */
+      readonly digest: string
+      readonly claims: Claims
+      readonly warnings: readonly Warning[]
+      readonly pack: (age: Age) => PackedDocument
+    }
+
+export type Judge = (document: unknown, environment: Environment) => Judgement
+
+const MAX_ID_LENGTH = 512
+
+/** @example judge({ id: 'orders', … }, { realm: () => undefined }) // { ok: false, … no_such_realm } */
+export const judge: Judge = (document, environment) => {
+  const outcome = compile(document, environment)
+  const id = idOf(document)
+  const problems = 'problems' in outcome ? outcome.problems : unfitId(id)
+  if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems }
+  const { compiled, warnings } = outcome
+  // `compile` has found it to be JSON.
+  const text = canonicalJson(document as Value)
+  return {
+    ok: true,
+    id: compiled.id,
+    source: Buffer.from(text),
+    digest: hash('sha256', text),
+    claims: claimsOf(compiled),
+    warnings,
+    pack: (age) => packDocument(compiled, age),
+  }
+}
+
+const idOf = (document: unknown): string => {
+  const id = isMap(document) && Object.hasOwn(document, 'id') ? document['id'] : undefined
+  return typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : ''
+}
+
+/** Ids stand in lines of the root digest and in URLs: no control characters, no leading `_`. */
+const unfitId = (id: string): readonly Problem[] => {
+  const fault = (message: string): readonly Problem[] => [
+    { code: 'invalid_value', path: '/id', message },
+  ]
+  if (id === '') return fault('an id is not empty')
+  if (id.length >= MAX_ID_LENGTH) return fault(`an id has less than ${MAX_ID_LENGTH} characters`)
+  if (id.startsWith('_')) return fault('an id does not begin with _')
+  return /\p{Cc}/u.test(id) ? fault('an id holds no control characters') : []
+}

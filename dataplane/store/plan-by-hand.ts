@@ -1,0 +1,113 @@
+// One change by hand (a document, a realm, a delete) and the draft it goes into; what became of it out.
+// A document by hand loses every clash: it is refused, naming the winner (behaviour §2).
+
+import { conflictProblem } from '../../spec/conflicts.ts'
+import { digestOf } from '../../spec/digest.ts'
+import type { Value } from '../../spec/expression/value.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import { validateRealm } from '../../spec/validate-realm.ts'
+import type { SyncItem } from '../../spec/wire.ts'
+import { factsOf } from '../realm/realm-facts.ts'
+import type { Draft } from './draft.ts'
+import type { HeldDocument } from './holdings.ts'
+import type { Judge, Judgement } from './judge.ts'
+
+/** `notOwner`: the entry belongs to the manager; nobody else may change it. */
+export interface HandResult {
+  readonly item: SyncItem
+  readonly notOwner?: string
+}
+
+export interface HandContext {
+  readonly judge: Judge
+  /** Unix time, milliseconds. */
+  readonly nowMs: number
+  /** The age of a document that is new: later than any before it, so that load order settles clashes. */
+  readonly nextSince: () => number
+}
+
+export const loadByHand = (draft: Draft, document: unknown, context: HandContext): HandResult => {
+  const judgement = context.judge(document, {
+    realm: (uri) => {
+      const realm = draft.realm(uri)
+      return realm && factsOf(realm.record)
+    },
+  })
+  const { id } = judgement
+  const before = draft.document(id)
+  if (before !== undefined && before.managedBy !== null)
+    return ownedBy('spec', id, before.managedBy)
+  if (!judgement.ok) return { item: rejected('spec', id, judgement.problems) }
+  const since = before?.since ?? context.nextSince()
+  const candidate = heldByHand(judgement, since, context.nowMs)
+  const clashes = draft.clashesOf(candidate)
+  if (clashes.length > 0) {
+    const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
+    return { item: rejected('spec', id, problems) }
+  }
+  draft.putDocument(candidate, judgement.pack({ since, rank: 1 }))
+  return { item: done('spec', id, 'loaded', judgement.warnings) }
+}
+
+/** An unknown id is deleted too (behaviour §2). */
+export const deleteByHand = (draft: Draft, id: string): HandResult => {
+  const before = draft.document(id)
+  if (before === undefined) return { item: done('spec', id, 'deleted') }
+  if (before.managedBy !== null) return ownedBy('spec', id, before.managedBy)
+  draft.removeDocument(id)
+  return { item: done('spec', id, 'deleted') }
+}
+
+export const putRealmByHand = (draft: Draft, record: unknown): HandResult => {
+  const validated = validateRealm(record)
+  if (!validated.ok) return { item: rejected('realm', '', validated.problems) }
+  const { realm } = validated
+  const before = draft.realm(realm.uri)
+  if (before !== undefined && before.managedBy !== null)
+    return ownedBy('realm', realm.uri, before.managedBy)
+  // A valid record is JSON through and through.
+  const digest = digestOf(realm as unknown as Value)
+  draft.putRealm({ uri: realm.uri, digest, managedBy: null, record: realm })
+  return { item: done('realm', realm.uri, 'loaded') }
+}
+
+/** Documents that use the realm stay (behaviour §7). */
+export const deleteRealmByHand = (draft: Draft, uri: string): HandResult => {
+  const before = draft.realm(uri)
+  if (before === undefined) return { item: done('realm', uri, 'deleted') }
+  if (before.managedBy !== null) return ownedBy('realm', uri, before.managedBy)
+  draft.removeRealm(uri)
+  return { item: done('realm', uri, 'deleted') }
+}
+
+const heldByHand = (
+  { id, digest, warnings, source, claims }: Judgement & { readonly ok: true },
+  since: number,
+  ts: number,
+): HeldDocument => ({ id, digest, since, managedBy: null, ts, warnings, source, claims })
+
+const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): HandResult => ({
+  item: rejected(kind, id, [
+    {
+      code: 'invalid_value',
+      path: kind === 'spec' ? '/id' : '/uri',
+      message: `'${id}' belongs to '${manager}', which alone may change it`,
+    },
+  ]),
+  notOwner: manager,
+})
+
+const rejected = (kind: SyncItem['kind'], id: string, errors: readonly Problem[]): SyncItem => ({
+  id,
+  kind,
+  result: 'rejected',
+  errors,
+  warnings: [],
+})
+
+const done = (
+  kind: SyncItem['kind'],
+  id: string,
+  result: 'loaded' | 'deleted',
+  warnings: readonly Warning[] = [],
+): SyncItem => ({ id, kind, result, errors: [], warnings })

@@ -1,0 +1,190 @@
+// One entry of a sync call and the draft it goes into; what became of it out. A managed document is never
+// refused for a conflict: the operator has decided (architecture, *Management API*).
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import { validateRealm } from '../../spec/validate-realm.ts'
+import type { SyncItem } from '../../spec/wire.ts'
+import { factsOf } from '../realm/realm-facts.ts'
+import type { Draft } from './draft.ts'
+import type { Judge } from './judge.ts'
+
+export interface ManagedContext {
+  readonly judge: Judge
+  readonly manager: string
+  /** Unix time, milliseconds. */
+  readonly nowMs: number
+  /** Realms that go at the end of this call: a document is judged on the result. */
+  readonly leaving: ReadonlySet<string>
+}
+
+export const putManagedSpec = (draft: Draft, entry: unknown, context: ManagedContext): SyncItem => {
+  const put = readSpecPut(entry)
+  if ('errors' in put) return rejected('spec', put.id, put.errors)
+  const before = draft.document(put.id)
+  const isSame =
+    before?.managedBy === context.manager &&
+    before.digest === put.digest &&
+    before.since === put.since
+  if (isSame)
+    return { id: put.id, kind: 'spec', result: 'unchanged', errors: [], warnings: before.warnings }
+  const judgement = context.judge(put.spec, {
+    realm: (uri) => {
+      const realm = context.leaving.has(uri) ? undefined : draft.realm(uri)
+      return realm && factsOf(realm.record)
+    },
+    ...(put.variables && { variables: put.variables }),
+  })
+  if (!judgement.ok) return rejected('spec', put.id, judgement.problems)
+  if (judgement.id !== put.id)
+    return rejected('spec', put.id, [
+      {
+        code: 'invalid_value',
+        path: '/id',
+        message: `expected '${put.id}', the id it is put under`,
+      },
+    ])
+  const { source, claims, warnings } = judgement
+  draft.putDocument(
+    {
+      id: put.id,
+      digest: put.digest,
+      since: put.since,
+      managedBy: context.manager,
+      ts: context.nowMs,
+      warnings,
+      source,
+      ...(put.variables && { variables: put.variables }),
+      claims,
+    },
+    judgement.pack({ since: put.since, rank: 0 }),
+  )
+  return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
+}
+
+export const putManagedRealm = (
+  draft: Draft,
+  entry: unknown,
+  { manager }: { readonly manager: string },
+): SyncItem => {
+  const put = readRealmPut(entry)
+  if ('errors' in put) return rejected('realm', put.id, put.errors)
+  const before = draft.realm(put.uri)
+  const result = { id: put.uri, kind: 'realm', errors: [], warnings: [] } as const
+  if (before?.managedBy === manager && before.digest === put.digest)
+    return { ...result, result: 'unchanged' }
+  const validated = validateRealm(put.realm)
+  if (!validated.ok) return rejected('realm', put.uri, validated.problems)
+  if (validated.realm.uri !== put.uri)
+    return rejected('realm', put.uri, [
+      {
+        code: 'invalid_value',
+        path: '/uri',
+        message: `expected '${put.uri}', the uri it is put under`,
+      },
+    ])
+  draft.putRealm({ uri: put.uri, digest: put.digest, managedBy: manager, record: validated.realm })
+  return { ...result, result: 'loaded' }
+}
+
+/** Only what this manager put is ever deleted by it; what is not there is deleted already. */
+export const deleteManaged = (
+  draft: Draft,
+  kind: SyncItem['kind'],
+  id: string,
+  { manager }: { readonly manager: string },
+): SyncItem => {
+  const before = kind === 'spec' ? draft.document(id) : draft.realm(id)
+  const result = { id, kind, errors: [], warnings: [] } as const
+  if (before === undefined) return { ...result, result: 'deleted' }
+  if (before.managedBy !== manager) return { ...result, result: 'unchanged' }
+  if (kind === 'spec') draft.removeDocument(id)
+  else draft.removeRealm(id)
+  return { ...result, result: 'deleted' }
+}
+
+interface Unfit {
+  readonly id: string
+  readonly errors: readonly Problem[]
+}
+
+interface FitSpecPut {
+  readonly id: string
+  readonly digest: string
+  readonly since: number
+  readonly spec: unknown
+  readonly variables?: ValueMap
+}
+
+const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
+  const { id, digest, errors } = readKeyed(entry, 'id')
+  const since = member(entry, 'since')
+  const spec = member(entry, 'spec')
+  const variables = member(entry, 'variables')
+  if (spec === undefined) errors.push(missing('/spec'))
+  if (typeof since !== 'number' || !Number.isSafeInteger(since))
+    errors.push(unfit('/since', 'expected a Unix time in milliseconds'))
+  if (variables !== undefined && !isMap(variables))
+    errors.push(unfit('/variables', 'expected a map'))
+  if (errors.length > 0) return { id, errors }
+  return {
+    id,
+    digest,
+    since: Number(since),
+    spec,
+    ...(isMap(variables) && { variables }),
+  }
+}
+
+const readRealmPut = (
+  entry: unknown,
+): { readonly uri: string; readonly digest: string; readonly realm: unknown } | Unfit => {
+  const { id, digest, errors } = readKeyed(entry, 'uri')
+  const realm = member(entry, 'realm')
+  if (realm === undefined) errors.push(missing('/realm'))
+  return errors.length > 0 ? { id, errors } : { uri: id, digest, realm }
+}
+
+/** Printable ASCII without blanks: digests stand in lines of the root digest. */
+const DIGEST = /^[\x21-\x7e]{1,256}$/
+
+const readKeyed = (
+  entry: unknown,
+  key: 'id' | 'uri',
+): { readonly id: string; readonly digest: string; readonly errors: Problem[] } => {
+  const errors: Problem[] = []
+  const id = member(entry, key)
+  const digest = member(entry, 'digest')
+  if (typeof id !== 'string' || id === '') errors.push(unfit(`/${key}`, 'expected a text'))
+  if (typeof digest !== 'string' || !DIGEST.test(digest))
+    errors.push(unfit('/digest', 'expected up to 256 printable characters without blanks'))
+  return {
+    id: typeof id === 'string' ? id.slice(0, 512) : '',
+    digest: typeof digest === 'string' ? digest : '',
+    errors,
+  }
+}
+
+const member = (entry: unknown, key: string): unknown =>
+  isMap(entry) && Object.hasOwn(entry, key) ? entry[key] : undefined
+
+const missing = (path: string): Problem => ({
+  code: 'missing_required_value',
+  path,
+  message: `'${path.slice(1)}' is required`,
+})
+
+const unfit = (path: string, message: string): Problem => ({
+  code: 'invalid_datatype',
+  path,
+  message,
+})
+
+const rejected = (kind: SyncItem['kind'], id: string, errors: readonly Problem[]): SyncItem => ({
+  id,
+  kind,
+  result: 'rejected',
+  errors,
+  warnings: [],
+})

@@ -1,0 +1,31 @@
+// A held document in, the records of §2.14 out: what was submitted, plus `ts`, `versions` as a map. Never
+// a value that came from a Secret.
+
+import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { withVersionMap } from '../../spec/versions.ts'
+import type { HeldDocument } from './holdings.ts'
+
+/** API Spec full record. */
+export const fullRecord = (document: HeldDocument): ValueMap => ({
+  ...withVersionMap(parseSource(document)),
+  ts: document.ts,
+})
+
+const INFO_KEYS = ['host', 'id', 'meta', 'name', 'realm_uri'] as const
+
+/** API Spec info record; what the document has not is left out. */
+export const infoRecord = (document: HeldDocument): ValueMap => {
+  const source = parseSource(document)
+  const record: Record<string, Value> = {}
+  for (const key of INFO_KEYS) {
+    const value = Object.hasOwn(source, key) ? source[key] : undefined
+    if (value !== undefined) setOwn(record, key, value)
+  }
+  return { ...record, ts: document.ts }
+}
+
+const parseSource = (document: HeldDocument): ValueMap => {
+  const source: unknown = JSON.parse(document.source.toString())
+  if (!isMap(source)) throw new Error(`the source of '${document.id}' is no map`)
+  return source
+}

@@ -1,0 +1,51 @@
+// The few things a snapshot does with a directory. Files are 0600, written beside their place and moved
+// into it, so a reader never sees half of one. The interface is where tests make the disk fail.
+
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface SnapshotFiles {
+  list(): Promise<readonly string[]>
+  read(name: string): Promise<Buffer>
+  /** Durable (fsync) under its name, or not there at all. */
+  write(name: string, bytes: Buffer): Promise<void>
+  rename(from: string, to: string): Promise<void>
+  /** No error when it is gone already. */
+  remove(name: string): Promise<void>
+  /** Makes renames and removals durable. */
+  syncDirectory(): Promise<void>
+}
+
+/** Begins the names of files in the making; what a killed process leaves of them is removed. */
+export const TEMPORARY = '.tmp-'
+
+/** Makes the directory (0700) when it is not there. Rejects with the file system's own error. */
+export const openSnapshotFiles = async (directory: string): Promise<SnapshotFiles> => {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const at = (name: string): string => join(directory, name)
+  return {
+    list: () => readdir(directory),
+    read: (name) => readFile(at(name)),
+    write: async (name, bytes) => {
+      const temporary = at(`${TEMPORARY}${name}`)
+      const file = await open(temporary, 'w', 0o600)
+      try {
+        await file.writeFile(bytes)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(temporary, at(name))
+    },
+    rename: (from, to) => rename(at(from), at(to)),
+    remove: (name) => rm(at(name), { force: true }),
+    syncDirectory: async () => {
+      const handle = await open(directory, 'r')
+      try {
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+    },
+  }
+}

@@ -1,0 +1,89 @@
+// An entry of the snapshot as bytes, and back: a line of JSON about it, then its canonical JSON as it is
+// held. The file's name carries the checksum of the bytes, so a file is whole or it is recognised.
+
+import { hash } from 'node:crypto'
+import { canonicalJson } from '../../spec/digest.ts'
+import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { Warning } from '../../spec/problem.ts'
+import type { HeldDocument, HeldRealm } from './holdings.ts'
+
+const FORMAT = 1
+
+/** A document as the snapshot keeps it: what compiling it again gives back is left out. */
+export type StoredDocument = Omit<HeldDocument, 'claims'>
+
+/** A realm as the snapshot keeps it: the record is validated again when it is restored. */
+export type StoredRealm = Omit<HeldRealm, 'record'> & { readonly record: unknown }
+
+export type StoredEntry =
+  | { readonly kind: 'spec'; readonly document: StoredDocument }
+  | { readonly kind: 'realm'; readonly realm: StoredRealm }
+
+export interface EntryFile {
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+const NAME = /^(spec|realm)-[0-9a-f]{32}-([0-9a-f]{32})\.json$/
+
+/** Ids and uris are hashed: a file name holds no character that somebody else chose. */
+export const fileOf = (entry: StoredEntry): EntryFile => {
+  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(headOf(entry))}\n`), bodyOf(entry)])
+  const key = entry.kind === 'spec' ? entry.document.id : entry.realm.uri
+  return {
+    name: `${entry.kind}-${sha256(key).slice(0, 32)}-${sha256(bytes).slice(0, 32)}.json`,
+    bytes,
+  }
+}
+
+export const isEntryFileName = (name: string): boolean => NAME.test(name)
+
+/** undefined: not what its name says, or nothing that this version wrote. */
+export const readEntryFile = (name: string, bytes: Buffer): StoredEntry | undefined => {
+  const [, kind, checksum] = NAME.exec(name) ?? []
+  if (checksum === undefined || !sha256(bytes).startsWith(checksum)) return undefined
+  const end = bytes.indexOf('\n')
+  const head = parse(bytes.subarray(0, end))
+  if (!isMap(head) || head['format'] !== FORMAT) return undefined
+  const body = bytes.subarray(end + 1)
+  return kind === 'spec' ? toDocument(head, body) : toRealm(head, body)
+}
+
+export const sha256 = (data: string | Uint8Array): string => hash('sha256', data)
+
+const headOf = (entry: StoredEntry): object => {
+  if (entry.kind === 'realm') {
+    const { uri, digest, managedBy } = entry.realm
+    return { format: FORMAT, uri, digest, managedBy }
+  }
+  const { id, digest, since, managedBy, ts, warnings, variables } = entry.document
+  return { format: FORMAT, id, digest, since, managedBy, ts, warnings, variables }
+}
+
+const bodyOf = (entry: StoredEntry): Buffer =>
+  entry.kind === 'spec'
+    ? entry.document.source
+    : Buffer.from(canonicalJson(entry.realm.record as Value))
+
+/** The checksum vouches for the fields: the bytes are those that `fileOf` made of a held entry. */
+const toDocument = (head: ValueMap, source: Buffer): StoredEntry => ({
+  kind: 'spec',
+  document: {
+    ...(head as unknown as StoredDocument),
+    warnings: head['warnings'] as unknown as readonly Warning[],
+    source,
+  },
+})
+
+const toRealm = (head: ValueMap, body: Buffer): StoredEntry => ({
+  kind: 'realm',
+  realm: { ...(head as unknown as StoredRealm), record: parse(body) },
+})
+
+const parse = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,55 @@
+// What is held in, the answer of `GET /api_specs?view=state` out (architecture, *Management API*).
+
+import { conflictProblem, type ConflictIndex } from '../../spec/conflicts.ts'
+import type { Warning } from '../../spec/problem.ts'
+import type { SessionState, StateView } from '../../spec/wire.ts'
+import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
+
+export interface StateFacts {
+  readonly holdings: Holdings
+  readonly index: ConflictIndex
+  readonly tenure: Tenure
+  readonly bootId: string
+  readonly version: number
+  readonly sessionsOf: (realmUri: string) => readonly SessionState[]
+}
+
+export const stateView = (facts: StateFacts): StateView => {
+  const { holdings, index, tenure, bootId, version, sessionsOf } = facts
+  return {
+    bootId,
+    version,
+    manager: tenure.manager,
+    epoch: tenure.epoch,
+    rootDigest: holdings.rootDigest(tenure.manager),
+    complete: tenure.complete,
+    // Own members all, also one that is called __proto__: `fromEntries` defines, it does not assign.
+    specs: Object.fromEntries(
+      [...holdings.documents.values()].map((document) => [
+        document.id,
+        {
+          digest: document.digest,
+          managedBy: document.managedBy,
+          warnings: warningsOf(document, index),
+        },
+      ]),
+    ),
+    realms: Object.fromEntries(
+      [...holdings.realms.values()].map(({ uri, digest, managedBy }) => [
+        uri,
+        { digest, managedBy, sessions: sessionsOf(uri) },
+      ]),
+    ),
+  }
+}
+
+/** A document's own warnings, and one for each claim that another document has taken. */
+export const warningsOf = (document: HeldDocument, index: ConflictIndex): readonly Warning[] => {
+  const clashes = index.conflictsOf(document.id)
+  if (clashes.length === 0) return document.warnings
+  const shadowed = clashes.map(({ claim, winnerId }): Warning => {
+    const { path, message } = conflictProblem(claim, winnerId)
+    return { code: 'Shadowed', path, message }
+  })
+  return [...document.warnings, ...shadowed]
+}

@@ -1,0 +1,299 @@
+// Loads, deletes and sync calls come in; what is held and served changes, one change at a time, and a
+// result per entry goes out. A change that fails leaves everything as it was. It decides nothing itself:
+// judging is in the plans.
+
+import { ConflictIndex } from '../../spec/conflicts.ts'
+import type { SessionState, SyncItem } from '../../spec/wire.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { type Changes, Draft } from './draft.ts'
+import { fence } from './fencing.ts'
+import { type HeldDocument, type HeldRealm, Holdings, type Tenure } from './holdings.ts'
+import { type Judge, judge as judgeDocument } from './judge.ts'
+import {
+  deleteByHand,
+  deleteRealmByHand,
+  type HandContext,
+  type HandResult,
+  loadByHand,
+  putRealmByHand,
+} from './plan-by-hand.ts'
+import { planSync } from './plan-sync.ts'
+import { planRestore } from './restore.ts'
+import { logItem } from './log-item.ts'
+import { SerialQueue } from './serial-queue.ts'
+import type { Serving } from './serving.ts'
+import type { Snapshot } from './snapshot.ts'
+import { SnapshotKeeper } from './snapshot-keeper.ts'
+import { stateView, warningsOf } from './state-view.ts'
+import type { Lazy, SyncCall } from './sync-call.ts'
+import type { SyncOutcome } from './sync-outcome.ts'
+
+export interface StoreOptions {
+  readonly serving: Serving
+  readonly log: Log
+  /** Unix time, milliseconds. */
+  readonly now: () => number
+  /** New at every start of the process. */
+  readonly bootId: string
+  /** The operator that owns this gateway; null: loaded by hand. */
+  readonly manager: string | null
+  /** Whether documents may be loaded by hand beside the manager's. */
+  readonly allowUnmanaged: boolean
+  readonly snapshot?: Snapshot
+  readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
+  readonly observer?: StoreObserver
+  readonly judge?: Judge
+  /** Lets other work run between two documents; `setImmediate` if left out. */
+  readonly pause?: () => Promise<void>
+  /** How long until a snapshot that could not be written is tried again; 10 000. */
+  readonly retrySnapshotMs?: number
+}
+
+/** For counters and readiness. Called after the change is in force. */
+export interface StoreObserver {
+  item?(item: SyncItem): void
+  held?(documents: number, realms: number): void
+  snapshotFailing?(isFailing: boolean): void
+  /** A sync call of the manager was let in; `complete` once what it expected is what is held. */
+  synced?(complete: boolean): void
+}
+
+/** Changes that wait, the running one included; beyond it callers get `QueueFullError`. */
+const MAX_WAITING = 64
+const RETRY_SNAPSHOT_MS = 10_000
+const NO_CHANGES: Changes = { documents: new Map(), realms: new Map() }
+
+/**
+ * @example
+ * const store = new Store({ serving, log, now: Date.now, bootId, manager: null, allowUnmanaged: false })
+ * await store.restore()
+ * const [{ item }] = await store.load([() => document])
+ */
+export class Store {
+  readonly #options: StoreOptions
+  readonly #judge: Judge
+  readonly #pause: () => Promise<void>
+  readonly #holdings = new Holdings()
+  readonly #index = new ConflictIndex()
+  readonly #queue = new SerialQueue(MAX_WAITING)
+  readonly #keeper: SnapshotKeeper | undefined
+  #tenure: Tenure
+  /** What came back from the snapshot was complete: it still is after a batch that says nothing of it. */
+  #wasComplete = false
+  #version = 1
+  #lastSince = 0
+  #stateText: { readonly version: number; readonly text: string } | undefined
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+    this.#judge = options.judge ?? judgeDocument
+    this.#pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)))
+    this.#tenure = { manager: options.manager, epoch: 0, complete: false }
+    const { snapshot, retrySnapshotMs = RETRY_SNAPSHOT_MS, observer } = options
+    this.#keeper =
+      snapshot &&
+      new SnapshotKeeper(snapshot, {
+        retryMs: retrySnapshotMs,
+        retry: () => this.#queue.run(() => this.#keep(NO_CHANGES)),
+        onFailing: (isFailing) => observer?.snapshotFailing?.(isFailing),
+      })
+  }
+
+  get manager(): string | null {
+    return this.#tenure.manager
+  }
+
+  /** False: only the manager may change what is loaded. */
+  get isOpenToHands(): boolean {
+    return this.#tenure.manager === null || this.#options.allowUnmanaged
+  }
+
+  document(id: string): HeldDocument | undefined {
+    return this.#holdings.documents.get(id)
+  }
+
+  documents(): readonly HeldDocument[] {
+    return [...this.#holdings.documents.values()]
+  }
+
+  realm(uri: string): HeldRealm | undefined {
+    return this.#holdings.realms.get(uri)
+  }
+
+  realms(): readonly HeldRealm[] {
+    return [...this.#holdings.realms.values()]
+  }
+
+  /** Router sessions of a realm, as the state view shows them. */
+  sessionsOf(uri: string): readonly SessionState[] {
+    return this.#options.sessionsOf?.(uri) ?? []
+  }
+
+  /** The state view as JSON; `etag` changes with whatever changes in it. */
+  state(): { readonly etag: string; readonly text: () => string } {
+    return {
+      etag: `"${this.#options.bootId}-${this.#version}"`,
+      text: () => {
+        if (this.#stateText?.version !== this.#version)
+          this.#stateText = { version: this.#version, text: JSON.stringify(this.#view()) }
+        return this.#stateText.text
+      },
+    }
+  }
+
+  /** Something that the state view shows has changed elsewhere: the sessions of a realm. */
+  touch(): void {
+    this.#version += 1
+  }
+
+  /** Before listening. `complete`: all that a manager had completed in an earlier boot is back. */
+  async restore(): Promise<{ readonly complete: boolean }> {
+    const { snapshot, manager, allowUnmanaged } = this.#options
+    if (snapshot === undefined) return { complete: false }
+    return this.#queue.run(async () => {
+      const contents = await snapshot.load()
+      const context = { judge: this.#judge, manager, allowUnmanaged, pause: this.#pause }
+      const { result: leftOut } = await this.#change((draft) =>
+        planRestore(draft, contents, context),
+      )
+      for (const { kind, key, reason } of leftOut) await snapshot.setAside(kind, key, reason)
+      for (const { managedBy, since } of this.#holdings.documents.values())
+        if (managedBy === null) this.#lastSince = Math.max(this.#lastSince, since)
+      const isSameManager = manager !== null && contents.manager === manager
+      if (isSameManager) this.#tenure = { ...this.#tenure, epoch: contents.epoch }
+      this.#wasComplete = isSameManager && contents.complete && leftOut.length === 0
+      if (leftOut.length > 0 || !contents.isIntact) await this.#keep(NO_CHANGES)
+      return { complete: this.#wasComplete }
+    })
+  }
+
+  /** By hand, one after the other, served together. Rejects with what a `Lazy` throws, nothing changed. */
+  load(documents: readonly Lazy[]): Promise<readonly HandResult[]> {
+    return this.#byHand(async (draft, context) => {
+      const results: HandResult[] = []
+      for (const document of documents) {
+        results.push(loadByHand(draft, document(), context))
+        await this.#pause()
+      }
+      return results
+    })
+  }
+
+  delete(id: string): Promise<HandResult> {
+    return this.#byHand((draft) => Promise.resolve(deleteByHand(draft, id)))
+  }
+
+  putRealm(record: unknown): Promise<HandResult> {
+    return this.#byHand((draft) => Promise.resolve(putRealmByHand(draft, record)))
+  }
+
+  deleteRealm(uri: string): Promise<HandResult> {
+    return this.#byHand((draft) => Promise.resolve(deleteRealmByHand(draft, uri)))
+  }
+
+  /** One table build; what is refused keeps its last good version. */
+  sync(call: SyncCall): Promise<SyncOutcome> {
+    return this.#queue.run(async () => {
+      const { manager } = this.#tenure
+      const fencing = fence(this.#tenure, call, () => this.#holdings.rootDigest(manager))
+      const isNewEpoch = this.#adopt({ epoch: fencing.epoch })
+      if (!fencing.pass) {
+        if (isNewEpoch) await this.#keep(NO_CHANGES)
+        return fencing.refusal
+      }
+      const context = { judge: this.#judge, nowMs: this.#options.now(), pause: this.#pause }
+      const { result, draft } = await this.#change((draft) => planSync(draft, call, context))
+      const items = result.map((item) => this.#withShadows(item))
+      const rootDigest = this.#holdings.rootDigest(manager)
+      const isComplete = call.complete === rootDigest
+      const isNewlyComplete = isComplete && this.#adopt({ complete: true })
+      if (isNewEpoch || isNewlyComplete || !draft.isEmpty) await this.#keep(draft)
+      this.#report(items)
+      this.#options.observer?.synced?.(isComplete)
+      if (call.complete === undefined || isComplete) return { reason: 'done', rootDigest, items }
+      const held = this.#holdings.entriesOf(manager)
+      return { reason: 'incomplete', rootDigest, items, held }
+    })
+  }
+
+  /** Resolves when the change that runs has ended and the snapshot rests. */
+  async close(): Promise<void> {
+    await this.#queue.idle()
+    await this.#keeper?.close()
+  }
+
+  async #byHand<T extends HandResult | readonly HandResult[]>(
+    plan: (draft: Draft, context: HandContext) => Promise<T>,
+  ): Promise<T> {
+    return this.#queue.run(async () => {
+      const context = {
+        judge: this.#judge,
+        nowMs: this.#options.now(),
+        nextSince: () => (this.#lastSince = Math.max(this.#options.now(), this.#lastSince + 1)),
+      }
+      const { result, draft } = await this.#change((draft) => plan(draft, context))
+      if (!draft.isEmpty) await this.#keep(draft)
+      const results: readonly HandResult[] = 'item' in result ? [result] : result
+      this.#report(results.map(({ item }) => item))
+      return result
+    })
+  }
+
+  /** Plans on a draft, then serves and holds the result; or rolls back and rejects. */
+  async #change<T>(
+    plan: (draft: Draft) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly draft: Draft }> {
+    const draft = new Draft(this.#holdings, this.#index)
+    try {
+      const result = await plan(draft)
+      if (!draft.isEmpty) await this.#options.serving.apply(draft.servingChange)
+      if (!draft.isEmpty) this.#version += 1
+      draft.commit()
+      return { result, draft }
+    } catch (error) {
+      draft.rollback()
+      throw error
+    }
+  }
+
+  /** True when it is news. */
+  #adopt(news: Partial<Tenure>): boolean {
+    const tenure = { ...this.#tenure, ...news }
+    const { epoch, complete } = this.#tenure
+    if (tenure.epoch === epoch && tenure.complete === complete) return false
+    this.#tenure = tenure
+    this.#version += 1
+    return true
+  }
+
+  async #keep(changes: Changes): Promise<void> {
+    const complete = this.#tenure.complete || this.#wasComplete
+    await this.#keeper?.keep(changes, { ...this.#tenure, complete })
+  }
+
+  #withShadows(item: SyncItem): SyncItem {
+    const document = item.kind === 'spec' ? this.#holdings.documents.get(item.id) : undefined
+    if (document === undefined || item.result === 'rejected') return item
+    return { ...item, warnings: warningsOf(document, this.#index) }
+  }
+
+  #view(): ReturnType<typeof stateView> {
+    return stateView({
+      holdings: this.#holdings,
+      index: this.#index,
+      tenure: this.#tenure,
+      bootId: this.#options.bootId,
+      version: this.#version,
+      sessionsOf: (uri) => this.sessionsOf(uri),
+    })
+  }
+
+  #report(items: readonly SyncItem[]): void {
+    const { log, observer } = this.#options
+    for (const item of items) {
+      logItem(log, item)
+      observer?.item?.(item)
+    }
+    observer?.held?.(this.#holdings.documents.size, this.#holdings.realms.size)
+  }
+}

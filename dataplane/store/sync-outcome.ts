@@ -1,0 +1,16 @@
+// What became of a sync call: done, done but not what was expected, or refused with nothing changed.
+
+import type { HeldEntry } from '../../spec/digest.ts'
+import type { SyncItem } from '../../spec/wire.ts'
+import type { SyncRefusalReason } from './fencing.ts'
+
+export type SyncOutcome =
+  | { readonly reason: 'done'; readonly rootDigest: string; readonly items: readonly SyncItem[] }
+  | {
+      /** The entries are in force, but `complete` named another root digest. */
+      readonly reason: 'incomplete'
+      readonly rootDigest: string
+      readonly items: readonly SyncItem[]
+      readonly held: readonly HeldEntry[]
+    }
+  | SyncRefusalReason
