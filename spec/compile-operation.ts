@@ -6,6 +6,7 @@ import { compileAction } from './compile-action.ts'
 import { compileBodyLimits, compileCallLimits, nearest } from './compile-limits.ts'
 import { checkHeaders } from './compile-headers.ts'
 import type {
+  CallLimits,
   CompiledAction,
   CompiledOperation,
   CompiledResponse,
@@ -14,13 +15,16 @@ import type {
   ContextRead,
 } from './compiled.ts'
 import type { Method } from './document.ts'
+import { FAULT } from './expression/fold.ts'
 import { readsOf } from './expression/reads.ts'
 import { constant, type Template } from './expression/template.ts'
 import type { Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
+import { toPlain } from './plain.ts'
 import { childPointer } from './problem.ts'
 import type { Scope } from './scope.ts'
+import { validatePart } from './validate.ts'
 
 const PROVIDES: readonly ContentType[] = [
   'application/json',
@@ -54,7 +58,9 @@ export const compileOperation = (
   ground: PathGround,
 ): CompiledOperation | undefined => {
   const { scope, findings } = ground
-  const map = toFoldedMap(foldInScope(raw, pointer, scope, findings), pointer, findings)
+  const template = foldInScope(raw, pointer, scope, findings)
+  if (typeof raw === 'string' && template !== FAULT) judgeGiven(template, method, pointer, findings)
+  const map = toFoldedMap(template, pointer, findings)
   if (map === undefined) return undefined
   const actionMap = requiredMap(map, 'action', findings)
   const responseMap = optionalMap(map, 'response', findings)
@@ -67,7 +73,7 @@ export const compileOperation = (
   const provides = compileTypes('provides', PROVIDES, ground)
   const headers = compilePathHeaders(ground)
   if (action === undefined) return undefined
-  const reads = collectReads([headers, ...Object.values(limits)], action, [onResult, onError])
+  const reads = collectReads([headers, ...limitTemplates(limits)], action, [onResult, onError])
   warnOfUnknownFields(reads, pointer, findings)
   const { security } = ground
   return {
@@ -83,6 +89,17 @@ export const compileOperation = (
     onError,
     reads,
   }
+}
+
+/** An operation that one expression gave is held to the same rules as one that was written. */
+const judgeGiven = (
+  template: Template,
+  method: Method,
+  pointer: string,
+  findings: Findings,
+): void => {
+  const part = method === 'options' ? 'optionsOperation' : 'operation'
+  validatePart(part, toPlain(template), pointer).forEach(findings.report)
 }
 
 /** The nearest of the path's and the defaults' headers, whole. */
@@ -165,7 +182,7 @@ const checkStatus = (template: Template, pointer: string, findings: Findings): v
 }
 
 const collectReads = (
-  shared: readonly Template[],
+  shared: readonly (Template | undefined)[],
   action: CompiledAction,
   responses: readonly CompiledResponse[],
 ): readonly ContextRead[] => {
@@ -184,6 +201,13 @@ const collectReads = (
   }
   return [...reads].sort() as ContextRead[]
 }
+
+const limitTemplates = (limits: CallLimits): readonly (Template | undefined)[] => [
+  limits.timeout,
+  limits.connectTimeout,
+  limits.retries,
+  limits.retryTimeout,
+]
 
 const templatesOf = (action: CompiledAction): readonly (Template | undefined)[] => {
   switch (action.type) {

@@ -8,7 +8,7 @@ import { constant } from './expression/template.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
 import type { Findings } from './findings.ts'
 import { readInteger, readTexts } from './folded.ts'
-import { type NamedVersion } from './versions.ts'
+import type { NamedVersion } from './versions.ts'
 import { parseBasePath } from './path-pattern.ts'
 import { childPointer } from './problem.ts'
 import { createScope, type Scope } from './scope.ts'
@@ -65,10 +65,12 @@ const scopeMembers = (
   variables: unknown
   defaults: unknown
   status_codes: unknown
+  security: unknown
 } => ({
   variables: member(value, 'variables'),
   defaults: member(value, 'defaults'),
   status_codes: member(value, 'status_codes'),
+  security: member(value, 'security'),
 })
 
 const compileBasePath = (

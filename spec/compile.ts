@@ -63,6 +63,7 @@ const compileApi = (
         variables: member(document, 'variables'),
         defaults: member(document, 'defaults'),
         status_codes: member(document, 'status_codes'),
+        security: member(document, 'security'),
         secrets: environment.variables,
       },
       undefined,

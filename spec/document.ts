@@ -21,6 +21,8 @@ export interface ApiDocument {
   readonly variables?: ValueMap
   readonly defaults?: DefaultsObject
   readonly status_codes?: StatusCodesObject
+  /** Where no path says otherwise; nearer than `defaults.security`. */
+  readonly security?: Expr<ValueMap>
   readonly versions: Readonly<Record<string, VersionObject>> | readonly VersionObject[]
 }
 
@@ -58,10 +60,11 @@ export interface VersionObject {
   readonly is_deprecated?: boolean
   readonly pool_size?: number
   readonly info?: ValueMap
-  readonly meta?: ValueMap
   readonly variables?: ValueMap
   readonly defaults?: DefaultsObject
   readonly status_codes?: StatusCodesObject
+  /** Where no path says otherwise; nearer than `defaults.security`. */
+  readonly security?: Expr<ValueMap>
   readonly languages?: readonly string[]
 }
 

@@ -23,6 +23,8 @@ export interface Level {
   readonly variables?: unknown
   readonly defaults?: unknown
   readonly status_codes?: unknown
+  /** Of an API or version object; a path's own is read where all its properties are. */
+  readonly security?: unknown
   /** Values from Secrets: laid over `variables`, data and never expressions. */
   readonly secrets?: ValueMap | undefined
 }
@@ -53,37 +55,12 @@ type Group = 'variables' | 'defaults' | 'status_codes'
 export const createScope = (level: Level, parent: Scope | undefined, findings: Findings): Scope => {
   const groups: Record<Group, Entries> = {
     variables: withSecrets(entriesOf(level, 'variables'), level),
-    defaults: entriesOf(level, 'defaults'),
+    defaults: withOwnSecurity(entriesOf(level, 'defaults'), level),
     status_codes: entriesOf(level, 'status_codes'),
   }
-  const done = new Map<string, Template>()
-  const active: string[] = []
   const inherited = parent?.foldScope
-
-  const resolve = (group: Group, name: string, entry: Entry): Template => {
-    const label = `${group}.${name}`
-    const known = done.get(label)
-    if (known !== undefined) return known
-    const start = active.indexOf(label)
-    if (start >= 0) {
-      // An entry that names itself builds on what it overrides: `{{variables.cors |> put(…)}}`.
-      const above = start === active.length - 1 ? inherited?.read(group, name) : undefined
-      if (above !== undefined) return above
-      reportCycle([...active.slice(start), label], entry.pointer, findings)
-      for (const member of active.slice(start)) done.set(member, FAULT)
-      return FAULT
-    }
-    active.push(label)
-    const template = entry.isData
-      ? constant(entry.value)
-      : fold(entry.value, entry.pointer, foldScope, findings.report)
-    active.pop()
-    // A cycle found on the way down has already settled this entry as faulty.
-    const settled = done.get(label) ?? template
-    done.set(label, settled)
-    return settled
-  }
-
+  const active: string[] = []
+  const resolve = createResolver({ active, inherited, findings, foldScope: () => foldScope })
   const wholes = new Map<LoadRoot, Template>()
 
   const foldScope: FoldScope = {
@@ -123,6 +100,44 @@ export const createScope = (level: Level, parent: Scope | undefined, findings: F
   }
 }
 
+type Resolve = (group: Group, name: string, entry: Entry) => Template
+
+interface ResolverParts {
+  /** Entries that are being folded right now, outermost first. */
+  readonly active: string[]
+  readonly inherited: FoldScope | undefined
+  readonly findings: Findings
+  readonly foldScope: () => FoldScope
+}
+
+/** Folds each entry once, whichever other entry needs it first. */
+const createResolver = ({ active, inherited, findings, foldScope }: ResolverParts): Resolve => {
+  const done = new Map<string, Template>()
+  return (group, name, entry) => {
+    const label = `${group}.${name}`
+    const known = done.get(label)
+    if (known !== undefined) return known
+    const start = active.indexOf(label)
+    if (start >= 0) {
+      // An entry that names itself builds on what it overrides: `{{variables.cors |> put(…)}}`.
+      const above = start === active.length - 1 ? inherited?.read(group, name) : undefined
+      if (above !== undefined) return above
+      reportCycle([...active.slice(start), label], entry.pointer, findings)
+      for (const member of active.slice(start)) done.set(member, FAULT)
+      return FAULT
+    }
+    active.push(label)
+    const template = entry.isData
+      ? constant(entry.value)
+      : fold(entry.value, entry.pointer, foldScope(), findings.report)
+    active.pop()
+    // A cycle found on the way down has already settled this entry as faulty.
+    const settled = done.get(label) ?? template
+    done.set(label, settled)
+    return settled
+  }
+}
+
 const entriesOf = (level: Level, group: Group): Map<string, Entry> => {
   const map = level[group]
   const entries = new Map<string, Entry>()
@@ -130,6 +145,18 @@ const entriesOf = (level: Level, group: Group): Map<string, Entry> => {
   const base = childPointer(level.pointer, group)
   for (const [name, value] of Object.entries(map))
     entries.set(name, { value, pointer: childPointer(base, name), isData: false })
+  return entries
+}
+
+/** A `security` beside `defaults` must not be served as if it were not there (§5): it is the nearer one. */
+const withOwnSecurity = (entries: Map<string, Entry>, level: Level): Entries => {
+  const { security, pointer } = level
+  if (isMap(security) || typeof security === 'string')
+    entries.set('security', {
+      value: security,
+      pointer: childPointer(pointer, 'security'),
+      isData: false,
+    })
   return entries
 }
 
@@ -148,7 +175,7 @@ const reportCycle = (chain: readonly string[], pointer: string, findings: Findin
 const mergeStatusCodes = (
   entries: Entries,
   parent: Scope | undefined,
-  resolve: (group: Group, name: string, entry: Entry) => Template,
+  resolve: Resolve,
   findings: Findings,
 ): StatusCodes => {
   const inherited = parent?.statusCodes ?? STATUS_CODES

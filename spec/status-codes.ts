@@ -48,8 +48,11 @@ const OTHER_SPELLINGS = {
 } as const
 
 /** behaviour §4: an upstream's 400–599 fails its action with a URI that maps to that very status. */
-const UPSTREAM = Object.fromEntries(
-  Array.from({ length: 200 }, (_, index) => [`svc.error.upstream.${400 + index}`, 400 + index]),
+const UPSTREAM: StatusCodes = Object.fromEntries(
+  Array.from(
+    { length: 200 },
+    (_, index) => [`svc.error.upstream.${400 + index}`, 400 + index] as const,
+  ),
 )
 
 /**
@@ -57,11 +60,10 @@ const UPSTREAM = Object.fromEntries(
  * @example STATUS_CODES['wamp.error.no_such_procedure'] // 501
  */
 export const STATUS_CODES: StatusCodes = Object.freeze(
-  Object.assign(
-    Object.create(null) as Record<string, number>,
-    SPECIFIED,
-    ADDED,
-    OTHER_SPELLINGS,
-    UPSTREAM,
-  ),
+  Object.assign(Object.create(null) as StatusCodes, {
+    ...SPECIFIED,
+    ...ADDED,
+    ...OTHER_SPELLINGS,
+    ...UPSTREAM,
+  }),
 )

@@ -12,12 +12,14 @@ export interface ActionEnvironment {
   readonly hasRealm: () => boolean
 }
 
+type Factory<A> = (
+  action: A,
+  operation: CompiledOperation,
+  environment: ActionEnvironment,
+) => Perform
+
 type Factories = {
-  readonly [T in CompiledAction['type']]: (
-    action: Extract<CompiledAction, { readonly type: T }>,
-    operation: CompiledOperation,
-    environment: ActionEnvironment,
-  ) => Perform
+  readonly [T in CompiledAction['type']]: Factory<Extract<CompiledAction, { readonly type: T }>>
 }
 
 const FACTORIES: Factories = {
@@ -38,13 +40,9 @@ const FACTORIES: Factories = {
 export const createPerformer = (
   operation: CompiledOperation,
   environment: ActionEnvironment,
-): Perform => create(operation.action, operation, environment)
-
-const create = <T extends CompiledAction['type']>(
-  action: Extract<CompiledAction, { readonly type: T }>,
-  operation: CompiledOperation,
-  environment: ActionEnvironment,
 ): Perform => {
-  const factory = FACTORIES[action.type as T]
+  const { action } = operation
+  // The table's type pairs each action with its own factory; a union of functions can't be called as such.
+  const factory = FACTORIES[action.type] as Factory<CompiledAction>
   return factory(action, operation, environment)
 }

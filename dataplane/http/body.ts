@@ -8,6 +8,12 @@ import { hasBody, type RequestHead } from './request-head.ts'
 /** `gone`: nobody waits for an answer any more. */
 type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
 
+export interface BodyPolicy {
+  readonly limits: BodyLimits
+  /** false: bytes are counted and dropped. */
+  readonly keep: boolean
+}
+
 const NOTHING = Buffer.alloc(0)
 
 /** Refuses a declared length over the limit before a byte of it comes. */
@@ -16,14 +22,13 @@ export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void
 }
 
 /**
- * Collects the body; `keep` false counts its bytes and drops them.
+ * Collects the body, or counts it.
  * `done` gets `payload_too_large`, `request_timeout`, or `gone` when the client goes away.
  */
 export const readBody = (
   request: IncomingMessage,
   head: RequestHead,
-  limits: BodyLimits,
-  keep: boolean,
+  { limits, keep }: BodyPolicy,
   done: Done,
 ): void => {
   if (!hasBody(head)) {

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentType, StatusCodes } from '../../spec/compiled.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
-import { isMap } from '../../spec/expression/value.ts'
+import { isList, isMap } from '../../spec/expression/value.ts'
 import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
 import { Context } from '../context.ts'
 import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
@@ -254,7 +254,7 @@ const upstreamHeaderMap = (headers: HeaderList): ValueMap => {
   const map: Record<string, Value> = Object.create(null) as Record<string, Value>
   for (const [name, value] of headers) {
     const earlier = map[name]
-    if (name === 'set-cookie') map[name] = [...(Array.isArray(earlier) ? earlier : []), value]
+    if (name === 'set-cookie') map[name] = [...(isList(earlier) ? earlier : []), value]
     else map[name] = typeof earlier === 'string' ? `${earlier}, ${value}` : value
   }
   return map

@@ -22,7 +22,7 @@ export const createOperationCache = <P>(
     }
     for (;;) {
       const candidate = ring[hand]
-      if (candidate === undefined || !candidate.isRecent) break
+      if (!candidate?.isRecent) break
       candidate.isRecent = false
       hand = (hand + 1) % limit
     }

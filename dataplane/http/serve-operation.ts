@@ -123,7 +123,7 @@ const readThenPerform = (
 ): void => {
   const { head, request } = arrival
   const keep = operation.needs.body || operation.forwardsBody
-  readBody(request, head, operation.bodyLimits, keep, (outcome, bytes, length) => {
+  readBody(request, head, { limits: operation.bodyLimits, keep }, (outcome, bytes, length) => {
     if (outcome === 'gone') {
       exchange.abandon()
       return

@@ -6,7 +6,9 @@ import type { GatewayError } from '../gateway-error.ts'
 import { unauthorized } from './challenge.ts'
 
 /** The identity for `security` in expressions, or the refusal. */
-export type Authentication = { readonly refusal: GatewayError | undefined }
+export interface Authentication {
+  readonly refusal: GatewayError | undefined
+}
 
 const ANONYMOUS: Authentication = { refusal: undefined }
 
