@@ -102,16 +102,16 @@ export class ConflictIndex {
   }
 
   /**
-   * Ids of the documents that lose a claim to this one: their verdicts change when it goes. To know all
-   * whom a replacement concerns, ask before it and after it.
+   * Ids of the documents whose verdict may rest on this one: those it wins against, and those who may
+   * share with it what others then lose. To know all whom a change concerns, ask before it and after it.
    */
   affectedBy(id: string): readonly string[] {
-    const losers = this.#keysOf(id).flatMap((key) => {
+    const affected = this.#keysOf(id).flatMap((key) => {
       const [winner, ...others] = this.#stakesOn(key)
-      if (winner?.claimant.id !== id) return []
-      return others.filter((stake) => isLost(stake, winner)).map(({ claimant }) => claimant.id)
+      const decides = winner?.claimant.id === id && others.some((stake) => isLost(stake, winner))
+      return decides ? others.map(({ claimant }) => claimant.id) : []
     })
-    return [...new Set(losers)]
+    return [...new Set(affected)]
   }
 
   #keysOf(id: string): readonly string[] {

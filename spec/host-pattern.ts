@@ -31,7 +31,7 @@ export function parseHost(source: string): ParsedHost {
   if (fault !== undefined) return invalid(source, fault)
   const text = withoutOuterDots(source)
   if (text === '_') return { ok: true, hosts: [ALL] }
-  if (/^\[[0-9a-f]*:/i.test(text)) return parseIpv6(source, text)
+  if (isBracketedAddress(text)) return parseIpv6(source, text)
   const tail = text.startsWith(TAIL)
   const rest = tail ? text.slice(TAIL.length).replace(/^\./, '') : text
   if (tail && rest === '') return { ok: true, hosts: [ALL] }
@@ -77,6 +77,9 @@ function faultOfText(source: string): string | undefined {
 
 /** One leading and one trailing dot are ignored: three forms of one host (§2.1). */
 const withoutOuterDots = (text: string): string => text.replace(/^\./, '').replace(/\.$/, '')
+
+const isBracketedAddress = (text: string): boolean =>
+  /^\[[0-9a-f:.]+\]$/i.test(text) && text.indexOf(':') !== text.lastIndexOf(':')
 
 function parseIpv6(source: string, text: string): ParsedHost {
   const address = canonicalIpv6(text)
