@@ -1,0 +1,311 @@
+import { describe, expect, it } from '@jest/globals'
+import { match } from '../../../dataplane/router/match.ts'
+import { edit, emptyTable, type RouteTable } from '../../../dataplane/router/route-table.ts'
+import { routeSet, type SetSource } from './routes.ts'
+
+const tableOf = (...sources: readonly SetSource[]): RouteTable<string> => {
+  const editor = edit(emptyTable<string>())
+  for (const source of sources) editor.put(routeSet(source))
+  return editor.done()
+}
+
+/** The targets without their id, or what came instead. */
+const served = (table: RouteTable<string>, host: string, path: string): unknown => {
+  const found = match(table, host, path)
+  return typeof found === 'object' ? found.candidates.map(({ target }) => target) : found
+}
+
+describe('paths', () => {
+  const table = tableOf({
+    id: 'd',
+    host: 'h',
+    base: '/v1',
+    paths: [
+      '/plain',
+      '/u/:id',
+      '/u/me',
+      '/u/:id/posts/:post',
+      '/opt/[:a]',
+      '/opt/fixed',
+      '/tail/[...]',
+      '/tail/one',
+      '/tail/:x',
+      '/mix/:a/end',
+      '/mix/lit/:b',
+      '/f/:name',
+      '/exact/[:a]',
+      '/exact',
+      '/back/:a/:b/c',
+      '/back/x/[...]',
+      '/a%20b/ž',
+      '/constructor',
+      '/:_/anything/:_',
+    ],
+  })
+
+  it.each([
+    ['/v1/plain', '/plain', []],
+    ['/v1/plain/', '/plain', []],
+    ['/v1/u/42', '/u/:id', ['42']],
+    ['/v1/u/42/', '/u/:id', ['42']],
+    ['/v1/u/me', '/u/me', []],
+    ['/v1/u/x-1/posts/y.2', '/u/:id/posts/:post', ['x-1', 'y.2']],
+    ['/v1/opt', '/opt/[:a]', []],
+    ['/v1/opt/5', '/opt/[:a]', ['5']],
+    ['/v1/opt/fixed', '/opt/fixed', []],
+    ['/v1/tail', '/tail/[...]', []],
+    ['/v1/tail/a/b/c', '/tail/[...]', []],
+    ['/v1/tail/one', '/tail/one', []],
+    ['/v1/tail/two', '/tail/:x', ['two']],
+    ['/v1/tail/one/more', '/tail/[...]', []],
+    ['/v1/mix/lit/end', '/mix/lit/:b', ['end']],
+    ['/v1/mix/other/end', '/mix/:a/end', ['other']],
+    ['/v1/back/x/y/c', '/back/x/[...]', []],
+    ['/v1/back/z/y/c', '/back/:a/:b/c', ['z', 'y']],
+    ['/v1/f/a%2Fb', '/f/:name', ['a/b']],
+    ['/v1/pl%61in', '/plain', []],
+    ['/v1/f/%C5%BElu%C5%A5', '/f/:name', ['žluť']],
+    ['/v1/f/100%2525', '/f/:name', ['100%25']],
+    ['/v1/f/a+b', '/f/:name', ['a+b']],
+    ['/v1/f/...', '/f/:name', ['...']],
+    ['/v1/f/.x', '/f/:name', ['.x']],
+    ['/v1/a%20b/%C5%BE', '/a%20b/ž', []],
+    ['/v1/tail/%2F/%25', '/tail/[...]', []],
+    ['/v1/u/%31/posts/%32', '/u/:id/posts/:post', ['1', '2']],
+    ['/v1/constructor', '/constructor', []],
+    ['/v1/q/anything/r', '/:_/anything/:_', ['q', 'r']],
+  ])('%s is served by %s', (path, route, captures) => {
+    expect(match(table, 'h', path)).toMatchObject({
+      candidates: [{ target: `d ${route}`, id: 'd' }],
+      captures,
+      hostCaptures: [],
+    })
+  })
+
+  it.each([
+    '',
+    '*',
+    '/',
+    '/v1',
+    '/v1/Plain',
+    '/plain',
+    '/v12/plain',
+    '/v1/u',
+    '/v1/u/',
+    '/v1/u/42/posts',
+    '//v1/plain',
+    '/v1//plain',
+    '/v1/plain//',
+    '/v1/./plain',
+    '/v1/u/../plain',
+    '/v1/u/..',
+    '/v1/u/.',
+    '/v1/u/%2e%2E',
+    '/v1/u/%2e',
+    '/v1/u//posts/1',
+    '/v1/tail/a//b',
+    '/v1/tail/a/../b',
+    '/v1/tail/a/.',
+    '/v1/tail/%2e%2e/b',
+    '/v1/tail//',
+    '/v1/__proto__',
+    '/v1/toString',
+    '/v1/opt/5/6',
+  ])('%p is served by nobody', (path) => {
+    expect(match(table, 'h', path)).toBeUndefined()
+  })
+
+  it.each(['/v1/%zz', '/v1/u/%', '/v1/u/%c3', '/%ff', '/v1/plain/%E0%A4%A'])(
+    '%s is malformed',
+    (path) => {
+      expect(match(table, 'h', path)).toBe('malformed')
+    },
+  )
+
+  it('shares what it captures when it captures nothing', () => {
+    const first = match(table, 'h', '/v1/plain')
+    const second = match(table, 'h', '/v1/u/me')
+    expect(typeof first === 'object' && typeof second === 'object').toBe(true)
+    expect(first).toMatchObject({ captures: [] })
+    expect(Object.isFrozen((first as { captures: unknown }).captures)).toBe(true)
+    expect((first as { captures: unknown }).captures).toBe(
+      (second as { captures: unknown }).captures,
+    )
+  })
+
+  it.each([
+    ['/', '/x', '/x'],
+    ['/[v1.0]', '/services/call', '/services/call'],
+    ['/[v1.0]', '/services/call', '/v1.0/services/call'],
+    ['/a/', '/x', '/a/x'],
+    ['/orders/[v1]', '/items/:sku', '/orders/v1/items/7'],
+  ])('base_path %s and path %s serve %s', (base, path, request) => {
+    expect(served(tableOf({ id: 'd', host: '_', base, paths: [path] }), 'h', request)).toEqual([
+      `d ${path}`,
+    ])
+  })
+})
+
+describe('documents that share a path', () => {
+  it.each<[string, readonly SetSource[], readonly string[]]>([
+    [
+      'older first',
+      [
+        { id: 'a', host: 'h', paths: ['/x'], since: 2 },
+        { id: 'b', host: 'h', paths: ['/x'], since: 1 },
+      ],
+      ['b /x', 'a /x'],
+    ],
+    [
+      'of one age by id',
+      [
+        { id: 'b', host: 'h', paths: ['/x'] },
+        { id: 'a', host: 'h', paths: ['/x'] },
+      ],
+      ['a /x', 'b /x'],
+    ],
+    [
+      'rank before age',
+      [
+        { id: 'a', host: 'h', paths: ['/x'], since: 1, rank: 1 },
+        { id: 'b', host: 'h', paths: ['/x'], since: 2 },
+      ],
+      ['b /x', 'a /x'],
+    ],
+    [
+      'fewer optional segments before age',
+      [
+        { id: 'a', host: 'h', paths: ['/[x]'], since: 1 },
+        { id: 'b', host: 'h', paths: ['/x'], since: 2 },
+      ],
+      ['b /x', 'a /[x]'],
+    ],
+    [
+      'what has no brackets before what leaves them out',
+      [{ id: 'a', host: 'h', paths: ['/x/[y]', '/x'] }],
+      ['a /x', 'a /x/[y]'],
+    ],
+    [
+      'one document: the order of its paths does not count (1)',
+      [{ id: 'a', host: 'h', base: '/x', paths: ['/[y]/[...]', '/[z]'] }],
+      ['a /[z]'],
+    ],
+    [
+      'one document: the order of its paths does not count (2)',
+      [{ id: 'a', host: 'h', paths: ['/[y]/x', '/x/[z]'] }],
+      ['a /x/[z]', 'a /[y]/x'],
+    ],
+    [
+      'one document: the order of its paths does not count (3)',
+      [{ id: 'a', host: 'h', paths: ['/x/[z]', '/[y]/x'] }],
+      ['a /x/[z]', 'a /[y]/x'],
+    ],
+  ])('%s', (_, sources, targets) => {
+    expect(served(tableOf(...sources), 'h', '/x')).toEqual(targets)
+  })
+
+  it('gives each candidate its own pattern and host', () => {
+    const table = tableOf(
+      { id: 'a', host: ':tenant.h', paths: ['/:x'] },
+      { id: 'b', host: ':customer.h', paths: ['/:y'] },
+    )
+    expect(match(table, 'acme.h', '/1')).toMatchObject({
+      candidates: [
+        { host: { bindings: ['tenant', null] }, pattern: { bindings: ['x'] } },
+        { host: { bindings: ['customer', null] }, pattern: { bindings: ['y'] } },
+      ],
+      captures: ['1'],
+      hostCaptures: ['acme'],
+    })
+  })
+})
+
+describe('hosts', () => {
+  const table = tableOf(
+    { id: 'exact', host: 'api.acme.com', paths: ['/:any'] },
+    { id: 'label', host: ':tenant.acme.com', paths: ['/who', '/only/label'] },
+    { id: 'www', host: '[www.]shop.com', paths: ['/who'] },
+    { id: 'wild', host: 'shop.:_', paths: ['/who'] },
+    { id: 'deep', host: '[...]deep.com', paths: ['/who'] },
+    { id: 'deep-label', host: ':x.deep.com', paths: ['/who'] },
+    { id: 'v4', host: '127.0.0.1', paths: ['/who'] },
+    { id: 'v6', host: '[::1]', paths: ['/who'] },
+    { id: 'two', host: ':a.:b.two.com', paths: ['/who'] },
+    { id: 'all', host: '_', paths: ['/all/who', '/only/label/all'] },
+  )
+
+  it.each([
+    ['api.acme.com', '/who', 'exact /:any', []],
+    ['API.Acme.com', '/who', 'exact /:any', []],
+    ['api.acme.com:8443', '/who', 'exact /:any', []],
+    ['api.acme.com.', '/who', 'exact /:any', []],
+    ['.api.acme.com', '/who', 'exact /:any', []],
+    ['api.acme.com.:80', '/who', 'exact /:any', []],
+    ['ACME2.acme.com', '/who', 'label /who', ['acme2']],
+    ['api.acme.com', '/only/label', 'label /only/label', ['api']],
+    ['shop.com', '/who', 'www /who', []],
+    ['www.shop.com', '/who', 'www /who', []],
+    ['shop.example', '/who', 'wild /who', ['example']],
+    ['a.b.c.deep.com', '/who', 'deep /who', []],
+    ['deep.com', '/who', 'deep /who', []],
+    ['a.deep.com', '/who', 'deep-label /who', ['a']],
+    ['127.0.0.1:8080', '/who', 'v4 /who', []],
+    ['[::1]:8080', '/who', 'v6 /who', []],
+    ['[0:0:0:0:0:0:0:1]', '/who', 'v6 /who', []],
+    ['x.y.two.com', '/who', 'two /who', ['x', 'y']],
+    ['unknown', '/all/who', 'all /all/who', []],
+    ['api.acme.com', '/all/who', 'all /all/who', []],
+    ['', '/all/who', 'all /all/who', []],
+    ['a..b', '/all/who', 'all /all/who', []],
+    ['..', '/all/who', 'all /all/who', []],
+    ['[::1', '/all/who', 'all /all/who', []],
+    [`${'x.'.repeat(300)}acme.com`, '/all/who', 'all /all/who', []],
+  ])('%s %s is served by %s', (host, path, target, hostCaptures) => {
+    for (const times of ['found', 'remembered']) {
+      expect([times, match(table, host, path)]).toMatchObject([
+        times,
+        { candidates: [{ target }], hostCaptures },
+      ])
+    }
+  })
+
+  it.each([
+    ['a.b.acme.com', '/who'],
+    ['acme.com', '/who'],
+    ['..acme.com', '/who'],
+    ['ww2.shop.com', '/who'],
+    ['shop.co.example', '/who'],
+    ['unknown', '/who'],
+    ['xdeep.com', '/who'],
+    ['[::2]', '/who'],
+    ['constructor', '/who'],
+  ])('%s %s is served by nobody', (host, path) => {
+    expect(match(table, host, path)).toBeUndefined()
+    expect(match(table, host, path)).toBeUndefined()
+  })
+
+  it('has nobody when it is empty', () => {
+    expect(match(emptyTable(), 'h', '/')).toBeUndefined()
+  })
+
+  it.each([
+    [1, 2, 'left /x'],
+    [2, 1, 'right /x'],
+    [1, 1, 'left /x'],
+  ])('of equally specific patterns of ages %d and %d takes %s', (left, right, target) => {
+    const equal = tableOf(
+      { id: 'left', host: 'a.:_.c', paths: ['/x', '/left'], since: left },
+      { id: 'right', host: ':_.b.c', paths: ['/x', '/right'], since: right },
+    )
+    expect(served(equal, 'a.b.c', '/x')).toEqual([target])
+    expect(served(equal, 'a.b.c', '/left')).toEqual(['left /left'])
+    expect(served(equal, 'a.b.c', '/right')).toEqual(['right /right'])
+  })
+
+  it('still finds a host after many others were asked for', () => {
+    for (let at = 0; at < 50_000; at += 1) match(table, `h${at}.acme.com`, '/who')
+    expect(served(table, 'h1.acme.com', '/who')).toEqual(['label /who'])
+    expect(served(table, 'h49999.acme.com', '/who')).toEqual(['label /who'])
+    expect(served(table, 'h30000.acme.com', '/who')).toEqual(['label /who'])
+  })
+})

@@ -1,0 +1,126 @@
+// What the route table must answer, the slow and plain way: every route of every document is tried.
+
+import type { HostPattern } from '../../../spec/host-pattern.ts'
+import type { PathPattern } from '../../../spec/path-pattern.ts'
+import type { RouteSet } from '../../../dataplane/router/route.ts'
+
+export type Answer = 'malformed' | undefined | Served
+
+interface Served {
+  readonly targets: readonly string[]
+  readonly captures: readonly string[]
+  readonly hostCaptures: readonly string[]
+}
+
+interface Fit {
+  readonly served: { readonly target: string; readonly captures: readonly string[] }
+  readonly hostCaptures: readonly string[]
+  /** Smaller is first: literal `0`, one of any text `1`, tail `2`, position by position. */
+  readonly kinds: string
+  readonly hostKinds: string
+  readonly specificity: number
+  readonly order: readonly (number | string)[]
+}
+
+export function naiveMatch(sets: readonly RouteSet<string>[], host: string, path: string): Answer {
+  const segments = segmentsOf(path)
+  if (segments === 'malformed') return 'malformed'
+  if (segments.some((segment) => ['', '.', '..'].includes(segment))) return undefined
+  const fits = sets.flatMap((set) => fitsOf(set, labelsOf(host), segments))
+  const specificity = Math.max(...fits.map((fit) => fit.specificity))
+  const onHosts = Map.groupBy(
+    fits.filter((fit) => fit.specificity === specificity),
+    (fit) => fit.hostKinds,
+  )
+  const perHost = [...onHosts.values()].map(bestPlace)
+  const [best] = perHost.sort((a, b) => compare(documentOrder(a), documentOrder(b)))
+  return (
+    best?.[0] && {
+      targets: best.map((fit) => fit.served.target),
+      captures: best[0].served.captures,
+      hostCaptures: best[0].hostCaptures,
+    }
+  )
+}
+
+function bestPlace(fits: readonly Fit[]): readonly Fit[] {
+  const kinds = fits.map((fit) => fit.kinds).sort()[0]
+  return fits.filter((fit) => fit.kinds === kinds).sort((a, b) => compare(a.order, b.order))
+}
+
+/** Of equally specific hosts the oldest document; of one document's the one literal further right. */
+const documentOrder = (fits: readonly Fit[]): readonly (number | string)[] => [
+  ...(fits[0]?.order.slice(2, 5) ?? []),
+  fits[0]?.hostKinds ?? '',
+]
+
+function fitsOf(
+  set: RouteSet<string>,
+  labels: readonly string[],
+  segments: readonly string[],
+): readonly Fit[] {
+  return set.hosts.flatMap((host) =>
+    set.routes.flatMap((route, index) =>
+      route.patterns.flatMap((pattern): Fit[] => {
+        const hostCaptures = fitHost(host, labels)
+        const captures = fitPath(pattern, segments)
+        if (hostCaptures === undefined || captures === undefined) return []
+        const shape = route.patterns.map((way) => JSON.stringify([way.segments, way.tail])).join()
+        const brackets = route.patterns.length > 1 ? 1 : 0
+        return [
+          {
+            served: { target: route.target, captures },
+            hostCaptures,
+            kinds: kindsOf(pattern.segments) + (pattern.tail ? '2' : ''),
+            hostKinds: kindsOf(host.labels.toReversed()),
+            specificity:
+              2 * host.labels.filter((label) => label !== null).length + (host.tail ? 0 : 1),
+            order: [pattern.optional, brackets, set.rank, set.since, set.id, shape, index],
+          },
+        ]
+      }),
+    ),
+  )
+}
+
+const kindsOf = (steps: readonly (string | null)[]): string =>
+  steps.map((step) => (step === null ? '1' : '0')).join('')
+
+function fitHost(host: HostPattern, labels: readonly string[]): readonly string[] | undefined {
+  const extra = labels.length - host.labels.length
+  if (extra < 0 || (extra > 0 && !host.tail)) return undefined
+  const own = labels.slice(extra)
+  const fits = host.labels.every((label, at) =>
+    label === null ? own[at] !== '' : label === own[at],
+  )
+  return fits ? own.filter((_, at) => host.labels[at] === null) : undefined
+}
+
+function fitPath(pattern: PathPattern, segments: readonly string[]): readonly string[] | undefined {
+  const extra = segments.length - pattern.segments.length
+  if (extra < 0 || (extra > 0 && !pattern.tail)) return undefined
+  const fits = pattern.segments.every((text, at) => text === null || text === segments[at])
+  return fits ? segments.filter((_, at) => pattern.segments[at] === null) : undefined
+}
+
+function segmentsOf(path: string): readonly string[] | 'malformed' {
+  const raw = path.slice(1).split('/')
+  if (raw.at(-1) === '') raw.pop()
+  try {
+    return raw.map((segment) => decodeURIComponent(segment))
+  } catch {
+    return 'malformed'
+  }
+}
+
+function labelsOf(host: string): readonly string[] {
+  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/^\./, '').replace(/\.$/, '')
+  return name.includes('..') || name === '' || name.startsWith('.') || name.endsWith('.')
+    ? ['']
+    : name.split('.')
+}
+
+function compare(a: readonly (number | string)[], b: readonly (number | string)[]): number {
+  const at = a.findIndex((value, index) => value !== b[index])
+  return at === -1 ? 0 : (a[at] ?? 0) < (b[at] ?? 0) ? -1 : 1
+}

@@ -1,0 +1,208 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { match } from '../../../dataplane/router/match.ts'
+import { edit, emptyTable, type RouteTable } from '../../../dataplane/router/route-table.ts'
+import type { RouteSet } from '../../../dataplane/router/route.ts'
+import { naiveMatch, type Answer } from './naive-match.ts'
+import { routeSet } from './routes.ts'
+
+const answer = (table: RouteTable<string>, host: string, path: string): Answer => {
+  const found = match(table, host, path)
+  if (found === undefined || found === 'malformed') return found
+  const { candidates, captures, hostCaptures } = found
+  return { targets: candidates.map(({ target }) => target), captures, hostCaptures }
+}
+
+const tableOf = (sets: readonly RouteSet<string>[]): RouteTable<string> => {
+  const editor = edit(emptyTable<string>())
+  for (const set of sets) editor.put(set)
+  return editor.done()
+}
+
+const HOSTS = [
+  'a.b',
+  'b',
+  'c.a.b',
+  '_',
+  ':x.b',
+  ':_.a.b',
+  'a.:_',
+  'c.:_.b',
+  ':x.:y.b',
+  '[...]b',
+  '[...]a.b',
+  '[...]:x.b',
+  '[a.]b',
+  '[:x.]a.b',
+  'c.a.:_',
+  'constructor',
+  '[...][c.]b',
+]
+
+const anyPath = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom('a', 'b', 'c', '%61', 'a%2Fb', '__proto__', ':'),
+      fc.constantFrom('', '', '', '[', '[x/'),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .chain((parts) =>
+    fc.constantFrom('', '', '/[...]').map((tail) => {
+      const open = parts.filter(([, bracket]) => bracket !== '').length
+      const body = parts.map(
+        ([text, bracket], at) => `/${bracket}${text === ':' ? `:p${at}` : text}`,
+      )
+      return body.join('') + tail + ']'.repeat(open)
+    }),
+  )
+
+const anySet = (id: fc.Arbitrary<string>): fc.Arbitrary<RouteSet<string>> =>
+  fc
+    .record({
+      id,
+      host: fc.constantFrom(...HOSTS),
+      base: fc.constantFrom('/', '/', '/a', '/[v]', '/:base'),
+      paths: fc.array(anyPath, { minLength: 1, maxLength: 5 }),
+      rank: fc.nat(1),
+      since: fc.nat(3),
+    })
+    .map(routeSet)
+
+const anyId = fc.constantFrom('one', 'two', 'three', 'constructor', '__proto__')
+const anySets = fc.uniqueArray(anySet(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')), {
+  selector: ({ id }) => id,
+  maxLength: 8,
+})
+const anyHost = fc
+  .tuple(
+    fc.constantFrom('', '', '.'),
+    fc.array(fc.constantFrom('a', 'b', 'B', 'c', 'x', 'constructor', ''), { maxLength: 4 }),
+    fc.constantFrom('', '', '.', ':80', '.:80', ':'),
+  )
+  .map(([start, labels, end]) => start + labels.join('.') + end)
+const anyRequestPath = fc
+  .array(
+    fc.constantFrom(
+      'a',
+      'a',
+      'b',
+      'c',
+      'v',
+      'x',
+      '%61',
+      'a%2fb',
+      '__proto__',
+      '',
+      '.',
+      '%2e%2E',
+      '...',
+      '%zz',
+      '%ff',
+    ),
+    { maxLength: 6 },
+  )
+  .map((segments) => `/${segments.join('/')}`)
+const anyRequest = fc.tuple(anyHost, anyRequestPath)
+
+describe('a route table', () => {
+  it('agrees with a plain search through every route', () => {
+    fc.assert(
+      fc.property(
+        anySets,
+        fc.array(anyRequest, { minLength: 20, maxLength: 40 }),
+        (sets, requests) => {
+          const table = tableOf(sets)
+          for (const [host, path] of requests) {
+            expect([host, path, answer(table, host, path)]).toEqual([
+              host,
+              path,
+              naiveMatch(sets, host, path),
+            ])
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is the same whatever the order of changes, and leaves older tables as they were', () => {
+    const anyChange = fc.oneof(anySet(anyId), anyId)
+    const anyBatches = fc.array(fc.array(anyChange, { maxLength: 4 }), { maxLength: 5 })
+    const anyRequests = fc.array(anyRequest, { minLength: 10, maxLength: 20 })
+    fc.assert(
+      fc.property(anyBatches, anyRequests, (batches, requests) => {
+        let table = emptyTable<string>()
+        const held = new Map<string, RouteSet<string>>()
+        const past: { table: RouteTable<string>; answers: readonly Answer[] }[] = []
+        const ask = (asked: RouteTable<string>): readonly Answer[] =>
+          requests.map(([host, path]) => answer(asked, host, path))
+        for (const batch of batches) {
+          const editor = edit(table)
+          for (const change of batch) {
+            if (typeof change === 'string') {
+              editor.remove(change)
+              held.delete(change)
+            } else {
+              editor.put(change)
+              held.set(change.id, change)
+            }
+          }
+          table = editor.done()
+          past.push({ table, answers: ask(table) })
+          expect(ask(table)).toEqual(ask(tableOf([...held.values()].reverse())))
+        }
+        for (const { table: older, answers } of past) {
+          // Not from what the table remembers of its hosts, but from its tries.
+          expect(ask({ ...older, cache: emptyTable<string>().cache })).toEqual(answers)
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('has nothing left when every document is gone', () => {
+    const table = tableOf([
+      routeSet({ id: 'a', host: '[www.]x.y', paths: ['/a/:b/[c]', '/t/[...]'] }),
+      routeSet({ id: 'b', host: ':_.y', paths: ['/a/:b/[c]'] }),
+    ])
+    const editor = edit(table)
+    editor.remove('a')
+    editor.remove('b')
+    expect(editor.done()).toMatchObject({ hosts: undefined, sets: undefined })
+  })
+
+  it('is the same object when nothing has changed', () => {
+    const table = tableOf([routeSet({ id: 'a', host: 'x', paths: ['/a'] })])
+    const editor = edit(table)
+    editor.remove('b')
+    expect(editor.done()).toBe(table)
+  })
+
+  it('can be taken from an editor that goes on', () => {
+    const editor = edit(emptyTable<string>())
+    editor.put(routeSet({ id: 'a', host: 'x', paths: ['/a'] }))
+    const first = editor.done()
+    editor.put(routeSet({ id: 'b', host: 'x', paths: ['/a', '/b'] }))
+    const second = editor.done()
+    expect(answer(first, 'x', '/a')).toMatchObject({ targets: ['a /a'] })
+    expect(answer(first, 'x', '/b')).toBeUndefined()
+    expect(answer(second, 'x', '/a')).toMatchObject({ targets: ['a /a', 'b /a'] })
+    expect(editor.done()).toBe(second)
+  })
+
+  it('finds each of thousands of hosts and of paths below one node', () => {
+    const many = Array.from({ length: 3000 }, (_, at) =>
+      routeSet({ id: `doc-${at}`, host: `h${at}.example.com`, paths: ['/x'] }),
+    )
+    const paths = Array.from({ length: 2000 }, (_, at) => `/p${at}`)
+    const table = tableOf([...many, routeSet({ id: 'wide', host: 'wide.com', paths })])
+    const missing = [
+      ...many.filter((_, at) => answer(table, `h${at}.example.com`, '/x') === undefined),
+      ...paths.filter((path) => answer(table, 'wide.com', path) === undefined),
+    ]
+    expect(missing).toEqual([])
+    expect(answer(table, 'h3000.example.com', '/x')).toBeUndefined()
+    expect(answer(table, 'wide.com', '/p2000')).toBeUndefined()
+  })
+})
