@@ -1,0 +1,40 @@
+# Everything one does with this repository. Needs Node 20 or newer and npm; the Node that the project runs
+# on, and everything else, is installed into node_modules.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check fix golden bench build clean
+
+# Newer than the lock file: what is installed is what the lock file says.
+STAMP := node_modules/.installed
+
+help: ## Show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+run: $(STAMP) ## Run the playground: a gateway, its operator and something to call
+	npm start
+
+test: $(STAMP) ## Run every test; JEST_ARGS="test/spec" for some
+	npm test -- $(JEST_ARGS)
+
+check: $(STAMP) ## Types, lint, format, floors, dead code, coverage
+	npm run check
+
+fix: $(STAMP) ## Format everything and mend what lint can mend
+	npm run format
+	npm run lint -- --fix
+
+golden: $(STAMP) ## Write the generated pages and golden files anew
+	npm run golden
+
+bench: $(STAMP) ## Measure against peers; writes docs/benchmarks.md
+	npm run bench
+
+build: $(STAMP) ## Compile to dist/
+	npm run build
+
+clean: ## Remove what was built and installed
+	rm -rf dist coverage node_modules
+
+$(STAMP): package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
