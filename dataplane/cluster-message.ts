@@ -11,6 +11,7 @@ export type ToWorker =
   | { readonly kind: 'start'; readonly task: number; readonly settings: GatewaySettings }
   | { readonly kind: 'apply'; readonly task: number; readonly change: ServingChange }
   | { readonly kind: 'listen'; readonly task: number; readonly at: Addresses }
+  | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
   /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
   | { readonly kind: 'measure'; readonly task: number }
   | { readonly kind: 'drain' | 'close' | 'abort' }

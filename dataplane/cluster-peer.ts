@@ -17,7 +17,7 @@ export type TaskOutcome =
   /** It died, or was killed for not answering. */
   | { readonly kind: 'gone' }
 
-type Task = Extract<ToWorker, { readonly kind: 'start' | 'apply' | 'listen' }>
+type Task = Extract<ToWorker, { readonly kind: 'start' | 'apply' | 'listen' | 'announce' }>
 type NewTask = Task extends infer T ? (T extends Task ? Omit<T, 'task'> : never) : never
 
 export class ClusterPeer {

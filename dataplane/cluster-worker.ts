@@ -36,6 +36,7 @@ export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
     }
     if (running === undefined) throw new Error('the worker has not started yet')
     if (message.kind === 'apply') await running.parts.serving.apply(message.change)
+    if (message.kind === 'announce') running.parts.announce?.(message.urls)
     if (message.kind !== 'listen') return undefined
     listeners = await openListeners({
       settings: withAddresses(running.settings, message.at),

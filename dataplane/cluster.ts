@@ -50,6 +50,9 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
     },
     serving: { apply: (change) => primary.apply(change) },
     listen: () => primary.listen(),
+    announce: (urls) => {
+      primary.announce(urls)
+    },
     exportMetrics: () => primary.exportMetrics(),
     beginDraining: () => {
       primary.phase = 'draining'
@@ -84,6 +87,7 @@ class Primary {
   #asked: Addresses = {}
   /** What the workers that are gone had counted: totals never go back. */
   #retired: MetricsState = []
+  #urls: readonly string[] = []
   #crashes = 0
   #onEmpty: (() => void) | undefined
 
@@ -110,10 +114,9 @@ class Primary {
 
   async listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>> {
     const { settings, processes } = this.#options
-    for (const setting of ['public', 'publicTls'] as const) {
-      const address = settings[setting]
-      if (address?.kind === 'unix') await removeStaleSocket(setting, address.path)
-    }
+    const { public: plain, publicTls: tls } = settings
+    if (plain.kind === 'unix') await removeStaleSocket('public', plain.path)
+    if (tls?.kind === 'unix') await removeStaleSocket('public-tls', tls.path)
     this.phase = 'serving'
     // The first one finds out whether the addresses can be had, and what port 0 becomes.
     const outcome = await this.#startWorker()
@@ -123,11 +126,16 @@ class Primary {
         outcome.kind === 'failed' ? outcome.message : 'a serving process ended at its start'
       throw new StartError(message)
     }
-    await Promise.all(Array.from({ length: processes - 1 }, () => this.#startWorker()))
+    await Promise.all(Array.from({ length: processes - 1 }, () => this.#startMore()))
     return {
       ...(this.#addresses.public && { public: urlOf('http', this.#addresses.public) }),
       ...(this.#addresses.publicTls && { publicTls: urlOf('https', this.#addresses.publicTls) }),
     }
+  }
+
+  announce(urls: readonly string[]): void {
+    this.#urls = urls
+    for (const peer of this.peers.values()) void peer.perform({ kind: 'announce', urls })
   }
 
   async exportMetrics(): Promise<MetricsState> {
@@ -156,6 +164,13 @@ class Primary {
     }, ABORT_MS).unref()
   }
 
+  /** Of one that fails the log tells; its end brings on the next. */
+  async #startMore(): Promise<void> {
+    const outcome = await this.#startWorker()
+    if (outcome.kind === 'done' || this.phase !== 'serving') return
+    this.#options.log.error('a serving process could not start', { ...outcome })
+  }
+
   /** Resolves when the worker serves all that is held, or will never. */
   #startWorker(): Promise<TaskOutcome> {
     const { settings, taskTimeoutMs = TASK_TIMEOUT_MS, fork = forkWorker } = this.#options
@@ -171,6 +186,7 @@ class Primary {
     })
     // Queued in one go: whatever is applied from here on comes after what is held now.
     void peer.perform({ kind: 'start', settings })
+    void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)
   }
@@ -178,13 +194,7 @@ class Primary {
   async #listen(peer: ClusterPeer): Promise<TaskOutcome> {
     const outcome = await peer.perform({ kind: 'listen', at: this.#asked })
     if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
-    else {
-      this.#options.log.error('a serving process could not start', {
-        worker: peer.worker.id,
-        outcome,
-      })
-      peer.worker.kill('SIGKILL')
-    }
+    else peer.worker.kill('SIGKILL')
     return outcome
   }
 
@@ -209,7 +219,7 @@ class Primary {
     })
     this.#options.onRestart?.()
     setTimeout(() => {
-      if (this.phase === 'serving') void this.#startWorker()
+      if (this.phase === 'serving') void this.#startMore()
     }, afterMs).unref()
   }
 }

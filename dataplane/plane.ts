@@ -14,6 +14,8 @@ export interface ServingParts {
   readonly serving: Serving
   readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
   readonly exportMetrics: () => Promise<MetricsState>
+  /** URLs of all listeners of this gateway, the control half's too: what no upstream may be. */
+  readonly announce?: (urls: readonly string[]) => void
   /** After the last request: pools, sessions, access log. */
   readonly close: () => Promise<void>
 }
@@ -25,6 +27,8 @@ export interface Plane extends Drainable {
    * @throws StartError when an address cannot be had
    */
   listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>>
+  /** To be told once everything listens; every serving process learns it, also one that starts later. */
+  announce(urls: readonly string[]): void
   /** Of all serving processes together. */
   exportMetrics(): Promise<MetricsState>
 }
@@ -37,6 +41,9 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
     listen: async () => {
       listeners = await openListeners({ settings, log, publicHandlers: parts.publicHandlers })
       return listeners.urls()
+    },
+    announce: (urls) => {
+      parts.announce?.(urls)
     },
     exportMetrics: async () => mergeStates([await parts.exportMetrics()]),
     beginDraining: () => {
