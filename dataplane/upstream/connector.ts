@@ -68,6 +68,8 @@ export const createConnector = (options: ConnectorOptions): Connector => {
       ? connectTls({
           ...to,
           ALPNProtocols: ['http/1.1'],
+          // RFC 6066 §3: literals are no server names.
+          ...(isIP(hostname) === 0 && { servername: hostname }),
           ...(options.ca && { ca: [...options.ca] }),
           ...(session && { session }),
         }).on('session', (fresh) => (session = fresh))

@@ -6,6 +6,7 @@ import type { EventEmitter } from 'node:events'
 import { Client } from 'undici'
 import type { Socket } from 'node:net'
 import type { Connector } from './connector.ts'
+import { withoutContinue } from './interim.ts'
 
 export interface Connection {
   readonly client: Client
@@ -51,26 +52,11 @@ export const createOriginPool = (options: PoolOptions): OriginPool => {
   }
 
   const open = (): Connection => {
-    const connection: Connection = {
-      client: openClient(options, (socket) => {
-        connection.socket = socket
-        if (socket !== undefined) skipContinue(socket, connection)
-      }),
-      socket: undefined,
-      isBusy: true,
-      isConnected: false,
-      awaitsAnswer: false,
-    }
-    connection.client
-      .on('connect', () => (connection.isConnected = true))
-      .on('disconnect', () => {
-        connection.isConnected = false
-        // A busy one tells its request, or connects anew for one that was just handed to it.
-        if (!connection.isBusy) forget(connection)
-      })
-    // A handler that threw has been told so by then; without a listener it would end the process.
-    const emitter: EventEmitter = connection.client
-    emitter.on('error', () => undefined)
+    const connection = openConnection(options)
+    connection.client.on('disconnect', () => {
+      // A busy one tells its request, or connects anew for one that was just handed to it.
+      if (!connection.isBusy) forget(connection)
+    })
     all.add(connection)
     return connection
   }
@@ -109,6 +95,26 @@ export const createOriginPool = (options: PoolOptions): OriginPool => {
       return { connected, running: all.size - idle.length - queued, queued }
     },
   }
+}
+
+const openConnection = (options: PoolOptions): Connection => {
+  const connection: Connection = {
+    client: openClient(options, (socket) => {
+      connection.socket = socket
+      if (socket !== undefined) skipContinue(socket, connection)
+    }),
+    socket: undefined,
+    isBusy: true,
+    isConnected: false,
+    awaitsAnswer: false,
+  }
+  connection.client
+    .on('connect', () => (connection.isConnected = true))
+    .on('disconnect', () => (connection.isConnected = false))
+  // A handler that threw has been told so by then; without a listener it would end the process.
+  const emitter: EventEmitter = connection.client
+  emitter.on('error', () => undefined)
+  return connection
 }
 
 const openClient = (options: PoolOptions, onSocket: (socket: Socket | undefined) => void): Client =>

@@ -1,0 +1,136 @@
+import { networkInterfaces } from 'node:os'
+import { describe, expect, it } from '@jest/globals'
+import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+
+const rules = (...entries: string[]) => readRules(entries).rules
+
+describe('a guard without rules', () => {
+  const guard = createGuard()
+
+  it.each([
+    '169.254.169.254',
+    '169.254.0.1',
+    '::ffff:169.254.169.254',
+    '::ffff:a9fe:a9fe',
+    '64:ff9b::a9fe:a9fe',
+    '2002:a9fe:a9fe::1',
+    'fe80::1',
+    'fe80::1%eth0',
+    'febf::1',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    'fd00:42::42',
+    '100.100.100.200',
+    '168.63.129.16',
+    '192.0.0.192',
+    'not an address',
+    '',
+  ])('denies %s', (address) => {
+    expect(guard.allows('host', address, 80)).toBe(false)
+  })
+
+  it.each([
+    '127.0.0.1',
+    '::1',
+    '10.0.0.1',
+    '192.168.1.1',
+    '8.8.8.8',
+    '2001:db8::1',
+    '100.100.100.201',
+    'fd00::1',
+  ])('allows %s', (address) => {
+    expect(guard.allows('host', address, 80)).toBe(true)
+  })
+})
+
+describe('rules', () => {
+  it.each<[string, string[], string[], string, string, boolean]>([
+    ['a denied network', [], ['10.0.0.0/8'], 'a', '10.1.2.3', false],
+    ['in IPv6 clothes', [], ['10.0.0.0/8'], 'a', '::ffff:10.1.2.3', false],
+    ['behind NAT64', [], ['10.0.0.0/8'], 'a', '64:ff9b::10.1.2.3', false],
+    ['another network', [], ['10.0.0.0/8'], 'a', '11.1.2.3', true],
+    ['defaults stay beside a deny', [], ['10.0.0.0/8'], 'a', '169.254.169.254', false],
+    ['a denied address', [], ['::1'], 'localhost', '::1', false],
+    ['a denied name', [], ['db.internal'], 'DB.Internal', '1.1.1.1', false],
+    ['with a trailing dot', [], ['db.internal'], 'db.internal.', '1.1.1.1', false],
+    ['a denied suffix', [], ['*.internal'], 'x.y.internal', '1.1.1.1', false],
+    ['a suffix is not its parent', [], ['*.internal'], 'internal', '1.1.1.1', true],
+    ['nor part of a label', [], ['*.internal'], 'notinternal', '1.1.1.1', true],
+    ['all names', [], ['*'], 'x', '1.1.1.1', false],
+    ['an allowed network', ['10.0.0.0/8'], [], 'a', '10.1.2.3', true],
+    ['and nothing else', ['10.0.0.0/8'], [], 'a', '8.8.8.8', false],
+    ['an allowed name', ['*.example.com'], [], 'a.example.com', '8.8.8.8', true],
+    ['and no other', ['*.example.com'], [], 'a.example.org', '8.8.8.8', false],
+    [
+      'a name opens no metadata service',
+      ['*.example.com'],
+      [],
+      'a.example.com',
+      '169.254.169.254',
+      false,
+    ],
+    ['an address does', ['169.254.169.254'], [], 'a', '169.254.169.254', true],
+    ['deny beats allow', ['10.0.0.0/8'], ['10.1.0.0/16'], 'a', '10.1.2.3', false],
+    ['allow beside deny', ['10.0.0.0/8'], ['10.1.0.0/16'], 'a', '10.2.2.3', true],
+    ['reserved words', [], ['constructor'], 'constructor', '1.1.1.1', false],
+  ])('%s', (...[, allow, deny, host, address, expected]) => {
+    const guard = createGuard({ allow: rules(...allow), deny: rules(...deny) })
+    expect(guard.allows(host, address, 80)).toBe(expected)
+  })
+
+  it.each([
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/9',
+    '::1/129',
+    '10.0.0',
+    '300.1.1.1',
+    'a b',
+    '*x.com',
+    'http://x',
+    '',
+  ])('%j is a fault', (entry) => {
+    expect(readRules([entry]).faults).toEqual([expect.stringContaining(`'${entry}'`)])
+  })
+})
+
+describe('own listeners', () => {
+  const guard = (...own: [string, number][]) =>
+    createGuard({ ownListeners: () => own.map(([address, port]) => ({ address, port })) })
+  const outside = Object.values(networkInterfaces())
+    .flatMap((each) => each ?? [])
+    .map(({ address }) => address)
+    .filter((address) => !address.startsWith('fe80'))
+
+  it.each<[[string, number], string, number, boolean]>([
+    [['127.0.0.1', 18081], '127.0.0.1', 18081, false],
+    [['127.0.0.1', 18081], '127.0.0.1', 18080, true],
+    [['127.0.0.1', 18081], '127.0.0.2', 18081, true],
+    [['127.0.0.1', 18081], '::ffff:127.0.0.1', 18081, false],
+    [['127.0.0.1', 18081], '0.0.0.0', 18081, false],
+    [['127.0.0.1', 18081], '::', 18081, false],
+    [['0.0.0.0', 18080], '127.0.0.9', 18080, false],
+    [['::', 18080], '127.0.0.1', 18080, false],
+    [['::', 18080], '::1', 18080, false],
+    [['0.0.0.0', 18080], '8.8.8.8', 18080, true],
+    [['::1', 18080], '::1', 18080, false],
+  ])('%j against %s:%i: %s', (own, address, port, expected) => {
+    expect(guard(own).allows('x', address, port)).toBe(expected)
+  })
+
+  it('a listener everywhere is reached by every address of the machine', () => {
+    expect(outside.map((address) => guard(['0.0.0.0', 1]).allows('x', address, 1))).toEqual(
+      outside.map(() => false),
+    )
+  })
+
+  it('no rule opens them', () => {
+    const open = createGuard({
+      allow: rules('127.0.0.0/8'),
+      ownListeners: () => [{ address: '127.0.0.1', port: 1 }],
+    })
+    expect(open.allows('x', '127.0.0.1', 1)).toBe(false)
+    expect(open.allows('x', '127.0.0.1', 2)).toBe(true)
+  })
+})

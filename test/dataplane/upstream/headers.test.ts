@@ -1,0 +1,325 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  dashed,
+  fromClient,
+  fromDocument,
+  fromUpstream,
+  headerMap,
+  valuesOf,
+} from '../../../dataplane/upstream/headers.ts'
+import { toText } from '../../../spec/expression/text.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+
+type Pairs = readonly (readonly [string, string])[]
+
+const raw = (pairs: Pairs): string[] => pairs.flat()
+
+describe('fromClient', () => {
+  it.each([
+    'Host',
+    'Content-Length',
+    'Transfer-Encoding',
+    'TE',
+    'Trailer',
+    'Upgrade',
+    'Keep-Alive',
+    'Proxy-Connection',
+    'Proxy-Authorization',
+    'Proxy-Authenticate',
+    'HTTP2-Settings',
+    'Expect',
+    'X-Request-Id',
+    'X_Request_Id',
+    'Forwarded',
+    'X-Real-IP',
+    'x_real_ip',
+    'X-Forwarded-For',
+    'X_Forwarded_For',
+    'x-forwarded_for',
+    'X_FORWARDED-HOST',
+    'X-Forwarded-Proto',
+    'X-Forwarded-Port',
+    'X-Forwarded-Prefix',
+    'X-Svc-User',
+    'x_svc_user',
+    'content_length',
+    'transfer_encoding',
+  ])('%s is dropped', (name) => {
+    expect(
+      fromClient(
+        raw([
+          [name, '1'],
+          ['X-Public', 'p'],
+        ]),
+        undefined,
+      ),
+    ).toEqual(['x-public', 'p'])
+  })
+
+  it.each([
+    'Accept',
+    'Authorization',
+    'traceparent',
+    'Content-Type',
+    'constructor',
+    '__proto__',
+    'x_a',
+    'x-svc',
+  ])('%s passes', (name) => {
+    expect(fromClient(raw([[name, 'v']]), undefined)).toEqual([name.toLowerCase(), 'v'])
+  })
+
+  it('repeated headers pass one by one', () => {
+    expect(
+      fromClient(
+        raw([
+          ['A', '1'],
+          ['a', '2'],
+        ]),
+        undefined,
+      ),
+    ).toEqual(['a', '1', 'a', '2'])
+  })
+
+  it.each([
+    ['keep-alive', ['x-private', '1', 'x-public', '2']],
+    ['close', ['x-private', '1', 'x-public', '2']],
+    ['X-Private, keep-alive', ['x-public', '2']],
+    ['x-private ,X-PUBLIC', []],
+  ])('Connection: %s', (value, kept) => {
+    const sent = raw([
+      ['X-Private', '1'],
+      ['Connection', value],
+      ['X-Public', '2'],
+    ])
+    expect(fromClient(sent, undefined)).toEqual(kept)
+  })
+
+  it('two Connection headers count both', () => {
+    const sent = raw([
+      ['connection', 'a'],
+      ['a', '1'],
+      ['connection', 'b'],
+      ['b', '2'],
+      ['c', '3'],
+    ])
+    expect(fromClient(sent, undefined)).toEqual(['c', '3'])
+  })
+
+  it.each([
+    ['authorization', 'Authorization'],
+    ['x-api-key', 'X-Api-Key'],
+    ['x-api-key', 'x_api_key'],
+  ])('the checked credential %s stays here as %s', (credential, name) => {
+    expect(
+      fromClient(
+        raw([
+          [name, 'secret'],
+          ['a', 'b'],
+        ]),
+        credential,
+      ),
+    ).toEqual(['a', 'b'])
+  })
+
+  it.each([
+    ['a=1; b=2', ['cookie', 'a=1; b=2']],
+    ['a=1; svc_ticket_com.acme=t; b=2; svc_csrf_com.acme=c', ['cookie', 'a=1; b=2']],
+    ['svc_ticket_com.acme=t', []],
+    ['__Host-svc_oidc_1=x;a=1', ['cookie', 'a=1']],
+    ['not_svc_ticket_x=1', ['cookie', 'not_svc_ticket_x=1']],
+    ['a="svc_ticket_x=1"', ['cookie', 'a="svc_ticket_x=1"']],
+  ])('Cookie: %s', (value, kept) => {
+    expect(fromClient(raw([['Cookie', value]]), undefined)).toEqual(kept)
+  })
+})
+
+describe('fromDocument', () => {
+  const read = (map: ValueMap, sent: Pairs = [], credential?: string) =>
+    fromDocument(map, {
+      toText,
+      credential,
+      isClients: (plain, value) =>
+        sent.some(([name, each]) => dashed(name) === plain && each === value),
+    })
+
+  it.each<[string, ValueMap, string[]]>([
+    ['text', { 'X-A': 'v' }, ['x-a', 'v']],
+    ['a number', { a: 1.5 }, ['a', '1.5']],
+    ['a boolean', { a: true }, ['a', 'true']],
+    ['null is no header', { a: null, b: '' }, ['b', '']],
+    ['a list is several', { a: ['1', 2] }, ['a', '1', 'a', '2']],
+    ['beyond Latin-1 goes as UTF-8', { a: 'ž' }, ['a', '\u00c5\u00be']],
+    ['bytes of a request stay', { a: 'caf\u00e9' }, ['a', 'caf\u00e9']],
+    ['a tab is fine', { a: 'x\ty' }, ['a', 'x\ty']],
+    ['framing is ours', { Host: 'evil', 'content-length': '3', Connection: 'x', te: 'y' }, []],
+    ['so are the forwarding headers', { 'x-forwarded-for': '1', 'X-Request-Id': '2' }, []],
+    [
+      'claims of its own',
+      { 'x-svc-user': 'ann', 'x-real-ip': '::1' },
+      ['x-svc-user', 'ann', 'x-real-ip', '::1'],
+    ],
+    ['own cookies', { cookie: 'svc_csrf_r=1; a=2' }, ['cookie', 'a=2']],
+    [
+      'reserved words',
+      { constructor: 'c', ['__proto__']: 'p' },
+      ['constructor', 'c', '__proto__', 'p'],
+    ],
+  ])('%s', (_, map, list) => {
+    expect(read(map)).toEqual({ list })
+  })
+
+  it.each<[string, ValueMap, Pairs, string | undefined, string[]]>([
+    [
+      'a claim that is the client’s',
+      { 'x-svc-user': 'root' },
+      [['x-svc-user', 'root']],
+      undefined,
+      [],
+    ],
+    ['spelled otherwise', { x_svc_user: 'root' }, [['x-svc-user', 'root']], undefined, []],
+    [
+      'a claim of its own beside it',
+      { 'x-svc-user': 'ann' },
+      [['x-svc-user', 'root']],
+      undefined,
+      ['x-svc-user', 'ann'],
+    ],
+    [
+      'the credential handed on',
+      { authorization: 'B' },
+      [['authorization', 'B']],
+      'authorization',
+      [],
+    ],
+    [
+      'a credential of its own',
+      { authorization: 'C' },
+      [['authorization', 'B']],
+      'authorization',
+      ['authorization', 'C'],
+    ],
+    [
+      'anything else handed on',
+      { accept: 'x' },
+      [['accept', 'x']],
+      'authorization',
+      ['accept', 'x'],
+    ],
+  ])('%s', (...[, map, sent, credential, list]) => {
+    expect(read(map, sent, credential)).toEqual({ list })
+  })
+
+  it.each<[string, ValueMap]>([
+    ['CR LF', { 'x-v': 'a\r\nx-evil: 1' }],
+    ['LF', { 'x-v': 'a\nb' }],
+    ['NUL', { 'x-v': 'a\u0000' }],
+    ['in a list', { 'x-v': ['ok', 'a\nb'] }],
+    ['a blank in a name', { 'x v': 'a' }],
+    ['no name', { '': 'a' }],
+    ['a colon in a name', { 'a:b': 'a' }],
+    ['letters beyond ASCII in a name', { ž: 'a' }],
+  ])('%s is a fault', (_, map) => {
+    expect(read(map).fault).toEqual(expect.any(String))
+  })
+})
+
+describe('fromUpstream', () => {
+  it.each<[string, Pairs, Pairs]>([
+    [
+      'end-to-end only',
+      [
+        ['X-Case', 'Kept'],
+        ['Connection', 'keep-alive'],
+        ['Keep-Alive', 'timeout=5'],
+      ],
+      [['x-case', 'Kept']],
+    ],
+    [
+      'named by Connection',
+      [
+        ['Connection', 'close, X-Hop'],
+        ['x-hop', '1'],
+        ['x-end', '2'],
+      ],
+      [['x-end', '2']],
+    ],
+    ['length stays', [['Content-Length', '3']], [['content-length', '3']]],
+    [
+      'but not beside chunks',
+      [
+        ['Content-Length', '3'],
+        ['Transfer-Encoding', 'chunked'],
+        ['a', 'b'],
+      ],
+      [['a', 'b']],
+    ],
+    [
+      'trailer and upgrade',
+      [
+        ['Trailer', 'x'],
+        ['Upgrade', 'h2c'],
+        ['Proxy-Authenticate', 'Basic'],
+      ],
+      [],
+    ],
+    [
+      'order and repeats',
+      [
+        ['Set-Cookie', 'a=1'],
+        ['x', 'y'],
+        ['set-cookie', 'b=2'],
+      ],
+      [
+        ['set-cookie', 'a=1'],
+        ['x', 'y'],
+        ['set-cookie', 'b=2'],
+      ],
+    ],
+  ])('%s', (_, sent, kept) => {
+    expect(fromUpstream(raw(sent))).toEqual(kept)
+    expect(fromUpstream(raw(sent).map((each) => Buffer.from(each)))).toEqual(kept)
+  })
+
+  it.each<[string, Pairs, ValueMap]>([
+    [
+      'joined',
+      [
+        ['x-many', 'one'],
+        ['x-many', 'two'],
+      ],
+      { 'x-many': 'one, two' },
+    ],
+    ['one cookie is a list', [['set-cookie', 'a=1']], { 'set-cookie': ['a=1'] }],
+    [
+      'cookies',
+      [
+        ['set-cookie', 'a=1'],
+        ['set-cookie', 'b=2'],
+      ],
+      { 'set-cookie': ['a=1', 'b=2'] },
+    ],
+    [
+      'reserved words',
+      [
+        ['constructor', 'c'],
+        ['tostring', 't'],
+      ],
+      { constructor: 'c', tostring: 't' },
+    ],
+  ])('as a map: %s', (_, pairs, map) => {
+    expect(headerMap(pairs)).toEqual(map)
+  })
+
+  it('a header called __proto__ is a key like any other', () => {
+    const map = headerMap([
+      ['__proto__', 'x'],
+      ['__proto__', 'y'],
+    ])
+    expect(Object.entries(map)).toEqual([['__proto__', 'x, y']])
+  })
+
+  it('values by name', () => {
+    expect(valuesOf(['Host', 'a', 'hosT', 'b', 'hose', 'c'], 'host')).toEqual(['a', 'b'])
+  })
+})

@@ -1,0 +1,82 @@
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { Resolve } from '../../../dataplane/upstream/connector.ts'
+import { createGuard } from '../../../dataplane/upstream/guard.ts'
+import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
+import { ask } from './servers.ts'
+
+// A self-signed certificate for upstream.test and 127.0.0.1, good until the year 2126; used nowhere else.
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgDs+tEagrn8JF6dSb
+K1buINFBNnIQCN6vwUzqsW75B7mhRANCAASh82/+G8ByMNRfzUvL9kjU37wcGdLw
+jtQbQiMe9bGYDM5ZLLLsu4hon2L86GIPHVHU59jA6n5V7SNDju9YUKEa
+-----END PRIVATE KEY-----`
+const CERT = `-----BEGIN CERTIFICATE-----
+MIIBqDCCAU2gAwIBAgIUeRvOVdtfZdwJ1XWr2DbLAdoXNd0wCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNdXBzdHJlYW0udGVzdDAgFw0yNjExMjExNTQwMTJaGA8yMTI2
+MTAyODE1NDAxMlowGDEWMBQGA1UEAwwNdXBzdHJlYW0udGVzdDBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABKHzb/4bwHIw1F/NS8v2SNTfvBwZ0vCO1BtCIx71sZgM
+zlkssuy7iGifYvzoYg8dUdTn2MDqflXtI0OO71hQoRqjczBxMB0GA1UdDgQWBBSA
+50Er7uDuLPIF15twknzRGPYKiTAfBgNVHSMEGDAWgBSA50Er7uDuLPIF15twknzR
+GPYKiTAPBgNVHRMBAf8EBTADAQH/MB4GA1UdEQQXMBWCDXVwc3RyZWFtLnRlc3SH
+BH8AAAEwCgYIKoZIzj0EAwIDSQAwRgIhAJzjnrAx9Yxhht73sFm3Nw0Lj1zmxlG3
+Y45VaNrqmUtwAiEA6aFVr7zou19fAKbesxg4pHgybvlqvNRnxkp/gk+W83w=
+-----END CERTIFICATE-----`
+
+describe('https upstreams', () => {
+  const seen: (string | false | undefined)[] = []
+  const server = createServer({ key: KEY, cert: CERT }, (request, response) => {
+    const socket = request.socket as unknown as {
+      servername: string | false
+      isSessionReused(): boolean
+    }
+    seen.push(socket.servername)
+    response.end(socket.isSessionReused() ? 'resumed' : 'fresh')
+  })
+  let port = 0
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    port = (server.address() as AddressInfo).port
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  const resolve: Resolve = (_host, _options, callback) => {
+    callback(null, [{ address: '127.0.0.1', family: 4 }])
+  }
+
+  it('are trusted by an extra CA, with the host as server name', async () => {
+    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
+    const heard = await ask(upstream, { origin: `https://upstream.test:${port}` }).done
+    expect(heard).toMatchObject({ status: 200, body: 'fresh' })
+    const literal = await ask(upstream, { origin: `https://127.0.0.1:${port}` }).done
+    expect(literal.status).toBe(200)
+    expect(seen).toEqual(['upstream.test', false])
+    await upstream.close()
+  })
+
+  it('resume their session on a new connection', async () => {
+    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
+    const origin = `https://upstream.test:${port}`
+    await ask(upstream, { origin }).done
+    const [one, two] = await Promise.all([
+      ask(upstream, { origin }).done,
+      ask(upstream, { origin }).done,
+    ])
+    expect([one.body, two.body]).toContain('resumed')
+    await upstream.close()
+  })
+
+  it.each([
+    ['an unknown CA', 'upstream.test', []],
+    ['another name', 'other.test', [CERT]],
+  ])('are refused with %s', async (_, host, extraCa) => {
+    const upstream = createUpstream({ guard: createGuard(), extraCa, resolve })
+    const heard = await ask(upstream, { origin: `https://${host}:${port}` }).done
+    expect(heard.error).toMatchObject({ failure: 'refused' })
+    await upstream.close()
+  })
+})

@@ -1,0 +1,139 @@
+// Real upstreams on loopback for tests, well-behaved and not, and a sink that writes down what it hears.
+
+import { createServer as createHttp, type RequestListener, type Server } from 'node:http'
+import {
+  createServer as createTcp,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net'
+import type { Readable } from 'node:stream'
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamError,
+  UpstreamRequest,
+  UpstreamSink,
+} from '../../../dataplane/upstream/upstream.ts'
+
+export interface Listening {
+  readonly origin: string
+  readonly port: number
+  /** Connections that were opened, all in all. */
+  readonly opened: () => number
+  readonly open: () => number
+  close(): Promise<void>
+}
+
+const listening = async (server: TcpServer | Server): Promise<Listening> => {
+  const sockets = new Set<Socket>()
+  let opened = 0
+  server.on('connection', (socket: Socket) => {
+    opened++
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    port,
+    opened: () => opened,
+    open: () => sockets.size,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}
+
+export const listenHttp = (listener: RequestListener): Promise<Listening> =>
+  listening(createHttp({ keepAliveTimeout: 60_000 }, listener))
+
+/** Speaks bytes: `onRequest` gets each chunk that a client sends. */
+export const listenRaw = (onRequest: (socket: Socket, text: string) => void): Promise<Listening> =>
+  listening(
+    createTcp((socket) => {
+      socket.on('data', (chunk) => {
+        onRequest(socket, chunk.toString('latin1'))
+      })
+    }),
+  )
+
+/** A port that nobody listens on. */
+export const refusedOrigin = async (): Promise<string> => {
+  const server = await listenRaw(() => undefined)
+  await server.close()
+  return server.origin
+}
+
+export interface Heard {
+  status: number | undefined
+  headers: readonly string[]
+  body: string
+  error: UpstreamError | undefined
+  ended: boolean
+}
+
+export interface Asking extends Heard {
+  readonly call: UpstreamCall
+  /** Resolves at the end, however it comes. */
+  readonly done: Promise<Heard>
+}
+
+export interface Ask extends Partial<Omit<UpstreamRequest, 'body'>> {
+  readonly origin: string
+  readonly body?: Uint8Array | Readable | null
+  /** Overrides of the sink. */
+  readonly sink?: Partial<UpstreamSink>
+}
+
+export const ask = (upstream: Upstream, { sink, ...request }: Ask): Asking => {
+  const heard: Heard = { status: undefined, headers: [], body: '', error: undefined, ended: false }
+  let call: UpstreamCall = { abort: () => undefined, resume: () => undefined }
+  const done = new Promise<Heard>((resolve) => {
+    call = upstream.send(
+      {
+        method: 'GET',
+        path: '/',
+        headers: [],
+        body: null,
+        connectTimeoutMs: 5000,
+        timeoutMs: 5000,
+        ...request,
+      },
+      {
+        onHead(statusCode, headers) {
+          heard.status = statusCode
+          heard.headers = headers.map(String)
+        },
+        onData(chunk) {
+          heard.body += chunk.toString('latin1')
+          return true
+        },
+        onEnd() {
+          heard.ended = true
+          resolve(heard)
+        },
+        onError(error) {
+          heard.error = error
+          resolve(heard)
+        },
+        ...sink,
+      },
+    )
+  })
+  return Object.assign(heard, { call, done })
+}
+
+export const until = async (condition: () => boolean, what: string): Promise<void> => {
+  for (let left = 500; left > 0; left--) {
+    if (condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`waited in vain until ${what}`)
+}

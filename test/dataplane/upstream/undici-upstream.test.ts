@@ -1,0 +1,579 @@
+import { createHash } from 'node:crypto'
+import { PassThrough, Readable } from 'node:stream'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import {
+  createUpstream,
+  type UpstreamOptions,
+} from '../../../dataplane/upstream/undici-upstream.ts'
+import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { ask, listenHttp, listenRaw, refusedOrigin, until, type Listening } from './servers.ts'
+
+const closers: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+const upstreamOf = (options: Partial<UpstreamOptions> = {}): Upstream => {
+  const upstream = createUpstream({ guard: createGuard(), ...options })
+  closers.push(() => upstream.close())
+  return upstream
+}
+
+const opened = async (server: Promise<Listening>): Promise<Listening> => {
+  const listening = await server
+  closers.push(() => listening.close())
+  return listening
+}
+
+const answering = (answer: string) => opened(listenRaw((socket) => socket.write(answer, 'latin1')))
+
+describe('a request', () => {
+  it('goes out as it is, with the upstream as Host', async () => {
+    let seen = ''
+    const server = await opened(
+      listenRaw((socket, text) => {
+        seen += text
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+      }),
+    )
+    await ask(upstreamOf(), {
+      origin: server.origin,
+      method: 'PUT',
+      path: '//a%2Fb?x=1',
+      headers: ['x-a', '1', 'x-a', '2'],
+      body: Buffer.from('{}'),
+    }).done
+    expect(seen).toBe(
+      `PUT //a%2Fb?x=1 HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nconnection: keep-alive\r\n` +
+        'x-a: 1\r\nx-a: 2\r\ncontent-length: 2\r\n\r\n{}',
+    )
+  })
+
+  it('gives head, data and end', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        response.writeHead(201, [
+          ['Set-Cookie', 'a=1'],
+          ['X-Case', 'Kept'],
+          ['set-cookie', 'b=2'],
+        ])
+        response.end('body')
+      }),
+    )
+    const heard = await ask(upstreamOf(), { origin: server.origin }).done
+    expect(heard).toMatchObject({ status: 201, body: 'body', ended: true, error: undefined })
+    const pairs = heard.headers.flatMap((name, at) =>
+      at % 2 === 0 ? [[name, heard.headers[at + 1]]] : [],
+    )
+    expect(pairs.filter(([name]) => name === 'set-cookie' || name === 'x-case')).toEqual([
+      ['set-cookie', 'a=1'],
+      ['set-cookie', 'b=2'],
+      ['x-case', 'Kept'],
+    ])
+  })
+
+  it('shares connections, and opens as many as are needed at once', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        setTimeout(() => response.end('x'), 30)
+      }),
+    )
+    const upstream = upstreamOf()
+    for (let round = 0; round < 3; round++) {
+      await Promise.all([1, 2, 3].map(() => ask(upstream, { origin: server.origin }).done))
+    }
+    expect(server.opened()).toBe(3)
+    expect(upstream.stats()).toEqual([
+      { origin: server.origin, connected: 3, running: 0, queued: 0 },
+    ])
+  })
+
+  it('the sink hears nothing before send has returned', async () => {
+    const upstream = upstreamOf()
+    let returned = false
+    const early: boolean[] = []
+    const asking = new Promise<void>((resolve) => {
+      ask(upstream, {
+        origin: 'http://127.0.0.1:1',
+        headers: ['bad name', 'x'],
+        sink: {
+          onError: () => {
+            early.push(!returned)
+            resolve()
+          },
+        },
+      })
+      returned = true
+    })
+    await asking
+    expect(early).toEqual([false])
+  })
+
+  it.each([
+    ['HEAD', 'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n', 200],
+    ['GET', 'HTTP/1.1 204 No Content\r\n\r\n', 204],
+    ['GET', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n', 304],
+  ])('%s has no body: %s', async (method, answer, status) => {
+    const server = await answering(answer)
+    const heard = await ask(upstreamOf(), { origin: server.origin, method }).done
+    expect(heard).toMatchObject({ status, body: '', ended: true })
+  })
+
+  it.each([
+    ['100, unasked', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+    ['103', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'],
+    ['all', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('interim answers are not reported: %s', async (_, interim) => {
+    const server = await answering(`${interim}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok`)
+    const heard = await ask(upstreamOf(), { origin: server.origin, method: 'POST' }).done
+    expect(heard).toMatchObject({ status: 200, body: 'ok', ended: true })
+  })
+
+  it('an interim answer in a packet of its own', async () => {
+    const server = await opened(
+      listenRaw((socket) => {
+        socket.write('HTTP/1.1 100 Continue\r\n\r\n')
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 30)
+      }),
+    )
+    const heard = await ask(upstreamOf(), { origin: server.origin }).done
+    expect(heard).toMatchObject({ status: 200, body: 'ok' })
+  })
+
+  it('a body that looks like an interim answer is a body', async () => {
+    const text = 'HTTP/1.1 100 Continue\r\n\r\nrest'
+    const server = await opened(
+      listenRaw((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n`)
+        setTimeout(() => socket.write(text), 30)
+      }),
+    )
+    const heard = await ask(upstreamOf(), { origin: server.origin }).done
+    expect(heard.body).toBe(text)
+  })
+
+  it('trailers are dropped', async () => {
+    const server = await answering(
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n2\r\nok\r\n0\r\nX: 1\r\n\r\n',
+    )
+    const heard = await ask(upstreamOf(), { origin: server.origin }).done
+    expect(heard).toMatchObject({ body: 'ok', ended: true })
+  })
+})
+
+describe('a streamed request body', () => {
+  const hashing = () =>
+    opened(
+      listenHttp((request, response) => {
+        const hash = createHash('sha256')
+        request.on('data', (chunk: Buffer) => hash.update(chunk))
+        request.on('end', () =>
+          response.end(
+            `${request.headers['content-length'] ?? ''} ${request.headers['transfer-encoding'] ?? ''} ${hash.digest('hex')}`,
+          ),
+        )
+      }),
+    )
+  const bytes = Buffer.alloc(3_000_000, 'abc')
+  const sum = createHash('sha256').update(bytes).digest('hex')
+
+  it.each([
+    ['framed by length', { contentLength: bytes.length }, `${bytes.length}  ${sum}`],
+    ['chunked', {}, ` chunked ${sum}`],
+  ])('%s', async (_, length, text) => {
+    const server = await hashing()
+    const body = Readable.from([bytes.subarray(0, 1_000_000), bytes.subarray(1_000_000)], {
+      objectMode: false,
+    })
+    const heard = await ask(upstreamOf(), {
+      origin: server.origin,
+      method: 'POST',
+      body,
+      ...length,
+    }).done
+    expect(heard.body).toBe(text)
+  })
+
+  it('a slow source is not the upstream’s fault', async () => {
+    const server = await hashing()
+    const body = new PassThrough()
+    const asking = ask(upstreamOf(), { origin: server.origin, method: 'POST', body, timeoutMs: 60 })
+    body.write('a')
+    setTimeout(() => body.end('b'), 400)
+    const heard = await asking.done
+    expect(heard).toMatchObject({ status: 200, ended: true })
+  })
+
+  it('an upstream that stops reading is', async () => {
+    const server = await opened(
+      listenRaw((socket) => {
+        socket.pause()
+      }),
+    )
+    const body = Readable.from(
+      (function* () {
+        for (;;) yield Buffer.alloc(65536)
+      })(),
+      { objectMode: false },
+    )
+    const heard = await ask(upstreamOf(), {
+      origin: server.origin,
+      method: 'POST',
+      body,
+      timeoutMs: 200,
+    }).done
+    expect(heard.error).toMatchObject({ failure: 'timeout', headSeen: false })
+  })
+
+  it('a source that breaks off ends the request', async () => {
+    const server = await hashing()
+    const body = new PassThrough()
+    const asking = ask(upstreamOf(), { origin: server.origin, method: 'POST', body })
+    body.write('a')
+    setTimeout(() => body.destroy(new Error('gone')), 50)
+    expect((await asking.done).error).toMatchObject({ failure: 'reset' })
+  })
+})
+
+describe('what goes wrong', () => {
+  it('nobody listens', async () => {
+    const heard = await ask(upstreamOf(), { origin: await refusedOrigin() }).done
+    expect(heard.error).toMatchObject({ failure: 'refused', headSeen: false })
+  })
+
+  it('a name that does not resolve', async () => {
+    const upstream = upstreamOf({
+      resolve: (_host, _options, callback) => {
+        callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), [])
+      },
+    })
+    const heard = await ask(upstream, { origin: 'http://nowhere.test' }).done
+    expect(heard.error).toMatchObject({ failure: 'refused' })
+  })
+
+  it('a connection that does not come about', async () => {
+    const upstream = upstreamOf({ resolve: () => undefined })
+    const heard = await ask(upstream, { origin: 'http://nowhere.test', connectTimeoutMs: 60 }).done
+    expect(heard.error).toMatchObject({ failure: 'connect_timeout', headSeen: false })
+    expect(upstream.stats()).toEqual([])
+  })
+
+  it.each([
+    ['a status line', 'HTTP/1.1 abc OK\r\n\r\n', 'malformed'],
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed'],
+    ['a header', 'HTTP/1.1 200 OK\r\nBad Header: x\r\n\r\n', 'malformed'],
+    [
+      'two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      'reset',
+    ],
+    ['a huge head', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(70_000)}\r\n\r\n`, 'malformed'],
+    [
+      'a switch of protocols',
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'malformed',
+    ],
+    ['a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 'malformed'],
+  ])('malformed: %s', async (_, answer, failure) => {
+    const server = await answering(answer)
+    const heard = await ask(upstreamOf(), { origin: server.origin }).done
+    expect(heard.error).toMatchObject({ failure })
+    expect(heard.ended).toBe(false)
+  })
+
+  it.each([
+    ['before an answer', '', false],
+    ['in the head', 'HTTP/1.1 200 OK\r\nContent-', true],
+    ['in a body of known length', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc', true],
+    ['in a chunked body', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc', true],
+  ])('broken off %s', async (_, answer, headSeen) => {
+    for (const end of ['end', 'resetAndDestroy'] as const) {
+      const server = await opened(
+        listenRaw((socket) => {
+          socket.write(answer, () => setTimeout(() => socket[end](), 20))
+        }),
+      )
+      const heard = await ask(upstreamOf(), { origin: server.origin }).done
+      expect(heard.error).toMatchObject({ failure: 'reset', headSeen })
+    }
+  })
+
+  it('too slow to answer', async () => {
+    const server = await answering('')
+    const upstream = upstreamOf()
+    const heard = await ask(upstream, { origin: server.origin, timeoutMs: 60 }).done
+    expect(heard.error).toMatchObject({ failure: 'timeout', headSeen: false })
+    await until(() => server.open() === 0, 'the connection is closed')
+    expect(upstream.stats()).toEqual([])
+  })
+
+  it('too long a pause in the body', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc')
+    const heard = await ask(upstreamOf(), { origin: server.origin, timeoutMs: 60 }).done
+    expect(heard).toMatchObject({
+      status: 200,
+      body: 'abc',
+      error: { failure: 'timeout', headSeen: true },
+    })
+  })
+
+  it('slow, but steady', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        let left = 8
+        const timer = setInterval(() => {
+          response.write('x')
+          if (--left > 0) return
+          clearInterval(timer)
+          response.end()
+        }, 50)
+      }),
+    )
+    const heard = await ask(upstreamOf(), { origin: server.origin, timeoutMs: 300 }).done
+    expect(heard).toMatchObject({ body: 'xxxxxxxx', ended: true })
+  })
+
+  it('an upstream that closes while idle costs nothing', async () => {
+    const server = await opened(
+      listenRaw((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        setTimeout(() => socket.end(), 20)
+      }),
+    )
+    const upstream = upstreamOf()
+    for (let round = 0; round < 3; round++) {
+      expect(await ask(upstream, { origin: server.origin }).done).toMatchObject({ status: 200 })
+      await until(() => upstream.stats().length === 0, 'the connection is forgotten')
+    }
+    expect(server.opened()).toBe(3)
+  })
+
+  it('a connection that the upstream does not keep is replaced', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        response.writeHead(200, { connection: 'close' }).end('x')
+      }),
+    )
+    const upstream = upstreamOf()
+    for (let round = 0; round < 5; round++) {
+      expect(await ask(upstream, { origin: server.origin }).done).toMatchObject({ body: 'x' })
+    }
+    expect(server.opened()).toBe(5)
+  })
+})
+
+describe('abort', () => {
+  it.each([
+    [
+      'while it connects',
+      (): Partial<UpstreamOptions> => ({ resolve: () => undefined }),
+      'http://nowhere.test',
+    ],
+    ['while it waits', () => ({}), undefined],
+  ])('%s', async (_, options, origin) => {
+    const server = await answering('')
+    const upstream = upstreamOf(options())
+    const asking = ask(upstream, { origin: origin ?? server.origin })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    asking.call.abort()
+    asking.call.abort()
+    expect((await asking.done).error).toMatchObject({ failure: 'aborted' })
+    expect(upstream.stats()).toEqual([])
+    await until(() => server.open() === 0, 'the connection is closed')
+  })
+
+  it('in the middle of a body', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        response.write(Buffer.alloc(1_000_000))
+      }),
+    )
+    const upstream = upstreamOf()
+    let chunks = 0
+    const errors: string[] = []
+    const asking = ask(upstream, {
+      origin: server.origin,
+      sink: {
+        onData: () => {
+          chunks++
+          asking.call.abort()
+          return true
+        },
+        onError: (error) => errors.push(error.failure),
+      },
+    })
+    await until(() => errors.length > 0, 'it is aborted')
+    await until(() => server.open() === 0, 'the connection is closed')
+    expect({ chunks, errors }).toEqual({ chunks: 1, errors: ['aborted'] })
+  })
+
+  it('after the end it is too late', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    const upstream = upstreamOf()
+    const asking = ask(upstream, { origin: server.origin })
+    await asking.done
+    asking.call.abort()
+    asking.call.resume()
+    expect(asking.error).toBeUndefined()
+    expect(upstream.stats()).toMatchObject([{ connected: 1 }])
+  })
+
+  it('200 downloads cut off leave the origin usable', async () => {
+    const server = await opened(
+      listenHttp((request, response) => {
+        response.end(request.url === '/big' ? Buffer.alloc(2_000_000) : 'fine')
+      }),
+    )
+    const upstream = upstreamOf()
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const asking = ask(upstream, {
+            origin: server.origin,
+            path: '/big',
+            sink: { onData: () => false },
+          })
+          await until(() => asking.status === 200, 'the head is there')
+          asking.call.abort()
+          await asking.done
+        }),
+      )
+    }
+    expect(await ask(upstream, { origin: server.origin }).done).toMatchObject({ body: 'fine' })
+    expect(upstream.stats()).toMatchObject([{ running: 0, queued: 0 }])
+  })
+})
+
+describe('back-pressure', () => {
+  it('nothing more comes while paused, no deadline passes, and all comes in the end', async () => {
+    const length = 8_000_000
+    const server = await opened(
+      listenHttp((_, response) => {
+        response.end(Buffer.alloc(length, 'x'))
+      }),
+    )
+    let received = 0
+    let isPaused = false
+    const asking = ask(upstreamOf(), {
+      origin: server.origin,
+      timeoutMs: 100,
+      sink: {
+        onData: (chunk) => {
+          received += chunk.length
+          isPaused = received > 1_000_000
+          return !isPaused || received === length
+        },
+      },
+    })
+    await until(() => isPaused, 'it pauses')
+    const before = received
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(received).toBe(before)
+    const timer = setInterval(() => {
+      asking.call.resume()
+    }, 1)
+    const heard = await asking.done
+    clearInterval(timer)
+    expect({ received, error: heard.error }).toEqual({ received: length, error: undefined })
+  })
+})
+
+describe('destinations', () => {
+  it('a literal', async () => {
+    const heard = await ask(upstreamOf(), { origin: 'http://169.254.169.254' }).done
+    expect(heard.error).toMatchObject({ failure: 'denied', headSeen: false })
+    expect(heard.error?.message).not.toContain('169')
+  })
+
+  it('the own listener, which is known only after it listens', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    const own: { address: string; port: number }[] = []
+    const upstream = upstreamOf({ guard: createGuard({ ownListeners: () => own }) })
+    own.push({ address: '0.0.0.0', port: server.port })
+    const heard = await ask(upstream, { origin: `http://localhost:${server.port}` }).done
+    expect(heard.error).toMatchObject({ failure: 'denied' })
+    expect(server.opened()).toBe(0)
+  })
+
+  it.each([
+    ['all of its addresses', ['169.254.169.254', 'fe80::1'], 'denied'],
+    ['the only one', ['::ffff:169.254.169.254'], 'denied'],
+    ['some: the others serve', ['169.254.169.254', '127.0.0.1'], undefined],
+  ])('a name that stands for %s', async (_, addresses, failure) => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    const upstream = upstreamOf({
+      resolve: (_host, _options, callback) => {
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+        )
+      },
+    })
+    const heard = await ask(upstream, { origin: `http://up.test:${server.port}` }).done
+    expect(heard.error?.failure).toBe(failure)
+  })
+
+  it('the connection goes to the address that was checked', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    let asked = 0
+    const upstream = upstreamOf({
+      resolve: (_host, _options, callback) => {
+        // The second answer would be denied; it is never asked for.
+        const address = asked++ === 0 ? '127.0.0.1' : '169.254.169.254'
+        callback(null, [{ address, family: 4 }])
+      },
+    })
+    const heard = await ask(upstream, { origin: `http://rebind.test:${server.port}` }).done
+    expect({ status: heard.status, asked }).toEqual({ status: 200, asked: 1 })
+  })
+
+  it('a denied name', async () => {
+    const guard = createGuard({ deny: readRules(['*.internal']).rules })
+    const upstream = upstreamOf({
+      guard,
+      resolve: (_host, _options, callback) => {
+        callback(null, [{ address: '127.0.0.1', family: 4 }])
+      },
+    })
+    const heard = await ask(upstream, { origin: 'http://db.internal' }).done
+    expect(heard.error).toMatchObject({ failure: 'denied' })
+  })
+})
+
+describe('close', () => {
+  it('waits for what runs, and takes nothing new', async () => {
+    const server = await opened(
+      listenHttp((_, response) => {
+        setTimeout(() => response.end('late'), 100)
+      }),
+    )
+    const upstream = createUpstream({ guard: createGuard() })
+    await ask(upstream, { origin: server.origin }).done
+    const running = ask(upstream, { origin: server.origin })
+    const closing = upstream.close()
+    const refused = await ask(upstream, { origin: server.origin }).done
+    expect(refused.error).toMatchObject({ failure: 'refused' })
+    expect(running.ended).toBe(false)
+    await closing
+    expect(running).toMatchObject({ body: 'late', ended: true })
+    expect(upstream.stats()).toEqual([])
+    await until(() => server.open() === 0, 'the connection is closed')
+  })
+
+  it('is at once with nothing open', async () => {
+    await expect(createUpstream({ guard: createGuard() }).close()).resolves.toBeUndefined()
+  })
+})
+
+describe('idle connections', () => {
+  it('are closed after a while', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    const upstream = upstreamOf({ keepAliveMs: 50 })
+    await ask(upstream, { origin: server.origin }).done
+    expect(upstream.stats()).toHaveLength(1)
+    await until(() => upstream.stats().length === 0, 'the origin is forgotten')
+    await until(() => server.open() === 0, 'the connection is closed')
+  })
+})

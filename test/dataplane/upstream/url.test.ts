@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals'
+import { GatewayError } from '../../../dataplane/gateway-error.ts'
+import {
+  encodeQueryValue,
+  encodeSegment,
+  readOrigin,
+  requestTarget,
+} from '../../../dataplane/upstream/url.ts'
+
+describe('readOrigin', () => {
+  it.each([
+    ['orders', 'http://orders'],
+    ['orders:8080', 'http://orders:8080'],
+    ['http://orders:80', 'http://orders'],
+    ['HTTPS://Orders.Example:8443/', 'https://orders.example:8443'],
+    ['https://orders:443', 'https://orders'],
+    ['[::1]:8080', 'http://[::1]:8080'],
+    ['localhost', 'http://localhost'],
+    ['http://constructor', 'http://constructor'],
+    // Other spellings of 169.254.169.254 are normalised before anything is checked.
+    ['http://2852039166', 'http://169.254.169.254'],
+    ['http://0xa9.254.169.254', 'http://169.254.169.254'],
+    ['http://0251.0376.0251.0376', 'http://169.254.169.254'],
+    ['http://169.254.43518.', 'http://169.254.169.254'],
+    ['http://[::ffff:169.254.169.254]', 'http://[::ffff:a9fe:a9fe]'],
+  ])('%s → %s', (text, origin) => {
+    expect(readOrigin(text)).toEqual({ ok: true, origin })
+  })
+
+  it.each([
+    ['', 'host'],
+    ['ftp://orders', 'http'],
+    ['file:///etc/passwd', 'http'],
+    ['http://user@orders', 'user'],
+    ['http://:pass@orders', 'user'],
+    ['http://@orders', 'user'],
+    ['http://orders/v1', 'path'],
+    ['orders?x', 'path'],
+    ['http://orders/?', 'path'],
+    ['http://orders#', 'path'],
+    ['http://or ders', 'host'],
+    ['http://good\\@evil', 'host'],
+    ['http://ev\til', 'host'],
+    ['http://orders\r\nx: y', 'host'],
+    ['http://orders:99999', 'host'],
+    ['http://256.1.1.1', 'host'],
+    ['http://[::1', 'host'],
+  ])('%j is refused', (text, word) => {
+    const reading = readOrigin(text)
+    expect(reading).toEqual({ ok: false, message: expect.stringContaining(word) })
+  })
+})
+
+describe('requestTarget', () => {
+  it.each([
+    ['/v1/def', 'a=1&a=2&b=%20x', '/v1/def?a=1&a=2&b=%20x'],
+    ['/', '', '/'],
+    ['', '', '/'],
+    ['', 'a=1', '/?a=1'],
+    ['/v1.0/file.txt', '', '/v1.0/file.txt'],
+    ['/.well-known/x', '', '/.well-known/x'],
+    ['/...', '', '/...'],
+    ['/a..b/c..', '', '/a..b/c..'],
+    ['//evil.test/x', '', '//evil.test/x'],
+    ['/enc/a%2Fb', '', '/enc/a%2Fb'],
+    ['/a b', '', '/a%20b'],
+    ['/ž/日', '', '/%C5%BE/%E6%97%A5'],
+    ['/100%', '', '/100%25'],
+    ['/%zz/%4', '', '/%25zz/%254'],
+    ['/a"<>^`{|}#', '', '/a%22%3C%3E%5E%60%7B%7C%7D%23'],
+    ['/lone\uD800', '', '/lone%EF%BF%BD'],
+    ['/a:b@c;d=e,f', '', '/a:b@c;d=e,f'],
+    ['/@evil', '', '/@evil'],
+    ['/search?kind=a', '', '/search?kind=a'],
+    ['/search?kind=a', 'x=1', '/search?kind=a&x=1'],
+    ['/x?', 'a=1', '/x?a=1'],
+    ['/x', '{"v":"%7B"}', '/x?%7B%22v%22:%22%7B%22%7D'],
+    ['/x', 'q=a b#ž%', '/x?q=a%20b%23%C5%BE%25'],
+    ['/x', 'a=../../y?z', '/x?a=../../y?z'],
+  ])('%j + %j → %s', (path, query, target) => {
+    expect(requestTarget(path, query)).toBe(target)
+  })
+
+  it.each([
+    ['@evil.test/x', ''],
+    ['http://evil.test/x', ''],
+    ['x', ''],
+    ['*', ''],
+    ['/.', ''],
+    ['/..', ''],
+    ['/a/./b', ''],
+    ['/a/../b', ''],
+    ['/a/..', ''],
+    ['/%2e%2E/b', ''],
+    ['/a/.%2e/b', ''],
+    ['/a/%2e', ''],
+    ['/a/..%2fb', ''],
+    ['/a/x%2F..', ''],
+    ['/a/..%5Cb', ''],
+    ['/a/..;x/b', ''],
+    ['/..//evil.test', ''],
+    ['/../..//evil.test/x', ''],
+    ['/a/..?x', ''],
+    ['/a\\b', ''],
+    ['/a\r\nb', ''],
+    ['/a\tb', ''],
+    ['/a\u0000b', ''],
+    ['/a\u007fb', ''],
+    ['/a\u0085b', ''],
+    ['/a', 'x=\r\n'],
+    ['/a', 'x=\u0000'],
+  ])('%j + %j is refused', (path, query) => {
+    expect(() => requestTarget(path, query)).toThrow(GatewayError)
+    expect(() => requestTarget(path, query)).toThrow(
+      expect.objectContaining({ code: 'svc.error.invalid_data' }),
+    )
+  })
+
+  it.each(['a/b', 'a?b', 'a#b', 'a%2fb', 'a\r\nb', '\uD800', 'a b', '__proto__'])(
+    'a segment %j stays one segment',
+    (text) => {
+      expect(requestTarget(`/x/${encodeSegment(text)}/y`, '').split('/')).toHaveLength(4)
+    },
+  )
+
+  it('dots in a segment are refused, not climbed', () => {
+    expect(() => requestTarget(`/x/${encodeSegment('..')}/y`, '')).toThrow(GatewayError)
+  })
+
+  it.each(['a&b=c', 'a#b', 'a b', '1 HTTP/1.1\r\nGET /'])('a query value %j stays one', (text) => {
+    const target = requestTarget('/x', `v=${encodeQueryValue(text)}`)
+    expect([...new URL(target, 'http://h').searchParams]).toEqual([['v', text]])
+  })
+})
