@@ -1,7 +1,7 @@
 // Batches sent, their answers taken in: what is held, what was refused, and whether the data plane may call
 // itself complete.
 
-import { type Claim } from '../../spec/conflicts.ts'
+import type { Claim } from '../../spec/conflicts.ts'
 import type { SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { Batch, BatchFacts } from './batches.ts'
 import type { Held } from './held.ts'

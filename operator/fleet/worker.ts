@@ -69,15 +69,20 @@ export class Worker {
   }
 
   async #run(): Promise<void> {
-    while (!this.#isStopped) {
+    while (!this.#isOver()) {
       const selection = this.#selection
       if (selection === undefined) return
       this.#isDirty = false
       const outcome = await this.#round(selection)
-      if (this.#isStopped) return
+      if (this.#isOver()) return
       this.#tell(outcome)
       await this.#pause(this.#settle(outcome))
     }
+  }
+
+  /** A call, as it changes while a round is awaited. */
+  #isOver(): boolean {
+    return this.#isStopped
   }
 
   async #round(selection: Selection): Promise<RoundOutcome> {

@@ -69,7 +69,7 @@ export class Settlement {
     this.#claim(document)
     const lost = this.#index.conflictsOf(id)
     const placed = lost.length === 0 ? document : lastGood
-    if (placed === undefined || placed.id !== id) {
+    if (placed?.id !== id) {
       this.#release(id, documents)
       return lost
     }

@@ -25,13 +25,13 @@ export type ReadResult =
   /** Not to be told apart from others: no kind, no name. */
   | { readonly result: 'fault'; readonly problems: readonly Problem[] }
 
-/** What an API server says of every object, and a file does not. */
+/** What an API server says of every object; what a file says of it is not believed. */
 export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generation' | 'createdAt'>
 
 /**
  * A fault inside `spec` does not make the object unreadable: it is a resource whose `checked` holds the
  * problems, so that what it said before can go on serving.
- * @param known what stands where the object's own metadata is silent
+ * @param known its `createdAt` counts where the object has no `creationTimestamp`
  * @example readResource({apiVersion: 'v1', kind: 'Secret', metadata: {name: 'a'}}, known)
  */
 export const readResource = (value: unknown, known: KnownMetadata, origin?: Origin): ReadResult => {
@@ -175,8 +175,8 @@ const readMetadata = (value: ValueMap, kind: Kind, known: KnownMetadata): Metada
   return {
     name: textMember(metadata, 'name') ?? '',
     namespace: kind === 'Namespace' ? '' : (textMember(metadata, 'namespace') ?? 'default'),
-    uid: textMember(metadata, 'uid') ?? known.uid,
-    resourceVersion: textMember(metadata, 'resourceVersion') ?? known.resourceVersion,
+    uid: known.uid,
+    resourceVersion: known.resourceVersion,
     generation: known.generation,
     createdAt: typeof created === 'string' ? Date.parse(created) : known.createdAt,
     labels: textMap(metadata, 'labels'),

@@ -1,0 +1,175 @@
+// A directory of the YAML one would `kubectl apply`, watched: the resources without Kubernetes. Reads only
+// what changed; never writes.
+
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Log } from '../../telemetry/log.ts'
+import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
+import {
+  type Changed,
+  type DirectoryWatch,
+  onlyManifests,
+  watchDirectory,
+} from './directory-watch.ts'
+import { type ManifestFile, ManifestTable } from './manifest-table.ts'
+import { readManifest } from './read-manifest.ts'
+import { MAX_BYTES, MAX_FILES, type ScannedFile, scanDirectory, scanFile } from './scan.ts'
+
+export interface ManifestOptions {
+  readonly directory: string
+  readonly log: Log
+  readonly debounceMs?: number
+  /** A look at everything, for what a watch may have missed. */
+  readonly rescanMs?: number
+  readonly now?: () => number
+}
+
+interface KnownFile {
+  readonly scanned: ScannedFile
+  readonly file: ManifestFile
+}
+
+const DEBOUNCE_MS = 100
+const RESCAN_MS = 60_000
+
+export class ManifestSource implements ResourceSource {
+  readonly #options: Required<ManifestOptions>
+  readonly #table = new ManifestTable()
+  readonly #files = new Map<string, KnownFile>()
+  #watch: DirectoryWatch | undefined
+  #rescan: NodeJS.Timeout | undefined
+  #askAgain: NodeJS.Timeout | undefined
+  #onChange: () => void = () => undefined
+  #isSynced = false
+  #isStopped = false
+  /** Scans one after another: two at once would undo each other. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(options: ManifestOptions) {
+    this.#options = { debounceMs: DEBOUNCE_MS, rescanMs: RESCAN_MS, now: Date.now, ...options }
+  }
+
+  async start(onChange: () => void): Promise<void> {
+    const { directory, debounceMs, rescanMs, log } = this.#options
+    this.#onChange = onChange
+    // The watch first: what changes while we read is read again.
+    this.#watch = await watchDirectory(directory, {
+      debounceMs,
+      onChange: (changed) => void this.#enqueue(changed),
+      onError: (error) => {
+        log.warn('watching the manifests fails: they are looked at every minute only', { error })
+      },
+    })
+    this.#rescan = setInterval(() => void this.#enqueue('everything'), rescanMs)
+    await this.#enqueue('everything')
+  }
+
+  synced(): boolean {
+    return this.#isSynced
+  }
+
+  current(): ResourceCache {
+    return this.#table.cache
+  }
+
+  async confirm(): Promise<boolean> {
+    await this.#enqueue('everything')
+    return this.current().holdDeletes === undefined
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#rescan)
+    clearTimeout(this.#askAgain)
+    await this.#watch?.stop()
+    await this.#queue
+  }
+
+  #enqueue(changed: Changed): Promise<unknown> {
+    this.#queue = this.#queue.then(() => (this.#isStopped ? undefined : this.#look(changed)))
+    return this.#queue
+  }
+
+  async #look(changed: Changed): Promise<void> {
+    const before = this.#table.cache
+    const hold = changed === 'everything' ? await this.#lookAtAll() : await this.#lookAt(changed)
+    if (hold?.gone === true) {
+      this.#table.hold(hold.reason)
+    } else {
+      const files = [...this.#files.values()].map(({ file }) => file).sort(byPath)
+      const update = this.#table.update(files, hold?.reason, this.#options.now())
+      this.#lookAgain(update.askAgainMs)
+    }
+    if (this.#table.cache === before) return
+    this.#isSynced = true
+    this.#onChange()
+  }
+
+  #lookAgain(afterMs: number | undefined): void {
+    clearTimeout(this.#askAgain)
+    if (afterMs === undefined) return
+    this.#askAgain = setTimeout(() => void this.#enqueue(new Set()), afterMs + 1)
+  }
+
+  async #lookAtAll(): Promise<Hold | undefined> {
+    const scan = await scanDirectory(this.#options.directory)
+    if ('gone' in scan) {
+      return {
+        gone: true,
+        reason: `${scan.gone}; what it held before stays in service until it is back`,
+      }
+    }
+    if (scan.tooMuch !== undefined) {
+      return { gone: true, reason: `${scan.tooMuch}: nothing new is read until there is less` }
+    }
+    const paths = new Set(scan.files.map(({ path }) => path))
+    for (const path of this.#files.keys()) if (!paths.has(path)) this.#files.delete(path)
+    for (const scanned of scan.files) {
+      if (this.#files.get(scanned.path)?.scanned.stamp !== scanned.stamp) await this.#read(scanned)
+    }
+    return undefined
+  }
+
+  async #lookAt(changed: ReadonlySet<string>): Promise<Hold | undefined> {
+    for (const path of onlyManifests(changed)) {
+      const scanned = await scanFile(this.#options.directory, path)
+      if (scanned === undefined) this.#files.delete(path)
+      else await this.#read(scanned)
+    }
+    const bytes = [...this.#files.values()].reduce((sum, { scanned }) => sum + scanned.bytes, 0)
+    const isTooMuch = bytes > MAX_BYTES || this.#files.size > MAX_FILES
+    // The full look has the words for it; it is also where a directory that is gone is noticed.
+    return isTooMuch || this.#files.size === 0 ? this.#lookAtAll() : undefined
+  }
+
+  async #read(scanned: ScannedFile): Promise<void> {
+    const { directory } = this.#options
+    const { path, changedAt } = scanned
+    const shown = join(directory, path)
+    const file = { path: shown, changedAt, read: await readFileAs(shown) }
+    this.#files.set(path, { scanned, file })
+  }
+}
+
+interface Hold {
+  readonly reason: string
+  /** The files can't be told now: what is known of them stays. */
+  readonly gone: boolean
+}
+
+const readFileAs = async (path: string): Promise<ManifestFile['read']> => {
+  try {
+    const read = readManifest(await readFile(path, 'utf8'), path)
+    if ('fault' in read) return read
+    return {
+      entries: read.entries.map(({ value, resource }) => ({ value, resource })),
+      notes: read.notes,
+    }
+  } catch (error) {
+    const message = `can't be read: ${error instanceof Error ? error.message : String(error)}`
+    return { fault: { severity: 'error', message, origin: { file: path, line: 1 } } }
+  }
+}
+
+const byPath = (left: ManifestFile, right: ManifestFile): number =>
+  left.path < right.path ? -1 : 1

@@ -1,0 +1,243 @@
+// What the files say, again and again, in; one cache of resources after another out. Gives resources what an
+// API server would: an identity, a generation, an age; keeps what a broken file said last.
+
+import { canonicalJson } from '../../spec/digest.ts'
+import { isMap, type Value } from '../../spec/expression/value.ts'
+import { measure } from '../../spec/measure.ts'
+import { readResource } from '../resource/read-resource.ts'
+import { keyOf, type Origin, type Resource } from '../resource/resource.ts'
+import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
+import type { ManifestEntry } from './read-manifest.ts'
+
+/** Without what leads from pointers to lines: that keeps the whole syntax tree. */
+export type TableEntry = Pick<ManifestEntry, 'value' | 'resource'>
+
+/** A file as it was read last. */
+export interface ManifestFile {
+  readonly path: string
+  /** What stands for its content in versions of resources. */
+  readonly changedAt: string
+  readonly read:
+    | { readonly entries: readonly TableEntry[]; readonly notes: readonly SourceNote[] }
+    | { readonly fault: SourceNote }
+}
+
+export interface TableUpdate {
+  readonly cache: ResourceCache
+  /** Something is missing and may be back in a moment: ask again after this time. */
+  readonly askAgainMs?: number
+}
+
+/** A file that is being written, or moved, may lack for a moment what it holds. */
+const SETTLE_MS = 300
+
+interface Known {
+  /** The same entry again needs no look at its content. */
+  readonly entry: TableEntry
+  readonly resource: Resource
+  readonly content: string
+  readonly spec: string
+}
+
+export class ManifestTable {
+  readonly #known = new Map<string, Known>()
+  /** Path → what the file said while it could be read. */
+  readonly #lastGood = new Map<string, readonly TableEntry[]>()
+  readonly #missingSince = new Map<string, number>()
+  #cache: ResourceCache = EMPTY_CACHE
+
+  get cache(): ResourceCache {
+    return this.#cache
+  }
+
+  /**
+   * @param files all of them, by path
+   * @param hold why nothing may be deleted, as far as the directory tells
+   */
+  update(files: readonly ManifestFile[], hold: string | undefined, nowMs: number): TableUpdate {
+    const notes: SourceNote[] = []
+    const found = this.#collect(files, notes)
+    const resources = new Map<string, Resource>()
+    for (const [key, { entry, file }] of found)
+      resources.set(key, this.#identify(key, entry, file, nowMs))
+    const askAgainMs = this.#linger(resources, nowMs)
+    const unread = hold ?? this.#unreadable(files)
+    this.#publish(resources, notes, unread)
+    this.#forgetFiles(files)
+    return askAgainMs === undefined ? { cache: this.#cache } : { cache: this.#cache, askAgainMs }
+  }
+
+  /** Why nothing may be deleted, the resources as they are. */
+  hold(reason: string): ResourceCache {
+    const note: SourceNote = { severity: 'error', message: reason }
+    this.#publish(this.#cache.resources, [note, ...this.#cache.notes.filter(isOfFile)], reason)
+    return this.#cache
+  }
+
+  #collect(
+    files: readonly ManifestFile[],
+    notes: SourceNote[],
+  ): ReadonlyMap<string, { readonly entry: TableEntry; readonly file: ManifestFile }> {
+    const found = new Map<string, { readonly entry: TableEntry; readonly file: ManifestFile }>()
+    for (const file of files) {
+      for (const entry of this.#entriesOf(file, notes)) {
+        const key = keyOf(entry.resource)
+        const other = found.get(key)
+        if (other === undefined) found.set(key, { entry, file })
+        else notes.push(duplicate(entry, other.entry))
+      }
+    }
+    return found
+  }
+
+  #entriesOf({ path, read }: ManifestFile, notes: SourceNote[]): readonly TableEntry[] {
+    if ('entries' in read) {
+      notes.push(...read.notes)
+      this.#lastGood.set(path, read.entries)
+      return read.entries
+    }
+    const lastGood = this.#lastGood.get(path)
+    const { message } = read.fault
+    const kept = lastGood === undefined ? '' : '; what it said before is kept until it is mended'
+    notes.push({ ...read.fault, message: `${message}${kept}` })
+    return lastGood ?? []
+  }
+
+  /** The same object as before where nothing changed. */
+  #identify(key: string, entry: TableEntry, file: ManifestFile, nowMs: number): Resource {
+    const before = this.#known.get(key)
+    if (before?.entry === entry) return before.resource
+    const known =
+      before === undefined ? firstSeen(key, entry, file, nowMs) : seenAgain(before, entry, file)
+    this.#known.set(key, known)
+    return known.resource
+  }
+
+  /** What has just gone stays for a moment. */
+  #linger(resources: Map<string, Resource>, nowMs: number): number | undefined {
+    let askAgainMs: number | undefined
+    for (const [key, { resource }] of this.#known) {
+      if (resources.has(key)) {
+        this.#missingSince.delete(key)
+        continue
+      }
+      const sinceMs = this.#missingSince.get(key) ?? nowMs
+      this.#missingSince.set(key, sinceMs)
+      const leftMs = sinceMs + SETTLE_MS - nowMs
+      if (leftMs > 0) {
+        resources.set(key, resource)
+        askAgainMs = Math.max(askAgainMs ?? 0, leftMs)
+      } else {
+        this.#known.delete(key)
+        this.#missingSince.delete(key)
+      }
+    }
+    return askAgainMs
+  }
+
+  /** A file that never could be read may hold anything. */
+  #unreadable(files: readonly ManifestFile[]): string | undefined {
+    const file = files.find(({ path, read }) => 'fault' in read && !this.#lastGood.has(path))
+    return (
+      file && `${file.path} can't be read, so nobody knows what it stands for: mend or remove it`
+    )
+  }
+
+  #publish(
+    resources: ReadonlyMap<string, Resource>,
+    notes: readonly SourceNote[],
+    holdDeletes: string | undefined,
+  ): void {
+    const before = this.#cache
+    const isSame =
+      before.holdDeletes === holdDeletes &&
+      sameEntries(before.resources, resources) &&
+      JSON.stringify(before.notes) === JSON.stringify(notes)
+    // The first cache is news also when it is empty.
+    if (isSame && before.version > 0) return
+    const version = before.version + 1
+    this.#cache = { version, resources, notes, ...(holdDeletes !== undefined && { holdDeletes }) }
+  }
+
+  #forgetFiles(files: readonly ManifestFile[]): void {
+    const paths = new Set(files.map(({ path }) => path))
+    for (const path of this.#lastGood.keys()) if (!paths.has(path)) this.#lastGood.delete(path)
+  }
+}
+
+const firstSeen = (key: string, entry: TableEntry, file: ManifestFile, nowMs: number): Known => {
+  const metadata = {
+    uid: `manifest:${key}`,
+    // Not made of the content: a version stands for secrets in digests.
+    resourceVersion: file.changedAt,
+    generation: 1,
+    createdAt: nowMs,
+  }
+  return { entry, resource: resourceOf(entry, metadata), ...contentsOf(entry, file) }
+}
+
+const seenAgain = (before: Known, entry: TableEntry, file: ManifestFile): Known => {
+  const contents = contentsOf(entry, file)
+  const isSame = contents.content === before.content
+  const hasMoved = !sameOrigin(before.resource.origin, entry.resource.origin)
+  if (isSame && !hasMoved) return { ...before, entry }
+  const { metadata } = before.resource
+  const resource = resourceOf(entry, {
+    uid: metadata.uid,
+    resourceVersion: isSame ? metadata.resourceVersion : file.changedAt,
+    generation: metadata.generation + (contents.spec === before.spec ? 0 : 1),
+    createdAt: metadata.createdAt,
+  })
+  return { entry, resource, ...contents }
+}
+
+const contentsOf = (
+  { value, resource }: TableEntry,
+  { path, changedAt }: ManifestFile,
+): Pick<Known, 'content' | 'spec'> => {
+  const fallback = `${path} ${changedAt} ${String(resource.origin?.line)}`
+  return { content: contentOf(value, fallback), spec: contentOf(specOf(value), fallback) }
+}
+
+const resourceOf = (
+  { value, resource }: TableEntry,
+  known: Parameters<typeof readResource>[1],
+): Resource => {
+  const read = readResource(value, known, resource.origin)
+  // It was read before, and reads the same.
+  return read.result === 'resource' ? read.resource : resource
+}
+
+const isOfFile = ({ origin }: SourceNote): boolean => origin !== undefined
+
+const duplicate = ({ resource }: TableEntry, first: TableEntry): SourceNote => {
+  const { namespace, name } = resource.metadata
+  const { file = '', line = 0 } = first.resource.origin ?? {}
+  return {
+    severity: 'error',
+    message: `${resource.kind} ${namespace}/${name} stands in ${file}:${line} already: this one is ignored`,
+    ...(resource.origin !== undefined && { origin: resource.origin }),
+    resource: `${resource.kind} ${namespace}/${name}`,
+  }
+}
+
+const sameOrigin = (left: Origin | undefined, right: Origin | undefined): boolean =>
+  left?.file === right?.file && left?.line === right?.line
+
+/** Canonical text, where the value is small enough to have one: aliases can make it boundless. */
+const contentOf = (value: unknown, fallback: string): string =>
+  measure(value).length === 0 ? canonicalJson(value as Value) : fallback
+
+/** What a generation counts: all but what an API server keeps of its own. */
+const specOf = (value: unknown): unknown => {
+  if (!isMap(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).filter(([name]) => name !== 'metadata' && name !== 'status'),
+  )
+}
+
+const sameEntries = (
+  left: ReadonlyMap<string, Resource>,
+  right: ReadonlyMap<string, Resource>,
+): boolean =>
+  left.size === right.size && [...left].every(([key, entry]) => right.get(key) === entry)

@@ -1,0 +1,115 @@
+// The text of one manifest file in; the resources that stand in it out, with their lines and notes, or the
+// fault that makes the file unreadable as a whole. Lists are flattened; what is none of ours is left out.
+
+import { isList, isMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
+import type { Resource } from '../resource/resource.ts'
+import type { SourceNote } from '../resource/resource-source.ts'
+import { type ParsedDocument, parseYaml } from './parse-yaml.ts'
+
+/** One object of a file, not yet a resource: what it is called depends on what stood there before. */
+export interface ManifestEntry {
+  readonly value: unknown
+  readonly line: number
+  /** As it would be read with nothing known of it. */
+  readonly resource: Resource
+  readonly lineOf: (pointer: string) => number
+}
+
+export type ReadManifest =
+  | {
+      readonly entries: readonly ManifestEntry[]
+      /** Warnings. */
+      readonly notes: readonly SourceNote[]
+      /** `apiVersion kind` of objects that are for somebody else. */
+      readonly foreign: readonly string[]
+    }
+  | { readonly fault: SourceNote }
+
+const NOTHING_KNOWN: KnownMetadata = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
+
+/** @param file as people know it, for notes */
+export const readManifest = (text: string, file: string): ReadManifest => {
+  const parsed = parseYaml(text)
+  if ('fault' in parsed) {
+    const { line, message } = parsed.fault
+    return { fault: { severity: 'error', message: `not YAML: ${message}`, origin: { file, line } } }
+  }
+  const entries: ManifestEntry[] = []
+  const notes: SourceNote[] = []
+  const foreign: string[] = []
+  for (const { document, item } of parsed.documents.flatMap(flatten)) {
+    const line = item.line
+    const read = readResource(item.value, NOTHING_KNOWN, { file, line })
+    if (read.result === 'fault') return { fault: faultNote(read.problems, { file, item }) }
+    if (read.result === 'foreign') foreign.push(`${read.apiVersion} ${read.kind}`)
+    else {
+      entries.push({ ...item, resource: read.resource })
+      notes.push(...warningNotes(document, item, { file, resource: read.resource }))
+    }
+  }
+  return { entries, notes, foreign }
+}
+
+interface Item {
+  readonly value: unknown
+  readonly line: number
+  /** Pointer of the item in its document: of an item of a list. */
+  readonly at: string
+  readonly lineOf: (pointer: string) => number
+}
+
+interface Placed {
+  readonly document: ParsedDocument
+  readonly item: Item
+}
+
+const MAX_LIST_DEPTH = 4
+
+/** `kind: List`, and `ApiSpecificationList` as `kubectl get -o yaml` and the API have it. */
+const flatten = (document: ParsedDocument): readonly Placed[] => {
+  const whole = { value: document.value, line: document.line, at: '', lineOf: document.lineOf }
+  return flattenItem(document, whole, 0)
+}
+
+const flattenItem = (document: ParsedDocument, item: Item, depth: number): readonly Placed[] => {
+  const items = listItems(item.value)
+  if (items === undefined || depth === MAX_LIST_DEPTH) return [{ document, item }]
+  return items.flatMap((value, i) => {
+    const at = `${item.at}/items/${i}`
+    const lineOf = (pointer: string): number => document.lineOf(`${at}${pointer}`)
+    return flattenItem(document, { value, line: lineOf(''), at, lineOf }, depth + 1)
+  })
+}
+
+const listItems = (value: unknown): readonly unknown[] | undefined => {
+  if (!isMap(value)) return undefined
+  const { kind, items } = value
+  return typeof kind === 'string' && kind.endsWith('List') && isList(items) ? items : undefined
+}
+
+const faultNote = (
+  problems: readonly Problem[],
+  { file, item }: { readonly file: string; readonly item: Item },
+): SourceNote => {
+  const first = problems[0]
+  const path = first?.path ?? ''
+  const message = first?.message ?? 'this is no Kubernetes resource'
+  return { severity: 'error', message, path, origin: { file, line: item.lineOf(path) } }
+}
+
+const warningNotes = (
+  { warnings }: ParsedDocument,
+  { at }: Item,
+  { file, resource }: { readonly file: string; readonly resource: Resource },
+): readonly SourceNote[] =>
+  warnings
+    .filter(({ path }) => at === '' || path.startsWith(`${at}/`))
+    .map(({ line, path, message }) => ({
+      severity: 'warning',
+      message,
+      origin: { file, line },
+      path: path.slice(at.length),
+      resource: `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`,
+    }))

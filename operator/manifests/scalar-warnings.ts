@@ -1,0 +1,82 @@
+// Plain scalars that YAML 1.1, which kubectl reads, takes for something else than most people (and YAML 1.2)
+// do. A parsed document in; a warning for each, with line and pointer, out.
+
+import { type Document, isPair, isScalar, Scalar, visit } from 'yaml'
+import { childPointer } from '../../spec/problem.ts'
+
+export interface ScalarWarning {
+  readonly line: number
+  readonly path: string
+  readonly message: string
+}
+
+const MAX_WARNINGS = 100
+
+type Ancestors = readonly unknown[]
+
+export const warnOfScalars = (
+  document: Document.Parsed,
+  lineAt: (offset: number | undefined) => number,
+): readonly ScalarWarning[] => {
+  const warnings: ScalarWarning[] = []
+  visit(document, {
+    Scalar: (_key, node, ancestors) => {
+      if (warnings.length === MAX_WARNINGS) return visit.BREAK
+      const message = node.type === Scalar.PLAIN ? describe(node) : undefined
+      if (message !== undefined) {
+        const path = pointerTo(node, ancestors)
+        warnings.push({ line: lineAt(node.range?.[0]), path, message })
+      }
+      return undefined
+    },
+  })
+  return warnings
+}
+
+/** What is said of a scalar, if anything. */
+const describe = ({ source = '', value }: Scalar): string | undefined => {
+  if (typeof value === 'string') return BASE_60.test(source) ? base60Words(source) : undefined
+  const core = readCore(source)
+  if (core === value || (core === null && value === null)) return undefined
+  const is = typeof value === 'boolean' ? String(value) : `the number ${String(value)}`
+  return `${source} is read as ${is}, as kubectl does: write '${source}' if it is a text`
+}
+
+const BASE_60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
+
+const base60Words = (source: string): string =>
+  `${source} is a text here and for kubectl, and a number for other YAML 1.1 readers: write '${source}'`
+
+/** What YAML 1.2 (core schema) makes of a plain scalar: the expectation. */
+const readCore = (source: string): unknown => {
+  if (/^(?:|~|null|Null|NULL)$/.test(source)) return null
+  if (/^(?:true|True|TRUE)$/.test(source)) return true
+  if (/^(?:false|False|FALSE)$/.test(source)) return false
+  if (/^(?:[-+]?[0-9]+|0x[0-9a-fA-F]+|0o[0-7]+)$/.test(source)) return Number(source)
+  if (/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/.test(source))
+    return Number(source)
+  const special = /^([-+]?)\.(?:inf|Inf|INF)$/.exec(source)
+  if (special !== null) return special[1] === '-' ? -Infinity : Infinity
+  return source
+}
+
+const pointerTo = (node: Scalar, ancestors: Ancestors): string => {
+  let path = ''
+  const chain = [...ancestors, node]
+  for (const [i, ancestor] of chain.entries()) {
+    if (isPair(ancestor)) path = childPointer(path, nameOf(ancestor.key))
+    const next = chain[i + 1]
+    const items = itemsOf(ancestor)
+    if (next !== undefined && items !== undefined && !isPair(next)) {
+      path = childPointer(path, items.indexOf(next))
+    }
+  }
+  return path
+}
+
+const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : '')
+
+const itemsOf = (node: unknown): readonly unknown[] | undefined =>
+  typeof node === 'object' && node !== null && 'items' in node && Array.isArray(node.items)
+    ? (node.items as readonly unknown[])
+    : undefined

@@ -1,0 +1,103 @@
+// A directory in; the manifest files below it, with a stamp of each, out. Follows links, leaves out hidden
+// files, editors' leftovers and whatever is no YAML or JSON. Bounded in depth, files and bytes.
+
+import type { BigIntStats } from 'node:fs'
+import { readdir, realpath, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+
+export interface ScannedFile {
+  /** Relative to the directory, `/` between parts. */
+  readonly path: string
+  readonly bytes: number
+  /** Another one whenever the file may have changed. */
+  readonly stamp: string
+  /** Of the last change of content or inode, nanoseconds: survives a restart of ours, tells nothing. */
+  readonly changedAt: string
+}
+
+export type Scan =
+  | { readonly files: readonly ScannedFile[]; readonly tooMuch?: string }
+  /** The directory itself is not there or can't be listed. */
+  | { readonly gone: string }
+
+export const MAX_FILES = 10_000
+export const MAX_BYTES = 64 * 1024 * 1024
+const MAX_DEPTH = 16
+
+export const scanDirectory = async (root: string): Promise<Scan> => {
+  const walk: Walk = { root, files: [], bytes: 0, seen: new Set(), tooMuch: undefined }
+  try {
+    await visit(root, 0, walk)
+  } catch (error) {
+    return { gone: `the directory ${root} can't be listed: ${words(error)}` }
+  }
+  const files = walk.files.sort((left, right) => (left.path < right.path ? -1 : 1))
+  return walk.tooMuch === undefined ? { files } : { files, tooMuch: walk.tooMuch }
+}
+
+/** Undefined: it is not there (any more), or no file. */
+export const scanFile = async (root: string, path: string): Promise<ScannedFile | undefined> => {
+  const stats = await statOf(join(root, path))
+  return stats?.isFile() === true ? scannedFile(path, stats) : undefined
+}
+
+/** @example isManifestName('.orders.yaml.swp') // false */
+export const isManifestName = (name: string): boolean =>
+  !isHidden(name) && /\.(?:ya?ml|json)$/i.test(name)
+
+/** Also `..data` of a mounted ConfigMap, whose files are reached by their links. */
+export const isHidden = (name: string): boolean => name.startsWith('.') || name.startsWith('#')
+
+interface Walk {
+  readonly root: string
+  readonly files: ScannedFile[]
+  bytes: number
+  /** Real paths of directories: a link back up is not followed twice. */
+  readonly seen: Set<string>
+  tooMuch: string | undefined
+}
+
+const visit = async (directory: string, depth: number, walk: Walk): Promise<void> => {
+  const real = await realpath(directory)
+  if (walk.seen.has(real)) return
+  walk.seen.add(real)
+  const names = (await readdir(directory)).filter((name) => !isHidden(name)).sort()
+  for (const name of names) {
+    if (walk.tooMuch !== undefined) return
+    await visitEntry(join(directory, name), { name, depth }, walk)
+  }
+}
+
+const visitEntry = async (
+  full: string,
+  { name, depth }: { readonly name: string; readonly depth: number },
+  walk: Walk,
+): Promise<void> => {
+  const stats = await statOf(full)
+  if (stats?.isDirectory() === true && depth < MAX_DEPTH) await visit(full, depth + 1, walk)
+  if (stats?.isFile() !== true || !isManifestName(name)) return
+  walk.files.push(scannedFile(relative(walk.root, full), stats))
+  walk.bytes += Number(stats.size)
+  if (walk.files.length > MAX_FILES)
+    walk.tooMuch = `${walk.root} holds more than ${MAX_FILES} manifest files`
+  else if (walk.bytes > MAX_BYTES)
+    walk.tooMuch = `the manifests below ${walk.root} are larger than 64 MiB in all`
+}
+
+/** A link to nowhere, and what went meanwhile, is nothing. */
+const statOf = async (path: string): Promise<BigIntStats | undefined> => {
+  try {
+    return await stat(path, { bigint: true })
+  } catch {
+    return undefined
+  }
+}
+
+const scannedFile = (path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats): ScannedFile => ({
+  path,
+  bytes: Number(size),
+  stamp: `${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+  changedAt: String(ctimeNs),
+})
+
+const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
