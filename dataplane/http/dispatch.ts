@@ -8,11 +8,12 @@ import { match } from '../router/match.ts'
 import type { Match } from '../router/route.ts'
 import type { Admission, Arrival, DispatchOptions, Path } from './arrival.ts'
 import type { OnSettled } from './exchange.ts'
-import { pickLanguage } from './negotiate.ts'
+import { writeFixed } from './fixed-answer.ts'
+import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
-import { refuseUnmatched, settle, writeUnmatched } from './report.ts'
-import { readHead, readTarget } from './request-head.ts'
+import { refuseUnmatched, report, writeUnmatched } from './report.ts'
+import { hasBody, readHead, readTarget } from './request-head.ts'
 import { type HeaderList, prepareHeaders } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
@@ -28,7 +29,8 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     PREPARED_LIMIT,
   )
   const onSettled: OnSettled = (exchange, status, bytes) => {
-    settle(options, exchange, status, bytes)
+    const { envelope, incoming: request, operation, startedMs } = exchange
+    report(options, { id: envelope.requestId, request, startedMs }, operation, { status, bytes })
   }
   return (request, response) => {
     const client = options.readClient(request, scheme)
@@ -71,6 +73,7 @@ const route = (
   if (selected === undefined) return
   const operation = cache.get(selected.slot)
   const language = pickLanguage(head.acceptLanguage, operation.version.languages)
+  if (operation.isFixed && serveFixed(options, { arrival, operation, language })) return
   const admission: Admission = {
     arrival,
     host,
@@ -81,6 +84,22 @@ const route = (
     language,
   }
   serveOperation(options, admission, onSettled)
+}
+
+/** False: this request needs the long way, for its credentials, its body or its Accept. */
+const serveFixed = (
+  options: DispatchOptions,
+  { arrival, operation, language }: Pick<Admission, 'arrival' | 'operation' | 'language'>,
+): boolean => {
+  const { head, request, response } = arrival
+  if (operation.security.type !== 'anonymous' || hasBody(head)) return false
+  const contentType = pickContentType(head.accept, operation.offers)
+  const fixed = contentType && operation.fixed.get(contentType)
+  if (fixed === undefined) return false
+  writeFixed(response, fixed, arrival.id, language)
+  const bytes = request.method === 'HEAD' ? 0 : fixed.bytes
+  report(options, arrival, operation, { status: fixed.status, bytes })
+  return true
 }
 
 const notFound = (): GatewayError =>

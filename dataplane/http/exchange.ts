@@ -139,11 +139,6 @@ export class HttpExchange implements Exchange {
     this.#onSettled(this, CLIENT_WENT_AWAY, 0)
   }
 
-  /** The answer is the same for every request and was made before. */
-  answerFixed(answer: Answer): void {
-    this.#answer(answer)
-  }
-
   /** @throws ExpressionError */
   renderResult(): Answer {
     return this.#render(this.operation.onResult, undefined)

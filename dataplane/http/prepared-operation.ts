@@ -13,10 +13,11 @@ import type { Template } from '../../spec/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { ServedPath, ServedVersion } from '../served.ts'
+import type { FixedAnswer } from './fixed-answer.ts'
 import { orderOffers } from './negotiate.ts'
 import { needsOf, type RequestNeeds } from './request-view.ts'
 import { type HeaderWriter, prepareHeaders } from './response-headers.ts'
-import { type Answer, NO_BODY, prepareResponse, type ResponsePlan } from './response-plan.ts'
+import { NO_BODY, prepareResponse, type ResponsePlan } from './response-plan.ts'
 
 export interface PreparedOperation {
   readonly method: Method
@@ -43,7 +44,7 @@ export interface PreparedOperation {
   readonly isForward: boolean
   /** The answer is the same for every request: made once per content type. */
   readonly isFixed: boolean
-  readonly fixed: Map<ContentType, Answer>
+  readonly fixed: Map<ContentType, FixedAnswer>
   /** Value of `Vary`: what the answer is negotiated by. */
   readonly vary: string | undefined
   readonly row: RequestRow

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { Arrival, DispatchOptions } from './arrival.ts'
-import type { HttpExchange } from './exchange.ts'
 import { pickContentType } from './negotiate.ts'
+import type { PreparedOperation } from './prepared-operation.ts'
 import type { HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { type Envelope, writeAnswer } from './write-answer.ts'
@@ -47,17 +47,17 @@ export const writeUnmatched = (
 }
 
 /** An operation has answered, or its client has gone. */
-export const settle = (
+export const report = (
   options: DispatchOptions,
-  exchange: HttpExchange,
-  status: number,
-  bytes: number,
+  { id, request, startedMs }: Pick<Arrival, 'id' | 'request' | 'startedMs'>,
+  operation: PreparedOperation,
+  { status, bytes }: { readonly status: number; readonly bytes: number },
 ): void => {
-  const { operation, incoming, envelope } = exchange
-  const seconds = (options.now() - exchange.startedMs) / 1000
+  const seconds = (options.now() - startedMs) / 1000
   operation.row.observe(status, seconds)
+  if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
-  log(options, incoming, { id: envelope.requestId, status, seconds, bytes, api, version })
+  log(options, request, { id, status, seconds, bytes, api, version })
 }
 
 interface Outcome {

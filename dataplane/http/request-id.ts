@@ -4,8 +4,9 @@
 const BLOCK_BYTES = 4096
 const BYTES_PER_ID = 10
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
-  byte.toString(16).padStart(2, '0'),
+/** Two bytes at a time. */
+const PAIRS: readonly string[] = Array.from({ length: 65_536 }, (_, pair) =>
+  pair.toString(16).padStart(4, '0'),
 )
 
 /**
@@ -31,13 +32,21 @@ export const createRequestIds = (
       const time = ms.toString(16).padStart(12, '0')
       prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
     }
-    const hex = (offset: number): string => HEX[block[next + offset] ?? 0] ?? ''
-    const variant = HEX[0x80 | ((block[next + 2] ?? 0) & 0x3f)] ?? ''
-    const id =
-      `${prefix}${hex(0).charAt(1)}${hex(1)}-${variant}${hex(3)}-` +
-      `${hex(4)}${hex(5)}${hex(6)}${hex(7)}${hex(8)}${hex(9)}`
+    const start = next
     next += BYTES_PER_ID
-    return id
+    const pair = (offset: number): string =>
+      PAIRS[(block[start + offset] ?? 0) * 256 + (block[start + offset + 1] ?? 0)] ?? ''
+    const variant = 0x80 | ((block[start + 2] ?? 0) & 0x3f)
+    return (
+      prefix +
+      pair(0).slice(1) +
+      '-' +
+      (PAIRS[variant * 256 + (block[start + 3] ?? 0)] ?? '') +
+      '-' +
+      pair(4) +
+      pair(6) +
+      pair(8)
+    )
   }
 }
 

@@ -13,7 +13,7 @@ import { isAcceptedType, pickContentType } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 import { fillRequestView, type RequestFacts } from './request-view.ts'
-import type { Answer } from './response-plan.ts'
+import { fixAnswer } from './fixed-answer.ts'
 import { toMethod } from './select-route.ts'
 import type { Envelope } from './write-answer.ts'
 
@@ -154,22 +154,14 @@ const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): voi
 }
 
 const perform = (options: DispatchOptions, exchange: HttpExchange): void => {
-  const { operation } = exchange
+  const { operation, contentType } = exchange
   try {
-    if (operation.isFixed) exchange.answerFixed(fixedAnswer(exchange))
-    else operation.perform(exchange)
+    if (operation.isFixed && !operation.fixed.has(contentType))
+      operation.fixed.set(contentType, fixAnswer(exchange.renderResult(), exchange.envelope))
+    operation.perform(exchange)
   } catch (error) {
     refuse(options, exchange, error)
   }
-}
-
-const fixedAnswer = (exchange: HttpExchange): Answer => {
-  const { fixed } = exchange.operation
-  const known = fixed.get(exchange.contentType)
-  if (known !== undefined) return known
-  const answer = exchange.renderResult()
-  fixed.set(exchange.contentType, answer)
-  return answer
 }
 
 const refuse = (options: DispatchOptions, exchange: HttpExchange, error: unknown): void => {
