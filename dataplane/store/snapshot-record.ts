@@ -4,7 +4,6 @@
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../spec/digest.ts'
 import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { Warning } from '../../spec/problem.ts'
 import type { HeldDocument, HeldRealm } from './holdings.ts'
 
 const FORMAT = 1
@@ -28,7 +27,10 @@ const NAME = /^(spec|realm)-[0-9a-f]{32}-([0-9a-f]{32})\.json$/
 
 /** Ids and uris are hashed: a file name holds no character that somebody else chose. */
 export const fileOf = (entry: StoredEntry): EntryFile => {
-  const bytes = Buffer.concat([Buffer.from(`${JSON.stringify(headOf(entry))}\n`), bodyOf(entry)])
+  const bytes = Buffer.concat([
+    Buffer.from(`${JSON.stringify({ format: FORMAT, entry: headOf(entry) })}\n`),
+    bodyOf(entry),
+  ])
   const key = entry.kind === 'spec' ? entry.document.id : entry.realm.uri
   return {
     name: `${entry.kind}-${sha256(key).slice(0, 32)}-${sha256(bytes).slice(0, 32)}.json`,
@@ -44,9 +46,9 @@ export const readEntryFile = (name: string, bytes: Buffer): StoredEntry | undefi
   if (checksum === undefined || !sha256(bytes).startsWith(checksum)) return undefined
   const end = bytes.indexOf('\n')
   const head = parse(bytes.subarray(0, end))
-  if (!isMap(head) || head['format'] !== FORMAT) return undefined
+  if (!isMap(head) || head['format'] !== FORMAT || !isMap(head['entry'])) return undefined
   const body = bytes.subarray(end + 1)
-  return kind === 'spec' ? toDocument(head, body) : toRealm(head, body)
+  return kind === 'spec' ? toDocument(head['entry'], body) : toRealm(head['entry'], body)
 }
 
 export const sha256 = (data: string | Uint8Array): string => hash('sha256', data)
@@ -54,10 +56,10 @@ export const sha256 = (data: string | Uint8Array): string => hash('sha256', data
 const headOf = (entry: StoredEntry): object => {
   if (entry.kind === 'realm') {
     const { uri, digest, managedBy } = entry.realm
-    return { format: FORMAT, uri, digest, managedBy }
+    return { uri, digest, managedBy }
   }
   const { id, digest, since, managedBy, ts, warnings, variables } = entry.document
-  return { format: FORMAT, id, digest, since, managedBy, ts, warnings, variables }
+  return { id, digest, since, managedBy, ts, warnings, variables }
 }
 
 const bodyOf = (entry: StoredEntry): Buffer =>
@@ -66,18 +68,14 @@ const bodyOf = (entry: StoredEntry): Buffer =>
     : Buffer.from(canonicalJson(entry.realm.record as Value))
 
 /** The checksum vouches for the fields: the bytes are those that `fileOf` made of a held entry. */
-const toDocument = (head: ValueMap, source: Buffer): StoredEntry => ({
+const toDocument = (entry: ValueMap, source: Buffer): StoredEntry => ({
   kind: 'spec',
-  document: {
-    ...(head as unknown as StoredDocument),
-    warnings: head['warnings'] as unknown as readonly Warning[],
-    source,
-  },
+  document: { ...(entry as unknown as Omit<StoredDocument, 'source'>), source },
 })
 
-const toRealm = (head: ValueMap, body: Buffer): StoredEntry => ({
+const toRealm = (entry: ValueMap, body: Buffer): StoredEntry => ({
   kind: 'realm',
-  realm: { ...(head as unknown as StoredRealm), record: parse(body) },
+  realm: { ...(entry as unknown as Omit<StoredRealm, 'record'>), record: parse(body) },
 })
 
 const parse = (bytes: Buffer): unknown => {

@@ -1,0 +1,214 @@
+import { describe, expect, it } from '@jest/globals'
+import { fullRecord } from '../../../dataplane/store/read-back.ts'
+import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+import type { StoreOptions } from '../../../dataplane/store/store.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { eventually } from '../../support/eventually.ts'
+import { MemoryFiles } from './memory-files.ts'
+import {
+  makeDocument,
+  makeRig,
+  REALM,
+  realmPut,
+  type Rig,
+  rootOf,
+  specPut,
+  stateOf,
+  syncCall,
+} from './rig.ts'
+
+interface Started extends Rig {
+  readonly complete: boolean
+}
+
+const start = async (files: MemoryFiles, options: Partial<StoreOptions> = {}): Promise<Started> => {
+  const snapshot = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+  const rig = makeRig({ snapshot, ...options })
+  return { ...rig, ...(await rig.store.restore()) }
+}
+
+const managed = { manager: 'op' }
+
+/** A gateway of `op` that holds a realm and `a`, complete. */
+const completed = async (files: MemoryFiles): Promise<Started> => {
+  const rig = await start(files, managed)
+  await rig.store.sync(
+    syncCall(rig.store, {
+      epoch: 4,
+      realms: { put: [realmPut(REALM, { authmethods: ['oidcrp', 'cookie'] })], delete: [] },
+      specs: {
+        put: [
+          specPut(makeDocument('a', { body: '{{variables.key}}' }), 5, {
+            variables: { key: 's3cret' },
+          }),
+        ],
+        delete: [],
+      },
+    }),
+  )
+  await rig.store.sync(syncCall(rig.store, { epoch: 4, complete: rootOf(rig.store) }))
+  await rig.store.close()
+  return rig
+}
+
+describe('a restart', () => {
+  it('brings back what was loaded by hand, with its age and time', async () => {
+    const files = new MemoryFiles()
+    const before = await start(files)
+    await before.store.putRealm({ uri: REALM, description: 'd' })
+    await before.load({ ...makeDocument('b'), unknown: 1 }, makeDocument('a'))
+    const after = await start(files)
+    expect(after.served()).toEqual(['a', 'b'])
+    expect(after.store.documents().map(fullRecord)).toEqual(
+      before.store.documents().map(fullRecord),
+    )
+    expect(after.store.realm(REALM)?.record.description).toBe('d')
+    expect(stateOf(after.store).specs).toEqual(stateOf(before.store).specs)
+    expect(after.changes).toHaveLength(1)
+  })
+
+  it('keeps load order as the order of age', async () => {
+    const files = new MemoryFiles()
+    const before = await start(files)
+    await before.store.putRealm({ uri: REALM })
+    await before.load(makeDocument('z', { paths: ['/same'] }))
+    const after = await start(files)
+    after.clock.nowMs -= 1_000_000
+    const [item] = await after.load(makeDocument('a', { paths: ['/same'] }))
+    expect(item?.errors[0]?.message).toContain("'z'")
+  })
+
+  it('brings back manager, epoch, digests and variables', async () => {
+    const files = new MemoryFiles()
+    const before = await completed(files)
+    const after = await start(files, managed)
+    expect(after.complete).toBe(true)
+    expect(stateOf(after.store)).toMatchObject({ epoch: 4, manager: 'op', complete: false })
+    expect(rootOf(after.store)).toBe(rootOf(before.store))
+    expect(Buffer.from(after.changes[0]?.put[0]?.bytes ?? []).toString()).toContain('s3cret')
+    expect(await after.store.sync(syncCall(after.store, { epoch: 3 }))).toEqual({
+      reason: 'stale_epoch',
+      epoch: 4,
+    })
+  })
+
+  it('stays complete over a batch that says nothing of it', async () => {
+    const files = new MemoryFiles()
+    await completed(files)
+    const second = await start(files, managed)
+    await second.store.sync(
+      syncCall(second.store, {
+        epoch: 5,
+        specs: { put: [specPut(makeDocument('b'), 6)], delete: [] },
+      }),
+    )
+    await second.store.close()
+    const third = await start(files, managed)
+    expect([third.complete, stateOf(third.store).epoch, third.served()]).toEqual([
+      true,
+      5,
+      ['a', 'b'],
+    ])
+  })
+
+  it('keeps a new epoch even where the call was refused', async () => {
+    const files = new MemoryFiles()
+    const rig = await start(files, managed)
+    await rig.store.sync(syncCall(rig.store, { epoch: 9, base: 'old' }))
+    const after = await start(files, managed)
+    expect(stateOf(after.store).epoch).toBe(9)
+  })
+
+  it('is not complete without all its files', async () => {
+    const files = new MemoryFiles()
+    await completed(files)
+    const name = [...files.files.keys()].find((file) => file.startsWith('spec')) ?? ''
+    files.files.delete(name)
+    const after = await start(files, managed)
+    expect([after.complete, after.served()]).toEqual([false, []])
+    expect((await start(files, managed)).complete).toBe(false)
+  })
+
+  it('keeps documents whose realm has gone or lost its methods', async () => {
+    const files = new MemoryFiles()
+    const before = await start(files)
+    await before.store.putRealm({ uri: REALM, authmethods: ['oidcrp', 'cookie'] })
+    const document = { ...makeDocument('a'), defaults: { security: { type: 'oidc' } } }
+    const [item] = await before.load(document)
+    expect(item?.result).toBe('loaded')
+    await before.store.putRealm({ uri: REALM })
+    expect((await start(files)).served()).toEqual(['a'])
+    await before.store.deleteRealm(REALM)
+    expect((await start(files)).served()).toEqual(['a'])
+  })
+
+  it('sets aside what a later version of the gateway no longer takes', async () => {
+    const files = new MemoryFiles()
+    const before = await start(files)
+    await before.store.putRealm({ uri: REALM })
+    await before.load(makeDocument('a'), makeDocument('b'))
+    await before.store.close()
+    const problems = [{ code: 'invalid_value', path: '', message: 'no longer' }] as const
+    const rig = makeRig()
+    const { judge } = await import('../../../dataplane/store/judge.ts')
+    const after = await start(files, {
+      judge: (document, environment) => {
+        const judged = judge(document, environment)
+        return judged.id === 'a' ? { ok: false, id: 'a', problems } : judged
+      },
+    })
+    expect([after.served(), rig.served()]).toEqual([['b'], []])
+    expect([...files.files.keys()].filter((name) => name.startsWith('.damaged-'))).toHaveLength(1)
+    // The next start finds everything in order.
+    expect((await start(files)).served()).toEqual(['b'])
+  })
+})
+
+describe('a restart under another owner', () => {
+  it.each<[string, Partial<StoreOptions>, readonly string[], string | null | undefined]>([
+    ['by hand: they serve on as if loaded by hand', {}, ['a'], null],
+    ['another manager: they are not its own', { manager: 'other' }, [], undefined],
+    ['another manager that allows hands', { manager: 'other', allowUnmanaged: true }, ['a'], null],
+  ])('%s', async (_name, options, served, owner) => {
+    const files = new MemoryFiles()
+    await completed(files)
+    const after = await start(files, options)
+    expect([after.served(), after.complete, stateOf(after.store).epoch]).toEqual([served, false, 0])
+    expect(stateOf(after.store).specs['a']?.managedBy).toBe(owner)
+  })
+
+  it('leaves out what was loaded by hand where hands are not allowed', async () => {
+    const files = new MemoryFiles()
+    const before = await start(files)
+    await before.store.putRealm({ uri: REALM })
+    await before.load(makeDocument('a'))
+    expect((await start(files, managed)).served()).toEqual([])
+  })
+})
+
+describe('a full disk', () => {
+  it('does not stop a load, is told, and is tried again', async () => {
+    const files = new MemoryFiles()
+    const failing: boolean[] = []
+    const rig = await start(files, {
+      retrySnapshotMs: 5,
+      observer: { snapshotFailing: (isFailing) => failing.push(isFailing) },
+    })
+    files.isFull = true
+    await rig.store.putRealm({ uri: REALM })
+    const [item] = await rig.load(makeDocument('a'))
+    expect([item?.result, failing.at(-1)]).toEqual(['loaded', true])
+    files.isFull = false
+    await eventually(() => {
+      expect(failing.at(-1)).toBe(false)
+    })
+    await rig.store.close()
+    expect((await start(files)).served()).toEqual(['a'])
+  })
+})
+
+describe('a store without a snapshot', () => {
+  it('has nothing to restore', async () => {
+    expect(await makeRig().store.restore()).toEqual({ complete: false })
+  })
+})

@@ -1,0 +1,270 @@
+import { describe, expect, it } from '@jest/globals'
+import { readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Changes } from '../../../dataplane/store/draft.ts'
+import type { HeldDocument, HeldRealm } from '../../../dataplane/store/holdings.ts'
+import { Snapshot, type SnapshotContents } from '../../../dataplane/store/snapshot.ts'
+import { openSnapshotFiles, type SnapshotFiles } from '../../../dataplane/store/snapshot-files.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { MemoryFiles } from './memory-files.ts'
+
+const document = (id: string, text: string, ts = 1): HeldDocument => ({
+  id,
+  digest: `digest of ${text}`,
+  since: 5,
+  managedBy: 'op',
+  ts,
+  warnings: [{ code: 'UnknownProperty', path: '/x', message: 'unknown' }],
+  source: Buffer.from(JSON.stringify({ id, text })),
+  variables: { key: 's3cret' },
+  claims: [],
+})
+
+const realm = (uri: string): HeldRealm => ({ uri, digest: 'r', managedBy: null, record: { uri } })
+
+const changes = (
+  documents: readonly (readonly [string, HeldDocument | null])[],
+  realms: readonly (readonly [string, HeldRealm | null])[] = [],
+): Changes => ({ documents: new Map(documents), realms: new Map(realms) })
+
+const put = (...documents: readonly HeldDocument[]): Changes =>
+  changes(documents.map((held) => [held.id, held]))
+
+const open = (files: SnapshotFiles): Snapshot =>
+  new Snapshot({ files, log: createSilentLog(), now: () => 77 })
+
+const TENURE = { manager: 'op', epoch: 3, complete: true }
+
+/** `id text` of each document, and the uris of realms. */
+const contentsOf = ({ entries }: SnapshotContents): readonly string[] =>
+  entries
+    .map((entry) =>
+      entry.kind === 'spec'
+        ? `${entry.document.id} ${(JSON.parse(entry.document.source.toString()) as { text: string }).text}`
+        : entry.realm.uri,
+    )
+    .sort()
+
+const FIRST = changes(
+  [document('a', 'old'), document('b', 'old'), document('gone', 'old')].map((held) => [
+    held.id,
+    held,
+  ]),
+  [['r.old', realm('r.old')]],
+)
+const SECOND = changes(
+  [
+    ['a', document('a', 'new', 2)],
+    ['c', document('c', 'new', 2)],
+    ['gone', null],
+  ],
+  [
+    ['r.old', null],
+    ['r.new', realm('r.new')],
+  ],
+)
+const BEFORE = ['a old', 'b old', 'gone old', 'r.old']
+const AFTER = ['a new', 'b old', 'c new', 'r.new']
+
+describe('a snapshot', () => {
+  it('is empty at first', async () => {
+    const contents = await open(new MemoryFiles()).load()
+    expect(contents).toEqual({
+      manager: null,
+      epoch: 0,
+      complete: false,
+      entries: [],
+      isIntact: false,
+    })
+  })
+
+  it('gives back what was saved last, whole', async () => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    expect(await snapshot.save(FIRST, TENURE)).toBe(true)
+    expect(await snapshot.save(SECOND, { ...TENURE, epoch: 4 })).toBe(true)
+    await snapshot.close()
+    const contents = await open(files).load()
+    expect(contentsOf(contents)).toEqual(AFTER)
+    expect(contents).toMatchObject({ ...TENURE, epoch: 4, isIntact: true })
+    const a = contents.entries.find((entry) => entry.kind === 'spec' && entry.document.id === 'a')
+    const { claims, ...stored } = document('a', 'new', 2)
+    expect([a, claims]).toEqual([{ kind: 'spec', document: stored }, []])
+  })
+
+  it('writes only what has changed', async () => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    const before = files.operations
+    await snapshot.save(put(document('a', 'old')), TENURE)
+    // Two directory syncs, and the index: begun, written, renamed.
+    expect(files.operations - before).toBe(5)
+  })
+})
+
+describe('a kill', () => {
+  const killedAt = async (operation: number): Promise<MemoryFiles> => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    files.operations = 0
+    files.killAt = operation
+    await snapshot.save(SECOND, TENURE)
+    await snapshot.close()
+    return new MemoryFiles(files.files)
+  }
+
+  // The change takes 19 operations: three files and the index three each, two syncs, three removals…
+  it.each(Array.from({ length: 22 }, (_, n) => n + 1))(
+    'at operation %d leaves the state before or after the change',
+    async (operation) => {
+      const files = await killedAt(operation)
+      const contents = await open(files).load()
+      expect([BEFORE, AFTER]).toContainEqual(contentsOf(contents))
+      expect(contents.isIntact).toBe(true)
+      // And what it left over is gone after the start.
+      const entries = contents.entries.length
+      expect([...files.files.keys()].filter((name) => name !== 'index')).toHaveLength(entries)
+    },
+  )
+
+  it('happens before the index in some of these, after it in others', async () => {
+    const [early, late] = [await killedAt(1), await killedAt(22)]
+    expect(contentsOf(await open(early).load())).toEqual(BEFORE)
+    expect(contentsOf(await open(late).load())).toEqual(AFTER)
+  })
+})
+
+describe('damage', () => {
+  const saved = async (): Promise<MemoryFiles> => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    await snapshot.close()
+    return files
+  }
+  const fileOf = (files: MemoryFiles, text: string): string => {
+    const found = [...files.files].find(([name, bytes]) => name !== 'index' && bytes.includes(text))
+    return found?.[0] ?? ''
+  }
+
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['cut short', (bytes) => bytes.subarray(0, bytes.length - 1)],
+    ['empty', () => Buffer.alloc(0)],
+    ['with another byte', (bytes) => Buffer.from(bytes.toString().replace('old', 'odd'))],
+    ['with more bytes', (bytes) => Buffer.concat([bytes, Buffer.from(' ')])],
+  ])('of a file, %s: it is set aside, the others come back', async (_name, damage) => {
+    const files = await saved()
+    const name = fileOf(files, '"id":"a","text"')
+    files.files.set(name, damage(files.files.get(name) ?? Buffer.alloc(0)))
+    const contents = await open(files).load()
+    expect(contentsOf(contents)).toEqual(['b old', 'gone old', 'r.old'])
+    expect(contents).toMatchObject({ isIntact: false, complete: false, epoch: 3 })
+    expect([...files.files.keys()]).toContain(`.damaged-77-${name}`)
+  })
+
+  it('of a file that is gone', async () => {
+    const files = await saved()
+    files.files.delete(fileOf(files, '"id":"a","text"'))
+    const contents = await open(files).load()
+    expect([contentsOf(contents).length, contents.isIntact]).toEqual([3, false])
+  })
+
+  it('of a file that cannot be read', async () => {
+    const files = await saved()
+    files.unreadable.add(fileOf(files, '"id":"a","text"'))
+    expect(contentsOf(await open(files).load())).toHaveLength(3)
+  })
+
+  it.each<[string, Buffer]>([
+    ['cut short', Buffer.from('abc')],
+    ['empty', Buffer.alloc(0)],
+    ['of another content', Buffer.from(`${'0'.repeat(64)}\n{"format":1,"files":[]}`)],
+  ])('of the index, %s: whole files come back, the latest of each', async (_name, index) => {
+    const files = await saved()
+    const snapshot = open(new MemoryFiles(files.files))
+    await snapshot.load()
+    const both = new MemoryFiles(files.files)
+    const other = open(both)
+    await other.load()
+    await other.save(put(document('a', 'newer', 9)), TENURE)
+    await other.close()
+    for (const [name, bytes] of files.files) if (!both.files.has(name)) both.files.set(name, bytes)
+    both.files.set('index', index)
+    const contents = await open(both).load()
+    expect(contentsOf(contents)).toEqual(['a newer', 'b old', 'gone old', 'r.old'])
+    expect(contents).toMatchObject({ isIntact: false, complete: false, manager: null })
+    expect([...both.files.keys()]).toContain('.damaged-77-index')
+  })
+
+  it('by a file of somebody else: it is set aside, once', async () => {
+    const files = await saved()
+    files.files.set('notes.txt', Buffer.from('mine'))
+    expect((await open(files).load()).isIntact).toBe(true)
+    expect((await open(files).load()).isIntact).toBe(true)
+    expect([...files.files.keys()].filter((name) => name.includes('notes'))).toEqual([
+      '.damaged-77-notes.txt',
+    ])
+  })
+
+  it('is no reason to stop, even where nothing can be renamed or removed', async () => {
+    const files = await saved()
+    files.files.set('notes.txt', Buffer.from('mine'))
+    files.files.set('.tmp-x', Buffer.from('half'))
+    files.killAt = 0
+    expect(contentsOf(await open(files).load())).toEqual(BEFORE)
+  })
+})
+
+describe('a full disk', () => {
+  it('costs nothing but the snapshot: what was missed is written later', async () => {
+    const files = new MemoryFiles()
+    const snapshot = open(files)
+    await snapshot.load()
+    files.isFull = true
+    expect(await snapshot.save(FIRST, TENURE)).toBe(false)
+    expect(await snapshot.save(SECOND, TENURE)).toBe(false)
+    files.isFull = false
+    expect(await snapshot.save(changes([]), TENURE)).toBe(true)
+    expect(contentsOf(await open(files).load())).toEqual(AFTER)
+  })
+})
+
+describe('on a real disk', () => {
+  it('files are private, damage is found, what was set aside stays', async () => {
+    await using dir = await makeTempDir()
+    const directory = join(dir.path, 'loaded')
+    const snapshot = open(await openSnapshotFiles(directory))
+    await snapshot.load()
+    await snapshot.save(FIRST, TENURE)
+    await snapshot.save(SECOND, TENURE)
+    await snapshot.close()
+    const names = await readdir(directory)
+    expect(names).toHaveLength(5)
+    const modes = await Promise.all(
+      names.map(async (name) => (await stat(join(directory, name))).mode & 0o777),
+    )
+    expect(new Set(modes)).toEqual(new Set([0o600]))
+    expect((await stat(directory)).mode & 0o777).toBe(0o700)
+
+    const victim = names.find((name) => name.startsWith('realm')) ?? ''
+    await truncate(join(directory, victim), 10)
+    await writeFile(join(directory, '.tmp-left'), 'half')
+    const again = open(await openSnapshotFiles(directory))
+    expect(contentsOf(await again.load())).toEqual(['a new', 'b old', 'c new'])
+    expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([
+      `.damaged-77-${victim}`,
+    ])
+    await again.setAside('spec', 'a', 'it is no longer valid')
+    await again.setAside('spec', 'nobody', 'it was never there')
+    await again.save(changes([]), TENURE)
+    const last = await open(await openSnapshotFiles(directory)).load()
+    expect([contentsOf(last), last.isIntact]).toEqual([['b old', 'c new'], true])
+  })
+})

@@ -1,0 +1,139 @@
+import { describe, expect, it } from '@jest/globals'
+import { fence } from '../../../dataplane/store/fencing.ts'
+import { inParallel } from '../../../dataplane/store/in-parallel.ts'
+import { QueueFullError, SerialQueue } from '../../../dataplane/store/serial-queue.ts'
+import { readSyncCall } from '../../../dataplane/store/sync-call.ts'
+
+const lazy = (entry: unknown) => () => entry
+
+describe('readSyncCall', () => {
+  const base = { managedBy: 'op', epoch: 0, base: 'b' }
+
+  it('fills what is left out', () => {
+    const read = readSyncCall(base, lazy)
+    const none = { put: [], delete: [] }
+    expect(read).toEqual({ ok: true, call: { ...base, realms: none, specs: none } })
+  })
+
+  it('keeps what is there', () => {
+    const read = readSyncCall(
+      { ...base, complete: 'c', realms: { put: [1], delete: ['r'] }, specs: { put: [2, 3] } },
+      lazy,
+    )
+    const call = read.ok ? read.call : undefined
+    expect(call?.complete).toBe('c')
+    expect(call?.realms.delete).toEqual(['r'])
+    expect(
+      [...(call?.realms.put ?? []), ...(call?.specs.put ?? [])].map((entry) => entry()),
+    ).toEqual([1, 2, 3])
+  })
+
+  it.each([
+    [[], [' invalid_datatype']],
+    [null, [' invalid_datatype']],
+    [
+      {},
+      [
+        '/managedBy missing_required_value',
+        '/epoch missing_required_value',
+        '/base missing_required_value',
+      ],
+    ],
+    [{ ...base, managedBy: '' }, ['/managedBy invalid_datatype']],
+    [{ ...base, managedBy: 'x'.repeat(300) }, ['/managedBy invalid_datatype']],
+    [{ ...base, epoch: -1 }, ['/epoch invalid_datatype']],
+    [{ ...base, epoch: 2 ** 53 }, ['/epoch invalid_datatype']],
+    [{ ...base, epoch: '1' }, ['/epoch invalid_datatype']],
+    [{ ...base, complete: 1 }, ['/complete invalid_datatype']],
+    [{ ...base, specs: [] }, ['/specs invalid_datatype']],
+    [{ ...base, specs: { put: {} } }, ['/specs/put invalid_datatype']],
+    [{ ...base, realms: { delete: ['a', 1] } }, ['/realms/delete/1 invalid_datatype']],
+  ])('refuses %j', (body, faults) => {
+    const read = readSyncCall(body, lazy)
+    expect(read.ok ? [] : read.problems.map(({ path, code }) => `${path} ${code}`)).toEqual(faults)
+  })
+
+  it('sees no prototype member', () => {
+    const body = JSON.parse(
+      '{"__proto__": {"managedBy": "op", "epoch": 1, "base": "b"}}',
+    ) as unknown
+    expect(readSyncCall(body, lazy).ok).toBe(false)
+  })
+})
+
+describe('fence', () => {
+  const tenure = { manager: 'op', epoch: 5, complete: false }
+
+  it.each([
+    ['op', 5, 'root', { pass: true, epoch: 5 }],
+    ['op', 6, 'root', { pass: true, epoch: 6 }],
+    ['op', 4, 'root', { pass: false, epoch: 5, refusal: { reason: 'stale_epoch', epoch: 5 } }],
+    [
+      'op',
+      6,
+      'old',
+      { pass: false, epoch: 6, refusal: { reason: 'stale_base', rootDigest: 'root' } },
+    ],
+    ['op', 4, 'old', { pass: false, epoch: 5, refusal: { reason: 'stale_epoch', epoch: 5 } }],
+    ['no', 9, 'root', { pass: false, epoch: 5, refusal: { reason: 'not_owner', manager: 'op' } }],
+  ])('%s in epoch %d on %s', (managedBy, epoch, base, expected) => {
+    expect(fence(tenure, { managedBy, epoch, base }, () => 'root')).toEqual(expected)
+  })
+})
+
+describe('SerialQueue', () => {
+  it('runs one task at a time, in order, whatever becomes of them', async () => {
+    const queue = new SerialQueue(10)
+    const log: string[] = []
+    const task =
+      (name: string, fails = false) =>
+      async () => {
+        log.push(`${name} begins`)
+        await new Promise((resolve) => setImmediate(resolve))
+        log.push(`${name} ends`)
+        if (fails) throw new Error(name)
+        return name
+      }
+    const all = await Promise.allSettled([
+      queue.run(task('a')),
+      queue.run(task('b', true)),
+      queue.run(task('c')),
+    ])
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
+  })
+
+  it('refuses beyond its bound, and takes tasks again once there is room', async () => {
+    const queue = new SerialQueue(1)
+    const first = queue.run(() => Promise.resolve(1))
+    await expect(queue.run(() => Promise.resolve(2))).rejects.toThrow(QueueFullError)
+    await first
+    await queue.idle()
+    expect(await queue.run(() => Promise.resolve(3))).toBe(3)
+  })
+})
+
+describe('inParallel', () => {
+  it('does every item, never more than its width at once', async () => {
+    let running = 0
+    let most = 0
+    const done: number[] = []
+    await inParallel([1, 2, 3, 4, 5, 6], 2, async (item) => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setImmediate(resolve))
+      running -= 1
+      done.push(item)
+    })
+    expect([done.sort(), most]).toEqual([[1, 2, 3, 4, 5, 6], 2])
+  })
+
+  it('starts nothing after a failure', async () => {
+    const begun: number[] = []
+    const work = inParallel([1, 2, 3, 4], 1, (item) => {
+      begun.push(item)
+      return item === 2 ? Promise.reject(new Error('two')) : Promise.resolve()
+    })
+    await expect(work).rejects.toThrow('two')
+    expect(begun).toEqual([1, 2])
+  })
+})
