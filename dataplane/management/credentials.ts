@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import type { Log } from '../../telemetry/log.ts'
 
-export interface Refusal {
+interface Refusal {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>

@@ -14,7 +14,7 @@ import type { PackedDocument } from './packed-document.ts'
 /** Routes that a document claims (behaviour §2). */
 export type Claims = ReturnType<typeof claimsOf>
 
-export interface Age {
+interface Age {
   /** Unix time, milliseconds. */
   readonly since: number
   /** 0 managed, 1 loaded by hand. */

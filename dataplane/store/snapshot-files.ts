@@ -19,8 +19,13 @@ export interface SnapshotFiles {
 /** Begins the names of files in the making; what a killed process leaves of them is removed. */
 export const TEMPORARY = '.tmp-'
 
-/** Makes the directory (0700) when it is not there. Rejects with the file system's own error. */
-export const openSnapshotFiles = async (directory: string): Promise<SnapshotFiles> => {
+/**
+ * The directory `loaded` in the state directory, made (0700) when it is not there: a snapshot tidies up
+ * what it finds beside its files, and others keep keys in the state directory. Rejects with the file
+ * system's own error.
+ */
+export const openSnapshotFiles = async (stateDirectory: string): Promise<SnapshotFiles> => {
+  const directory = join(stateDirectory, 'loaded')
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const at = (name: string): string => join(directory, name)
   return {

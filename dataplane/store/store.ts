@@ -50,7 +50,7 @@ export interface StoreOptions {
 }
 
 /** For counters and readiness. Called after the change is in force. */
-export interface StoreObserver {
+interface StoreObserver {
   item?(item: SyncItem): void
   held?(documents: number, realms: number): void
   snapshotFailing?(isFailing: boolean): void

@@ -17,7 +17,7 @@ export interface SyncCall {
   readonly complete?: string
 }
 
-export interface EntryChanges {
+interface EntryChanges {
   readonly put: readonly Lazy[]
   readonly delete: readonly string[]
 }

@@ -26,7 +26,7 @@ export interface Gateway extends AsyncDisposable, Rig {
   send(method: string, path: string, options?: Sending): Promise<Answer>
 }
 
-export interface Sending {
+interface Sending {
   readonly json?: unknown
   readonly body?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>

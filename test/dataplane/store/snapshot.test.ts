@@ -240,12 +240,13 @@ describe('on a real disk', () => {
   it('files are private, damage is found, what was set aside stays', async () => {
     await using dir = await makeTempDir()
     const directory = join(dir.path, 'loaded')
-    const snapshot = open(await openSnapshotFiles(directory))
+    const snapshot = open(await openSnapshotFiles(dir.path))
     await snapshot.load()
     await snapshot.save(FIRST, TENURE)
     await snapshot.save(SECOND, TENURE)
     await snapshot.close()
     const names = await readdir(directory)
+    expect(await readdir(dir.path)).toEqual(['loaded'])
     expect(names).toHaveLength(5)
     const modes = await Promise.all(
       names.map(async (name) => (await stat(join(directory, name))).mode & 0o777),
@@ -256,7 +257,7 @@ describe('on a real disk', () => {
     const victim = names.find((name) => name.startsWith('realm')) ?? ''
     await truncate(join(directory, victim), 10)
     await writeFile(join(directory, '.tmp-left'), 'half')
-    const again = open(await openSnapshotFiles(directory))
+    const again = open(await openSnapshotFiles(dir.path))
     expect(contentsOf(await again.load())).toEqual(['a new', 'b old', 'c new'])
     expect((await readdir(directory)).filter((name) => name.startsWith('.'))).toEqual([
       `.damaged-77-${victim}`,
@@ -264,7 +265,7 @@ describe('on a real disk', () => {
     await again.setAside('spec', 'a', 'it is no longer valid')
     await again.setAside('spec', 'nobody', 'it was never there')
     await again.save(changes([]), TENURE)
-    const last = await open(await openSnapshotFiles(directory)).load()
+    const last = await open(await openSnapshotFiles(dir.path)).load()
     expect([contentsOf(last), last.isIntact]).toEqual([['b old', 'c new'], true])
   })
 })
