@@ -48,8 +48,11 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
     now: () => performance.now(),
   })
-  const store = new Store(await storeOptions(options, readiness))
+  const progress: Progress = { snapshot: settings.stateDir === null ? 'off' : 'empty' }
+  const store = new Store(await storeOptions(options, readiness, progress))
   readiness.restored((await store.restore()).complete)
+  if (store.documents().length + store.realms().length > 0) progress.snapshot = 'restored'
+  metrics.gauge('snapshot', () => [[{ state: progress.snapshot }, 1]])
   gaugeState(metrics, store, readiness)
   const probes: ProbeDeps = {
     readiness,
@@ -79,9 +82,15 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   }
 }
 
+/** What the snapshot gauge says. */
+interface Progress {
+  snapshot: 'off' | 'empty' | 'restored' | 'written' | 'failed'
+}
+
 const storeOptions = async (
   { settings, log, plane, metrics }: ControlOptions,
   readiness: Readiness,
+  progress: Progress,
 ): Promise<StoreOptions> => {
   const files = settings.stateDir === null ? undefined : await openSnapshotFiles(settings.stateDir)
   return {
@@ -98,6 +107,9 @@ const storeOptions = async (
       },
       synced: (isComplete) => {
         readiness.synced(isComplete)
+      },
+      snapshotFailing: (isFailing) => {
+        progress.snapshot = isFailing ? 'failed' : 'written'
       },
     },
   }

@@ -9,9 +9,9 @@ import { runWorker } from './cluster-worker.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
 import { createControl } from './control.ts'
 import { runDrainCommand, writePidFile } from './drain-command.ts'
-import { createMeasurements } from './metrics.ts'
+import { createMeasurements, type GatewayMetrics } from './metrics.ts'
 import { endpointsOf } from './own-listeners.ts'
-import { serveHere } from './plane.ts'
+import { type Plane, serveHere } from './plane.ts'
 import { hashPassword } from './security/hash-password.ts'
 import { createServingParts, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
@@ -36,14 +36,7 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
-      ? startCluster({
-          processes,
-          settings,
-          log,
-          onRestart: () => {
-            metrics.count('workerRestarts', {})
-          },
-        })
+      ? startWorkers(processes, settings, log, metrics)
       : serveHere(parts, settings, log)
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({ settings, log, plane, metrics, isOwnMetricsApart })
@@ -68,6 +61,20 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   })
   stopOnSignals(process, shutdown, (code) => process.exit(code))
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
+}
+
+const startWorkers = (
+  processes: number,
+  settings: GatewaySettings,
+  log: Log,
+  metrics: GatewayMetrics,
+): Plane => {
+  const onRestart = (): void => {
+    metrics.count('workerRestarts', {})
+  }
+  const plane = startCluster({ processes, settings, log, onRestart })
+  metrics.gauge('workers', () => [[{}, plane.size]])
+  return plane
 }
 
 const COMMANDS: Readonly<

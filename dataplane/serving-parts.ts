@@ -40,6 +40,9 @@ export interface ServingProcess extends ServingParts {
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
   const { settings, log } = environment
   const measurements = createMeasurements()
+  const { metrics } = measurements
+  const inFlight = { count: 0 }
+  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
   const realms = new RealmRegistry()
   const upstream = createUpstream({
     guard: createGuard({
@@ -62,6 +65,10 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     now: () => performance.now(),
     wallClock: Date.now,
     accessLog,
+    inFlight,
+    onRefused: (code: string) => {
+      metrics.count('refusals', { code })
+    },
     unmatched: measurements.requests.rowFor({ api: '', version: '', path: '', method: '' }),
     onUnexpected: (error: unknown, requestId: string) => {
       log.error('a request failed unexpectedly', { requestId, error })

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { ServedPath } from '../served.ts'
@@ -22,6 +23,9 @@ export interface DispatchOptions {
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
   readonly accessLog: AccessLog | undefined
+  /** Requests that are being answered; counted up and down here. */
+  readonly inFlight: { count: number }
+  readonly onRefused: (code: GatewayErrorCode) => void
   /** Where requests count that no document serves. */
   readonly unmatched: RequestRow
   readonly onUnexpected: (error: unknown, requestId: string) => void

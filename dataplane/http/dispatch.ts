@@ -28,11 +28,12 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     (slot) => prepareOperation(slot.load(), slot.method, slot.path, options.preparation),
     PREPARED_LIMIT,
   )
-  const onSettled: OnSettled = (exchange, status, bytes) => {
+  const onSettled: OnSettled = (exchange, outcome) => {
     const { envelope, incoming: request, operation, startedMs } = exchange
-    report(options, { id: envelope.requestId, request, startedMs }, operation, { status, bytes })
+    report(options, { id: envelope.requestId, request, startedMs }, operation, outcome)
   }
   return (request, response) => {
+    options.inFlight.count++
     const client = options.readClient(request, scheme)
     const arrival: Arrival = {
       request,

@@ -7,6 +7,7 @@ import type { Value, ValueMap } from '../../spec/expression/value.ts'
 import { isList, isMap } from '../../spec/expression/value.ts'
 import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
 import { Context } from '../context.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
 import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
@@ -17,11 +18,12 @@ import {
   successStatus,
   toStatus,
 } from './response-plan.ts'
+import type { Settlement } from './report.ts'
 import { createByteSink } from './byte-sink.ts'
 import { type Envelope, writeAnswer, writeStreamHead } from './write-answer.ts'
 
 /** Told once per request, when its answer is settled. */
-export type OnSettled = (exchange: HttpExchange, status: number, bytes: number) => void
+export type OnSettled = (exchange: HttpExchange, settlement: Settlement) => void
 
 /** Counted, never sent: what nginx counts for a client that did not wait. */
 const CLIENT_WENT_AWAY = 499
@@ -96,7 +98,7 @@ export class HttpExchange implements Exchange {
     if (this.#isSettled) return
     const known = toGatewayError(error)
     const headers = this.operation.headers.writeWhatIsKnown(this.context)
-    this.#answer(errorAnswer(known, this.contentType, headers))
+    this.#answer(errorAnswer(known, this.contentType, headers), known.code)
   }
 
   stream(head: StreamHead): ByteSink | undefined {
@@ -113,7 +115,7 @@ export class HttpExchange implements Exchange {
     const contentLength = headerOf(plan.headers, 'content-length')
     this.#sink = createByteSink(this.response, contentLength, (bytes) => {
       this.#cancel = undefined
-      this.#onSettled(this, plan.status, bytes)
+      this.#onSettled(this, { status: plan.status, bytes })
     })
     return this.#sink
   }
@@ -136,7 +138,7 @@ export class HttpExchange implements Exchange {
   abandon(): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#onSettled(this, CLIENT_WENT_AWAY, 0)
+    this.#onSettled(this, { status: CLIENT_WENT_AWAY, bytes: 0 })
   }
 
   /** @throws ExpressionError */
@@ -194,12 +196,13 @@ export class HttpExchange implements Exchange {
     }
   }
 
-  #answer(answer: Answer): void {
+  #answer(answer: Answer, refusal?: GatewayErrorCode): void {
     this.#isSettled = true
     this.#cancel = undefined
     const isHead = this.incoming.method === 'HEAD'
     const bytes = writeAnswer(this.response, answer, this.envelope, isHead)
-    this.#onSettled(this, answer.status, bytes)
+    const { status } = answer
+    this.#onSettled(this, refusal === undefined ? { status, bytes } : { status, bytes, refusal })
   }
 }
 

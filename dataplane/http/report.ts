@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { toGatewayError, errorAnswer } from './errors.ts'
+import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Arrival, DispatchOptions } from './arrival.ts'
 import { pickContentType } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
@@ -18,6 +19,7 @@ export const refuseUnmatched = (
 ): void => {
   const known = toGatewayError(error)
   if (known.code === 'svc.error.internal') options.onUnexpected(error, arrival.id)
+  options.onRefused(known.code)
   if (arrival.response.headersSent) {
     arrival.response.destroy()
     return
@@ -41,9 +43,19 @@ export const writeUnmatched = (
     vary: undefined,
   }
   const bytes = writeAnswer(response, answer, envelope, request.method === 'HEAD')
+  options.inFlight.count--
   const seconds = (options.now() - arrival.startedMs) / 1000
   options.unmatched.observe(answer.status, seconds)
   log(options, request, { id, status: answer.status, seconds, bytes, api: '', version: '' })
+}
+
+/** How one request ended. */
+export interface Settlement {
+  readonly status: number
+  /** Of the body. */
+  readonly bytes: number
+  /** The gateway answered by itself, with this code. */
+  readonly refusal?: GatewayErrorCode
 }
 
 /** An operation has answered, or its client has gone. */
@@ -51,8 +63,10 @@ export const report = (
   options: DispatchOptions,
   { id, request, startedMs }: Pick<Arrival, 'id' | 'request' | 'startedMs'>,
   operation: PreparedOperation,
-  { status, bytes }: { readonly status: number; readonly bytes: number },
+  { status, bytes, refusal }: Settlement,
 ): void => {
+  options.inFlight.count--
+  if (refusal !== undefined) options.onRefused(refusal)
   const seconds = (options.now() - startedMs) / 1000
   operation.row.observe(status, seconds)
   if (options.accessLog === undefined) return
