@@ -85,7 +85,8 @@ export const readConfigText = (table: SettingsTable, file: string, yaml: string)
   const given = new Map<string, Given>()
   for (const [key, value] of Object.entries(content)) {
     const source = `${file}: ${key}`
-    if (key === CONFIG_FLAG || !isSetting(table, key)) return unknown(table, source, key)
+    if (key === CONFIG_FLAG) return refuse(`${source}: cannot be set in a file`)
+    if (!isSetting(table, key)) return unknown(table, source, key)
     const text = textOf(value)
     if (text === undefined) return refuse(`${source}: expected a text, number, boolean or list`)
     given.set(key, { source, text })

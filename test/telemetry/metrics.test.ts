@@ -1,0 +1,190 @@
+import { describe, expect, it } from '@jest/globals'
+import { createMetrics } from '../../telemetry/metrics.ts'
+import {
+  mergeStates,
+  renderMetrics,
+  seriesOf,
+  type MetricsState,
+} from '../../telemetry/metrics-state.ts'
+import { measureProcess } from '../../telemetry/process-metrics.ts'
+import {
+  createRequestMetrics,
+  type RequestMetricsOptions,
+} from '../../telemetry/request-metrics.ts'
+
+const TABLE = {
+  loads: { kind: 'counter', name: 'loads_total', help: 'Loads.', labels: ['kind', 'result'] },
+  documents: { kind: 'gauge', name: 'documents', help: 'Documents.', labels: [], merge: 'max' },
+  connections: { kind: 'gauge', name: 'connections', help: 'By origin.', labels: ['origin'] },
+} as const
+
+describe('createMetrics', () => {
+  it('counts, whatever the order of the labels', async () => {
+    const metrics = createMetrics(TABLE)
+    metrics.count('loads', { kind: 'spec', result: 'loaded' })
+    metrics.count('loads', { result: 'loaded', kind: 'spec' }, 2)
+    expect(renderMetrics(await metrics.exportState())).toBe(
+      '# HELP loads_total Loads.\n# TYPE loads_total counter\nloads_total{kind="spec",result="loaded"} 3\n',
+    )
+  })
+
+  it('reads gauges at scrape, adds up readers and leaves out one that throws', async () => {
+    const metrics = createMetrics(TABLE)
+    let open = 1
+    metrics.gauge('connections', () => [[{ origin: 'a' }, open]])
+    metrics.gauge('connections', () => [[{ origin: 'a' }, 10]])
+    metrics.gauge('connections', () => {
+      throw new Error('closing')
+    })
+    metrics.gauge('documents', () => [[{}, 7]])
+    open = 2
+    const text = renderMetrics(await metrics.exportState())
+    expect(text).toContain('connections{origin="a"} 12\n')
+    expect(text).toContain('documents 7\n')
+  })
+
+  it('bounds its series', async () => {
+    const metrics = createMetrics(TABLE)
+    metrics.gauge('connections', () =>
+      Array.from({ length: 3000 }, (_, i) => [{ origin: `o${i}` }, 1] as const),
+    )
+    const [family] = (await metrics.exportState()).filter(({ name }) => name === 'connections')
+    expect(family?.series).toHaveLength(1001)
+    expect(family?.values.at(-1)).toBe(2000)
+    expect(family?.series.at(-1)).toBe('connections{origin="other"}')
+  })
+
+  it('includes families of others', async () => {
+    const metrics = createMetrics({})
+    metrics.include(measureProcess())
+    const text = renderMetrics(await metrics.exportState())
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m)
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
+    expect(text).toMatch(/^nodejs_gc_duration_seconds_bucket\{|^nodejs_version_info\{version=/m)
+  })
+})
+
+describe('states', () => {
+  const state = (merge: 'sum' | 'max' | 'min' | 'first', value: number): MetricsState => [
+    { name: 'm', help: 'M.', type: 'gauge', merge, series: ['m{a="1"}'], values: [value] },
+  ]
+
+  it.each([
+    ['sum', 5],
+    ['max', 3],
+    ['min', 2],
+    ['first', 2],
+  ] as const)('%s of 2 and 3 is %d', (merge, value) => {
+    expect(mergeStates([state(merge, 2), state(merge, 3)])).toEqual(state(merge, value))
+  })
+
+  it('keeps series apart and survives structuredClone', () => {
+    const other: MetricsState = [
+      { name: 'm', help: 'M.', type: 'gauge', merge: 'sum', series: ['m{a="2"}'], values: [1] },
+    ]
+    expect(mergeStates(structuredClone([state('sum', 2), other]))).toMatchObject([
+      { series: ['m{a="1"}', 'm{a="2"}'], values: [2, 1] },
+    ])
+  })
+
+  it('renders infinities and escapes', () => {
+    const text = renderMetrics([
+      {
+        name: 'm',
+        help: 'a\nb\\c',
+        type: 'gauge',
+        merge: 'sum',
+        series: ['m', 'n', 'o'],
+        values: [Infinity, -Infinity, NaN],
+      },
+      { name: 'empty', help: '', type: 'gauge', merge: 'sum', series: [], values: [] },
+    ])
+    expect(text).toBe('# HELP m a\\nb\\\\c\n# TYPE m gauge\nm +Inf\nn -Inf\no NaN\n')
+  })
+
+  it.each([
+    [{ a: 'x"y\\z\n' }, 'n{a="x\\"y\\\\z\\n"}'],
+    [{}, 'n'],
+    [{ a: 1, b: 'c' }, 'n{a="1",b="c"}'],
+  ])('series of %j', (labels, expected) => {
+    expect(seriesOf('n', labels)).toBe(expected)
+  })
+
+  it('cuts a long label', () => {
+    expect(seriesOf('n', { a: 'x'.repeat(1000) })).toHaveLength('n{a=""}'.length + 256)
+  })
+})
+
+describe('createRequestMetrics', () => {
+  const OPTIONS: RequestMetricsOptions = {
+    counter: { name: 'requests_total', help: 'R.' },
+    histogram: { name: 'seconds', help: 'S.', buckets: [0.1, 1] },
+  }
+  const labels = { api: 'a', version: 'v1', path: '/x', method: 'get' }
+  const render = (metrics: ReturnType<typeof createRequestMetrics>): string =>
+    renderMetrics(metrics.families())
+
+  it('counts by status and puts durations in buckets, bounds included', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    const row = metrics.rowFor(labels)
+    expect(metrics.rowFor({ ...labels })).toBe(row)
+    row.observe(200, 0.1)
+    row.observe(200, 0.5)
+    row.observe(404, 7)
+    expect(render(metrics)).toBe(
+      [
+        '# HELP requests_total R.',
+        '# TYPE requests_total counter',
+        'requests_total{api="a",version="v1",path="/x",method="get",status="200"} 2',
+        'requests_total{api="a",version="v1",path="/x",method="get",status="404"} 1',
+        '# HELP seconds S.',
+        '# TYPE seconds histogram',
+        'seconds_bucket{api="a",version="v1",le="0.1"} 1',
+        'seconds_bucket{api="a",version="v1",le="1"} 2',
+        'seconds_bucket{api="a",version="v1",le="+Inf"} 3',
+        'seconds_sum{api="a",version="v1"} 7.6',
+        'seconds_count{api="a",version="v1"} 3',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('tells seven statuses of a row apart, the rest is other', () => {
+    const metrics = createRequestMetrics(OPTIONS)
+    const row = metrics.rowFor(labels)
+    for (let status = 200; status < 220; status++) row.observe(status, 0)
+    row.observe(200, 0)
+    const [family] = metrics.families()
+    expect(family?.series).toHaveLength(8)
+    expect(family?.values).toEqual([2, 1, 1, 1, 1, 1, 1, 13])
+    expect(family?.series.at(-1)).toContain('status="other"')
+  })
+
+  it('shares one row beyond the bound of rows, one histogram beyond that of histograms', () => {
+    const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 3, maxHistograms: 1 })
+    for (const api of ['a', 'b', 'c', 'd', 'e']) metrics.rowFor({ ...labels, api }).observe(200, 0)
+    const text = render(metrics)
+    expect(text).toContain(
+      'requests_total{api="c",version="v1",path="/x",method="get",status="200"} 1',
+    )
+    expect(text).toContain(
+      'requests_total{api="other",version="other",path="other",method="other",status="200"} 2',
+    )
+    expect(text).toContain('seconds_count{api="other",version="other"} 4')
+    expect(text).not.toContain('seconds_count{api="b"')
+  })
+
+  it('forgets what a document has lost', () => {
+    const metrics = createRequestMetrics({ ...OPTIONS, maxRows: 2 })
+    metrics.rowFor(labels).observe(200, 0)
+    metrics.rowFor({ ...labels, path: '/y' }).observe(200, 0)
+    metrics.prune('a', ({ path }) => path === '/y')
+    metrics.prune('b', () => false)
+    expect(render(metrics)).not.toContain('path="/x"')
+    expect(render(metrics)).toContain('path="/y"')
+    metrics.prune('a', () => false)
+    expect(render(metrics)).toBe('')
+    metrics.rowFor({ ...labels, api: 'constructor' }).observe(500, 0)
+    expect(render(metrics)).toContain('api="constructor"')
+  })
+})

@@ -1,0 +1,263 @@
+import { describe, expect, it } from '@jest/globals'
+import { renderHelp, renderSettingsMarkdown } from '../../telemetry/settings-help.ts'
+import type { SettingsTable } from '../../telemetry/settings-table.ts'
+import { parseSettings } from '../../telemetry/settings.ts'
+
+const TABLE = {
+  program: 'svc-thing',
+  summary: 'does things',
+  envPrefix: 'SVC_THING_',
+  commands: {
+    stop: { help: 'stops' },
+    judge: { help: 'judges', operands: 'FILE…' },
+  },
+  settings: {
+    public: { type: 'address', default: '127.0.0.1:80', help: 'where' },
+    'public-tls': { type: 'address', default: null, needs: ['cert'], help: 'where, in TLS' },
+    cert: { type: 'path', default: null, help: 'PEM | chain' },
+    careful: { type: 'boolean', default: false, needs: ['cert'], help: 'takes care' },
+    hasty: { type: 'boolean', default: true, help: 'does not' },
+    count: { type: 'integer', default: 3, min: 1, max: 9, help: 'how many' },
+    share: { type: 'number', default: 0.5, help: 'how much' },
+    wait: { type: 'duration', default: 5, max: 3600, help: 'how long' },
+    name: { type: 'string', default: null, help: 'who' },
+    peers: {
+      type: 'list',
+      default: ['a'],
+      accept: (element: string) => element !== 'bad',
+      expected: 'good names',
+      help: 'with whom',
+    },
+    level: { type: 'enum', values: ['low', 'high'], default: 'low', help: 'how loud' },
+    processes: {
+      type: 'custom',
+      default: '1',
+      expected: 'a digit or auto',
+      parse: (text: string) =>
+        text === 'auto' ? 'auto' : /^\d$/.test(text) ? Number(text) : undefined,
+      help: 'how wide',
+    },
+  },
+} as const satisfies SettingsTable
+
+const noFile = (path: string): string => {
+  throw new Error(`ENOENT: ${path}`)
+}
+
+const parse = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  readConfigFile: (path: string) => string = noFile,
+): ReturnType<typeof parseSettings<typeof TABLE>> => parseSettings(TABLE, argv, env, readConfigFile)
+
+const valuesOf = (...args: Parameters<typeof parse>): Readonly<Record<string, unknown>> => {
+  const parsed = parse(...args)
+  return parsed.kind === 'settings' ? parsed.settings : { ...parsed }
+}
+
+describe('parseSettings', () => {
+  it('gives every setting its default, under its camel-case name', () => {
+    expect(parse([])).toEqual({
+      kind: 'settings',
+      command: null,
+      operands: [],
+      given: new Set(),
+      settings: {
+        public: { kind: 'tcp', host: '127.0.0.1', port: 80 },
+        publicTls: null,
+        cert: null,
+        careful: false,
+        hasty: true,
+        count: 3,
+        share: 0.5,
+        wait: 5,
+        name: null,
+        peers: ['a'],
+        level: 'low',
+        processes: 1,
+      },
+    })
+  })
+
+  it.each<[string, readonly string[], object]>([
+    ['a value that follows', ['--name', 'x'], { name: 'x' }],
+    ['a value behind =', ['--name=x=y'], { name: 'x=y' }],
+    ['a value that begins with a dash', ['--name', '-x'], { name: '-x' }],
+    ['the last of two', ['--name', 'x', '--name', 'y'], { name: 'y' }],
+    [
+      'a list, repeated and with commas',
+      ['--peers', 'a, b', '--peers=c'],
+      { peers: ['a', 'b', 'c'] },
+    ],
+    ['an empty list', ['--peers='], { peers: [] }],
+    ['a boolean', ['--careful', '--cert', 'x'], { careful: true }],
+    ['a boolean turned off', ['--no-hasty'], { hasty: false }],
+    ['a boolean with a value', ['--hasty=off'], { hasty: false }],
+    ['off for what is off by default', ['--public-tls', 'off'], { publicTls: null }],
+    ['milliseconds', ['--wait', '500ms'], { wait: 0.5 }],
+    ['minutes', ['--wait', '1.5m'], { wait: 90 }],
+    ['an hour', ['--wait', '1h'], { wait: 3600 }],
+    ['a form of its own', ['--processes', 'auto'], { processes: 'auto' }],
+    ['IPv6', ['--public', '[::1]:0'], { public: { kind: 'tcp', host: '::1', port: 0 } }],
+    ['a socket', ['--public', 'unix:/run/x'], { public: { kind: 'unix', path: '/run/x' } }],
+  ])('takes %s', (_, argv, values) => {
+    expect(valuesOf(argv)).toMatchObject(values)
+  })
+
+  it('prefers flag to variable to file to default', () => {
+    const file = (): string => 'name: file\nlevel: high\ncount: 4\npeers: [x, y]\nhasty: false\n'
+    const env = { SVC_THING_NAME: 'variable', SVC_THING_COUNT: '5', SVC_THING_CONFIG: 'thing.yaml' }
+    expect(valuesOf(['--name', 'flag'], env, file)).toMatchObject({
+      name: 'flag',
+      count: 5,
+      level: 'high',
+      peers: ['x', 'y'],
+      hasty: false,
+    })
+  })
+
+  it.each([
+    ['an empty file', ''],
+    ['a comment', '# nothing'],
+  ])('takes %s', (_, text) => {
+    expect(valuesOf(['--config', 'f'], {}, () => text)).toMatchObject({ count: 3 })
+  })
+
+  it('takes an empty variable as not set, and passes over those of other programs', () => {
+    expect(valuesOf([], { SVC_THING_NAME: '', SVC_THINGS: 'x', PATH: '/bin' })).toMatchObject({
+      name: null,
+    })
+  })
+
+  it.each([
+    'PORT',
+    'SERVICE_HOST',
+    'SERVICE_PORT_HTTP',
+    'PORT_80_TCP',
+    'PORT_80_TCP_ADDR',
+    'PUBLIC_PORT',
+  ])('passes over what Kubernetes sets for a Service of the same name: %s', (rest) => {
+    expect(parse([], { [`SVC_THING_${rest}`]: 'tcp://10.0.0.1:80' }).kind).toBe('settings')
+  })
+
+  it.each<[readonly string[], string | null, readonly string[]]>([
+    [['stop', '--count', '4'], 'stop', []],
+    [['--count', '4', 'judge', 'a.yaml', '-'], 'judge', ['a.yaml', '-']],
+    [['judge', '--', '--odd'], 'judge', ['--odd']],
+  ])('%j is a command', (argv, command, operands) => {
+    expect(parse(argv)).toMatchObject({ kind: 'settings', command, operands })
+  })
+
+  it.each([
+    [['--help'], 'help'],
+    [['-h', '--version'], 'help'],
+    [['--version'], 'version'],
+  ])('%j asks for %s', (argv, kind) => {
+    expect(parse(argv)).toEqual({ kind })
+  })
+})
+
+describe('a fault is one line that names its source', () => {
+  it.each<[readonly string[], Readonly<Record<string, string>>, string]>([
+    [['--nme', 'x'], {}, '--nme: unknown setting; did you mean --name?'],
+    [['--public-', 'x'], {}, '--public-: unknown setting; did you mean --public?'],
+    [['--nothing-like-it'], {}, '--nothing-like-it: unknown setting; see --help'],
+    [['--constructor', 'x'], {}, '--constructor: unknown setting; see --help'],
+    [['--__proto__', 'x'], {}, '--__proto__: unknown setting; see --help'],
+    [['-n', 'x'], {}, '-n: unknown setting; see --help'],
+    [['--no-name'], {}, '--no-name: unknown setting; see --help'],
+    [['--name'], {}, '--name: a value must follow'],
+    [['--name', '--count'], {}, '--name: a value must follow'],
+    [['--name='], {}, "--name: '' is not valid; expected a text that is not empty"],
+    [['--count', '10'], {}, "--count: '10' is not valid; expected a whole number from 1 to 9"],
+    [['--count', '1.5'], {}, "--count: '1.5' is not valid; expected a whole number from 1 to 9"],
+    [['--share', 'x'], {}, "--share: 'x' is not valid; expected a number of at least 0"],
+    [
+      ['--wait', '2h'],
+      {},
+      "--wait: '2h' is not valid; expected seconds from 0 to 3600, or a duration such as 500ms, 10s, 5m or 1h",
+    ],
+    [['--hasty=maybe'], {}, "--hasty: 'maybe' is not valid; expected true or false"],
+    [['--level', 'loud'], {}, "--level: 'loud' is not valid; expected one of low, high"],
+    [['--peers', 'a,bad'], {}, "--peers: 'a,bad' is not valid; expected good names"],
+    [['--processes', 'x'], {}, "--processes: 'x' is not valid; expected a digit or auto"],
+    [
+      ['--public', '1.2.3.4'],
+      {},
+      "--public: '1.2.3.4' is not valid; expected host:port, [::1]:port or unix:/path",
+    ],
+    [
+      ['--public', 'off'],
+      {},
+      "--public: 'off' is not valid; expected host:port, [::1]:port or unix:/path",
+    ],
+    [['--cert='], {}, "--cert: '' is not valid; expected a path"],
+    [['--public-tls', 'a:1'], {}, '--public-tls: needs --cert too'],
+    [['--careful'], {}, '--careful: needs --cert too'],
+    [['dance'], {}, 'dance: unexpected argument; see --help'],
+    [['constructor'], {}, 'constructor: unexpected argument; see --help'],
+    [['stop', 'now'], {}, 'now: stop takes no argument'],
+    [
+      [],
+      { SVC_THING_COUNT: 'x' },
+      "SVC_THING_COUNT: 'x' is not valid; expected a whole number from 1 to 9",
+    ],
+    [[], { SVC_THING_COUNTS: '1' }, 'SVC_THING_COUNTS: unknown setting; did you mean --count?'],
+    [[], { SVC_THING_CONFIG: '/no' }, 'SVC_THING_CONFIG: cannot read the file: ENOENT: /no'],
+    [['--config', '/no'], {}, '--config: cannot read the file: ENOENT: /no'],
+  ])('%j %j', (argv, env, message) => {
+    expect(parse(argv, env)).toEqual({ kind: 'fault', message })
+  })
+
+  it.each([
+    ['count: 12', "f: count: '12' is not valid; expected a whole number from 1 to 9"],
+    ['coutn: 1', 'f: coutn: unknown setting; did you mean --count?'],
+    ['config: other', 'f: config: cannot be set in a file'],
+    ['name: {a: 1}', 'f: name: expected a text, number, boolean or list'],
+    ['name:', 'f: name: expected a text, number, boolean or list'],
+    ['peers: [[a]]', 'f: peers: expected a text, number, boolean or list'],
+    ['- a', 'f: expected a map of settings'],
+    ['just text', 'f: expected a map of settings'],
+    ['a: &x 1\nb: *x', '--config: cannot read the file: Alias resolution is disabled'],
+  ])('file %j', (text, message) => {
+    expect(valuesOf(['--config', 'f'], {}, () => text)).toEqual({ kind: 'fault', message })
+  })
+
+  it('YAML that is none', () => {
+    const { message } = valuesOf(['--config', 'f'], {}, () => 'a: [1\nb: 2')
+    expect(message).toMatch(/^f: [^\n]+$/)
+  })
+
+  it('cuts a huge value', () => {
+    const { message } = valuesOf(['--level', 'x'.repeat(10_000)])
+    expect(String(message).length).toBeLessThan(200)
+  })
+})
+
+describe('what people read', () => {
+  it('renderHelp names every flag with its default', () => {
+    const help = renderHelp(TABLE)
+    for (const name of Object.keys(TABLE.settings)) expect(help).toContain(name)
+    expect(help).toContain('Usage: svc-thing [settings]')
+    expect(help).toContain('svc-thing judge FILE… [settings]')
+    expect(help).toMatch(/--no-hasty +does not\b/)
+    expect(help).toMatch(/--wait SECONDS +how long \[5\]/)
+    expect(help).toMatch(/--level WORD +how loud \(low, high\) \[low\]/)
+    expect(help).toMatch(/--public-tls ADDRESS +where, in TLS\n/)
+  })
+
+  it('renderSettingsMarkdown is a table that survives a | in a text', () => {
+    const page = renderSettingsMarkdown(TABLE)
+    expect(page).toContain('| `--cert` | `SVC_THING_CERT` | a path |  | PEM \\| chain |')
+    expect(page).toContain('where, in TLS; needs `--cert`')
+    expect(page).toContain('- `svc-thing judge FILE…`: judges')
+  })
+
+  it('does without commands', () => {
+    const { commands, ...bare } = TABLE
+    expect(Object.keys(commands)).not.toHaveLength(0)
+    expect(renderHelp(bare)).not.toContain('judge')
+    expect(renderSettingsMarkdown(bare)).not.toContain('judge')
+    expect(parseSettings(bare, ['stop'], {}, noFile).kind).toBe('fault')
+  })
+})
