@@ -3,9 +3,8 @@
 
 import type { Host } from './apply.ts'
 import type { TagAst } from './ast.ts'
-import { explainRefusal, kindOf } from './errors.ts'
+import { explainRefusal, kindOf, showKey } from './errors.ts'
 import type { ExpressionFunction } from './functions.ts'
-import { explainStep } from './lookup.ts'
 import { refuseTag } from './resolve.ts'
 import { FAULT, isKnown } from './scope.ts'
 import type { Site } from './site.ts'
@@ -74,6 +73,8 @@ const applyToValue = (
     else if (isKnown(arg)) values.push(arg.value)
   }
   if (!definition.isPure || values.length < args.length) return undefined
+  // Overspent, and reported: once is enough.
+  if (site.scope.budget.left < 0) return FAULT
   const host: Host = { budget: site.scope.budget.left }
   try {
     return constant(definition.apply(value, values, host))
@@ -94,6 +95,6 @@ const pick = (
   const found = map.entries.findLast(([entryKey]) => entryKey === key)?.[1]
   if (found !== undefined) return found
   return otherwise === undefined || otherwise.kind === 'piped'
-    ? refuse(`get: ${explainStep({}, key, 'the map')}, and there is no default`)
+    ? refuse(`get finds no key ${showKey(key)} and has no default`)
     : otherwise
 }

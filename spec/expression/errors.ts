@@ -23,12 +23,17 @@ export class ExpressionError extends Error {
 
 /** A function's refusal, before it is known in which expression it stands: "takes a list". */
 export class Refusal extends Error {
-  readonly got: Value | undefined
+  /** Not enumerable: loggers print what is, and this is request data. */
+  readonly #got: Value | undefined
 
   constructor(expected: string, got?: Value, options?: ErrorOptions) {
     super(expected, options)
     this.name = 'Refusal'
-    this.got = got
+    this.#got = got
+  }
+
+  get got(): Value | undefined {
+    return this.#got
   }
 }
 

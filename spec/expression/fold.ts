@@ -125,8 +125,10 @@ const foldString = (source: string, place: Place, walk: Walk): Template | undefi
  */
 const weighed = (template: Template, source: string, place: Place, walk: Walk): Template => {
   const { weight, depth } = sizeOf(template)
+  const isFirst = walk.added <= MAX_WEIGHT
   walk.added += weight
   if (walk.added > MAX_WEIGHT) {
+    if (!isFirst) return FAULT
     return refuse(walk, place, `${showSource(source)}: expands to more than ${MAX_WEIGHT} values`)
   }
   return depth + place.depth > MAX_DEPTH

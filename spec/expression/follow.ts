@@ -4,6 +4,7 @@
 import { explainMissing, explainStep, lookup } from './lookup.ts'
 import { STEP } from './functions.ts'
 import type { TagAst } from './ast.ts'
+import { FAULT } from './scope.ts'
 import { constant, type ReadTemplate, type Root, type Template } from './template.ts'
 
 /** A template, or why there is none. */
@@ -17,7 +18,7 @@ export const follow = (
   tag: TagAst,
 ): Followed => {
   const [key, ...rest] = keys
-  if (key === undefined) return template
+  if (key === undefined || template === FAULT) return template
   switch (template.kind) {
     case 'constant':
       return followValue(template, keys, name)

@@ -2,7 +2,7 @@
 
 import type { Apply } from './apply.ts'
 import { decimalOf } from './conversions.ts'
-import { Refusal } from './errors.ts'
+import { kindOf, Refusal } from './errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
 import { isList, type Value } from './value.ts'
 
@@ -62,7 +62,7 @@ const emptyFor = (input: Value): Value => (isList(input) && input.length > 0 ? n
 const countFrom = (arg: Value | undefined): number => {
   const count = typeof arg === 'string' ? decimalOf(arg) : arg
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
-  throw new Refusal('takes a whole number as argument', arg)
+  throw new Refusal(`takes a whole number as argument, not ${kindOf(arg ?? null)}`)
 }
 
 /** Numbers come before texts. */
@@ -71,7 +71,7 @@ const extremeOf = (input: Value, direction: 1 | -1): Value => {
   let extreme: number | string | undefined
   for (const element of list) {
     if (typeof element !== 'number' && typeof element !== 'string') {
-      throw new Refusal('takes a list of numbers and texts, got in it', element)
+      throw new Refusal('takes numbers and texts in its list', element)
     }
     if (extreme === undefined || compare(element, extreme) === direction) extreme = element
   }

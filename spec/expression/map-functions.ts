@@ -2,7 +2,7 @@
 // key like any other.
 
 import type { Apply, Host } from './apply.ts'
-import { Refusal, showKey } from './errors.ts'
+import { kindOf, Refusal, showKey } from './errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from './value.ts'
 
@@ -27,10 +27,9 @@ export const putInto: Apply = (input, [key, value], host) => {
 
 /** The right side wins: `merge(M)` = `merge(_, M)`; the caller has put the piped map in its place. */
 export const merged: Apply = (input, [first, second], host) => {
-  const left = second === undefined ? input : first
-  const right = second ?? first
-  const copy = copyOf(mapFrom(left))
-  const winner = mapFrom(right)
+  mapFrom(input)
+  const copy = copyOf(sideFrom(second === undefined ? input : first))
+  const winner = sideFrom(second ?? first)
   for (const key of Object.keys(winner)) setOwn(copy, key, winner[key] ?? null)
   spend(host, bytesOfPlaces(Object.keys(copy).length))
   return copy
@@ -59,19 +58,24 @@ const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): 
 /** Spreading defines own members, `__proto__` among them, where assigning would lose it. */
 const copyOf = (map: ValueMap): Record<string, Value> => ({ ...map })
 
-const mapFrom = (value: Value | undefined): ValueMap => {
+const mapFrom = (value: Value): ValueMap => {
   if (isMap(value)) return value
   throw new Refusal('takes a map', value)
+}
+
+const sideFrom = (value: Value | undefined): ValueMap => {
+  if (isMap(value)) return value
+  throw new Refusal(`takes maps, not ${kindOf(value ?? null)}`)
 }
 
 /** A number names the key it is written as: maps keyed by a status are common. */
 const keyFrom = (value: Value | undefined): string => {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
-  throw new Refusal('takes a text as key', value)
+  throw new Refusal(`takes a text as key, not ${kindOf(value ?? null)}`)
 }
 
 const keysFrom = (value: Value | undefined): readonly string[] => {
   if (isList(value)) return value.map(keyFrom)
-  throw new Refusal('takes keys in brackets', value)
+  throw new Refusal('takes keys in brackets')
 }

@@ -48,11 +48,10 @@ const readParts = (cursor: Cursor): (string | TagAst)[] => {
   const parts: (string | TagAst)[] = []
   while (cursor.at < cursor.end) {
     const opening = cursor.source.indexOf('{{', cursor.at)
-    const isLast = opening === -1 || opening + 1 >= cursor.end
-    const until = isLast ? cursor.end : opening
+    const until = opening === -1 ? cursor.end : opening
     if (until > cursor.at) parts.push(cursor.source.slice(cursor.at, until))
     cursor.at = until
-    if (isLast) break
+    if (opening === -1) break
     const tag = readTag(cursor, 1)
     if (tag === null) break
     parts.push(tag)

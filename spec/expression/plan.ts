@@ -40,7 +40,7 @@ const planCall = (call: CallAst, tag: TagAst, site: Site): PlannedCall | undefin
       ? `there is no function ${showKey(call.name)}; there are ${functionNames()}`
       : faultOfArguments(definition, call.args)
   if (definition === undefined || reason !== undefined) {
-    refuseTag(tag, site, reason ?? '')
+    refuseTag(tag, site, reason ?? '', call.offset)
     return undefined
   }
   const args = call.args.map((arg) => planArgument(arg, definition, site))
@@ -113,6 +113,8 @@ const planInsert = (tag: TagAst, site: Site): string | Template => {
 
 const insertKnown = (value: Value, tag: TagAst, site: Site): string | Template => {
   const { budget } = site.scope
+  // Overspent, and reported: once is enough.
+  if (budget.left < 0) return FAULT
   const text = toText(value)
   budget.left -= bytesOfText(text)
   return budget.left < 0 ? refuseTag(tag, site, `the text is too large: ${LIMITS}`) : text

@@ -1,5 +1,5 @@
 // A read of the context in, a closure that finds the value out. The hot path: specialised by the number
-// of keys, own keys only, an explanation built on failure alone.
+// of keys, own keys only, and an explanation is made on failure alone.
 
 import { ExpressionError, showSource } from './errors.ts'
 import { explainMissing, lookup, ownValue } from './lookup.ts'
@@ -15,56 +15,36 @@ export interface Roots {
   readonly status_codes?: ValueMap
 }
 
+type Read = (context: Roots) => Value
+
 /** @throws ExpressionError naming the key that is missing */
-export const reader = (template: ReadTemplate): ((context: Roots) => Value) => {
+export const reader = (template: ReadTemplate): Read => {
   const { root, keys } = template
-  const [first, second, third] = keys
-  if (first === undefined) return topOf(root)
-  if (second === undefined) return oneKey(template, first)
-  if (third === undefined) return twoKeys(template, first, second)
-  return keys.length === 3 ? threeKeys(template, first, second, third) : manyKeys(template)
-}
-
-const oneKey = (template: ReadTemplate, first: string): ((context: Roots) => Value) => {
-  const top = topOf(template.root)
-  return (context) => {
-    const map = top(context)
-    return (Object.hasOwn(map, first) ? map[first] : undefined) ?? nullOrMissing(template, context)
+  const [first, second, third, ...rest] = keys
+  if (first === undefined) return TOPS[root]
+  const top = topReader(root, first)
+  if (second === undefined) return (context) => top(context) ?? nullOrMissing(template, context)
+  if (third === undefined) {
+    return (context) => ownValue(top(context), second) ?? nullOrMissing(template, context)
   }
-}
-
-const twoKeys = (
-  template: ReadTemplate,
-  first: string,
-  second: string,
-): ((context: Roots) => Value) => {
-  const top = topOf(template.root)
-  return (context) => {
-    const map = top(context)
-    const inner = Object.hasOwn(map, first) ? map[first] : undefined
-    return ownValue(inner, second) ?? nullOrMissing(template, context)
+  if (rest.length === 0) {
+    return (context) =>
+      ownValue(ownValue(top(context), second), third) ?? nullOrMissing(template, context)
   }
-}
-
-const threeKeys = (
-  template: ReadTemplate,
-  ...[first, second, third]: [string, string, string]
-): ((context: Roots) => Value) => {
-  const top = topOf(template.root)
+  const inner = keys.slice(1)
   return (context) => {
-    const map = top(context)
-    const inner = ownValue(Object.hasOwn(map, first) ? map[first] : undefined, second)
-    return ownValue(inner, third) ?? nullOrMissing(template, context)
-  }
-}
-
-const manyKeys = (template: ReadTemplate): ((context: Roots) => Value) => {
-  const top = topOf(template.root)
-  return (context) => {
-    let value: Value | undefined = top(context)
-    for (const key of template.keys) value = ownValue(value, key)
+    let value = top(context)
+    for (const key of inner) value = ownValue(value, key)
     return value ?? nullOrMissing(template, context)
   }
+}
+
+type TryRead = (context: Roots) => Value | undefined
+
+/** The first key. What every context has is read by name: one shape, half the time of a look-up. */
+const topReader = (root: Root, key: string): TryRead => {
+  const top = TOPS[root]
+  return NAMED.get(`${root}.${key}`) ?? ((context) => ownValue(top(context), key))
 }
 
 const TOPS = {
@@ -74,13 +54,24 @@ const TOPS = {
   status_codes: (context) => context.status_codes ?? {},
 } as const satisfies Record<Root, (context: Roots) => ValueMap>
 
-/** By name, so that each access has one shape and one key. */
-const topOf = (root: Root): ((context: Roots) => ValueMap) => TOPS[root]
+/** None of these is a member of any prototype, so what they give is the context's own. */
+const NAMED: ReadonlyMap<string, TryRead> = new Map<string, TryRead>([
+  ['request.id', ({ request }) => request['id']],
+  ['request.method', ({ request }) => request['method']],
+  ['request.path', ({ request }) => request['path']],
+  ['request.query_string', ({ request }) => request['query_string']],
+  ['request.query_params', ({ request }) => request['query_params']],
+  ['request.bindings', ({ request }) => request['bindings']],
+  ['request.headers', ({ request }) => request['headers']],
+  ['request.body', ({ request }) => request['body']],
+  ['action.result', ({ action }) => action['result']],
+  ['action.error', ({ action }) => action['error']],
+])
 
 /** The slow end of every read: a null that is there is a value, anything else is a fault. */
 const nullOrMissing = (template: ReadTemplate, context: Roots): Value => {
   const { root, keys } = template
-  const top = topOf(root)(context)
+  const top = TOPS[root](context)
   const value = lookup(top, keys)
   if (value !== undefined) return value
   const reason = explainMissing(top, keys, root)

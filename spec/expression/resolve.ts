@@ -15,8 +15,13 @@ export const resolvePath = (tag: TagAst, site: Site): Template => {
 }
 
 /** The tag as written, what is wrong with it, and where it stands in a longer text. */
-export const refuseTag = ({ source, offset }: TagAst, site: Site, reason: string): typeof FAULT => {
-  const place = offset === 0 ? '' : ` (at offset ${offset})`
+export const refuseTag = (
+  { source, offset }: TagAst,
+  site: Site,
+  reason: string,
+  at = offset,
+): typeof FAULT => {
+  const place = at === 0 ? '' : ` (at offset ${at})`
   return site.refuse(`${showSource(source)}: ${reason}${place}`)
 }
 

@@ -100,7 +100,7 @@ type Step = (value: Value, context: EvaluationContext) => Value
 
 const piper = (template: PipeTemplate): Run => {
   const input = evaluator(template.input)
-  const steps = template.calls.map((call) => stepOf(call, template))
+  const steps = template.calls.map((call, index) => stepOf(call, template, showAt(template, index)))
   return (context) => {
     let value = input(context)
     for (const step of steps) value = step(value, context)
@@ -108,7 +108,19 @@ const piper = (template: PipeTemplate): Run => {
   }
 }
 
-const stepOf = (call: PipeCall, pipe: PipeTemplate): Step => {
+/** Words for a value in a message. */
+type Show = (value: Value) => string
+
+/**
+ * Values are shown only where they must be the request's own: a known input, or an argument of an earlier
+ * call, may come from a Secret.
+ */
+const showAt = ({ input, calls }: PipeTemplate, index: number): Show =>
+  input.kind === 'read' && calls.slice(0, index).every(({ args }) => args.length === 0)
+    ? showValue
+    : kindOf
+
+const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
   const args = argumentsOf(call.args)
   if (call.name === STEP) return keyStep(args, pipe)
   const apply = functionNamed(call.name)?.apply
@@ -119,7 +131,8 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate): Step => {
     try {
       return apply(value, values, context)
     } catch (error) {
-      throw failure(pipe, call.name, error)
+      const reason = explainRefusal(call.name, error, show)
+      throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { cause: error })
     }
   }
 }
@@ -146,11 +159,3 @@ const keyStep =
     const reason = explainStep(value, key, 'what the pipe gives')
     throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`)
   }
-
-/** Values are shown only where the pipe starts from request data: others may come from a Secret. */
-const failure = (pipe: PipeTemplate, name: string, cause: unknown): ExpressionError => {
-  const show = pipe.input.kind === 'read' ? showValue : kindOf
-  return new ExpressionError(`${showSource(pipe.source)}: ${explainRefusal(name, cause, show)}`, {
-    cause,
-  })
-}

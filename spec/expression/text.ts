@@ -27,13 +27,14 @@ export const textWriter = (template: Template): Write => {
  * @example urlWriter(template, encodeURIComponent)(context) // '/orders/a%2Fb' for '/orders/{{…}}'
  */
 export const urlWriter = (template: Template, encode: (text: string) => string): Write => {
-  if (template.kind !== 'text') return textWriter(template)
+  if (template.kind !== 'text' || template.parts.length === 1) return textWriter(template)
   const insert: Insert = (value, part) => (isVerbatim(part) ? toText(value) : encode(toText(value)))
   return joiner(template, insert)
 }
 
-/** A text within the text has encoded its own tags already: a variable that waits. */
+/** Variables are: what is known of them, and a text that waits, which has encoded its own tags. */
 const isVerbatim = (part: Template): boolean =>
+  part.kind === 'constant' ||
   part.kind === 'text' ||
   (part.kind === 'read' &&
     part.root === 'request' &&

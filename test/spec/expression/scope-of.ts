@@ -1,13 +1,7 @@
 // Plain maps in, a fold scope over them out: variables may be expressions and refer to each other.
 
-import {
-  FAULT,
-  fold,
-  type FoldScope,
-  type LoadRoot,
-  type Report,
-} from '../../../spec/expression/fold.ts'
-import { constant, type Template } from '../../../spec/expression/template.ts'
+import { fold, type FoldScope, type LoadRoot, type Report } from '../../../spec/expression/fold.ts'
+import type { Template } from '../../../spec/expression/template.ts'
 import type { Value, ValueMap } from '../../../spec/expression/value.ts'
 import type { EvaluationContext } from '../../../spec/expression/run.ts'
 
@@ -61,6 +55,12 @@ export const contextOf = (roots: Partial<EvaluationContext> = {}): EvaluationCon
   ...roots,
 })
 
-export const isFault = (template: Template): boolean => template === FAULT
-
-export const asTemplate = (value: Value): Template => constant(value)
+/** What `run` throws. */
+export const failureOf = (run: () => unknown): Error => {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('nothing was thrown')
+}
