@@ -26,6 +26,7 @@ export interface AttemptOwner {
 
 /** What is read to keep a connection usable; a longer rest costs more than a new connection. */
 const DISCARDED_BYTES = 64 * 1024
+const DISCARDING_MS = 1000
 
 type Mode = 'head' | 'pass' | 'collect' | 'discard'
 
@@ -37,6 +38,7 @@ export class Attempt implements UpstreamSink {
   #out: ByteSink | undefined
   #chunks: Buffer[] = []
   #length = 0
+  #timer: NodeJS.Timeout | undefined
 
   /** @param limiter has granted a slot, which the attempt gives back when it is over */
   constructor(owner: AttemptOwner, limiter: Limiter) {
@@ -61,8 +63,9 @@ export class Attempt implements UpstreamSink {
   /** The owner hears no more; the connection is kept if little is left to read. */
   discard(): void {
     this.#mode = 'discard'
-    this.#chunks = []
-    this.#length = 0
+    this.#timer = setTimeout(() => {
+      this.abort()
+    }, DISCARDING_MS)
   }
 
   /** The owner hears no more, and the connection is free at once. What was passed on is cut for `cause`. */
@@ -89,7 +92,7 @@ export class Attempt implements UpstreamSink {
   }
 
   onEnd(): void {
-    this.#limiter.release()
+    this.#leave()
     if (this.#mode === 'pass') {
       this.#out?.end()
       this.#owner.onPassed()
@@ -97,11 +100,16 @@ export class Attempt implements UpstreamSink {
   }
 
   onError(error: UpstreamError): void {
-    this.#limiter.release()
+    this.#leave()
     if (this.#mode === 'pass') {
       this.#out?.destroy(error)
       this.#owner.onPassed()
     } else if (this.#mode !== 'discard') this.#owner.onFailure(error)
+  }
+
+  #leave(): void {
+    clearTimeout(this.#timer)
+    this.#limiter.release()
   }
 
   #pass(chunk: Buffer): boolean {

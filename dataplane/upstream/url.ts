@@ -30,7 +30,8 @@ export const readOrigin = (text: string): OriginReading => {
   if (url.username !== '' || url.password !== '' || full.includes('@')) {
     return { ok: false, message: 'must not carry a user or password' }
   }
-  if (url.pathname !== '/' || /[?#]/.test(full)) {
+  // As written: the parser would make `/` of `/..`.
+  if (!/^[^/?#]*\/?$/.test(full.slice(full.indexOf('://') + 3))) {
     return { ok: false, message: 'must not carry a path or query' }
   }
   return { ok: true, origin: url.origin }

@@ -36,6 +36,8 @@ describe('readOrigin', () => {
     ['http://@orders', 'user'],
     ['http://orders/v1', 'path'],
     ['orders?x', 'path'],
+    ['http://orders/..', 'path'],
+    ['http:///orders', 'path'],
     ['http://orders/?', 'path'],
     ['http://orders#', 'path'],
     ['http://or ders', 'host'],
