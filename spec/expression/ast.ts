@@ -4,7 +4,7 @@
 export type Ast = LiteralAst | TagAst | TextAst
 
 /** No tag in it: stands for itself. */
-export interface LiteralAst {
+interface LiteralAst {
   readonly kind: 'literal'
   readonly text: string
 }
@@ -35,13 +35,13 @@ export interface CallAst {
 export type ArgumentAst = WordAst | QuotedAst | BracketsAst | TagAst
 
 /** A bare word: a string, but for `_` and `$map`. */
-export interface WordAst {
+interface WordAst {
   readonly kind: 'word'
   readonly text: string
 }
 
 /** In single quotes: literal text, whatever is in it. */
-export interface QuotedAst {
+interface QuotedAst {
   readonly kind: 'quoted'
   readonly text: string
 }

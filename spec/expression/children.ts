@@ -2,7 +2,7 @@
 
 import type { PipeArgument, Template } from './template.ts'
 
-export type Composite = Exclude<Template, { kind: 'constant' | 'read' }>
+type Composite = Exclude<Template, { kind: 'constant' | 'read' }>
 
 export const childrenOf = (template: Composite): readonly PipeArgument[] => {
   switch (template.kind) {

@@ -8,7 +8,7 @@ import type { ReadTemplate, Root } from './template.ts'
 import type { Value, ValueMap } from './value.ts'
 
 /** The roots a template may read; without status codes there are none. */
-export interface Roots {
+interface Roots {
   readonly request: ValueMap
   readonly action: ValueMap
   readonly security: ValueMap

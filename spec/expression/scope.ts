@@ -20,7 +20,7 @@ export interface FoldScope {
 }
 
 /** Fits wherever a `Problem` of the language is expected; `path` is an RFC 6901 pointer. */
-export interface ExpressionProblem {
+interface ExpressionProblem {
   readonly code: 'invalid_expression'
   readonly path: string
   readonly message: string

@@ -10,4 +10,4 @@ export const sourceOf = (template: Template): string => {
   return template.parts.map((part) => (typeof part === 'string' ? part : sourceOf(part))).join('')
 }
 
-export const pathOf = ({ root, keys }: ReadTemplate): string => [root, ...keys].join('.')
+const pathOf = ({ root, keys }: ReadTemplate): string => [root, ...keys].join('.')
