@@ -17,6 +17,7 @@ export const MAX_ANSWER_BYTES = 25_000_000
 
 type Pairs = readonly (readonly [name: string, value: string])[]
 
+/** @internal */
 export interface DecodedAnswer {
   readonly body: Value
   /** Without `content-encoding` and `content-length` where they do not hold for `body` any more. */

@@ -11,7 +11,7 @@ import { isMap, type Value } from '../../spec/expression/value.ts'
 import type { RequestView } from '../context.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { dashed, fromClient, fromDocument, type HeaderList, valuesOf } from '../upstream/headers.ts'
-import { encodeQueryValue, encodeSegment, readOrigin, requestTarget } from '../upstream/url.ts'
+import { encodePart, readOrigin, requestTarget } from '../upstream/url.ts'
 import { prepareDocumentBody } from './forward-document-body.ts'
 import type { Exchange } from './performer.ts'
 
@@ -91,8 +91,8 @@ const badHost = (host: Template, message: string): Error =>
     : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`)
 
 const prepareTarget = (action: ForwardAction): ((context: Exchange['context']) => string) => {
-  const path = action.path && urlWriter(action.path, encodeSegment)
-  const query = action.queryString && urlWriter(action.queryString, encodeQueryValue)
+  const path = action.path && urlWriter(action.path, encodePart)
+  const query = action.queryString && urlWriter(action.queryString, encodePart)
   return (context) =>
     requestTarget(
       path === undefined ? context.request.path : path(context),

@@ -24,13 +24,13 @@ export interface ConnectorOptions {
   readonly resolve?: Resolve
 }
 
-export interface Destination {
+interface Destination {
   readonly hostname: string
   readonly protocol: string
   readonly port: string
 }
 
-export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
+type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
 
 /** Gives the socket at once, so that an attempt can be given up; `connected` is told once. */
 export type Connector = (to: Destination, connected: OnConnected) => Socket | undefined

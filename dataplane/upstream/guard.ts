@@ -33,7 +33,7 @@ export interface GuardOptions {
  * Link-local addresses, and the metadata services of clouds that answer anywhere else: AWS, Google and
  * Scaleway over IPv6, Alibaba, Azure, Oracle.
  */
-export const DEFAULT_DENIED: readonly string[] = [
+const DEFAULT_DENIED: readonly string[] = [
   '169.254.0.0/16',
   'fe80::/10',
   'fd00:ec2::254/128',

@@ -35,6 +35,7 @@ export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
 /**
  * May this outcome be answered with another attempt at all?
  *
+ * @internal
  * @example
  * isRetryable({ status: 503 }, true) // true
  * isRetryable({ failure: 'refused', headSeen: false }, false) // true: nothing was sent
@@ -48,6 +49,7 @@ export const isRetryable = (outcome: AttemptOutcome, idempotent: boolean): boole
 /**
  * Exponential, the second half of it random: attempts of many clients spread out.
  *
+ * @internal
  * @param attempt 1 for the wait after the first attempt
  */
 export const delayMs = (attempt: number, random: number): number => {

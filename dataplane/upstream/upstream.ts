@@ -64,7 +64,7 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-export interface UpstreamStats {
+interface UpstreamStats {
   readonly origin: string
   readonly connected: number
   readonly running: number

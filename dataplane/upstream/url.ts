@@ -60,11 +60,8 @@ export const requestTarget = (path: string, query: string): string => {
   return whole === '' ? target : `${target}?${encodeQuery(whole)}`
 }
 
-/** One segment: what stands in it can't end it. */
-export const encodeSegment = (text: string): string => encodeURIComponent(text.toWellFormed())
-
-/** One value of a query: what stands in it can't begin another. */
-export const encodeQueryValue = encodeSegment
+/** One segment of a path, or one value of a query: what stands in it can't end it or begin another. */
+export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 // Nothing to encode and no dot that could make a dot segment: most paths.
 const CLEAN_PATH = /^(?:\/(?!\.)[A-Za-z0-9\-._~!$&'()*+,:@]*)+$/

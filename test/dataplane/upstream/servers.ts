@@ -71,7 +71,7 @@ export const refusedOrigin = async (): Promise<string> => {
   return server.origin
 }
 
-export interface Heard {
+interface Heard {
   status: number | undefined
   headers: readonly string[]
   body: string

@@ -264,11 +264,7 @@ describe('what goes wrong', () => {
     ['a status line', 'HTTP/1.1 abc OK\r\n\r\n', 'malformed'],
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n', 'malformed'],
     ['a header', 'HTTP/1.1 200 OK\r\nBad Header: x\r\n\r\n', 'malformed'],
-    [
-      'two lengths',
-      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
-      'reset',
-    ],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'reset'],
     ['a huge head', `HTTP/1.1 200 OK\r\nx: ${'a'.repeat(70_000)}\r\n\r\n`, 'malformed'],
     [
       'a switch of protocols',
