@@ -1,0 +1,197 @@
+// HTTP requests in on a loopback port; the answers of a small orders service out, and of endpoints that are
+// slow or fail on demand. Forgets everything when it closes; never reads or writes a file.
+
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface Backend extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT` */
+  readonly origin: string
+  readonly close: () => Promise<void>
+}
+
+/**
+ * @param port 0 for any free one
+ * @throws the error of `listen`, such as EADDRINUSE
+ * @example
+ * await using backend = await startBackend(0)
+ * await fetch(`${backend.origin}/orders`)
+ */
+export const startBackend = async (port: number): Promise<Backend> => {
+  const state: State = { orders: new Map(FIRST_ORDERS), flakyCalls: 0 }
+  const server = createServer((request, response) => {
+    answer(state, request).then(
+      (reply) => {
+        write(response, reply)
+      },
+      () => response.destroy(),
+    )
+  })
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  const close = (): Promise<void> => stop(server)
+  const { port: taken } = server.address() as AddressInfo
+  return { origin: `http://127.0.0.1:${taken}`, close, [Symbol.asyncDispose]: close }
+}
+
+/** What the example documents send along; a real one would be kept in a Secret alone. */
+const PARTNER_TOKEN = 'open-sesame'
+
+interface Order {
+  readonly id: string
+  readonly sku: string
+  readonly quantity: number
+  readonly status: 'open' | 'sent'
+}
+
+interface State {
+  readonly orders: Map<string, Order>
+  flakyCalls: number
+}
+
+interface Asked {
+  readonly state: State
+  readonly request: IncomingMessage
+  readonly url: URL
+  /** Segments of the path after the first one. */
+  readonly rest: readonly string[]
+  readonly body: string
+}
+
+interface Reply {
+  readonly status: number
+  /** Left out: no body. */
+  readonly json?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Endpoint = (asked: Asked) => Reply | Promise<Reply>
+
+const FIRST_ORDERS: readonly (readonly [string, Order])[] = [
+  ['1', { id: '1', sku: 'A-1', quantity: 2, status: 'open' }],
+  ['2', { id: '2', sku: 'B-2', quantity: 1, status: 'sent' }],
+  ['3', { id: '3', sku: 'A-1', quantity: 5, status: 'open' }],
+]
+
+const MAX_ORDERS = 1000
+const MAX_SLEEP_MS = 30_000
+
+/** First segment of the path and method → what answers. */
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ['GET orders', ({ state, url, rest }) => readOrders(state, url, rest[0])],
+  ['POST orders', ({ state, body }) => createOrder(state, body)],
+  [
+    'DELETE orders',
+    ({ state, rest }) => (state.orders.delete(rest[0] ?? '') ? { status: 204 } : NO_SUCH_ORDER),
+  ],
+  // /slow?ms=2000 answers after so long.
+  [
+    'GET slow',
+    async ({ url }) => {
+      const ms = Math.min(Number(url.searchParams.get('ms') ?? 1000) || 0, MAX_SLEEP_MS)
+      await sleep(ms)
+      return { status: 200, json: { slept_ms: ms } }
+    },
+  ],
+  // Fails twice, succeeds the third time, and so on.
+  [
+    'GET flaky',
+    ({ state }) => {
+      const attempt = (state.flakyCalls++ % 3) + 1
+      const json = { attempt }
+      return { status: attempt === 3 ? 200 : 503, json }
+    },
+  ],
+  // /fail/418 answers with that status.
+  [
+    'GET fail',
+    ({ rest }) => {
+      const status = Number(rest[0])
+      const isStatus = Number.isInteger(status) && status >= 400 && status <= 599
+      return { status: isStatus ? status : 500, json: { error: 'as you asked' } }
+    },
+  ],
+  [
+    'GET partner',
+    ({ request }) =>
+      request.headers.authorization === `Bearer ${PARTNER_TOKEN}`
+        ? { status: 200, json: { stock: { 'A-1': 12, 'B-2': 0 } } }
+        : { status: 401, json: { error: 'the token is missing or wrong' } },
+  ],
+])
+
+const NO_SUCH_ORDER: Reply = { status: 404, json: { error: 'no such order' } }
+
+const answer = async (state: State, request: IncomingMessage): Promise<Reply> => {
+  const body = (await buffer(request)).toString()
+  const url = new URL(request.url ?? '/', 'http://backend')
+  const [first = '', ...rest] = url.pathname.slice(1).split('/')
+  const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
+  const endpoint = ENDPOINTS.get(`${method} ${first}`) ?? echo
+  return endpoint({ state, request, url, rest, body })
+}
+
+const readOrders = (state: State, url: URL, id: string | undefined): Reply => {
+  if (id !== undefined) {
+    const order = state.orders.get(id)
+    return order === undefined ? NO_SUCH_ORDER : { status: 200, json: order }
+  }
+  const status = url.searchParams.get('status')
+  const all = [...state.orders.values()]
+  const items = status === null ? all : all.filter((order) => order.status === status)
+  return { status: 200, json: { items, total: items.length } }
+}
+
+const createOrder = (state: State, body: string): Reply => {
+  const { sku, quantity } = parseObject(body)
+  if (typeof sku !== 'string' || typeof quantity !== 'number') {
+    return { status: 422, json: { error: 'sku (text) and quantity (number) are needed' } }
+  }
+  if (state.orders.size >= MAX_ORDERS) return { status: 507, json: { error: 'no room left' } }
+  const id = String(Math.max(0, ...Array.from(state.orders.keys(), Number)) + 1)
+  const order: Order = { id, sku, quantity, status: 'open' }
+  state.orders.set(id, order)
+  return { status: 201, json: order, headers: { location: `/orders/${id}` } }
+}
+
+/** Any other request is shown as it arrived: what a gateway made of it. */
+const echo: Endpoint = ({ request, url, body }) => ({
+  status: 200,
+  json: {
+    method: request.method,
+    path: url.pathname,
+    query: url.search.slice(1),
+    headers: request.headers,
+    body,
+  },
+})
+
+const parseObject = (text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+const write = (response: ServerResponse, { status, json, headers = {} }: Reply): void => {
+  if (json === undefined) {
+    response.writeHead(status, headers).end()
+    return
+  }
+  const text = JSON.stringify(json)
+  const described = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, { ...described, ...headers }).end(text)
+}
+
+const stop = async (server: Server): Promise<void> => {
+  if (!server.listening) return
+  const closed = once(server, 'close')
+  server.close()
+  server.closeAllConnections()
+  await closed
+}
