@@ -1,7 +1,10 @@
-// Data planes as the rooms of the operator speak of them: where one is, and what it was last seen to hold.
+// Data planes as the rooms of the operator speak of them: where one is, which documents it is for, and what
+// it was last seen to hold.
 
 import type { Problem, Warning } from '../spec/problem.ts'
 import type { SessionState } from '../spec/wire.ts'
+import { selects } from './resource/label-selector.ts'
+import type { LabelSelector } from './resource/resource.ts'
 
 export interface DataPlane {
   /** Unique, stable, for people and metrics. */
@@ -66,4 +69,17 @@ export interface HeldRealm {
 export interface Rejection {
   readonly digest: string
   readonly errors: readonly Problem[]
+}
+
+/**
+ * No selector: the shared pool. A sidecar gets only documents of its own namespace that select it.
+ * @example isSelected({namespace: 'a'}, {name: 'x', url: '…', labels: {}}) // true
+ */
+export const isSelected = (
+  { selector, namespace }: { readonly selector?: LabelSelector; readonly namespace: string },
+  dataPlane: DataPlane,
+): boolean => {
+  if (dataPlane.namespace !== undefined && dataPlane.namespace !== namespace) return false
+  if (selector === undefined) return dataPlane.namespace === undefined
+  return selects(selector, dataPlane.labels)
 }

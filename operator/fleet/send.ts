@@ -91,15 +91,26 @@ interface Taking {
   readonly context: RoundContext
 }
 
-const takeIn = (batch: Batch, reply: SyncReply, { held, memory, context }: Taking): void => {
+const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
+  const { held, memory, context } = taking
   held.rootDigest = reply.rootDigest
   const items = new Map(reply.items.map((item) => [`${item.kind}\t${item.id}`, item]))
-  const answered = (kind: SyncItem['kind'], id: string): SyncItem | undefined => {
+  const answered: Answered = (kind, id) => {
     const item = items.get(`${kind}\t${id}`)
     // An answer that leaves out what was sent tells nothing of it.
     if (item === undefined) memory.doubt()
     return item
   }
+  takePuts(batch, answered, taking)
+  takeDeletes(batch, answered, taking)
+  const deleted = batch.deletes.length + batch.realmDeletes.length
+  memory.guard.deleted(deleted, context.clock.now())
+  logItems(reply, memory, context)
+}
+
+type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
+
+const takePuts = (batch: Batch, answered: Answered, { held, memory }: Taking): void => {
   for (const realm of batch.realmPuts) {
     const item = answered('realm', realm.uri)
     if (item !== undefined) held.apply(item, realm.digest)
@@ -111,14 +122,17 @@ const takeIn = (batch: Batch, reply: SyncReply, { held, memory, context }: Takin
     if (item?.result === 'rejected') memory.rejections.addDocument(document, held, item.errors)
     else memory.pushed.set(document.id, document)
   }
+}
+
+const takeDeletes = (batch: Batch, answered: Answered, { held, memory }: Taking): void => {
   for (const id of batch.deletes) {
-    held.documents.delete(id)
+    // `unchanged`: it is not ours any more.
+    if (answered('spec', id) !== undefined) held.documents.delete(id)
     memory.pushed.delete(id)
   }
-  for (const uri of batch.realmDeletes) held.realms.delete(uri)
-  const deleted = batch.deletes.length + batch.realmDeletes.length
-  memory.guard.deleted(deleted, context.clock.now())
-  logItems(reply, memory, context)
+  for (const uri of batch.realmDeletes) {
+    if (answered('realm', uri) !== undefined) held.realms.delete(uri)
+  }
 }
 
 const logItems = (

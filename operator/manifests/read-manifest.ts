@@ -52,7 +52,8 @@ export const readManifest = (text: string, file: string): ReadManifest => {
   return { entries, notes, foreign }
 }
 
-interface Item {
+/** An object of a document: the document itself, or an item of the list it is. */
+export interface ManifestItem {
   readonly value: unknown
   readonly line: number
   /** Pointer of the item in its document: of an item of a list. */
@@ -62,18 +63,22 @@ interface Item {
 
 interface Placed {
   readonly document: ParsedDocument
-  readonly item: Item
+  readonly item: ManifestItem
 }
 
 const MAX_LIST_DEPTH = 4
 
 /** `kind: List`, and `ApiSpecificationList` as `kubectl get -o yaml` and the API have it. */
-const flatten = (document: ParsedDocument): readonly Placed[] => {
+export const flatten = (document: ParsedDocument): readonly Placed[] => {
   const whole = { value: document.value, line: document.line, at: '', lineOf: document.lineOf }
   return flattenItem(document, whole, 0)
 }
 
-const flattenItem = (document: ParsedDocument, item: Item, depth: number): readonly Placed[] => {
+const flattenItem = (
+  document: ParsedDocument,
+  item: ManifestItem,
+  depth: number,
+): readonly Placed[] => {
   const items = listItems(item.value)
   if (items === undefined || depth === MAX_LIST_DEPTH) return [{ document, item }]
   return items.flatMap((value, i) => {
@@ -91,7 +96,7 @@ const listItems = (value: unknown): readonly unknown[] | undefined => {
 
 const faultNote = (
   problems: readonly Problem[],
-  { file, item }: { readonly file: string; readonly item: Item },
+  { file, item }: { readonly file: string; readonly item: ManifestItem },
 ): SourceNote => {
   const first = problems[0]
   const path = first?.path ?? ''
@@ -99,9 +104,9 @@ const faultNote = (
   return { severity: 'error', message, path, origin: { file, line: item.lineOf(path) } }
 }
 
-const warningNotes = (
+export const warningNotes = (
   { warnings }: ParsedDocument,
-  { at }: Item,
+  { at }: ManifestItem,
   { file, resource }: { readonly file: string; readonly resource: Resource },
 ): readonly SourceNote[] =>
   warnings

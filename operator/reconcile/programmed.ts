@@ -62,7 +62,7 @@ type Answer =
   | 'unreachable'
 
 const UNREACHABLE: ReadonlySet<string> = new Set([
-  ...['connecting', 'unreachable', 'unauthorized', 'not_owner', 'superseded'],
+  ...['unreachable', 'unauthorized', 'not_owner', 'superseded'],
 ])
 
 const answerOf = (report: DataPlaneReport, id: string, digest: string): Answer => {

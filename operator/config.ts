@@ -1,0 +1,134 @@
+// The command line, environment and configuration file in; the operator's typed settings out. The only file
+// of the operator that reads the environment.
+
+import { readFileSync } from 'node:fs'
+import { type ParsedSettings, parseSettings } from '../telemetry/settings.ts'
+import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
+import { parseAddress } from '../telemetry/settings-value.ts'
+import { faultOfUrl } from './fleet/static-data-planes.ts'
+
+/** Behaviour §9. A feature that does not exist yet has no setting. */
+export const SETTINGS = {
+  program: 'svc-operator',
+  summary: 'brings gateways into line with ApiSpecification and Realm resources',
+  envPrefix: 'SVC_OPERATOR_',
+  commands: {
+    validate: {
+      operands: 'FILE…',
+      help: 'judge manifests or plain documents (files, directories, - for stdin); exit 1 if any is wrong',
+    },
+  },
+  settings: {
+    manifests: {
+      type: 'path',
+      default: null,
+      placeholder: 'DIR',
+      help: 'directory of the YAML one would `kubectl apply`, watched',
+    },
+    'data-planes': {
+      type: 'list',
+      default: ['http://127.0.0.1:18081'],
+      placeholder: 'URL,…',
+      expected: 'management URLs: https://host:port, http://127.0.0.1:port or unix:/path',
+      help: 'management addresses of the gateways; plain http to loopback only',
+    },
+    manager: {
+      type: 'string',
+      default: 'svc-operator',
+      placeholder: 'NAME',
+      help: 'name under which gateways are managed, as their --managed has it',
+    },
+    class: {
+      type: 'string',
+      default: 'svc',
+      placeholder: 'NAME',
+      help: 'gatewayClassName of the ApiSpecifications that are served',
+    },
+    status: {
+      type: 'custom',
+      default: '127.0.0.1:18085',
+      placeholder: 'ADDR|off',
+      parse: parseStatus,
+      expected: 'host:port, [::1]:port, unix:/path or off',
+      help: 'where /status, /ping, /ready and /metrics are answered in plain HTTP',
+    },
+    'management-token-file': {
+      type: 'path',
+      default: null,
+      help: 'file with the bearer token of the gateways; re-read on change',
+    },
+    'management-ca': {
+      type: 'path',
+      default: null,
+      help: 'CAs of the certificates of the gateways, PEM; re-read on change',
+    },
+    'management-cert': {
+      type: 'path',
+      default: null,
+      needs: ['management-key'],
+      help: 'client certificate shown to the gateways, PEM; re-read on change',
+    },
+    'management-key': {
+      type: 'path',
+      default: null,
+      needs: ['management-cert'],
+      help: 'private key of --management-cert, PEM',
+    },
+    'management-server-name': {
+      type: 'string',
+      default: null,
+      placeholder: 'NAME',
+      help: "name in the certificates of the gateways; the URL's host if left out",
+    },
+    once: {
+      type: 'boolean',
+      default: false,
+      help: 'end when everything has been sent: exit 0 if all is Ready, else 1',
+    },
+    json: {
+      type: 'boolean',
+      default: false,
+      help: 'validate: print the findings as JSON',
+    },
+    'log-level': {
+      type: 'enum',
+      values: ['debug', 'info', 'warn', 'error', 'silent'],
+      default: 'info',
+      help: 'least level of the log on stderr',
+    },
+  },
+} as const satisfies SettingsTable
+
+export type OperatorSettings = Settings<typeof SETTINGS>
+
+/** What the table alone says of a value, then what several settings say together. */
+export const readOperatorSettings = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  readConfigFile: (path: string) => string = (path) => readFileSync(path, 'utf8'),
+): ParsedSettings<typeof SETTINGS> => {
+  const parsed = parseSettings(SETTINGS, argv, env, readConfigFile)
+  if (parsed.kind !== 'settings') return parsed
+  const message =
+    parsed.command === null
+      ? findConflict(parsed.settings)
+      : parsed.operands.length === 0
+        ? 'validate: name the files to judge, or - for stdin'
+        : undefined
+  return message === undefined ? parsed : { kind: 'fault', message }
+}
+
+const findConflict = ({ manifests, dataPlanes }: OperatorSettings): string | undefined => {
+  if (manifests === null) return '--manifests: name the directory that holds the resources'
+  if (dataPlanes.length === 0) return '--data-planes: name at least one gateway'
+  if (new Set(dataPlanes).size !== dataPlanes.length) return '--data-planes: one is named twice'
+  for (const url of dataPlanes) {
+    const fault = faultOfUrl(url)
+    if (fault !== undefined) return `--data-planes: '${url.slice(0, 200)}': ${fault}`
+  }
+  return undefined
+}
+
+function parseStatus(text: string): Address | 'off' | undefined {
+  return text === 'off' ? 'off' : parseAddress(text)
+}

@@ -1,0 +1,102 @@
+// The operator's composition root: reads settings, runs the operator or a command, and stops in order.
+
+import { statSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import manifest from '../package.json' with { type: 'json' }
+import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
+import { renderHelp } from '../telemetry/settings-help.ts'
+import { type OperatorSettings, readOperatorSettings, SETTINGS } from './config.ts'
+import type { OperatorStatus } from './controller/controller.ts'
+import { operate, type RunningOperator } from './operate.ts'
+import { runValidate } from './validate/validate-command.ts'
+
+const main = async (): Promise<void> => {
+  const parsed = readOperatorSettings(process.argv.slice(2))
+  switch (parsed.kind) {
+    case 'fault':
+      return fail(parsed.message)
+    case 'help':
+      process.stdout.write(renderHelp(SETTINGS))
+      return
+    case 'version':
+      process.stdout.write(`${manifest.version}\n`)
+      return
+    case 'settings':
+      if (parsed.command === 'validate') await validate(parsed.operands, parsed.settings)
+      else await run(parsed.settings, parsed.given.has('log-level'))
+  }
+}
+
+const fail = (message: string): never => {
+  process.stderr.write(`svc-operator: ${message}\n`)
+  process.exit(2)
+}
+
+const validate = async (operands: readonly string[], { json }: OperatorSettings): Promise<void> => {
+  process.exitCode = await runValidate(operands, json, {
+    readStdin: () => text(process.stdin),
+    print: (lines) => process.stdout.write(lines),
+    complain: (line) => process.stderr.write(line),
+  })
+}
+
+const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
+  const { manifests } = settings
+  if (
+    manifests === null ||
+    statSync(manifests, { throwIfNoEntry: false })?.isDirectory() !== true
+  ) {
+    return fail(`--manifests: '${String(manifests)}' is no directory`)
+  }
+  const isTerminal = process.stdout.isTTY && !settings.once
+  // Beside a table only what is out of the ordinary: its lines would tear it apart.
+  const level: LogLevel = isTerminal && !isLevelGiven ? 'warn' : settings.logLevel
+  const log = createLog({ level, name: 'svc-operator' })
+  const operator = await start({ ...settings, manifests }, { log, isTerminal })
+  stopOnSignals(operator)
+  if (settings.once) await finish(operator)
+}
+
+const start = async (
+  settings: OperatorSettings & { readonly manifests: string },
+  { log, isTerminal }: { readonly log: Log; readonly isTerminal: boolean },
+): Promise<RunningOperator> => {
+  const output = { isTerminal, write: (lines: string) => process.stdout.write(lines) }
+  try {
+    const { manifests, manager, dataPlanes } = settings
+    const onOpen = (status: string | undefined): void => {
+      const line = { msg: 'operating', manifests, manager, dataPlanes, status }
+      if (!isTerminal) output.write(`${JSON.stringify(line)}\n`)
+    }
+    return await operate({ settings, log, output, onOpen })
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+    const words = error instanceof Error ? error.message : String(error)
+    return fail(isTaken ? `--status: the address is taken: ${words}` : words)
+  }
+}
+
+const stopOnSignals = (operator: RunningOperator): void => {
+  let isStopping = false
+  const stop = (): void => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    void operator.stop().then(() => process.exit(0))
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}
+
+const finish = async (operator: RunningOperator): Promise<void> => {
+  const status = await operator.settled
+  await operator.stop()
+  process.exitCode = isAllReady(status) ? 0 : 1
+}
+
+const isAllReady = ({ resources, notes }: OperatorStatus): boolean =>
+  !notes.some(({ severity }) => severity === 'error') &&
+  [...resources.values()].every(({ conditions }) =>
+    conditions.some(({ type, status }) => type === 'Ready' && status === 'True'),
+  )
+
+await main()

@@ -1,0 +1,85 @@
+// What the operator counts: gauges of the fleet and the resources, read from the status at scrape.
+
+import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
+import { METRICS_CONTENT_TYPE, renderMetrics } from '../telemetry/metrics-state.ts'
+import { measureProcess } from '../telemetry/process-metrics.ts'
+import type { OperatorStatus } from './controller/controller.ts'
+
+const TABLE = {
+  resources: {
+    kind: 'gauge',
+    name: 'svc_operator_resources',
+    help: 'Resources by kind and status of their Ready condition',
+    labels: ['kind', 'ready'],
+  },
+  dataPlanes: {
+    kind: 'gauge',
+    name: 'svc_operator_data_planes',
+    help: 'Data planes by phase',
+    labels: ['phase'],
+  },
+  documents: {
+    kind: 'gauge',
+    name: 'svc_operator_data_plane_documents',
+    help: 'Documents that a data plane holds of ours',
+    labels: ['data_plane'],
+  },
+  rejected: {
+    kind: 'gauge',
+    name: 'svc_operator_data_plane_rejected',
+    help: 'Documents and realms that a data plane refuses',
+    labels: ['data_plane'],
+  },
+  notes: {
+    kind: 'gauge',
+    name: 'svc_operator_source_notes',
+    help: 'What is wrong with, or worth a word of, the files that resources come from',
+    labels: ['severity'],
+  },
+} as const satisfies MetricsTable
+
+/** `status` is called at every scrape. */
+export const createOperatorMetrics = (
+  status: () => OperatorStatus,
+): (() => Promise<{ readonly contentType: string; readonly text: string }>) => {
+  const metrics: Metrics<typeof TABLE> = createMetrics(TABLE)
+  metrics.include(measureProcess())
+  metrics.gauge('resources', () =>
+    tally(
+      [...status().resources.values()].map(({ verdict, conditions }) => ({
+        kind: verdict.resource.kind,
+        ready: conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
+      })),
+    ),
+  )
+  metrics.gauge('dataPlanes', () => tally(status().dataPlanes.map(({ phase }) => ({ phase }))))
+  metrics.gauge('documents', () =>
+    status().dataPlanes.map(({ dataPlane, documents }) => [
+      { data_plane: dataPlane.name },
+      documents.size,
+    ]),
+  )
+  metrics.gauge('rejected', () =>
+    status().dataPlanes.map(({ dataPlane, rejected }) => [
+      { data_plane: dataPlane.name },
+      rejected.documents.size + rejected.realms.size,
+    ]),
+  )
+  metrics.gauge('notes', () => tally(status().notes.map(({ severity }) => ({ severity }))))
+  return async () => ({
+    contentType: METRICS_CONTENT_TYPE,
+    text: renderMetrics(await metrics.exportState()),
+  })
+}
+
+/** How often each combination of labels occurs. */
+const tally = <Labels extends Readonly<Record<string, string>>>(
+  rows: readonly Labels[],
+): readonly (readonly [Labels, number])[] => {
+  const counts = new Map<string, readonly [Labels, number]>()
+  for (const labels of rows) {
+    const key = JSON.stringify(labels)
+    counts.set(key, [labels, (counts.get(key)?.[1] ?? 0) + 1])
+  }
+  return [...counts.values()]
+}

@@ -1,0 +1,94 @@
+// The settings in; a running operator out: resources watched, data planes brought into line, status shown.
+
+import type { Log } from '../telemetry/log.ts'
+import type { OperatorSettings } from './config.ts'
+import { Controller, type OperatorStatus } from './controller/controller.ts'
+import { SYSTEM_CLOCK } from './fleet/clock.ts'
+import { type CredentialFiles, createCredentialReader } from './fleet/credentials.ts'
+import { staticDataPlanes } from './fleet/static-data-planes.ts'
+import { startTenure } from './fleet/tenure.ts'
+import { ManifestSource } from './manifests/manifest-source.ts'
+import { createOperatorMetrics } from './metrics.ts'
+import { createStatusPrinter, type Output } from './status/status-printer.ts'
+import { statusRecord } from './status/status-record.ts'
+import { type StatusServer, startStatusServer } from './status/status-server.ts'
+
+export interface RunningOperator {
+  /** Resolves when every resource has been judged and every data plane tried once. */
+  readonly settled: Promise<OperatorStatus>
+  stop(): Promise<void>
+}
+
+export interface OperateOptions {
+  readonly settings: OperatorSettings & { readonly manifests: string }
+  readonly log: Log
+  readonly output: Output
+  /** Called before anything is read; with the address of the status server, when there is one. */
+  readonly onOpen: (statusUrl: string | undefined) => void
+}
+
+/** @throws Error with a `code` where the status address can't be listened on */
+export const operate = async ({
+  settings,
+  log,
+  output,
+  onOpen,
+}: OperateOptions): Promise<RunningOperator> => {
+  const now = (): number => SYSTEM_CLOCK.now()
+  const print = createStatusPrinter(output, now)
+  const settled = Promise.withResolvers<OperatorStatus>()
+  const controller: Controller = new Controller({
+    source: new ManifestSource({ directory: settings.manifests, log }),
+    fleet: {
+      dataPlanes: staticDataPlanes(settings.dataPlanes),
+      manager: settings.manager,
+      tenure: startTenure(now),
+      credentials: createCredentialReader(credentialFiles(settings)),
+    },
+    className: settings.class,
+    clock: SYSTEM_CLOCK,
+    log,
+    onStatus: (status) => {
+      print(status)
+      if (isSettled(status)) settled.resolve(status)
+    },
+  })
+  const server = await openStatus(settings, controller)
+  onOpen(server?.url)
+  await controller.start()
+  return {
+    settled: settled.promise,
+    stop: async () => {
+      await controller.stop()
+      await server?.close()
+    },
+  }
+}
+
+/** Every data plane has had its round: what is not well now will not be by waiting a moment. */
+const isSettled = ({ isReady, dataPlanes, resources }: OperatorStatus): boolean =>
+  isReady &&
+  dataPlanes.every(({ phase }) => phase !== 'connecting' && phase !== 'syncing') &&
+  [...resources.values()].every(({ conditions }) =>
+    conditions.every(({ status, reason }) => status !== 'False' || reason !== 'Pending'),
+  )
+
+const openStatus = async (
+  { status }: OperatorSettings,
+  controller: Controller,
+): Promise<StatusServer | undefined> => {
+  if (status === 'off') return undefined
+  return startStatusServer(status, {
+    status: () => statusRecord(controller.status),
+    isReady: () => controller.status.isReady,
+    metrics: createOperatorMetrics(() => controller.status),
+  })
+}
+
+const credentialFiles = (settings: OperatorSettings): CredentialFiles => ({
+  ...(settings.managementTokenFile !== null && { tokenFile: settings.managementTokenFile }),
+  ...(settings.managementCa !== null && { caFile: settings.managementCa }),
+  ...(settings.managementCert !== null && { certFile: settings.managementCert }),
+  ...(settings.managementKey !== null && { keyFile: settings.managementKey }),
+  ...(settings.managementServerName !== null && { serverName: settings.managementServerName }),
+})

@@ -1,0 +1,44 @@
+// Status after status in; a live table on a terminal, or a line for each change elsewhere, out.
+
+import type { OperatorStatus } from '../controller/controller.ts'
+import { renderFaults, renderResource, renderTable } from './status-rows.ts'
+
+export interface Output {
+  readonly isTerminal: boolean
+  write(text: string): void
+}
+
+export type StatusPrinter = (status: OperatorStatus) => void
+
+const CLEAR = '\u001b[H\u001b[2J\u001b[3J'
+
+/** Nothing is printed before the resources have been read once. */
+export const createStatusPrinter = (output: Output, now: () => number): StatusPrinter =>
+  output.isTerminal ? tablePrinter(output, now) : linePrinter(output)
+
+const tablePrinter = (output: Output, now: () => number): StatusPrinter => {
+  let shown = ''
+  return (status) => {
+    const table = renderTable(status, now())
+    if (!status.isReady || table === shown) return
+    shown = table
+    output.write(`${CLEAR}${table}`)
+  }
+}
+
+const linePrinter = (output: Output): StatusPrinter => {
+  let resources = new Map<string, string>()
+  let faults: ReadonlySet<string> = new Set()
+  return (status) => {
+    if (!status.isReady) return
+    const lines: string[] = []
+    const next = new Map([...status.resources].map(([key, each]) => [key, renderResource(each)]))
+    for (const [key, line] of next) if (resources.get(key) !== line) lines.push(line)
+    for (const [key] of resources) if (!next.has(key)) lines.push(`${key}  gone`)
+    const nextFaults = new Set(renderFaults(status))
+    lines.push(...[...nextFaults].filter((line) => !faults.has(line)).map((line) => `  ${line}`))
+    resources = next
+    faults = nextFaults
+    if (lines.length > 0) output.write(`${lines.join('\n')}\n`)
+  }
+}

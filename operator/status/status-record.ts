@@ -1,0 +1,56 @@
+// The status of the operator in; what `GET /status` answers out. Shows no secret and no document.
+
+import type { OperatorStatus } from '../controller/controller.ts'
+import type { DataPlaneReport } from '../data-plane.ts'
+import type { ResourceStatus } from '../reconcile/status-book.ts'
+
+export const statusRecord = (status: OperatorStatus): object => ({
+  ready: status.isReady,
+  resources: [...status.resources.values()].map(resourceRecord),
+  dataPlanes: status.dataPlanes.map(dataPlaneRecord),
+  notes: status.notes,
+})
+
+const resourceRecord = ({
+  verdict,
+  conditions,
+  errors,
+  warnings,
+  programmed,
+}: ResourceStatus): object => {
+  const { kind, metadata, origin } = verdict.resource
+  const { namespace, name, generation, createdAt } = metadata
+  return {
+    ...{ kind, namespace, name, generation },
+    createdAt: new Date(createdAt).toISOString(),
+    origin,
+    id: verdict.id,
+    host: verdict.host,
+    realmUri: verdict.realmUri,
+    observedGeneration: generation,
+    servingGeneration: verdict.serving?.generation,
+    programmedGeneration: programmed?.generation,
+    programmedDigest: programmed?.digest,
+    ...{ conditions, errors, warnings },
+  }
+}
+
+const dataPlaneRecord = ({
+  dataPlane,
+  phase,
+  message,
+  ready,
+  documents,
+  realms,
+  rejected,
+}: DataPlaneReport): object => ({
+  name: dataPlane.name,
+  url: dataPlane.url,
+  ...{ phase, message, ready },
+  documents: Object.fromEntries([...documents].map(([id, { digest }]) => [id, digest])),
+  realms: Object.fromEntries(realms),
+  rejected: {
+    documents: Object.fromEntries(rejected.documents),
+    realms: Object.fromEntries(rejected.realms),
+  },
+})

@@ -1,0 +1,150 @@
+// The status of the operator in; the rows that kubectl would print, and every fault with its place, out.
+// Pure text: where it goes is decided elsewhere.
+
+import type { DataPlaneReport } from '../data-plane.ts'
+import type { OperatorStatus } from '../controller/controller.ts'
+import type { ResourceStatus } from '../reconcile/status-book.ts'
+import type { SourceNote } from '../resource/resource-source.ts'
+
+/** @param nowMs Unix time, for ages */
+export const renderTable = (status: OperatorStatus, nowMs: number): string => {
+  const all = [...status.resources.values()].sort(byName)
+  const documents = all.filter(({ verdict }) => verdict.resource.kind === 'ApiSpecification')
+  const realms = all.filter(({ verdict }) => verdict.resource.kind === 'Realm')
+  const parts = [
+    layOut([
+      ['NAME', 'HOST', 'REALM', 'PROGRAMMED', 'READY', 'REASON', 'AGE'],
+      ...documents.map((each) => documentRow(each, nowMs)),
+    ]),
+    realms.length === 0
+      ? ''
+      : layOut([
+          ['REALM', 'URI', 'READY', 'REASON', 'AGE'],
+          ...realms.map((each) => realmRow(each, nowMs)),
+        ]),
+    layOut([['DATA PLANE', 'STATE', 'READY', 'DOCUMENTS'], ...status.dataPlanes.map(planeRow)]),
+    renderFaults(status).join('\n'),
+  ]
+  return `${parts.filter((part) => part !== '').join('\n\n')}\n`
+}
+
+/** Every fault and warning as a line: place, resource, pointer, message. */
+export const renderFaults = (status: OperatorStatus): readonly string[] => [
+  ...status.notes.map(noteLine),
+  ...[...status.resources.values()].sort(byName).flatMap(resourceLines),
+  ...status.dataPlanes.flatMap(({ dataPlane, message }) =>
+    message === '' ? [] : [`data plane ${dataPlane.name}: ${message}`],
+  ),
+]
+
+/** `Ready=False Invalid …` of one resource. */
+export const renderResource = ({ verdict, conditions }: ResourceStatus): string => {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const words = [
+    `Ready=${ready?.status ?? 'Unknown'}`,
+    ready?.reason ?? 'Pending',
+    ready?.message ?? '',
+  ]
+  return `${nameOf(verdict)}  ${words.join('  ')}`
+}
+
+export const resourceLines = (status: ResourceStatus): readonly string[] => {
+  const { verdict, errors, warnings } = status
+  const place = placeOf(verdict.resource.origin)
+  const reference = verdict.resolvedRefs.status === 'False' ? [verdict.resolvedRefs.message] : []
+  return [
+    ...errors.map(
+      ({ path, code, message }) => `${place}${nameOf(verdict)} ${path} ${code} ${message}`,
+    ),
+    ...reference.map((message) => `${place}${nameOf(verdict)} ${message}`),
+    ...warnings.map(
+      ({ path, message }) => `${place}${nameOf(verdict)} ${path} warning: ${message}`,
+    ),
+  ]
+}
+
+const documentRow = ({ verdict, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
+  const of = (type: string): string =>
+    conditions.find((each) => each.type === type)?.status ?? 'Unknown'
+  const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? 'Pending'
+  const { metadata } = verdict.resource
+  return [
+    shortName(metadata),
+    verdict.host ?? '',
+    verdict.realmUri ?? '',
+    of('Programmed'),
+    of('Ready'),
+    reason,
+    age(nowMs - metadata.createdAt),
+  ]
+}
+
+const realmRow = ({ verdict, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const { metadata } = verdict.resource
+  return [
+    shortName(metadata),
+    verdict.id ?? '',
+    ready?.status ?? 'Unknown',
+    ready?.reason ?? 'Pending',
+    age(nowMs - metadata.createdAt),
+  ]
+}
+
+const planeRow = ({ dataPlane, phase, ready, documents }: DataPlaneReport): readonly string[] => [
+  dataPlane.name,
+  phase,
+  ready ? 'True' : 'False',
+  String(documents.size),
+]
+
+const noteLine = ({ severity, message, origin, resource, path }: SourceNote): string => {
+  const words = [resource, path, severity === 'warning' ? `warning: ${message}` : message]
+  return `${placeOf(origin)}${words.filter((word) => word !== undefined && word !== '').join(' ')}`
+}
+
+const placeOf = (origin: SourceNote['origin']): string =>
+  origin === undefined ? '' : `${origin.file}:${origin.line} `
+
+const nameOf = ({ resource }: ResourceStatus['verdict']): string =>
+  `${resource.kind} ${resource.metadata.namespace}/${resource.metadata.name}`
+
+/** As kubectl: the namespace is left out where it is the usual one. */
+const shortName = ({
+  namespace,
+  name,
+}: {
+  readonly namespace: string
+  readonly name: string
+}): string => (namespace === 'default' ? name : `${namespace}/${name}`)
+
+const byName = (left: ResourceStatus, right: ResourceStatus): number =>
+  nameOf(left.verdict) < nameOf(right.verdict) ? -1 : 1
+
+const layOut = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_cell, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('   ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+const UNITS: readonly (readonly [ms: number, unit: string])[] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+]
+
+/** @example age(90_000) // '1m' */
+const age = (ms: number): string => {
+  const unit = UNITS.find(([size]) => ms >= size)
+  return unit === undefined
+    ? `${Math.max(0, Math.floor(ms / 1000))}s`
+    : `${Math.floor(ms / unit[0])}${unit[1]}`
+}

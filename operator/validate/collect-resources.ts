@@ -1,0 +1,144 @@
+// Texts of files in; the resources in them, where each stands, and what is wrong before anything is judged,
+// out. A plain document is wrapped into a resource, so that all are judged in one way.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { parseYaml } from '../manifests/parse-yaml.ts'
+import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
+import { readResource } from '../resource/read-resource.ts'
+import { API_VERSION, keyOf, type Resource } from '../resource/resource.ts'
+import type { ValidationFinding } from './finding.ts'
+import type { GatheredFile } from './gather-files.ts'
+
+export interface Collected {
+  /** By key. */
+  readonly resources: ReadonlyMap<string, Located>
+  readonly findings: readonly ValidationFinding[]
+}
+
+export interface Located {
+  readonly resource: Resource
+  readonly file: string
+  /** Line of a pointer into the resource. */
+  readonly lineOf: (pointer: string) => number
+  /** As it is called in findings. */
+  readonly name: string
+  /** It stands in the file without a resource around it. */
+  readonly isPlain: boolean
+}
+
+interface Collection {
+  readonly resources: Map<string, Located>
+  readonly findings: ValidationFinding[]
+}
+
+/** Every resource is of one age: which of two is the older is not said in files. */
+const CREATED_AT = 0
+
+export const collectResources = (files: readonly GatheredFile[]): Collected => {
+  const collection: Collection = { resources: new Map(), findings: [] }
+  for (const file of files) collectFile(file, collection)
+  return collection
+}
+
+const collectFile = ({ name: file, text }: GatheredFile, collection: Collection): void => {
+  const parsed = parseYaml(text)
+  if ('fault' in parsed) {
+    const { line, message } = parsed.fault
+    collection.findings.push(error(file, line, { code: 'invalid_yaml', message }))
+    return
+  }
+  for (const { document, item } of parsed.documents.flatMap(flatten)) {
+    const located = isPlainDocument(item.value)
+      ? plain(item.value, item, { file, count: collection.resources.size })
+      : fromManifest(item, file, collection)
+    if (located === undefined) continue
+    add(located, item, collection)
+    for (const note of warningNotes(document, item, { file, resource: located.resource })) {
+      const { message, origin, path = '' } = note
+      const place = { file, line: origin?.line ?? item.line, resource: located.name, path }
+      collection.findings.push({ severity: 'warning', ...place, code: 'YamlType', message })
+    }
+  }
+}
+
+/** A document has neither kind nor apiVersion; whatever else is wrong with it, the language says. */
+const isPlainDocument = (value: unknown): value is ValueMap =>
+  isMap(value) && !Object.hasOwn(value, 'kind') && !Object.hasOwn(value, 'apiVersion')
+
+const plain = (
+  document: ValueMap,
+  item: ManifestItem,
+  { file, count }: { readonly file: string; readonly count: number },
+): Located | undefined => {
+  const { id } = document
+  const wrapped = {
+    apiVersion: API_VERSION,
+    kind: 'ApiSpecification',
+    metadata: { name: `plain-document-${count}` },
+    spec: { document },
+  }
+  const resource = read(wrapped, file, item.line)
+  return (
+    resource && {
+      ...{ resource, file, isPlain: true },
+      lineOf: (pointer) => item.lineOf(pointer.replace(/^\/spec\/document/, '')),
+      name: typeof id === 'string' ? id : '',
+    }
+  )
+}
+
+const read = (value: unknown, file: string, line: number): Resource | undefined => {
+  const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
+  const result = readResource(value, known, { file, line })
+  return result.result === 'resource' ? result.resource : undefined
+}
+
+const fromManifest = (
+  item: ManifestItem,
+  file: string,
+  { findings }: Collection,
+): Located | undefined => {
+  const known = { uid: '', resourceVersion: '', generation: 1, createdAt: CREATED_AT }
+  const result = readResource(item.value, known, { file, line: item.line })
+  if (result.result === 'foreign') return undefined
+  if (result.result === 'fault') {
+    for (const { code, path, message } of result.problems) {
+      findings.push(error(file, item.lineOf(path), { code, path, message }))
+    }
+    return undefined
+  }
+  const { resource } = result
+  const { namespace, name } = resource.metadata
+  return {
+    ...{ resource, file, isPlain: false, lineOf: item.lineOf },
+    name: `${resource.kind} ${namespace}/${name}`,
+  }
+}
+
+const add = (
+  located: Located,
+  { line }: ManifestItem,
+  { resources, findings }: Collection,
+): void => {
+  const key = keyOf(located.resource)
+  const first = resources.get(key)
+  if (first === undefined) {
+    resources.set(key, located)
+    return
+  }
+  const message = `${located.name} stands in ${first.file}:${first.lineOf('')} already`
+  findings.push({
+    ...error(located.file, line, { code: 'conflict', message }),
+    resource: located.name,
+  })
+}
+
+const error = (
+  file: string,
+  line: number,
+  {
+    code,
+    path = '',
+    message,
+  }: { readonly code: string; readonly path?: string; readonly message: string },
+): ValidationFinding => ({ severity: 'error', file, line, resource: '', path, code, message })

@@ -1,0 +1,55 @@
+// Operands of `validate` in; the text of every file they name out. Reads, and judges nothing.
+
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { scanDirectory } from '../manifests/scan.ts'
+
+export interface GatheredFile {
+  readonly name: string
+  readonly text: string
+}
+
+export type Gathered =
+  | { readonly files: readonly GatheredFile[] }
+  /** One line for stderr, exit 2. */
+  | { readonly fault: string }
+
+const STDIN = '-'
+
+/** A directory stands for the manifests below it; a file is read whatever it is called. */
+export const gatherFiles = async (
+  operands: readonly string[],
+  readStdin: () => Promise<string>,
+): Promise<Gathered> => {
+  const files: GatheredFile[] = []
+  for (const operand of operands) {
+    const gathered = await gather(operand, readStdin)
+    if ('fault' in gathered) return gathered
+    files.push(...gathered.files)
+  }
+  return { files }
+}
+
+const gather = async (operand: string, readStdin: () => Promise<string>): Promise<Gathered> => {
+  if (operand === STDIN) return { files: [{ name: '<stdin>', text: await readStdin() }] }
+  try {
+    const isDirectory = (await stat(operand)).isDirectory()
+    return isDirectory ? await gatherDirectory(operand) : { files: [await readOne(operand)] }
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    return { fault: `validate: can't read ${operand}: ${words}` }
+  }
+}
+
+const gatherDirectory = async (directory: string): Promise<Gathered> => {
+  const scan = await scanDirectory(directory)
+  if ('gone' in scan) return { fault: `validate: ${scan.gone}` }
+  if (scan.tooMuch !== undefined) return { fault: `validate: ${scan.tooMuch}` }
+  const files = await Promise.all(scan.files.map(({ path }) => readOne(join(directory, path))))
+  return { files }
+}
+
+const readOne = async (name: string): Promise<GatheredFile> => ({
+  name,
+  text: await readFile(name, 'utf8'),
+})

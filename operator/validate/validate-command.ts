@@ -1,0 +1,33 @@
+// `svc-operator validate FILE…`: operands in; findings on stdout and the exit code out.
+
+import { findingLine, findingsRecord } from './finding.ts'
+import { gatherFiles } from './gather-files.ts'
+import { validateFiles } from './validate-files.ts'
+
+export interface ValidateOutput {
+  readonly readStdin: () => Promise<string>
+  readonly print: (text: string) => void
+  readonly complain: (text: string) => void
+}
+
+/** 0: nothing is wrong (there may be warnings). 1: something is. 2: a file can't be read. */
+export const runValidate = async (
+  operands: readonly string[],
+  isJson: boolean,
+  { readStdin, print, complain }: ValidateOutput,
+): Promise<0 | 1 | 2> => {
+  const gathered = await gatherFiles(operands, readStdin)
+  if ('fault' in gathered) {
+    complain(`svc-operator: ${gathered.fault}\n`)
+    return 2
+  }
+  const findings = validateFiles(gathered.files)
+  if (isJson) print(`${JSON.stringify(findingsRecord(findings), null, 2)}\n`)
+  else for (const finding of findings) print(`${findingLine(finding)}\n`)
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const files = gathered.files.length
+  complain(
+    `${files} ${files === 1 ? 'file' : 'files'}, ${errors} ${errors === 1 ? 'error' : 'errors'}\n`,
+  )
+  return errors === 0 ? 0 : 1
+}

@@ -1,0 +1,131 @@
+// Texts of files in; everything the operator and the language would say of them out. What the files refer
+// to and do not hold is a notice: it may well be in the cluster.
+
+import { Reconciler } from '../reconcile/reconciler.ts'
+import type { Verdict } from '../reconcile/verdict.ts'
+import type { Finding } from '../resource/condition.ts'
+import { resourceKey, type Resource, type SecretResource } from '../resource/resource.ts'
+import { collectResources, type Located } from './collect-resources.ts'
+import { byPlace, type ValidationFinding } from './finding.ts'
+import type { GatheredFile } from './gather-files.ts'
+
+export const validateFiles = (files: readonly GatheredFile[]): readonly ValidationFinding[] => {
+  const { resources: located, findings } = collectResources(files)
+  const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
+  const standIns = standInSecrets(resources)
+  const cache = { version: 1, resources: new Map([...standIns, ...resources]), notes: [] }
+  const classes = new Set([...resources.values()].map(classOf))
+  // Every class is judged by itself, as its operator would.
+  const judged = [...classes].flatMap((className) => [
+    ...new Reconciler({ className }).reconcile(cache).verdicts,
+  ])
+  const found = [...new Map(judged)].flatMap(([key, verdict]) => {
+    const place = located.get(key)
+    return place === undefined ? [] : findingsOf(verdict, place, standIns)
+  })
+  return [...findings, ...found].sort(byPlace)
+}
+
+const DEFAULT_CLASS = 'svc'
+
+const classOf = (resource: Resource): string =>
+  resource.kind === 'ApiSpecification' && 'spec' in resource.checked
+    ? (resource.checked.spec.gatewayClassName ?? DEFAULT_CLASS)
+    : DEFAULT_CLASS
+
+/**
+ * A document is judged with empty texts in place of variables whose Secret is not among the files: an empty
+ * text passes every function unchanged.
+ */
+const standInSecrets = (
+  resources: ReadonlyMap<string, Resource>,
+): ReadonlyMap<string, SecretResource> => {
+  const secrets = new Map<string, SecretResource>()
+  for (const resource of resources.values()) {
+    for (const { name, key } of variableReferences(resource)) {
+      const { namespace } = resource.metadata
+      const id = resourceKey('Secret', namespace, name)
+      if (resources.has(id)) continue
+      const data = { ...secrets.get(id)?.data, [key]: '' }
+      secrets.set(id, { kind: 'Secret', metadata: { ...resource.metadata, name }, data })
+    }
+  }
+  return secrets
+}
+
+const variableReferences = (
+  resource: Resource,
+): readonly { readonly name: string; readonly key: string }[] => {
+  if (resource.kind !== 'ApiSpecification' || !('spec' in resource.checked)) return []
+  return (resource.checked.spec.variablesFrom ?? []).flatMap(({ secretRef: { name, key } }) =>
+    key === undefined ? [] : [{ name, key }],
+  )
+}
+
+const findingsOf = (
+  verdict: Verdict,
+  located: Located,
+  standIns: ReadonlyMap<string, SecretResource>,
+): readonly ValidationFinding[] => {
+  const at = placeIn(located)
+  return [
+    ...verdict.errors.map(({ path, code, message }) => at('error', path, code, message)),
+    ...referenceFindings(verdict.resolvedRefs, located),
+    ...verdict.warnings.map(({ path, code, message }) => at('warning', path, code, message)),
+    ...secretNotices(verdict, located, standIns),
+  ]
+}
+
+type AtPath = (
+  severity: ValidationFinding['severity'],
+  path: string,
+  code: string,
+  message: string,
+) => ValidationFinding
+
+const placeIn =
+  ({ file, lineOf, name, isPlain }: Located): AtPath =>
+  (severity, path, code, message) => ({
+    severity,
+    file,
+    line: lineOf(path),
+    resource: name,
+    path: isPlain ? path.replace(/^\/spec\/document/, '') : path,
+    code,
+    message: isPlain ? message.replaceAll('/spec/document/', '/') : message,
+  })
+
+/** What is not there may be elsewhere; what is there and not allowed, or lacks a key, is wrong. */
+const NOTICES: ReadonlySet<string> = new Set([
+  'RealmNotFound',
+  'SecretNotFound',
+  'ConfigMapNotFound',
+])
+
+const referenceFindings = (
+  { status, reason, message }: Finding<'ResolvedRefs'>,
+  located: Located,
+): readonly ValidationFinding[] => {
+  if (status !== 'False') return []
+  const path = reason === 'RealmNotFound' ? '/spec/document/realm_uri' : '/spec'
+  const at = placeIn(located)
+  return NOTICES.has(reason)
+    ? [at('notice', path, reason, `${message} (not among the files)`)]
+    : [at('error', path, reason, message)]
+}
+
+const secretNotices = (
+  { resource }: Verdict,
+  located: Located,
+  standIns: ReadonlyMap<string, SecretResource>,
+): readonly ValidationFinding[] => {
+  const at = placeIn(located)
+  const { namespace } = resource.metadata
+  const names = new Set(variableReferences(resource).map(({ name }) => name))
+  return [...names]
+    .filter((name) => standIns.has(resourceKey('Secret', namespace, name)))
+    .map((name) => {
+      const message = `Secret ${namespace}/${name} is not among the files: judged with empty variables`
+      return at('notice', '/spec/variablesFrom', 'SecretNotFound', message)
+    })
+}
