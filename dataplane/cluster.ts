@@ -117,7 +117,6 @@ class Primary {
     const { public: plain, publicTls: tls } = settings
     if (plain.kind === 'unix') await removeStaleSocket('public', plain.path)
     if (tls?.kind === 'unix') await removeStaleSocket('public-tls', tls.path)
-    this.phase = 'serving'
     // The first one finds out whether the addresses can be had, and what port 0 becomes.
     const outcome = await this.#startWorker()
     if (outcome.kind !== 'done') {
@@ -126,6 +125,7 @@ class Primary {
         outcome.kind === 'failed' ? outcome.message : 'a serving process ended at its start'
       throw new StartError(message)
     }
+    this.phase = 'serving'
     await Promise.all(Array.from({ length: processes - 1 }, () => this.#startMore()))
     return {
       ...(this.#addresses.public && { public: urlOf('http', this.#addresses.public) }),

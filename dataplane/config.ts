@@ -159,11 +159,6 @@ export const SETTINGS = {
       min: 1,
       help: 'client connections per process; further ones are closed at once',
     },
-    'max-requests-per-connection': {
-      type: 'integer',
-      default: 0,
-      help: 'after that many a connection is told to close; 0 is never',
-    },
     'headers-timeout-seconds': {
       type: 'duration',
       default: 10,

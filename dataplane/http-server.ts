@@ -20,7 +20,6 @@ export type ServerLimits = Pick<
   GatewaySettings,
   | 'maxHeaderBytes'
   | 'maxConnections'
-  | 'maxRequestsPerConnection'
   | 'headersTimeoutSeconds'
   | 'requestTimeoutSeconds'
   | 'keepAliveSeconds'
@@ -79,7 +78,6 @@ const prepare = <S extends Server>(
   handlers: ServerHandlers,
 ): S => {
   server.maxConnections = limits.maxConnections
-  server.maxRequestsPerSocket = limits.maxRequestsPerConnection
   // Node drops header lines beyond a count without a word; their bytes are bounded by maxHeaderSize.
   server.maxHeadersCount = 0
   server.on('request', handlers.onRequest)

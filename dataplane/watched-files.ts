@@ -38,7 +38,7 @@ export const watchFiles = (options: FileWatchOptions): FileWatch => {
     } catch (error) {
       if (failing && isMissing(error)) return
       failing = true
-      onFailure(error instanceof Error ? error : new Error(String(error)))
+      onFailure(error instanceof Error ? error : new Error(String(error), { cause: error }))
     }
   }
 
@@ -52,4 +52,4 @@ export const watchFiles = (options: FileWatchOptions): FileWatch => {
 }
 
 const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'

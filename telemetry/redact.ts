@@ -104,7 +104,7 @@ const redactValue = (value: unknown, withStacks: boolean, depth: number): unknow
 }
 
 const redactObject = (value: object, withStacks: boolean, depth: number): unknown => {
-  if (value instanceof Error) return redactError(value, withStacks, depth)
+  if (isError(value)) return redactError(value, withStacks, depth)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof URL) return redactText(value.origin + value.pathname)
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
@@ -114,6 +114,10 @@ const redactObject = (value: object, withStacks: boolean, depth: number): unknow
     .slice(0, MAX_ENTRIES)
     .map((element: unknown) => redactValue(element, withStacks, depth + 1))
 }
+
+/** Also one of another realm (`vm`), which is no `instanceof` our own. */
+const isError = (value: object): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
 
 /** Own members of an error are left out but for its code: libraries hang requests and keys on them. */
 const redactError = (error: Error, withStacks: boolean, depth: number): Record<string, unknown> => {

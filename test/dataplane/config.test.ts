@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { isLocal, readGatewaySettings, SETTINGS } from '../../dataplane/config.ts'
+import { readVersion } from '../../dataplane/version.ts'
+import { parseAddress } from '../../telemetry/settings-value.ts'
+import { renderSettingsPage } from '../support/settings-page.ts'
+
+const read = (...argv: readonly string[]): ReturnType<typeof readGatewaySettings> =>
+  readGatewaySettings(argv, {}, () => '')
+
+describe('readGatewaySettings', () => {
+  it('needs nothing on a laptop', () => {
+    expect(read()).toMatchObject({
+      kind: 'settings',
+      settings: {
+        public: { port: 18080 },
+        management: { host: '127.0.0.1', port: 18081 },
+        health: null,
+        processes: 1,
+        accessLog: 0,
+        drainDelaySeconds: 5,
+        drainSeconds: 20,
+        maxHeaderBytes: 16_384,
+      },
+    })
+  })
+
+  const TLS = ['--management-tls-cert', 'c', '--management-tls-key', 'k']
+  it.each<[string, readonly string[]]>([
+    ['a token', ['--management', '0.0.0.0:1', '--management-token-file', 't']],
+    ['client certificates', ['--management', '0.0.0.0:1', ...TLS, '--management-client-ca', 'a']],
+    ['a socket', ['--management', 'unix:/run/m.sock']],
+    ['IPv6 loopback', ['--management', '[::1]:1']],
+    [
+      'an operator',
+      ['--managed', 'op', '--allow-unmanaged', '--state-dir', 'd', '--ready-from-snapshot', '60'],
+    ],
+    ['no operator, in so many words', ['--no-allow-unmanaged', '--ready-from-snapshot', '0']],
+    ['proxies', ['--trusted-proxies', '10.0.0.0/8,fd00::/8,192.0.2.1']],
+    [
+      'destinations',
+      ['--upstream-deny', '10.0.0.0/8,*.internal', '--upstream-allow', 'api.example.com'],
+    ],
+    ['as many as cores', ['--processes', 'auto']],
+  ])('takes %s', (_, argv) => {
+    expect(read(...argv).kind).toBe('settings')
+  })
+
+  it.each<[readonly string[], string]>([
+    [['--management', '0.0.0.0:1'], '--management: not on loopback'],
+    [['--management', 'host:1', ...TLS], '--management: not on loopback'],
+    [['--management-tls-cert', 'c'], '--management-tls-cert: needs --management-tls-key'],
+    [['--management-client-ca', 'c'], '--management-client-ca: needs --management-tls-cert'],
+    [['--management-client-name', 'n'], '--management-client-name: needs --management-client-ca'],
+    [['--public-tls', 'a:1'], '--public-tls: needs --tls-cert'],
+    [['--tls-cert', 'a'], '--tls-cert: needs --public-tls'],
+    [['--allow-unmanaged'], '--allow-unmanaged: needs --managed'],
+    [
+      ['--managed', 'op', '--ready-from-snapshot', '60'],
+      '--ready-from-snapshot: needs --state-dir',
+    ],
+    [['--processes', '0'], '--processes: '],
+    [['--processes', '257'], '--processes: '],
+    [['--trusted-proxies', '10.0.0.0/33'], '--trusted-proxies: '],
+    [['--trusted-proxies', 'fd00::/129'], '--trusted-proxies: '],
+    [['--trusted-proxies', '10.0.0.0/8/8'], '--trusted-proxies: '],
+    [['--trusted-proxies', 'proxy.example'], '--trusted-proxies: '],
+    [['--upstream-deny', '10.0.0.0/x'], '--upstream-deny: '],
+    [['--access-log', '2'], '--access-log: '],
+    [['--max-header-bytes', '10'], '--max-header-bytes: '],
+    [['--redis', 'x'], '--redis: unknown setting'],
+  ])('refuses %j', (argv, message) => {
+    const parsed = read(...argv)
+    expect(parsed.kind === 'fault' && parsed.message).toContain(message)
+    expect(parsed.kind === 'fault' && parsed.message).not.toContain('\n')
+  })
+
+  it('reads a file', () => {
+    const parsed = readGatewaySettings(
+      ['--config', join(import.meta.dirname, 'gateway-settings.yaml')],
+      {},
+    )
+    expect(parsed).toMatchObject({
+      kind: 'settings',
+      settings: {
+        public: { port: 8080 },
+        trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
+        accessLog: 1,
+      },
+    })
+  })
+})
+
+it.each([
+  ['127.0.0.1:1', true],
+  ['127.9.9.9:1', true],
+  ['localhost:1', true],
+  ['[::1]:1', true],
+  ['unix:/a', true],
+  ['0.0.0.0:1', false],
+  ['[::]:1', false],
+  ['127.example.com:1', false],
+  ['10.0.0.1:1', false],
+])('%s is local: %s', (text, local) => {
+  const address = parseAddress(text)
+  expect(address && isLocal(address)).toBe(local)
+})
+
+it('docs/settings.md is what the tables say (make golden writes it anew)', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
+  expect(page).toBe(renderSettingsPage())
+})
+
+it('every default of the table is a good value', () => {
+  expect(Object.keys(SETTINGS.settings).length).toBeGreaterThan(30)
+  expect(read().kind).toBe('settings')
+})
+
+describe('readVersion', () => {
+  it('finds the package from a folder within it', () => {
+    expect(readVersion(join(import.meta.dirname, '../../dataplane/http'))).toMatch(/^\d+\.\d+\.\d+/)
+    expect(readVersion()).toBe(readVersion(import.meta.dirname))
+  })
+
+  it('is unknown outside', () => {
+    expect(readVersion('/')).toBe('unknown')
+  })
+})
