@@ -6,8 +6,6 @@ import { compileAction } from './compile-action.ts'
 import { compileBodyLimits, compileCallLimits, nearest } from './compile-limits.ts'
 import { checkHeaders } from './compile-headers.ts'
 import type {
-  CallLimits,
-  CompiledAction,
   CompiledOperation,
   CompiledResponse,
   CompiledSecurity,
@@ -16,12 +14,12 @@ import type {
 } from './compiled.ts'
 import type { Method } from './document.ts'
 import { FAULT } from './expression/fold.ts'
-import { readsOf } from './expression/reads.ts'
 import { constant, type Template } from './expression/template.ts'
 import type { Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
 import { toPlain } from './plain.ts'
+import { operationReads } from './operation-reads.ts'
 import { childPointer } from './problem.ts'
 import type { Scope } from './scope.ts'
 import { validatePart } from './validate.ts'
@@ -73,22 +71,12 @@ export const compileOperation = (
   const provides = compileTypes('provides', PROVIDES, ground)
   const headers = compilePathHeaders(ground)
   if (action === undefined) return undefined
-  const reads = collectReads([headers, ...limitTemplates(limits)], action, [onResult, onError])
-  warnOfUnknownFields(reads, pointer, findings)
   const { security } = ground
-  return {
-    pointer,
-    security,
-    accepts,
-    provides,
-    headers,
-    body,
-    limits,
-    action,
-    onResult,
-    onError,
-    reads,
-  }
+  const parts = { pointer, security, accepts, provides, headers, body, limits, action }
+  const operation: CompiledOperation = { ...parts, onResult, onError, reads: [] }
+  const reads = operationReads(operation)
+  warnOfUnknownFields(reads, pointer, findings)
+  return { ...operation, reads }
 }
 
 /** An operation that one expression gave is held to the same rules as one that was written. */
@@ -179,47 +167,6 @@ const checkStatus = (template: Template, pointer: string, findings: Findings): v
     findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
   else if (!Number.isInteger(status) || status < 200 || status > 599)
     findings.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
-}
-
-const collectReads = (
-  shared: readonly (Template | undefined)[],
-  action: CompiledAction,
-  responses: readonly CompiledResponse[],
-): readonly ContextRead[] => {
-  const reads = new Set<string>()
-  const add = (template: Template | undefined): void => {
-    if (template !== undefined && template.kind !== 'constant')
-      for (const read of readsOf(template)) reads.add(read)
-  }
-  shared.forEach(add)
-  templatesOf(action).forEach(add)
-  for (const { headers, body, statusCode, uri } of responses)
-    [headers, body, statusCode, uri].forEach(add)
-  if (action.type === 'forward') {
-    if (action.path === undefined) reads.add('request.path')
-    if (action.queryString === undefined) reads.add('request.query_string')
-  }
-  return [...reads].sort() as ContextRead[]
-}
-
-const limitTemplates = (limits: CallLimits): readonly (Template | undefined)[] => [
-  limits.timeout,
-  limits.connectTimeout,
-  limits.retries,
-  limits.retryTimeout,
-]
-
-const templatesOf = (action: CompiledAction): readonly (Template | undefined)[] => {
-  switch (action.type) {
-    case 'empty':
-      return []
-    case 'static':
-      return [action.headers, action.body]
-    case 'forward':
-      return [action.host, action.path, action.queryString, action.headers, action.body]
-    default:
-      return [action.uri, action.options, action.args, action.kwargs]
-  }
 }
 
 const warnOfUnknownFields = (

@@ -9,7 +9,10 @@ import type {
   StatusCodes,
 } from '../../spec/compiled.ts'
 import { type Method, METHODS } from '../../spec/document.ts'
-import type { Template } from '../../spec/expression/template.ts'
+import type { PipeArgument, Template } from '../../spec/expression/template.ts'
+import { split } from './packed-operation.ts'
+import { type Encoded, encodeParts, encodeTemplate } from './template-codec.ts'
+import { mapTemplates } from '../../spec/map-templates.ts'
 import { STATUS_CODES } from '../../spec/status-codes.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 
@@ -65,34 +68,29 @@ const packPath = (path: CompiledPath, writer: Writer): PackedPath => {
   const operations: Partial<Record<Method, Slice>> = {}
   for (const method of METHODS) {
     const operation = path.operations[method]
-    if (operation !== undefined) operations[method] = writer.write(operation)
+    if (operation !== undefined) operations[method] = writer.operation(operation)
   }
   return {
     template: path.template,
     patterns: path.patterns,
     schemes: path.schemes,
-    headers: writer.write(path.headers),
+    headers: writer.template(path.headers),
     operations,
   }
 }
 
-/** `{"kind":"shared","index":n}` stands for the n-th shared slice: no template has that kind. */
-export interface SharedReference {
-  readonly kind: 'shared'
-  readonly index: number
-}
-
 interface Writer {
   readonly chunks: Buffer[]
-  write(value: CompiledOperation | Template): Slice
-  /** Slices of the values that more than one place holds. */
+  operation(operation: CompiledOperation): Slice
+  template(template: Template): Slice
+  /** Slices of what more than one place holds. */
   finishShared(): readonly Slice[]
 }
 
 const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
   const chunks: Buffer[] = []
   const shared: string[] = []
-  const indexOf = new Map<object, number | undefined>()
+  const indices = new Map<object | string, number | undefined>()
   let offset = 0
 
   const append = (text: string): Slice => {
@@ -102,68 +100,74 @@ const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
     offset += chunk.length
     return slice
   }
-  const toReference = (node: object): string | undefined => {
-    if ((uses.get(identityOf(node)) ?? 0) < 2) return undefined
-    const identity = identityOf(node)
-    if (!indexOf.has(identity)) {
-      const text = encode(node, toReference, true)
-      indexOf.set(identity, text.length < SHARE_FROM ? undefined : shared.push(text) - 1)
+  const share = (template: Template): number | undefined => {
+    const identity = identityOf(template)
+    if (identity === undefined || (uses.get(identity) ?? 0) < 2) return undefined
+    if (!indices.has(identity)) {
+      const text = JSON.stringify(encodeParts(template, share))
+      indices.set(identity, text.length < SHARE_FROM ? undefined : shared.push(text) - 1)
     }
-    const index = indexOf.get(identity)
-    return index === undefined ? undefined : `{"kind":"shared","index":${index}}`
+    return indices.get(identity)
   }
+  const encode = (template: Template): Encoded => encodeTemplate(template, share)
   return {
     chunks,
-    write: (value) => append(encode(value, toReference, false)),
+    operation: (operation) => {
+      const { base, own } = split(operation, encode)
+      const text = JSON.stringify(base)
+      const index = indices.get(text) ?? shared.push(text) - 1
+      indices.set(text, index)
+      return append(JSON.stringify({ base: index, ...own }))
+    },
+    template: (template) => append(JSON.stringify(encode(template))),
     finishShared: () => shared.map(append),
   }
 }
 
-/** A constant is known by its value: fresh wrappers of one map are one thing. */
-const identityOf = (node: object): object => {
-  const value: unknown =
-    'kind' in node && node.kind === 'constant' && 'value' in node ? node.value : node
-  return typeof value === 'object' && value !== null ? value : node
+/**
+ * What makes two templates one: the node, or the map or list that a constant holds (a fresh wrapper is no
+ * other thing). undefined: too small to be shared.
+ */
+const identityOf = (template: Template): object | undefined => {
+  if (template.kind === 'read') return undefined
+  if (template.kind !== 'constant') return template
+  const { value } = template
+  if (typeof value === 'object' && value !== null) return value
+  return typeof value === 'string' && value.length >= SHARE_FROM ? template : undefined
 }
-
-type ToReference = (node: object) => string | undefined
-
-/** JSON text of a node; what is shared goes by reference, but for the node itself when `isDefinition`. */
-const encode = (node: unknown, toReference: ToReference, isDefinition: boolean): string => {
-  if (typeof node !== 'object' || node === null) return JSON.stringify(node)
-  const reference = isDefinition || !isTemplateLike(node) ? undefined : toReference(node)
-  if (reference !== undefined) return reference
-  // Values of a document are data: nothing in them is looked into.
-  if (isTemplateLike(node) && node.kind === 'constant') return JSON.stringify(node)
-  if (Array.isArray(node))
-    return `[${node.map((item) => encode(item, toReference, false)).join(',')}]`
-  const members = Object.entries(node)
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => `${JSON.stringify(key)}:${encode(value, toReference, false)}`)
-  return `{${members.join(',')}}`
-}
-
-const isTemplateLike = (node: object): node is Template =>
-  'kind' in node && typeof node.kind === 'string'
 
 /** How often each template, or constant value, is held anywhere in the document. */
 const countUses = (compiled: CompiledApi): ReadonlyMap<object, number> => {
   const uses = new Map<object, number>()
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return
-    if (isTemplateLike(node)) {
-      const identity = identityOf(node)
-      const seen = uses.get(identity) ?? 0
-      uses.set(identity, seen + 1)
-      // What has been seen is counted once more as a whole; its parts are not.
-      if (seen > 0 || node.kind === 'constant') return
-    }
-    for (const child of Array.isArray(node) ? node : Object.values(node)) visit(child)
+  const visit = (template: Template): Template => {
+    const identity = identityOf(template)
+    if (identity === undefined) return template
+    const seen = uses.get(identity) ?? 0
+    uses.set(identity, seen + 1)
+    // What has been seen is counted once more as a whole; its parts are not.
+    if (seen === 0) for (const part of partsOf(template)) if (part.kind !== 'piped') visit(part)
+    return template
   }
   for (const version of compiled.versions)
     for (const path of version.paths) {
       visit(path.headers)
-      visit(path.operations)
+      for (const operation of Object.values(path.operations)) mapTemplates(operation, visit)
     }
   return uses
+}
+
+const partsOf = (template: Template): readonly PipeArgument[] => {
+  switch (template.kind) {
+    case 'constant':
+    case 'read':
+      return []
+    case 'list':
+      return template.items
+    case 'text':
+      return template.parts.filter((part) => typeof part !== 'string')
+    case 'map':
+      return template.entries.map(([, value]) => value)
+    case 'pipe':
+      return [template.input, ...template.calls.flatMap(({ args }) => args)]
+  }
 }

@@ -3,42 +3,37 @@
 import type { CompiledOperation } from '../../spec/compiled.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
+import { join, type OperationBase, type OperationOwn } from './packed-operation.ts'
+import { decodeTemplate, type Encoded } from './template-codec.ts'
 
-/** Reads slices of one document; what its operations share is read once and kept while it is in use. */
+/** Reads slices of one document; what its operations share is decoded once and kept. */
 export interface Unpacker {
   operation(slice: Slice): CompiledOperation
   template(slice: Slice): Template
 }
 
 export const createUnpacker = (document: PackedDocument): Unpacker => {
-  const bytes = Buffer.from(
-    document.bytes.buffer,
-    document.bytes.byteOffset,
-    document.bytes.byteLength,
-  )
-  const shared: unknown[] = []
+  const { buffer, byteOffset, byteLength } = document.bytes
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const templates: (Template | undefined)[] = []
+
   const read = ([offset, length]: Slice): unknown =>
-    resolve(JSON.parse(bytes.toString('utf8', offset, offset + length)))
-  const resolve = (node: unknown): unknown => {
-    if (typeof node !== 'object' || node === null) return node
-    if (Array.isArray(node)) {
-      for (const [index, item] of node.entries()) node[index] = resolve(item)
-      return node
-    }
-    const record = node as Record<string, unknown>
-    if (record['kind'] === 'constant') return node
-    if (record['kind'] === 'shared') return readShared(record['index'] as number)
-    for (const [key, value] of Object.entries(record)) record[key] = resolve(value)
-    return node
-  }
+    JSON.parse(bytes.toString('utf8', offset, offset + length))
   const readShared = (index: number): unknown => {
     const slice = document.shared[index]
     if (slice === undefined)
-      throw new Error(`packed document ${document.id}: no shared value ${index}`)
-    return (shared[index] ??= read(slice))
+      throw new Error(`packed document ${document.id}: there is no shared value ${index}`)
+    return read(slice)
   }
+  const decode = (encoded: Encoded): Template => decodeTemplate(encoded, sharedTemplate)
+  const sharedTemplate = (index: number): Template =>
+    (templates[index] ??= decode(readShared(index) as Encoded))
+
   return {
-    operation: (slice) => read(slice) as CompiledOperation,
-    template: (slice) => read(slice) as Template,
+    operation: (slice) => {
+      const { base, ...own } = read(slice) as OperationOwn & { readonly base: number }
+      return join(readShared(base) as OperationBase, own, decode)
+    },
+    template: (slice) => decode(read(slice) as Encoded),
   }
 }

@@ -3,8 +3,11 @@
 
 import type { Value } from './value.ts'
 
-/** What only a request knows. Reads of `variables`, `defaults` and `status_codes` never survive folding. */
-export type Root = 'request' | 'action' | 'security'
+/**
+ * What only a request knows; and `status_codes`, which is the operation's own merged map wherever the text
+ * that reads it stands. Reads of `variables` and `defaults` never survive folding.
+ */
+export type Root = 'request' | 'action' | 'security' | 'status_codes'
 
 /** A value that is known (`constant`) or waits for a request (all other kinds). */
 export type Template =

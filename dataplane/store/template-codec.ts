@@ -1,0 +1,107 @@
+// Templates as small JSON and back: `["r","request","body","name"]` for a read. A third of the size that
+// the templates themselves have as JSON, for there are hundreds of thousands of them.
+
+import type { PipeArgument, PipeCall, Root, Template } from '../../spec/expression/template.ts'
+import type { Value } from '../../spec/expression/value.ts'
+
+/** `s`: the n-th value that several places share. */
+export type Encoded =
+  | readonly ['c', Value]
+  | readonly ['s', number]
+  | readonly ['_']
+  | readonly ['r', Root, ...string[]]
+  | readonly ['l', ...Encoded[]]
+  | readonly ['t', ...(string | Encoded)[]]
+  | readonly ['m', ...(string | Encoded)[]]
+  | readonly ['p', string, Encoded, ...(readonly [name: string, ...args: Encoded[]])[]]
+
+/** @param share the number of a shared value; undefined for what is written where it stands */
+export const encodeTemplate = (
+  template: PipeArgument,
+  share: (template: Template) => number | undefined,
+): Encoded => {
+  if (template.kind === 'piped') return ['_']
+  const index = share(template)
+  return index === undefined ? encodeParts(template, share) : ['s', index]
+}
+
+/** The template itself, its parts encoded: what stands in the table of shared values. */
+export const encodeParts = (
+  template: Template,
+  share: (template: Template) => number | undefined,
+): Encoded => {
+  const encode = (part: PipeArgument): Encoded => encodeTemplate(part, share)
+  switch (template.kind) {
+    case 'constant':
+      return ['c', template.value]
+    case 'read':
+      return ['r', template.root, ...template.keys]
+    case 'list':
+      return ['l', ...template.items.map(encode)]
+    case 'text':
+      return [
+        't',
+        ...template.parts.map((part) => (typeof part === 'string' ? part : encode(part))),
+      ]
+    case 'map':
+      return ['m', ...template.entries.flatMap(([key, value]) => [key, encode(value)])]
+    case 'pipe':
+      return [
+        'p',
+        template.source,
+        encode(template.input),
+        ...template.calls.map(({ name, args }) => [name, ...args.map(encode)] as const),
+      ]
+  }
+}
+
+/** The inverse. @param shared gives a shared value, decoded once */
+export const decodeTemplate = (encoded: Encoded, shared: (index: number) => Template): Template => {
+  const decode = (part: Encoded): Template => decodeTemplate(part, shared)
+  switch (encoded[0]) {
+    case 'c':
+      return { kind: 'constant', value: encoded[1] }
+    case 's':
+      return shared(encoded[1])
+    case 'r': {
+      const [, root, ...keys] = encoded
+      return { kind: 'read', root, keys }
+    }
+    case 'l': {
+      const [, ...items] = encoded
+      return { kind: 'list', items: items.map(decode) }
+    }
+    case 't': {
+      const [, ...parts] = encoded
+      return {
+        kind: 'text',
+        parts: parts.map((part) => (typeof part === 'string' ? part : decode(part))),
+      }
+    }
+    case 'm':
+      return { kind: 'map', entries: decodeEntries(encoded.slice(1), decode) }
+    case 'p': {
+      const [, source, input, ...calls] = encoded
+      return { kind: 'pipe', input: decode(input), calls: calls.map(decodeCall(decode)), source }
+    }
+    case '_':
+      throw new Error('a packed document is damaged: a piped map stands outside of a call')
+  }
+}
+
+const decodeEntries = (
+  flat: readonly (string | Encoded)[],
+  decode: (part: Encoded) => Template,
+): (readonly [string, Template])[] => {
+  const entries: (readonly [string, Template])[] = []
+  for (let index = 0; index + 1 < flat.length; index += 2)
+    entries.push([flat[index] as string, decode(flat[index + 1] as Encoded)])
+  return entries
+}
+
+const decodeCall =
+  (decode: (part: Encoded) => Template) =>
+  ([name, ...args]: readonly [string, ...Encoded[]]): PipeCall => ({
+    name,
+    args: args.map((arg) => (arg[0] === '_' ? { kind: 'piped' } : decode(arg))),
+  })

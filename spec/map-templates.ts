@@ -1,0 +1,71 @@
+// Every template of a compiled operation, in one place: what counts, rewrites or collects templates does
+// not need to know where they stand.
+
+import type { CompiledAction, CompiledOperation, CompiledResponse } from './compiled.ts'
+import type { Template } from './expression/template.ts'
+
+type Change = (template: Template) => Template
+
+/**
+ * The operation with `change` applied to each of its templates; the same parts where nothing changed.
+ * @example mapTemplates(operation, (template) => { seen.push(template); return template })
+ */
+export const mapTemplates = (operation: CompiledOperation, change: Change): CompiledOperation => {
+  const { limits } = operation
+  const timeout = limits.timeout && change(limits.timeout)
+  return {
+    ...operation,
+    headers: change(operation.headers),
+    limits: {
+      ...(timeout === undefined ? {} : { timeout }),
+      connectTimeout: change(limits.connectTimeout),
+      retries: change(limits.retries),
+      retryTimeout: change(limits.retryTimeout),
+    },
+    action: mapAction(operation.action, change),
+    onResult: mapResponse(operation.onResult, change),
+    onError: mapResponse(operation.onError, change),
+  }
+}
+
+const mapAction = (action: CompiledAction, change: Change): CompiledAction => {
+  switch (action.type) {
+    case 'empty':
+      return action
+    case 'static':
+      return { ...action, ...given(action, ['headers'], change), body: change(action.body) }
+    case 'forward':
+      return {
+        ...action,
+        host: change(action.host),
+        ...given(action, ['path', 'queryString', 'headers', 'body'], change),
+      }
+    default:
+      return {
+        ...action,
+        ...given(action, ['uri'], change),
+        options: change(action.options),
+        args: change(action.args),
+        kwargs: change(action.kwargs),
+      }
+  }
+}
+
+const mapResponse = (response: CompiledResponse, change: Change): CompiledResponse => {
+  if (!response.declared) return response
+  return { ...response, ...given(response, ['headers', 'body', 'statusCode', 'uri'], change) }
+}
+
+/** The members of `names` that are there, changed. */
+const given = <K extends string>(
+  holder: Readonly<Partial<Record<K, Template>>>,
+  names: readonly K[],
+  change: Change,
+): Partial<Record<K, Template>> => {
+  const changed: Partial<Record<K, Template>> = {}
+  for (const name of names) {
+    const template = holder[name]
+    if (template !== undefined) changed[name] = change(template)
+  }
+  return changed
+}
