@@ -1,6 +1,7 @@
 // The settings tables of the programs in, the text of docs/settings.md out.
 
-import { SETTINGS } from '../../dataplane/config.ts'
+import { SETTINGS as GATEWAY } from '../../dataplane/config.ts'
+import { SETTINGS as OPERATOR } from '../../operator/config.ts'
 import { renderSettingsMarkdown } from '../../telemetry/settings-help.ts'
 
 const HEAD = `# Settings
@@ -14,4 +15,5 @@ repeated. An empty variable counts as not set. \`off\` turns off what has no def
 bad value is one line on stderr and exit code 2.
 `
 
-export const renderSettingsPage = (): string => [HEAD, renderSettingsMarkdown(SETTINGS)].join('\n')
+export const renderSettingsPage = (): string =>
+  [HEAD, renderSettingsMarkdown(GATEWAY), renderSettingsMarkdown(OPERATOR)].join('\n')
