@@ -8,9 +8,9 @@ import type {
   ContentType,
 } from '../../spec/compiled.ts'
 import type { Method } from '../../spec/document.ts'
-import { readsOf } from '../../spec/expression/reads.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
+import { planOutcome } from '../actions/forward-outcome.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { ServedPath, ServedVersion } from '../served.ts'
 import type { FixedAnswer } from './fixed-answer.ts'
@@ -69,7 +69,7 @@ export const prepareOperation = (
   const { action, onResult, onError } = operation
   const own = ownAnswer(operation)
   const resultPlan = prepareResponse(onResult, own)
-  const passesThrough = action.type === 'forward' && isPassThrough(operation)
+  const passesThrough = action.type === 'forward' && planOutcome(operation).passesThrough
   return {
     method,
     version: path.version,
@@ -106,21 +106,6 @@ const ownAnswer = (operation: CompiledOperation): { headers: Template; body: Tem
     isWamp && !onResult.declared ? { kind: 'read', root: 'action', keys: ['result'] } : NO_BODY
   return { headers, body }
 }
-
-/** `on_result` hands the upstream's body through unchanged, or is left out, and nothing else reads it. */
-export const isPassThrough = ({ onResult }: CompiledOperation): boolean => {
-  const { body } = onResult
-  const isWhole =
-    body?.kind === 'read' && body.root === 'action' && body.keys.join('.') === 'result.body'
-  if (body !== undefined && !isWhole) return false
-  const others = [onResult.headers, onResult.statusCode, onResult.uri]
-  return !others.some((template) => template !== undefined && readsBody(template))
-}
-
-const BODY_READS: readonly string[] = ['action', 'action.result', 'action.result.body']
-
-const readsBody = (template: Template): boolean =>
-  readsOf(template).some((read) => BODY_READS.includes(read))
 
 const varyOf = (operation: CompiledOperation, version: ServedVersion): string | undefined => {
   const names: string[] = []

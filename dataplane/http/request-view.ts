@@ -61,7 +61,8 @@ export const fillRequestView = <T>(
   view.path = facts.target.path
   view.query_string = facts.target.query
   view.language = facts.language
-  if (needs.peername) view.peername = readPeername(facts)
+  // Behind a proxy that is trusted, forwarding needs to know who the client was.
+  if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = headerMap(facts.request.rawHeaders)
   if (needs.queryParams) view.query_params = queryParams(facts.target.query)
