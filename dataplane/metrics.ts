@@ -4,7 +4,7 @@ import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/met
 import { measureProcess } from '../telemetry/process-metrics.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/request-metrics.ts'
 
-export const METRICS = {
+const METRICS = {
   loads: {
     kind: 'counter',
     name: 'svc_gateway_loads_total',

@@ -43,7 +43,10 @@ export const createLog = ({ level, name, destination }: LogOptions): Log => {
   return wrap(logger)
 }
 
-/** For tests and for functions whose caller has nothing to tell. */
+/**
+ * For tests: takes everything, says nothing.
+ * @internal
+ */
 export const createSilentLog = (): Log => ({
   debug: () => undefined,
   info: () => undefined,

@@ -32,7 +32,10 @@ export const renderHelp = (table: SettingsTable): string => {
   ].join('\n')
 }
 
-/** One section of docs/settings.md. */
+/**
+ * One section of docs/settings.md, which `make golden` writes.
+ * @internal
+ */
 export const renderSettingsMarkdown = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {}).map(
     ([name, command]) =>

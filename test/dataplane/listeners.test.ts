@@ -306,7 +306,7 @@ describe('TLS', () => {
       const socket = connectTls(
         { port: Number(new URL(url).port), rejectUnauthorized: false },
         () => {
-          resolve(socket.getPeerCertificate().subject.CN)
+          resolve(String(socket.getPeerCertificate().subject.CN))
           socket.destroy()
         },
       )
