@@ -50,6 +50,9 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
       deny: readRules(settings.upstreamDeny).rules,
       ownListeners: environment.ownListeners,
     }),
+    onFailure: (failure) => {
+      metrics.count('upstreamFailures', { failure })
+    },
     extraCa: settings.upstreamCa === null ? [] : [readFileSync(settings.upstreamCa, 'utf8')],
   })
   gaugeUpstream(measurements, upstream)

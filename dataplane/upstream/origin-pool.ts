@@ -7,6 +7,7 @@ import { Client } from 'undici'
 import type { Socket } from 'node:net'
 import type { Connector } from './connector.ts'
 import { withoutContinue } from './interim.ts'
+import type { UpstreamFailure } from './upstream.ts'
 
 export interface Connection {
   readonly client: Client
@@ -24,6 +25,8 @@ export interface OriginPool {
   giveBack(connection: Connection): void
   /** The request failed or was given up: the connection is of no use any more. */
   drop(connection: Connection): void
+  /** For whoever counts failures. */
+  report(failure: UpstreamFailure): void
   /** Idle connections now, the others when their request is over. */
   close(): void
   count(): Readonly<Record<'connected' | 'running' | 'queued', number>>
@@ -36,6 +39,7 @@ export interface PoolOptions {
   readonly keepAliveMs: number
   /** No connection is left. */
   readonly onEmpty: () => void
+  readonly onFailure?: (failure: UpstreamFailure) => void
 }
 
 const MAX_HEAD_BYTES = 64 * 1024
@@ -70,6 +74,9 @@ export const createOriginPool = (options: PoolOptions): OriginPool => {
   }
 
   return {
+    report(failure) {
+      options.onFailure?.(failure)
+    },
     take() {
       const connection = idle.pop() ?? open()
       connection.isBusy = true

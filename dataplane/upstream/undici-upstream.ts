@@ -6,7 +6,7 @@ import { createConnector, type Resolve } from './connector.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginPool, type OriginPool } from './origin-pool.ts'
-import { UpstreamError, type Upstream } from './upstream.ts'
+import { UpstreamError, type Upstream, type UpstreamFailure } from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
 
 export interface UpstreamOptions {
@@ -15,6 +15,8 @@ export interface UpstreamOptions {
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept where the upstream names no time. */
   readonly keepAliveMs?: number
+  /** Told of each request that failed or was given up. */
+  readonly onFailure?: (failure: UpstreamFailure) => void
   /** For tests: name resolution. */
   readonly resolve?: Resolve
 }
@@ -32,11 +34,12 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   let whenEmpty: (() => void) | undefined
 
   const openPool = (origin: string): OriginPool => {
-    const { guard, resolve, keepAliveMs = 4000 } = options
+    const { guard, resolve, onFailure, keepAliveMs = 4000 } = options
     const pool = createOriginPool({
       origin,
       connector: createConnector({ guard, ...(ca && { ca }), ...(resolve && { resolve }) }),
       keepAliveMs,
+      ...(onFailure && { onFailure }),
       onEmpty: () => {
         if (pools.get(origin) === pool) pools.delete(origin)
         if (pools.size === 0) whenEmpty?.()

@@ -139,6 +139,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     const error = new UpstreamError(failure, MESSAGES[failure], this.#answerBegun, cause)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)
+    this.#pool.report(failure)
     if (this.#isDispatching) {
       queueMicrotask(() => {
         this.#sink.onError(error)
