@@ -130,6 +130,7 @@ const untilListening = (
 ): Promise<Record<string, unknown>> =>
   new Promise((resolve, reject) => {
     const fail = (): void => {
+      clearTimeout(timer)
       child.kill('SIGKILL')
       reject(new Error(`the gateway did not start to listen:\n${lines.join('\n')}`))
     }

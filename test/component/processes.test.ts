@@ -1,0 +1,59 @@
+// A gateway of several processes is one gateway: what a load has acknowledged, every worker serves.
+
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { eventually } from '../support/eventually.ts'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { answers, api, load } from './gateway-client.ts'
+
+let gateway: GatewayProcess
+
+beforeAll(async () => {
+  gateway = await startGateway({ flags: ['--processes', '2'] })
+}, 30_000)
+
+afterAll(() => gateway.kill(), 30_000)
+
+const read = async (path: string): Promise<unknown> => {
+  const answer = await request(`${gateway.public}${path}`)
+  return answer.status === 200 ? answer.json() : answer.status
+}
+
+it('right after its 204 a load is served on every connection', async () => {
+  for (const round of [1, 2, 3]) {
+    await load(gateway, api('shared', { '/x': answers({ round }) }))
+    const bodies = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
+    expect(bodies).toEqual(Array.from({ length: 100 }, () => ({ round })))
+  }
+  await request(`${gateway.management}/api_specs/shared`, { method: 'DELETE' })
+  const statuses = await Promise.all(Array.from({ length: 100 }, () => read('/shared/x')))
+  expect(new Set(statuses)).toEqual(new Set([404]))
+}, 30_000)
+
+it('a load under traffic drops no request and shows no mix', async () => {
+  const version = (n: number): object => api('live', { '/x': answers({ a: n, b: n }) })
+  await load(gateway, version(0))
+  let isLoading = true
+  const watch = async (): Promise<string[]> => {
+    const faults: string[] = []
+    let newest = 0
+    while (isLoading) {
+      const body = (await read('/live/x')) as { a: number; b: number }
+      if (body.a !== body.b) faults.push(JSON.stringify(body))
+      newest = Math.max(newest, body.a)
+    }
+    return newest === 0 ? [...faults, 'saw no new version'] : faults
+  }
+  const watches = Array.from({ length: 8 }, watch)
+  for (let n = 1; n <= 30; n += 1) await load(gateway, version(n))
+  isLoading = false
+  expect((await Promise.all(watches)).flat()).toEqual([])
+}, 30_000)
+
+it('the end of the primary is the end of its workers', async () => {
+  await load(gateway, api('orphan', { '/x': answers('x') }))
+  await gateway.kill()
+  await eventually(async () => {
+    await expect(request(`${gateway.public}/orphan/x`)).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
+  })
+}, 30_000)

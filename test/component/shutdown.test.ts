@@ -1,0 +1,86 @@
+// How a gateway ends: in order on the first signal, at once on the second.
+
+import { describe, expect, it } from '@jest/globals'
+import { startEchoUpstream, type EchoUpstream } from '../support/echo-upstream.ts'
+import { eventually } from '../support/eventually.ts'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { answers, api, forwards, load } from './gateway-client.ts'
+
+const prepare = (gateway: GatewayProcess, upstream: EchoUpstream): Promise<void> =>
+  load(
+    gateway,
+    api('end', {
+      '/ok': answers('fine'),
+      '/slow': forwards(upstream.origin, '/delay/1500'),
+      '/hang': forwards(upstream.origin, '/hang'),
+    }),
+  )
+
+const untilSeen = (upstream: EchoUpstream, path: string): Promise<void> =>
+  eventually(() => {
+    expect(upstream.seen((seen) => seen === path)).toHaveLength(1)
+  })
+
+describe.each([['1'], ['2']])('with %s process(es)', (processes) => {
+  it('SIGTERM: not ready, still serving, answers what is in flight, ends with 0', async () => {
+    const flags = ['--drain-delay-seconds', '1', '--processes', processes]
+    await using upstream = await startEchoUpstream()
+    await using gateway = await startGateway({ flags })
+    await prepare(gateway, upstream)
+    const inFlight = request(`${gateway.public}/end/slow`)
+    await untilSeen(upstream, '/delay/1500')
+    expect((await request(`${gateway.management}/ready`)).status).toBe(204)
+    gateway.signal('SIGTERM')
+    await eventually(
+      async () => {
+        expect((await request(`${gateway.management}/ready`)).status).toBe(503)
+      },
+      { withinMs: 900 },
+    )
+    const late = await request(`${gateway.public}/end/ok`)
+    expect(late.text).toBe('"fine"')
+    expect(late.headers.connection).toBe('close')
+    expect((await inFlight).status).toBe(200)
+    expect(await gateway.exited).toEqual({ code: 0, signal: null })
+    await expect(request(`${gateway.public}/end/ok`)).rejects.toThrow('ECONNREFUSED')
+  }, 20_000)
+
+  it('a second signal ends at once', async () => {
+    await using upstream = await startEchoUpstream()
+    const gateway = await startGateway({
+      flags: ['--drain-delay-seconds', '3600', '--drain-seconds', '3600', '--processes', processes],
+    })
+    await prepare(gateway, upstream)
+    const inFlight = request(`${gateway.public}/end/hang`).catch((error: unknown) => error)
+    await untilSeen(upstream, '/hang')
+    gateway.signal('SIGTERM')
+    await eventually(async () => {
+      expect((await request(`${gateway.management}/ready`)).status).toBe(503)
+    })
+    gateway.signal('SIGTERM')
+    await gateway.exited
+    expect(await inFlight).toHaveProperty('code', 'ECONNRESET')
+  }, 20_000)
+})
+
+it('SIGINT skips the delay', async () => {
+  const gateway = await startGateway({
+    flags: ['--drain-delay-seconds', '3600'],
+  })
+  gateway.signal('SIGINT')
+  expect(await gateway.exited).toEqual({ code: 0, signal: null })
+}, 20_000)
+
+it('what does not finish in --drain-seconds is broken off', async () => {
+  await using upstream = await startEchoUpstream()
+  await using gateway = await startGateway({
+    flags: ['--drain-seconds', '1'],
+  })
+  await prepare(gateway, upstream)
+  const inFlight = request(`${gateway.public}/end/hang`)
+  await untilSeen(upstream, '/hang')
+  gateway.signal('SIGTERM')
+  await expect(inFlight).rejects.toThrow(/socket hang up|ECONNRESET/)
+  expect(await gateway.exited).toEqual({ code: 0, signal: null })
+}, 20_000)

@@ -1,0 +1,134 @@
+// A gateway that is killed at the worst moment, or finds its files damaged, serves the last good state
+// after its restart.
+
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { answers, api, load, post } from './gateway-client.ts'
+
+const start = (directory: string): Promise<GatewayProcess> =>
+  startGateway({ flags: ['--state-dir', directory] })
+
+const bodyOf = async (gateway: GatewayProcess, path: string): Promise<unknown> => {
+  const answer = await request(`${gateway.public}${path}`)
+  return answer.status === 200 ? answer.json() : answer.status
+}
+
+/** Paths of the files below a directory. */
+const filesIn = async (directory: string): Promise<string[]> => {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+}
+
+const isIndex = (path: string): boolean => basename(path) === 'index'
+
+/** The one file that a document is kept in. */
+const fileOf = async (directory: string, id: string): Promise<string> => {
+  for (const path of await filesIn(directory)) {
+    if (!isIndex(path) && (await readFile(path, 'latin1')).includes(`"${id}"`)) return path
+  }
+  throw new Error(`no file of ${id}`)
+}
+
+/** Big enough that a kill has a chance to hit the middle of its file. */
+const version = (n: number): object =>
+  api('changing', { '/v': answers({ n, pad: 'x'.repeat(200_000), again: n }) })
+
+/** Loads one version after the other until the gateway is gone; the last one that was answered. */
+const loadWhileAlive = async (gateway: GatewayProcess, from: number): Promise<number> => {
+  for (let n = from; ; n += 1) {
+    const answer = await post(gateway, '/api_specs', version(n)).catch(() => undefined)
+    if (answer?.status !== 204) return n - 1
+  }
+}
+
+it('what was acknowledged survives kill -9 in the middle of loading', async () => {
+  await using dir = await makeTempDir()
+  let acknowledged = 1
+  {
+    await using gateway = await start(dir.path)
+    await load(gateway, api('steady', { '/x': answers('steady') }), version(1))
+  }
+  for (const afterMs of [30, 80, 150]) {
+    await using gateway = await start(dir.path)
+    const served = (await bodyOf(gateway, '/changing/v')) as { n: number; again: number }
+    // The version that was on its way when the kill came may have made it, or not.
+    expect([acknowledged, acknowledged + 1]).toContain(served.n)
+    expect(served.again).toBe(served.n)
+    expect(await bodyOf(gateway, '/steady/x')).toBe('steady')
+    const loading = loadWhileAlive(gateway, served.n + 1)
+    await new Promise((resolve) => setTimeout(resolve, afterMs))
+    await gateway.kill()
+    acknowledged = await loading
+  }
+  await using gateway = await start(dir.path)
+  const served = (await bodyOf(gateway, '/changing/v')) as { n: number }
+  expect([acknowledged, acknowledged + 1]).toContain(served.n)
+  // Else no kill ever met a load.
+  expect(acknowledged).toBeGreaterThan(1)
+  expect((await filesIn(dir.path)).filter((path) => path.includes('.tmp-'))).toEqual([])
+}, 30_000)
+
+it('damaged files are set aside, and the rest serves', async () => {
+  await using dir = await makeTempDir()
+  {
+    await using gateway = await start(dir.path)
+    await load(
+      gateway,
+      api('whole', { '/x': answers('whole') }),
+      api('torn', { '/x': answers('torn') }),
+    )
+  }
+  const torn = await fileOf(dir.path, 'torn')
+  const bytes = await readFile(torn)
+  await writeFile(torn, bytes.subarray(0, bytes.length / 2))
+  {
+    await using gateway = await start(dir.path)
+    expect(await bodyOf(gateway, '/whole/x')).toBe('whole')
+    expect(await bodyOf(gateway, '/torn/x')).toBe(404)
+    expect((await filesIn(dir.path)).join(' ')).toMatch(/\.damaged-/)
+    // It is no poison: the same document loads again.
+    await load(gateway, api('torn', { '/x': answers('mended') }))
+  }
+  await using gateway = await start(dir.path)
+  expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
+}, 30_000)
+
+it('an index of garbage, or of nothing, costs no document', async () => {
+  await using dir = await makeTempDir()
+  {
+    await using gateway = await start(dir.path)
+    await load(gateway, api('kept', { '/x': answers('kept') }))
+  }
+  for (const content of ['not an index \u0000', '']) {
+    await writeFile((await filesIn(dir.path)).find(isIndex) ?? '', content)
+    await using gateway = await start(dir.path)
+    expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
+  }
+}, 30_000)
+
+it('what was deleted stays deleted, and the files are for their owner alone', async () => {
+  await using dir = await makeTempDir()
+  {
+    await using gateway = await start(dir.path)
+    await load(
+      gateway,
+      api('gone', { '/x': answers('gone') }),
+      api('kept', { '/x': answers('kept') }),
+    )
+    await request(`${gateway.management}/api_specs/gone`, { method: 'DELETE' })
+    await gateway.kill()
+  }
+  await using gateway = await start(dir.path)
+  expect(await bodyOf(gateway, '/gone/x')).toBe(404)
+  expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
+  const paths = await filesIn(dir.path)
+  const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode & 0o077))
+  expect(modes.length).toBeGreaterThan(0)
+  expect(modes.every((mode) => mode === 0)).toBe(true)
+}, 30_000)
