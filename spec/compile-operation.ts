@@ -34,11 +34,13 @@ const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-ur
 const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
 /** Fields of §2.10: reading any other key of `request` can only fail. */
-const REQUEST_FIELDS: ReadonlySet<string> = new Set(
+const REQUEST_READS: ReadonlySet<string> = new Set(
   (
     'id method scheme peername path host port headers language query_string query_params ' +
     'bindings body body_length'
-  ).split(' '),
+  )
+    .split(' ')
+    .map((field) => `request.${field}`),
 )
 
 /** The path that an operation stands on, its own properties folded. */
@@ -175,12 +177,12 @@ const warnOfUnknownFields = (
   findings: Findings,
 ): void => {
   for (const read of reads) {
-    const field = read.startsWith('request.') ? read.slice('request.'.length) : undefined
-    if (field !== undefined && !REQUEST_FIELDS.has(field))
-      findings.warning(
-        'UnknownContextKey',
-        pointer,
-        `request has no field '${field}': expressions that read it will fail for every request`,
-      )
+    if (!read.startsWith('request.') || REQUEST_READS.has(read)) continue
+    const field = read.slice('request.'.length)
+    findings.warning(
+      'UnknownContextKey',
+      pointer,
+      `request has no field '${field}': expressions that read it will fail for every request`,
+    )
   }
 }

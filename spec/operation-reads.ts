@@ -1,14 +1,14 @@
 // Which parts of the context a compiled operation reads: what nothing reads is never made.
 
 import type { CompiledOperation, ContextRead } from './compiled.ts'
-import { readsOf } from './expression/reads.ts'
+import { collectReads } from './expression/reads.ts'
 import { mapTemplates } from './map-templates.ts'
 
 /** Sorted, unique. What a forward takes from the request by itself counts as well. */
 export const operationReads = (operation: CompiledOperation): readonly ContextRead[] => {
   const reads = new Set<ContextRead>()
   mapTemplates(operation, (template) => {
-    if (template.kind !== 'constant') for (const read of readsOf(template)) reads.add(read)
+    collectReads(template, reads)
     return template
   })
   const { action } = operation

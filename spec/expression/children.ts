@@ -7,7 +7,7 @@ type Composite = Exclude<Template, { kind: 'constant' | 'read' }>
 export const childrenOf = (template: Composite): readonly PipeArgument[] => {
   switch (template.kind) {
     case 'map':
-      return template.entries.map(([, child]) => child)
+      return template.entries.map((entry) => entry[1])
     case 'list':
       return template.items
     case 'text':

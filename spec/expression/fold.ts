@@ -2,12 +2,14 @@
 // a constant, the rest waits. Every fault is reported with its pointer; nothing here throws or sees a
 // request.
 
+import type { Ast } from './ast.ts'
 import { boundMessage, showSource } from './errors.ts'
+import { isFree } from './free.ts'
 import { isExpression, parse } from './parse.ts'
 import { planAst } from './plan.ts'
-import { FAULT, type FoldScope, isKnown, type Report } from './scope.ts'
+import { FAULT, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
 import type { Site } from './site.ts'
-import { constant, type Template } from './template.ts'
+import { constant, type ConstantTemplate, type Template } from './template.ts'
 import { isList, setOwn, type Value, type ValueMap } from './value.ts'
 import { sizeOf } from './weight.ts'
 
@@ -26,7 +28,7 @@ const MAX_SOURCE_BYTES = 64 * 1024
  * @example fold({ n: '{{variables.foo}}' }, '/body', scope, report) // constant({ n: 100 })
  */
 export const fold = (value: Value, pointer: string, scope: FoldScope, report: Report): Template =>
-  foldValue(value, { pointer, depth: 0 }, { scope, report, added: 0 }) ?? constant(value)
+  foldValue(value, createWalk(pointer, scope, report)) ?? constant(value)
 
 /** `fold` for what is known to be text. */
 export const foldText = (
@@ -36,63 +38,74 @@ export const foldText = (
   report: Report,
 ): Template => fold(source, pointer, scope, report)
 
-interface Walk {
-  readonly scope: FoldScope
-  readonly report: Report
+interface Walk extends Site {
+  /** From `pointer` to where the walk is. Pointers are built for faults only. */
+  readonly keys: (string | number)[]
   /** Weight that references have added so far. */
   added: number
 }
 
-interface Place {
-  readonly pointer: string
-  /** Levels of maps and lists around it. */
-  readonly depth: number
-}
-
-/** Undefined: no expression in it. */
-const foldValue = (value: Value, place: Place, walk: Walk): Template | undefined => {
-  if (typeof value === 'string') return foldString(value, place, walk)
-  if (!isContainer(value)) return undefined
-  if (place.depth >= MAX_DEPTH) {
-    return refuse(walk, place, `the value nests more than ${MAX_DEPTH} levels deep`)
+const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => {
+  const keys: (string | number)[] = []
+  const refuse = (message: string): typeof FAULT => {
+    const path = keys.reduce<string>((parent, key) => `${parent}/${escapeToken(key)}`, pointer)
+    report({ code: 'invalid_expression', path, message: boundMessage(message) })
+    return FAULT
   }
-  return isList(value) ? foldList(value, place, walk) : foldMap(value, place, walk)
-}
-
-const isContainer = (value: Value): value is readonly Value[] | ValueMap =>
-  typeof value === 'object' && value !== null && !(value instanceof Uint8Array)
-
-const foldChild = (
-  value: Value,
-  key: string | number,
-  parent: Place,
-  walk: Walk,
-): Template | undefined => {
-  const isFoldable = typeof value === 'string' ? isExpression(value) : isContainer(value)
-  if (!isFoldable) return undefined
-  const pointer = `${parent.pointer}/${typeof key === 'number' ? key : escapeToken(key)}`
-  return foldValue(value, { pointer, depth: parent.depth + 1 }, walk)
+  return { scope, refuse, keys, added: 0 }
 }
 
 /** RFC 6901 §3. */
-const escapeToken = (key: string): string =>
-  key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key
+const escapeToken = (key: string | number): string =>
+  String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 
-const foldList = (list: readonly Value[], place: Place, walk: Walk): Template | undefined => {
-  const folded = list.map((item, index) => foldChild(item, index, place, walk))
-  if (folded.every((item) => item === undefined)) return undefined
-  const items = list.map((item, index) => folded[index] ?? constant(item))
-  return items.every(isKnown) ? constant(items.map((item) => item.value)) : { kind: 'list', items }
+/** Undefined: no expression in it. */
+const foldValue = (value: Value, walk: Walk): Template | undefined => {
+  if (typeof value === 'string') {
+    return isExpression(value) ? foldExpression(value, walk) : undefined
+  }
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return undefined
+  if (walk.keys.length >= MAX_DEPTH) {
+    return walk.refuse(`the value nests more than ${MAX_DEPTH} levels deep`)
+  }
+  return isList(value) ? foldList(value, walk) : foldMap(value, walk)
 }
 
-const foldMap = (map: ValueMap, place: Place, walk: Walk): Template | undefined => {
-  const keys = Object.keys(map)
-  const folded = keys.map((key) => foldChild(map[key] ?? null, key, place, walk))
-  if (folded.every((child) => child === undefined)) return undefined
-  const children = keys.map((key, index) => folded[index] ?? constant(map[key] ?? null))
-  if (!children.every(isKnown)) {
-    return { kind: 'map', entries: children.map((child, index) => [keys[index] ?? '', child]) }
+const foldChild = (value: Value, key: string | number, walk: Walk): Template | undefined => {
+  walk.keys.push(key)
+  const template = foldValue(value, walk)
+  walk.keys.pop()
+  return template
+}
+
+const foldList = (list: readonly Value[], walk: Walk): Template | undefined => {
+  let items: Template[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const item = list[index] ?? null
+    const folded = foldChild(item, index, walk)
+    if (folded !== undefined) items ??= list.slice(0, index).map(constant)
+    items?.push(folded ?? constant(item))
   }
+  if (items === undefined) return undefined
+  return items.every(isKnown) ? constant(items.map(({ value }) => value)) : { kind: 'list', items }
+}
+
+const foldMap = (map: ValueMap, walk: Walk): Template | undefined => {
+  const keys = Object.keys(map)
+  const member = (key: string): Value => map[key] ?? null
+  let children: Template[] | undefined
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] ?? ''
+    const folded = foldChild(member(key), key, walk)
+    if (folded !== undefined)
+      children ??= keys.slice(0, index).map((before) => constant(member(before)))
+    children?.push(folded ?? constant(member(key)))
+  }
+  if (children === undefined) return undefined
+  return children.every(isKnown) ? knownMap(keys, children) : waitingMap(keys, children)
+}
+
+const knownMap = (keys: readonly string[], children: readonly ConstantTemplate[]): Template => {
   const known: Record<string, Value> = {}
   children.forEach((child, index) => {
     setOwn(known, keys[index] ?? '', child.value)
@@ -100,43 +113,55 @@ const foldMap = (map: ValueMap, place: Place, walk: Walk): Template | undefined 
   return constant(known)
 }
 
-const foldString = (source: string, place: Place, walk: Walk): Template | undefined => {
-  if (!isExpression(source)) return undefined
+const waitingMap = (keys: readonly string[], children: readonly Template[]): Template => ({
+  kind: 'map',
+  entries: children.map((child, index) => [keys[index] ?? '', child]),
+})
+
+const foldExpression = (source: string, walk: Walk): Template => {
+  const met = meet(source, walk)
+  if (met === undefined) return FAULT
+  const { ast, template = planAst(ast, walk) } = met
+  const isReference = ast.kind === 'tag' && ast.calls.length === 0
+  return isReference && walk.keys.length === 0 ? template : weighed(template, source, walk)
+}
+
+/** Undefined: it has no sound syntax, and that is reported. */
+const meet = (source: string, walk: Walk): Met | undefined => {
+  const { met } = walk.scope
+  const before = met?.get(source)
+  if (before !== undefined) return before
+  const ast = parseExpression(source, walk)
+  if (ast === undefined) return undefined
+  const template = isFree(ast) ? planAst(ast, walk) : undefined
+  if (template !== FAULT) met?.set(source, { ast, template })
+  return { ast, template }
+}
+
+const parseExpression = (source: string, walk: Walk): Ast | undefined => {
   if (Buffer.byteLength(source) > MAX_SOURCE_BYTES) {
-    return refuse(walk, place, `${showSource(source)}: the expression is longer than 64 KiB`)
+    walk.refuse(`${showSource(source)}: the expression is longer than 64 KiB`)
+    return undefined
   }
   const parsed = parse(source)
-  if (!parsed.ok) {
-    const { message, offset } = parsed
-    return refuse(walk, place, `${showSource(source)}: ${message} (at offset ${offset})`)
-  }
-  const site: Site = {
-    scope: walk.scope,
-    refuse: (message) => refuse(walk, place, message),
-  }
-  const template = planAst(parsed.ast, site)
-  const isReference = parsed.ast.kind === 'tag' && parsed.ast.calls.length === 0
-  return isReference && place.depth === 0 ? template : weighed(template, source, place, walk)
+  if (parsed.ok) return parsed.ast
+  walk.refuse(`${showSource(source)}: ${parsed.message} (at offset ${parsed.offset})`)
+  return undefined
 }
 
 /**
  * A reference may stand alone, whatever its size: it adds nothing. Within something larger it counts, or
  * ten references to ten references to … would be a document that nobody can write out.
  */
-const weighed = (template: Template, source: string, place: Place, walk: Walk): Template => {
+const weighed = (template: Template, source: string, walk: Walk): Template => {
   const { weight, depth } = sizeOf(template)
   const isFirst = walk.added <= MAX_WEIGHT
   walk.added += weight
   if (walk.added > MAX_WEIGHT) {
     if (!isFirst) return FAULT
-    return refuse(walk, place, `${showSource(source)}: expands to more than ${MAX_WEIGHT} values`)
+    return walk.refuse(`${showSource(source)}: expands to more than ${MAX_WEIGHT} values`)
   }
-  return depth + place.depth > MAX_DEPTH
-    ? refuse(walk, place, `${showSource(source)}: expands to more than ${MAX_DEPTH} levels`)
+  return depth + walk.keys.length > MAX_DEPTH
+    ? walk.refuse(`${showSource(source)}: expands to more than ${MAX_DEPTH} levels`)
     : template
-}
-
-const refuse = (walk: Walk, { pointer }: Place, message: string): typeof FAULT => {
-  walk.report({ code: 'invalid_expression', path: pointer, message: boundMessage(message) })
-  return FAULT
 }

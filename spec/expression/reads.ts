@@ -1,7 +1,7 @@
 // A template in, the parts of the context that it reads out, so that nothing else need be filled in.
 
 import { childrenOf } from './children.ts'
-import type { PipeArgument, Root, Template } from './template.ts'
+import type { PipeArgument, ReadTemplate, Root, Template } from './template.ts'
 
 /** As `ContextRead` of the compiled form: `request`, `request.body`, `action.result.args`, `security`. */
 type Read = Root | `${Root}.${string}`
@@ -18,19 +18,40 @@ const DEPTH = { request: 1, security: 1, action: 2, status_codes: 0 } as const s
  */
 export const readsOf = (template: Template): readonly Read[] => {
   const reads = new Set<Read>()
-  collect(template, reads)
+  collectReads(template, reads)
   return [...reads].sort()
 }
 
-const collect = (template: PipeArgument, reads: Set<Read>): void => {
+/** Adds what the template reads. */
+export const collectReads = (template: PipeArgument, reads: Set<Read>): void => {
   switch (template.kind) {
     case 'constant':
     case 'piped':
       return
     case 'read':
-      reads.add([template.root, ...template.keys.slice(0, DEPTH[template.root])].join('.') as Read)
+      reads.add(nameOf(template))
       return
     default:
-      for (const child of childrenOf(template)) collect(child, reads)
+      for (const child of childrenOf(template)) collectReads(child, reads)
   }
+}
+
+/** True when some part of the template reads that root. */
+export const readsRoot = (template: PipeArgument, root: Root): boolean => {
+  switch (template.kind) {
+    case 'constant':
+    case 'piped':
+      return false
+    case 'read':
+      return template.root === root
+    default:
+      return childrenOf(template).some((child) => readsRoot(child, root))
+  }
+}
+
+const nameOf = ({ root, keys }: ReadTemplate): Read => {
+  let name: Read = root
+  for (let index = 0; index < DEPTH[root] && index < keys.length; index++)
+    name = `${name}.${keys[index] ?? ''}` as Read
+  return name
 }

@@ -40,7 +40,9 @@ const KNOWN = {
 
 const ROOTS = [...Object.keys(WAITING), ...Object.keys(KNOWN)].join(', ')
 
-const isWaiting = (root: string): root is keyof typeof WAITING => Object.hasOwn(WAITING, root)
+/** True for the roots that only a request knows. */
+export const isWaiting = (root: string): root is keyof typeof WAITING =>
+  Object.hasOwn(WAITING, root)
 
 const isKnownAtLoad = (root: string): root is LoadRoot => Object.hasOwn(KNOWN, root)
 

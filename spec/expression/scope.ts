@@ -1,6 +1,7 @@
 // What folding is given: the values known at load, a budget for what is produced from them, and a place
 // to report faults to.
 
+import type { Ast } from './ast.ts'
 import { constant, type ConstantTemplate, type Template } from './template.ts'
 
 /** Roots that are known at load. */
@@ -17,6 +18,17 @@ export interface FoldScope {
   whole(root: LoadRoot): Template
   /** Bytes that templates and functions may still produce at load; shared by a whole document. */
   readonly budget: { left: number }
+  /**
+   * Expressions met before, by source; shared by a whole document, which writes the same ones on path after
+   * path. Measured: half of the time that folding takes. Absent: nothing is kept.
+   */
+  readonly met?: Map<string, Met>
+}
+
+/** An expression of sound syntax. Its template is kept where that is the same in any scope. */
+export interface Met {
+  readonly ast: Ast
+  readonly template: Template | undefined
 }
 
 /** Fits wherever a `Problem` of the language is expected; `path` is an RFC 6901 pointer. */

@@ -1,0 +1,20 @@
+// The syntax of a string in, whether it means the same wherever it stands out: nothing that is known at
+// load is read in it.
+
+import type { ArgumentAst, Ast, TagAst } from './ast.ts'
+import { isWaiting } from './resolve.ts'
+
+/** @example isFree(astOf('{{request.id}} of {{variables.tenant}}')) // false */
+export const isFree = (ast: Ast): boolean => {
+  if (ast.kind === 'literal') return true
+  if (ast.kind === 'tag') return isFreeTag(ast)
+  return ast.parts.every((part) => typeof part === 'string' || isFreeTag(part))
+}
+
+const isFreeTag = ({ root, calls }: TagAst): boolean =>
+  isWaiting(root) && calls.every(({ args }) => args.every(isFreeArgument))
+
+const isFreeArgument = (arg: ArgumentAst): boolean => {
+  if (arg.kind === 'brackets') return arg.items.every(isFreeArgument)
+  return arg.kind !== 'tag' || isFreeTag(arg)
+}
