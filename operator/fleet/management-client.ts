@@ -61,7 +61,7 @@ export const createManagementClient = (
   const poolFor = (current: Credentials): Pool => {
     if (open?.credentials === current) return open.pool
     // Requests under way finish on the old connections.
-    void open?.pool.close()
+    open?.pool.close().catch(() => undefined)
     open = { credentials: current, pool: openPool(dataPlane.url, current) }
     return open.pool
   }
@@ -69,6 +69,7 @@ export const createManagementClient = (
   const call = async <T>(request: Call<T>): Promise<Answer<T>> => {
     try {
       const current = await credentials()
+      closing.signal.throwIfAborted()
       return await send(poolFor(current), request, { token: current.token, signal: closing.signal })
     } catch (error) {
       return { result: 'failed', message: describeFailure(error) }
@@ -168,12 +169,16 @@ const oddAnswer = (status: number, path: string): string =>
 
 /** Words for what has no status: connections and time-outs. */
 const describeFailure = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (typeof error !== 'object' || error === null) return String(error)
+  const member = (name: string): string => {
+    const value: unknown = name in error ? error[name as keyof typeof error] : undefined
+    return typeof value === 'string' ? value : ''
+  }
+  const code = member('code')
   const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
   if (known !== undefined) return known
-  if (error.name === 'TimeoutError') return 'it did not answer in time'
-  return error.message === '' ? code || error.name : error.message
+  if (member('name') === 'TimeoutError') return 'it did not answer in time'
+  return [member('message'), code, member('name')].find((words) => words !== '') ?? 'it failed'
 }
 
 const FAILURES: Readonly<Record<string, string>> = {

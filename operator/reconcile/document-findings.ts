@@ -41,7 +41,9 @@ const stalledOf = (
   parts: readonly Part[],
   rejectedByAll: boolean,
 ): Finding<'Stalled'> | undefined => {
-  for (const { reason, message } of parts) {
+  for (const { type, reason, message } of parts) {
+    // Programmed is Invalid also where a reference may resolve by itself.
+    if (type === 'Programmed') continue
     const stalling = STALLING.find((each) => each === reason)
     if (stalling !== undefined) {
       return { type: 'Stalled', status: 'True', reason: stalling, message }

@@ -51,6 +51,14 @@ export const judgeProgrammed = (
   return stayLatched(held, answers, { found, nowMs })
 }
 
+/** Without counts: data planes that come and go must not write a status. */
+const PROGRAMMED: Finding<'Programmed'> = {
+  type: 'Programmed',
+  status: 'True',
+  reason: 'Programmed',
+  message: 'held by every data plane that is ready',
+}
+
 type Answer =
   /** Ready, and holds this digest. */
   | 'holds'
@@ -105,8 +113,7 @@ const findingOf = (
   }
   const ready = count('holds') + count('differs')
   if (ready > 0 && count('differs') === 0) {
-    const message = `held by ${count('holds')} of ${answers.length} data planes`
-    return { type: 'Programmed', status: 'True', reason: 'Programmed', message }
+    return PROGRAMMED
   }
   if (count('holds') > 0) {
     return unprogrammed(
@@ -150,13 +157,11 @@ const stayLatched = (
   answers: readonly Answer[],
   { found, nowMs }: { readonly found: Finding<'Programmed'>; readonly nowMs: number },
 ): Programmed => {
-  const message = 'held by every data plane that was ready'
-  const finding = { type: 'Programmed', status: 'True', reason: 'Programmed', message } as const
   const { generation, digest } = latch
   if (!answers.includes('differs')) {
-    return { finding, latch: { generation, digest }, rejectedByAll: false }
+    return { finding: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
   }
   const differsSince = latch.differsSince ?? nowMs
   if (nowMs - differsSince >= DIFFERS_MS) return { finding: found, rejectedByAll: false }
-  return { finding, latch: { generation, digest, differsSince }, rejectedByAll: false }
+  return { finding: PROGRAMMED, latch: { generation, digest, differsSince }, rejectedByAll: false }
 }

@@ -31,10 +31,8 @@ const sessionsReady = (uri: string, reports: readonly DataPlaneReport[]): Findin
     const words = sessionWords(realms.get(uri)?.sessions ?? [])
     if (words !== undefined) return notReady('Unreachable', `${dataPlane.name}: ${words}`)
   }
-  const message =
-    holding.length === 0
-      ? 'valid; no document uses it yet'
-      : `in use on ${holding.length} data planes`
+  // Without counts: data planes that come and go must not write a status.
+  const message = 'accepted and resolved, and no data plane tells of trouble'
   return { type: 'Ready', status: 'True', reason: 'Ready', message }
 }
 

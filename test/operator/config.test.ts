@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals'
+import { readOperatorSettings } from '../../operator/config.ts'
+
+const read = (...argv: readonly string[]): ReturnType<typeof readOperatorSettings> =>
+  readOperatorSettings(argv, {}, () => '')
+
+describe('settings of the operator', () => {
+  it('have defaults that fit a gateway on the same machine', () => {
+    expect(read('--manifests', 'x')).toMatchObject({
+      kind: 'settings',
+      settings: {
+        manifests: 'x',
+        dataPlanes: ['http://127.0.0.1:18081'],
+        manager: 'svc-operator',
+        status: { kind: 'tcp', host: '127.0.0.1', port: 18085 },
+        once: false,
+      },
+    })
+  })
+
+  it.each([
+    [[], /--manifests: name the directory/],
+    [
+      ['--manifests', 'x', '--data-planes', 'http://10.0.0.1:1'],
+      /'http:\/\/10.0.0.1:1': http is for loopback only/,
+    ],
+    [['--manifests', 'x', '--data-planes', 'http://127.0.0.1:1,http://127.0.0.1:1'], /named twice/],
+    [['--manifests', 'x', '--data-planes', ''], /--data-planes/],
+    [['--manifests', 'x', '--status', 'nowhere'], /--status/],
+    [['--manifests', 'x', '--management-cert', 'c'], /--management-key/],
+    [['--unknown'], /unknown/],
+    [['validate'], /name the files/],
+  ])('%j is a fault', (argv, words) => {
+    const parsed = read(...argv)
+    expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)
+  })
+
+  it('come from the environment and a file too', () => {
+    const parsed = readOperatorSettings(
+      ['--config', 'f'],
+      { SVC_OPERATOR_MANAGER: 'me' },
+      () => 'manifests: dir\nstatus: "off"',
+    )
+    expect(parsed).toMatchObject({ settings: { manager: 'me', manifests: 'dir', status: 'off' } })
+  })
+
+  it('commands have operands', () => {
+    expect(read('validate', 'a', 'b', '--json')).toMatchObject({
+      command: 'validate',
+      operands: ['a', 'b'],
+      settings: { json: true },
+    })
+  })
+})

@@ -1,0 +1,437 @@
+import { describe, expect, it } from '@jest/globals'
+import { backOffMs, SYSTEM_CLOCK } from '../../../operator/fleet/clock.ts'
+import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
+import { startTenure } from '../../../operator/fleet/tenure.ts'
+import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
+import { BATCH_MAX_ITEMS, type Batch, planBatches } from '../../../operator/fleet/batches.ts'
+import {
+  type Difference,
+  differenceOf,
+  isEmpty,
+  withoutDeletes,
+} from '../../../operator/fleet/difference.ts'
+import { Held } from '../../../operator/fleet/held.ts'
+import { Rejections } from '../../../operator/fleet/rejections.ts'
+import { select } from '../../../operator/fleet/selection.ts'
+import { completeBody, SyncTexts } from '../../../operator/fleet/sync-body.ts'
+import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
+import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
+import type { DesiredDocument } from '../../../operator/desired-set.ts'
+import type { StateView } from '../../../spec/wire.ts'
+import { aDesiredSet, aDocument, aRealm, claim } from '../../support/desired.ts'
+
+const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: { tier: 'edge' } }
+
+const state = (
+  specs: Readonly<Record<string, string>>,
+  more: Partial<StateView> = {},
+): StateView => ({
+  bootId: 'boot-1',
+  version: 1,
+  manager: 'op',
+  epoch: 1,
+  rootDigest: 'root',
+  complete: true,
+  specs: Object.fromEntries(
+    Object.entries(specs).map(([id, digest]) => [id, { digest, managedBy: 'op', warnings: [] }]),
+  ),
+  realms: {},
+  ...more,
+})
+
+describe('back-off', () => {
+  it.each([
+    [0, 0, 100],
+    [0, 1, 200],
+    [1, 1, 400],
+    [3, 1, 1600],
+    [8, 1, 30_000],
+    [1000, 1, 30_000],
+    [1000, 0, 15_000],
+  ])('after %d failures with chance %d waits %d ms', (failures, chance, expected) => {
+    expect(backOffMs(failures, () => chance)).toBe(expected)
+  })
+
+  it('has a real clock', async () => {
+    expect(SYSTEM_CLOCK.now()).toBeGreaterThan(1_700_000_000_000)
+    expect(SYSTEM_CLOCK.random()).toBeLessThan(1)
+    let cancelled = true
+    SYSTEM_CLOCK.after(0, () => (cancelled = false))()
+    await new Promise<void>((resolve) => {
+      SYSTEM_CLOCK.after(1, resolve)
+    })
+    expect(cancelled).toBe(true)
+  })
+})
+
+describe('URLs of data planes', () => {
+  it.each([
+    ['http://127.0.0.1:18081', /^good$/],
+    ['http://localhost:1', /^good$/],
+    ['http://[::1]:1', /^good$/],
+    ['http://127.9.9.9:1', /^good$/],
+    ['https://gateway.example.com:18081', /^good$/],
+    ['unix:/run/gateway.sock', /^good$/],
+    ['unix:', /socket/],
+    ['http://10.0.0.1:18081', /loopback/],
+    ['http://127.evil.example:1', /loopback/],
+    ['http://localhost.evil.example:1', /loopback/],
+    ['ftp://127.0.0.1', /scheme/],
+    ['nonsense', /no URL/],
+    ['https://u:p@gateway:1', /credentials/],
+    ['https://gateway:1/path', /only scheme/],
+    ['https://gateway:1/?a=b', /only scheme/],
+  ])('%s', (url, fault) => {
+    expect(faultOfUrl(url) ?? 'good').toMatch(fault)
+  })
+
+  it('name the data planes', () => {
+    const found: DataPlane[] = []
+    const planes = staticDataPlanes(['http://127.0.0.1:1', 'unix:/a'])
+    planes.start((list) => found.push(...list))
+    planes.stop()
+    expect(found.map(({ name }) => name)).toEqual(['127.0.0.1:1', 'unix:/a'])
+  })
+})
+
+describe('tenure without a Lease', () => {
+  it('steps back for an operator that was started later', async () => {
+    const tenure = startTenure(() => 1_000_000)
+    expect(await tenure.challenge(1_000_500)).toBe(false)
+    expect(tenure.epoch()).toBe(1_000_000)
+  })
+
+  it('raises its epoch above one that nobody can have started with', async () => {
+    const tenure = startTenure(() => 1_000_000)
+    expect(await tenure.challenge(9_000_000)).toBe(true)
+    expect(tenure.epoch()).toBe(9_000_001)
+  })
+})
+
+describe('mass-delete guard', () => {
+  it.each([
+    { wanted: 0, size: 0, decision: 'go' },
+    { wanted: 5, size: 5, decision: 'go' },
+    { wanted: 6, size: 6, decision: 'hold' },
+    { wanted: 20, size: 100, decision: 'go' },
+    { wanted: 21, size: 100, decision: 'hold' },
+  ])('$wanted of $size: $decision', ({ wanted, size, decision }) => {
+    expect(new MassDeleteGuard().decide(wanted, size, 0).decision).toBe(decision)
+  })
+
+  it('counts what went within the minute', () => {
+    const guard = new MassDeleteGuard()
+    guard.deleted(4, 0)
+    guard.deleted(0, 1)
+    expect(guard.decide(2, 10, 30_000).decision).toBe('hold')
+    expect(guard.decide(2, 10, 60_000).decision).toBe('go')
+  })
+
+  it('asks for a live listing after a minute, and goes once it is confirmed', () => {
+    const guard = new MassDeleteGuard()
+    expect(guard.decide(10, 10, 1_000)).toEqual({ decision: 'hold', untilMs: 61_000, wanted: 10 })
+    expect(guard.decide(10, 10, 60_999).decision).toBe('hold')
+    expect(guard.decide(10, 10, 61_000)).toEqual({ decision: 'confirm', wanted: 10 })
+    guard.confirm()
+    expect(guard.decide(10, 10, 61_001).decision).toBe('go')
+    expect(guard.decide(10, 10, 61_002).decision).toBe('hold')
+  })
+
+  it('begins anew when the resources come back', () => {
+    const guard = new MassDeleteGuard()
+    guard.decide(10, 10, 0)
+    expect(guard.decide(0, 10, 50_000).decision).toBe('go')
+    expect(guard.decide(10, 10, 61_000).decision).toBe('hold')
+  })
+})
+
+describe('selection', () => {
+  const SIDECAR: DataPlane = { ...PLANE, namespace: 'shop' }
+  it.each([
+    ['no selector, shared pool', { namespace: 'x' }, PLANE, true],
+    [
+      'selector that fits',
+      { namespace: 'x', selector: { matchLabels: { tier: 'edge' } } },
+      PLANE,
+      true,
+    ],
+    [
+      'selector that does not',
+      { namespace: 'x', selector: { matchLabels: { tier: 'core' } } },
+      PLANE,
+      false,
+    ],
+    ['no selector, sidecar', { namespace: 'shop' }, SIDECAR, false],
+    ['sidecar selected', { namespace: 'shop', selector: {} }, SIDECAR, true],
+    ['sidecar of another namespace', { namespace: 'x', selector: {} }, SIDECAR, false],
+  ])('%s', (_name, document, plane, expected) => {
+    expect(isSelected(document, plane)).toBe(expected)
+  })
+
+  it('takes the realms that its documents use', () => {
+    const desired = aDesiredSet([aDocument('a')], { realmList: [aRealm(), aRealm('com.other')] })
+    expect([...select(desired, PLANE).realms.keys()]).toEqual(['com.shop'])
+  })
+})
+
+describe('difference', () => {
+  const never = (): boolean => false
+  const diff = (
+    documents: readonly DesiredDocument[],
+    held: StateView,
+    more: Parameters<typeof aDesiredSet>[1] & { elsewhere?: (id: string) => boolean } = {},
+  ): Difference => {
+    const { elsewhere = never, ...rest } = more
+    return differenceOf(
+      select(aDesiredSet(documents, rest), PLANE),
+      new Held(held, 'op'),
+      new Rejections(),
+      elsewhere,
+    )
+  }
+
+  it('is empty where digests agree', () => {
+    const held = state(
+      { a: 'digest-of-a' },
+      { realms: { 'com.shop': { digest: 'digest-of-com.shop', managedBy: 'op', sessions: [] } } },
+    )
+    expect(isEmpty(diff([aDocument('a')], held))).toBe(true)
+  })
+
+  it('puts what differs or is missing, and realms first needed', () => {
+    const { documents, realms } = diff([aDocument('a'), aDocument('b')], state({ a: 'old' }))
+    expect(documents.put.map(({ id }) => id)).toEqual(['a', 'b'])
+    expect(realms.put.map(({ uri }) => uri)).toEqual(['com.shop'])
+  })
+
+  it('adopts what was loaded by hand under a wanted id, and leaves the rest of it alone', () => {
+    const held = state({})
+    const byHand = { digest: 'digest-of-a', managedBy: null, warnings: [] }
+    const { documents } = diff([aDocument('a')], { ...held, specs: { a: byHand, other: byHand } })
+    expect(documents.put.map(({ id }) => id)).toEqual(['a'])
+    expect(documents.delete).toEqual([])
+  })
+
+  it('never deletes what a resource without a good version stands for', () => {
+    const kept = { documents: new Set(['a']), realms: new Set(['com.kept']) }
+    const held = state(
+      { a: 'x', b: 'x' },
+      { realms: { 'com.kept': { digest: 'x', managedBy: 'op', sessions: [] } } },
+    )
+    const { documents, realms } = diff([], held, { kept })
+    expect(documents.delete).toEqual(['b'])
+    expect(realms.delete).toEqual([])
+  })
+
+  it('keeps realms while a document stays that may use them', () => {
+    const kept = { documents: new Set(['a']), realms: new Set<string>() }
+    const realms = { 'com.shop': { digest: 'x', managedBy: 'op', sessions: [] } }
+    expect(diff([], state({ a: 'x' }, { realms }), { kept }).realms.delete).toEqual([])
+    expect(diff([], state({}, { realms }), { kept }).realms.delete).toEqual(['com.shop'])
+  })
+
+  it('deletes what others are selected for only when one of them has it', () => {
+    const moved = aDocument('a', { selector: { matchLabels: { tier: 'core' } } })
+    expect(diff([moved], state({ a: 'x' })).documents.delete).toEqual([])
+    expect(diff([moved], state({ a: 'x' }), { elsewhere: () => true }).documents.delete).toEqual([
+      'a',
+    ])
+  })
+
+  it('can do without its deletes', () => {
+    const difference = diff([aDocument('b')], state({ a: 'x' }))
+    expect(withoutDeletes(difference).documents).toEqual({ put: [aDocument('b')], delete: [] })
+  })
+
+  it('holds ids such as __proto__', () => {
+    const specs = JSON.parse(
+      '{"__proto__": {"digest": "x", "managedBy": "op", "warnings": []}}',
+    ) as StateView['specs']
+    expect(diff([], { ...state({}), specs }).documents.delete).toEqual(['__proto__'])
+  })
+})
+
+describe('rejections', () => {
+  const selection = select(aDesiredSet([aDocument('a')]), PLANE)
+  const held = new Held(state({}), 'op')
+  const refused = (): Rejections => {
+    const rejections = new Rejections()
+    rejections.review(held, selection)
+    rejections.addDocument(aDocument('a'), held, [])
+    rejections.addRealm(aRealm(), [])
+    return rejections
+  }
+  it.each([
+    ['the same digest and boot', held, selection, 1],
+    ['another boot', new Held(state({}, { bootId: 'boot-2' }), 'op'), selection, 0],
+    ['another digest', held, select(aDesiredSet([aDocument('a', { digest: 'new' })]), PLANE), 0],
+    ['not wanted any more', held, select(aDesiredSet([]), PLANE), 0],
+    [
+      'another realm',
+      new Held(
+        state({}, { realms: { 'com.shop': { digest: 'n', managedBy: 'op', sessions: [] } } }),
+        'op',
+      ),
+      selection,
+      0,
+    ],
+  ])('%s', (_name, nextHeld, nextSelection, count) => {
+    const rejections = refused()
+    rejections.review(nextHeld, nextSelection)
+    expect(rejections.documents.size).toBe(count)
+  })
+
+  it('forgets a realm with another digest', () => {
+    const rejections = refused()
+    rejections.review(
+      held,
+      select(
+        aDesiredSet([aDocument('a')], { realmList: [aRealm('com.shop', { digest: 'n' })] }),
+        PLANE,
+      ),
+    )
+    expect(rejections.realms.size).toBe(0)
+  })
+})
+
+describe('batches', () => {
+  const plan = (
+    put: readonly DesiredDocument[],
+    more: {
+      readonly delete?: readonly string[]
+      readonly size?: number
+      readonly held?: readonly DesiredDocument[]
+      readonly realms?: Difference['realms']
+    } = {},
+  ): readonly Batch[] =>
+    planBatches(
+      {
+        realms: more.realms ?? { put: [], delete: [] },
+        documents: { put, delete: more.delete ?? [] },
+      },
+      {
+        sizeOf: () => more.size ?? 10,
+        heldClaims: (id) => more.held?.find((document) => document.id === id)?.claims ?? [],
+      },
+    )
+  const many = (count: number): readonly DesiredDocument[] =>
+    Array.from({ length: count }, (_, i) => aDocument(`d${i}`))
+
+  it('sends nothing for nothing', () => {
+    expect(plan([])).toEqual([])
+  })
+
+  it.each([
+    [BATCH_MAX_ITEMS, 10, [BATCH_MAX_ITEMS]],
+    [BATCH_MAX_ITEMS + 1, 10, [BATCH_MAX_ITEMS, 1]],
+    [3, 1_000_000, [2, 1]],
+    [2, 3_000_000, [1, 1]],
+  ])('%d documents of %d', (count, size, expected) => {
+    expect(plan(many(count), { size }).map(({ puts }) => puts.length)).toEqual(expected)
+  })
+
+  it('sends realms first and deletes them last', () => {
+    const batches = plan(many(200), { realms: { put: [aRealm()], delete: ['com.old'] } })
+    expect(batches[0]?.realmPuts).toHaveLength(1)
+    expect(batches[0]?.realmDeletes).toEqual([])
+    expect(batches.at(-1)?.realmDeletes).toEqual(['com.old'])
+    expect(plan([], { realms: { put: [], delete: ['com.old'] } })).toHaveLength(1)
+  })
+
+  it('keeps together what hands over a claim', () => {
+    const [before, after] = [aDocument('a'), aDocument('z', { claims: [claim('host\t/a\tget')] })]
+    const others = many(199)
+    const taken = plan([...others, after], { delete: ['a'], held: [before] })
+    const batch = taken.find(({ deletes }) => deletes.includes('a'))
+    expect(batch?.puts.map(({ id }) => id)).toContain('z')
+    const chain = plan(
+      [
+        aDocument('p', { claims: [claim('1'), claim('2')] }),
+        aDocument('q', { claims: [claim('3')] }),
+        aDocument('r', { claims: [claim('3'), claim('2')] }),
+        aDocument('s', { claims: [claim('3')] }),
+      ],
+      { size: 1_500_000 },
+    )
+    expect(chain.map(({ puts }) => puts.length)).toEqual([4])
+  })
+})
+
+describe('sync bodies', () => {
+  const head = { managedBy: 'op', epoch: 3, base: 'root' }
+  it('are what the wire says', () => {
+    const texts = new SyncTexts()
+    const document = aDocument('a', { variables: { key: 'v' } })
+    const batch = {
+      realmPuts: [aRealm()],
+      puts: [document, aDocument('b')],
+      deletes: ['c'],
+      realmDeletes: ['d'],
+    }
+    expect(JSON.parse(texts.body(head, batch))).toEqual({
+      ...head,
+      realms: {
+        put: [{ uri: 'com.shop', digest: 'digest-of-com.shop', realm: { uri: 'com.shop' } }],
+        delete: ['d'],
+      },
+      specs: {
+        put: [
+          { id: 'a', digest: 'digest-of-a', since: 1, spec: { id: 'a' }, variables: { key: 'v' } },
+          { id: 'b', digest: 'digest-of-b', since: 1, spec: { id: 'b' } },
+        ],
+        delete: ['c'],
+      },
+    })
+    expect(texts.of(document)).toBe(texts.of(document))
+  })
+
+  it('complete', () => {
+    expect(JSON.parse(completeBody(head, 'x'))).toEqual({ ...head, complete: 'x' })
+  })
+})
+
+describe('answers', () => {
+  const good = state({ a: 'x' })
+  it.each([
+    ['good', good, true],
+    ['nothing', undefined, false],
+    ['a list', [], false],
+    ['no bootId', { ...good, bootId: 5 }, false],
+    ['specs no map', { ...good, specs: [] }, false],
+    ['an entry without digest', { ...good, specs: { a: {} } }, false],
+    ['a realm that is no map', { ...good, realms: { a: 1 } }, false],
+  ])('state: %s', (_name, body, fits) => {
+    expect(readStateView(body) !== undefined).toBe(fits)
+  })
+
+  it.each([
+    [
+      'good',
+      { rootDigest: 'x', items: [{ id: 'a', kind: 'spec', result: 'loaded', errors: [] }] },
+      true,
+    ],
+    ['no items', { rootDigest: 'x' }, false],
+    [
+      'an odd result',
+      { rootDigest: 'x', items: [{ id: 'a', kind: 'spec', result: 'eaten', errors: [] }] },
+      false,
+    ],
+    ['text', 'ok', false],
+  ])('sync: %s', (_name, body, fits) => {
+    expect(readSyncReply(body) !== undefined).toBe(fits)
+  })
+
+  it.each([
+    [undefined, { code: '', message: '' }],
+    [
+      { code: 'c', message: 'm', epoch: 4, rootDigest: 'r' },
+      { code: 'c', message: 'm', epoch: 4, rootDigest: 'r' },
+    ],
+    [
+      { code: 1, message: 'x'.repeat(900) },
+      { code: '', message: 'x'.repeat(500) },
+    ],
+  ])('refusal %#', (body, expected) => {
+    expect(readRefusal(body)).toEqual(expected)
+  })
+})

@@ -1,0 +1,489 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { DataPlane, DataPlaneReport } from '../../../operator/data-plane.ts'
+import type { DesiredSet } from '../../../operator/desired-set.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../operator/fleet/clock.ts'
+import { Fleet, type FleetOptions } from '../../../operator/fleet/fleet.ts'
+import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
+import { startTenure } from '../../../operator/fleet/tenure.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
+import { eventually } from '../../support/eventually.ts'
+import { FakeDataPlane } from '../../support/fake-data-plane.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+const aPlane = async (): Promise<FakeDataPlane> => {
+  const plane = await FakeDataPlane.start()
+  closing.push(() => plane.close())
+  return plane
+}
+
+/** Waits are short, whatever was asked; `now` is real unless told. */
+const HASTY: Clock = {
+  ...SYSTEM_CLOCK,
+  after: (ms, callback) => SYSTEM_CLOCK.after(Math.min(ms, 20), callback),
+}
+
+const aFleet = (
+  planes: readonly FakeDataPlane[],
+  more: Partial<FleetOptions> = {},
+): { readonly fleet: Fleet; readonly reports: DataPlaneReport[] } => {
+  const reports: DataPlaneReport[] = []
+  const fleet = new Fleet({
+    dataPlanes: staticDataPlanes(planes.map(({ url }) => url)),
+    manager: 'svc-operator',
+    tenure: startTenure(() => Date.now()),
+    credentials: () => Promise.resolve({ tls: {} }),
+    log: createSilentLog(),
+    onReport: (report) => reports.push(report),
+    confirmDeletes: () => Promise.resolve(true),
+    clock: HASTY,
+    pollMs: 20,
+    timeoutMs: 500,
+    ...more,
+  })
+  fleet.start()
+  closing.push(() => fleet.stop())
+  return { fleet, reports }
+}
+
+const report = (fleet: Fleet, index = 0): DataPlaneReport => {
+  const found = fleet.reports()[index]
+  if (found === undefined) throw new Error('no such data plane')
+  return found
+}
+
+const synced = (fleet: Fleet, index = 0): Promise<void> =>
+  eventually(() => {
+    expect(report(fleet, index)).toMatchObject({ phase: 'synced', ready: true, message: '' })
+  })
+
+const many = (count: number): DesiredSet =>
+  aDesiredSet(Array.from({ length: count }, (_, i) => aDocument(`d${String(i).padStart(4, '0')}`)))
+
+describe('one data plane', () => {
+  it('is brought to hold the desired set and completed', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    expect(report(fleet).phase).toBe('connecting')
+    fleet.apply(aDesiredSet([aDocument('a'), aDocument('b')]))
+    await synced(fleet)
+    expect([...plane.specs.keys()]).toEqual(['a', 'b'])
+    expect([...plane.realms.keys()]).toEqual(['com.shop'])
+    expect(plane.complete).toBe(true)
+    expect(report(fleet).documents.get('a')).toEqual({ digest: 'digest-of-a', warnings: [] })
+  })
+
+  it('is completed also for zero documents', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([]))
+    await synced(fleet)
+    expect(plane.syncs.map(({ complete }) => complete)).toEqual([plane.rootDigest()])
+  })
+
+  it('gets only what changed, then nothing more: polls are answered 304', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(50))
+    await synced(fleet)
+    const before = plane.syncs.length
+    const changed = many(50)
+    fleet.apply({
+      ...changed,
+      documents: new Map([...changed.documents, ['d0007', aDocument('d0007', { digest: 'new' })]]),
+    })
+    await eventually(() => {
+      expect(plane.specs.get('d0007')?.digest).toBe('new')
+    })
+    const calls = plane.syncs.slice(before)
+    expect(calls.flatMap(({ specs }) => specs?.put?.map(({ id }) => id) ?? [])).toEqual(['d0007'])
+    await eventually(() => {
+      expect(plane.calls.slice(-5).map(({ status }) => status)).toEqual([304, 304, 304, 304, 304])
+    })
+  })
+
+  it('gets large sets in batches, compressed', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(450))
+    await synced(fleet)
+    const sizes = plane.syncs.map(({ specs }) => specs?.put?.length ?? 0)
+    expect(sizes).toEqual([199, 200, 51, 0])
+    expect(plane.calls.some(({ headers }) => headers['content-encoding'] === 'gzip')).toBe(true)
+    expect(plane.specs.size).toBe(450)
+  })
+
+  it('loses what is no longer desired', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('a'), aDocument('b')]))
+    await synced(fleet)
+    fleet.apply(
+      aDesiredSet([aDocument('b', { realmUri: 'com.new' })], { realmList: [aRealm('com.new')] }),
+    )
+    await eventually(() => {
+      expect([...plane.specs.keys()]).toEqual(['b'])
+      expect([...plane.realms.keys()]).toEqual(['com.new'])
+    })
+  })
+
+  it('is given everything again after a restart', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(3))
+    await synced(fleet)
+    plane.restart()
+    await eventually(() => {
+      expect(plane.complete).toBe(true)
+      expect(plane.specs.size).toBe(3)
+    })
+  })
+
+  it('that restarts with its snapshot is only completed', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(3))
+    await synced(fleet)
+    const before = plane.syncs.length
+    plane.restart({ keeps: true })
+    await eventually(() => {
+      expect(plane.complete).toBe(true)
+    })
+    expect(plane.syncs.slice(before)).toHaveLength(1)
+  })
+
+  it('that was changed by hand is mended', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(3))
+    await synced(fleet)
+    plane.specs.delete('d0001')
+    plane.touch()
+    await eventually(() => {
+      expect(plane.specs.has('d0001')).toBe(true)
+    })
+  })
+
+  it('sees the bearer token', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane], {
+      credentials: () => Promise.resolve({ token: 's3cret', tls: {} }),
+    })
+    fleet.apply(aDesiredSet([]))
+    await synced(fleet)
+    expect(plane.calls[0]?.headers.authorization).toBe('Bearer s3cret')
+  })
+})
+
+describe('a document that is refused', () => {
+  const PROBLEM = { code: 'invalid_value', path: '/host', message: 'no such host' } as const
+
+  it('is not sent again, does not hold back the others, and is reported', async () => {
+    const plane = await aPlane()
+    plane.refuses.set('bad', PROBLEM)
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('bad'), aDocument('good')]))
+    await synced(fleet)
+    const before = plane.calls.length
+    await eventually(() => {
+      expect(plane.calls.length).toBeGreaterThan(before + 3)
+    })
+    const puts = plane.syncs.flatMap(({ specs }) => specs?.put?.map(({ id }) => id) ?? [])
+    expect(puts.filter((id) => id === 'bad')).toHaveLength(1)
+    expect([...plane.specs.keys()]).toEqual(['good'])
+    expect(report(fleet).rejected.documents.get('bad')?.errors).toEqual([PROBLEM])
+  })
+
+  it('is sent again after a restart', async () => {
+    const plane = await aPlane()
+    plane.refuses.set('bad', PROBLEM)
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('bad')]))
+    await synced(fleet)
+    plane.refuses.clear()
+    plane.restart()
+    await eventually(() => {
+      expect(plane.specs.has('bad')).toBe(true)
+      expect(report(fleet).rejected.documents.size).toBe(0)
+    })
+  })
+
+  it('keeps the version that the data plane holds, also in the digest it is completed with', async () => {
+    const plane = await aPlane()
+    plane.specs.set('bad', { digest: 'older', managedBy: 'svc-operator', warnings: [] })
+    plane.refuses.set('bad', PROBLEM)
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('bad')]))
+    await synced(fleet)
+    expect(plane.specs.get('bad')?.digest).toBe('older')
+    expect(report(fleet).documents.get('bad')?.digest).toBe('older')
+  })
+
+  it('a realm too', async () => {
+    const plane = await aPlane()
+    plane.refuses.set('com.shop', PROBLEM)
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('a')]))
+    await synced(fleet)
+    expect(report(fleet).rejected.realms.get('com.shop')?.errors).toEqual([PROBLEM])
+  })
+
+  it('withholds a fresh data plane where another one serves it', async () => {
+    const [good, fresh] = [await aPlane(), await aPlane()]
+    const { fleet } = aFleet([good, fresh])
+    fresh.misbehaviours.push(...Array.from({ length: 5 }, () => ({ status: 500 })))
+    fresh.refuses.set('a', PROBLEM)
+    fleet.apply(aDesiredSet([aDocument('a')]))
+    await synced(fleet)
+    await eventually(() => {
+      expect(report(fleet, 1)).toMatchObject({ phase: 'withheld', ready: false })
+    })
+    expect(fresh.complete).toBe(false)
+    expect(report(fleet, 1).message).toContain('a')
+  })
+})
+
+describe('a data plane that misbehaves', () => {
+  it.each([
+    ['500 to state', { status: 500, on: 'state' }],
+    ['500 to sync', { status: 500, on: 'sync' }],
+    ['412 to sync', { status: 412, on: 'sync' }],
+    ['409 without an epoch', { status: 409, on: 'sync', body: {} }],
+    ['401', { status: 401, on: 'state' }],
+    ['404', { status: 404, on: 'state' }],
+    ['418', { status: 418, on: 'sync' }],
+    ['304 to a sync call', { status: 304, on: 'sync' }],
+    ['an answer that is none', { status: 200, body: { hello: 1 } }],
+    ['a broken connection', { reset: true, on: 'sync' }],
+    ['silence', { delayMs: 1500, on: 'state' }],
+  ] as const)('%s: tried again until it is well', async (_name, misbehaviour) => {
+    const plane = await aPlane()
+    plane.misbehaviours.push(misbehaviour, misbehaviour)
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(2))
+    await synced(fleet)
+    expect(plane.specs.size).toBe(2)
+  })
+
+  it('leaves an item out of its answer: observed again', async () => {
+    const plane = await aPlane()
+    plane.forgets.add('d0000')
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(2))
+    await synced(fleet)
+    expect(report(fleet).documents.has('d0000')).toBe(true)
+  })
+
+  it('nobody listens: said in words, and found when it comes', async () => {
+    const plane = await aPlane()
+    const { port } = plane
+    await plane.close()
+    const { fleet, reports } = aFleet([], {
+      dataPlanes: staticDataPlanes([`http://127.0.0.1:${port}`]),
+    })
+    fleet.apply(many(1))
+    await eventually(() => {
+      expect(report(fleet)).toMatchObject({ phase: 'unreachable', ready: false })
+    })
+    expect(report(fleet).message).toContain('is the gateway running')
+    const back = await FakeDataPlane.start(port)
+    closing.push(() => back.close())
+    await synced(fleet)
+    expect(reports.at(-1)?.phase).toBe('synced')
+  })
+
+  it('does not keep the others waiting', async () => {
+    const [slow, quick] = [await aPlane(), await aPlane()]
+    slow.misbehaviours.push({ delayMs: 2000 }, { delayMs: 2000 })
+    const { fleet } = aFleet([slow, quick], { timeoutMs: 10_000 })
+    fleet.apply(many(1))
+    await synced(fleet, 1)
+    expect(report(fleet, 0).phase).toBe('connecting')
+  })
+
+  it('goes on changing under our hands: backed off, then well', async () => {
+    const plane = await aPlane()
+    plane.misbehaviours.push(
+      ...Array.from({ length: 8 }, () => ({ status: 412, on: 'sync' as const })),
+    )
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await synced(fleet)
+    expect(plane.misbehaviours).toEqual([])
+  })
+
+  it('credentials that cannot be read are a failure in words', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane], {
+      credentials: () => Promise.reject(new Error("can't read the credential file /x")),
+    })
+    fleet.apply(many(1))
+    await eventually(() => {
+      expect(report(fleet).message).toContain('/x')
+    })
+  })
+})
+
+describe('who owns a data plane', () => {
+  it('another manager: nothing is sent', async () => {
+    const plane = await aPlane()
+    plane.manager = 'somebody'
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await eventually(() => {
+      expect(report(fleet)).toMatchObject({ phase: 'not_owner' })
+    })
+    expect(report(fleet).message).toContain("managed by 'somebody'")
+    expect(plane.syncs).toEqual([])
+  })
+
+  it('no manager: 403 in words that help', async () => {
+    const plane = await aPlane()
+    plane.manager = null
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await eventually(() => {
+      expect(report(fleet).message).toContain('--managed svc-operator')
+    })
+  })
+
+  it('a later operator of our name: this one stops, and goes on when that is over', async () => {
+    const plane = await aPlane()
+    plane.epoch = Date.now() + 60_000
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await eventually(() => {
+      expect(report(fleet)).toMatchObject({ phase: 'superseded', ready: false })
+    })
+    expect(plane.syncs).toEqual([])
+    plane.epoch = 0
+    plane.touch()
+    await synced(fleet)
+  })
+
+  it('a later operator that comes between observing and sending', async () => {
+    const plane = await aPlane()
+    const epoch = Date.now() + 60_000
+    plane.misbehaviours.push({
+      status: 409,
+      on: 'sync',
+      body: { code: 'svc.error.stale_epoch', epoch },
+    })
+    const { fleet, reports } = aFleet([plane])
+    fleet.apply(many(1))
+    await synced(fleet)
+    expect(reports.map(({ phase }) => phase)).toContain('superseded')
+  })
+
+  it('an epoch from the far future is overcome', async () => {
+    const plane = await aPlane()
+    plane.epoch = Date.now() + 1_000_000_000
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await synced(fleet)
+    expect(plane.syncs.at(-1)?.epoch).toBe(plane.epoch)
+  })
+
+  it('an epoch from the far future that appears with a 409', async () => {
+    const plane = await aPlane()
+    const epoch = Date.now() + 1_000_000_000
+    plane.misbehaviours.push({ status: 409, on: 'sync', body: { epoch } })
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(1))
+    await synced(fleet)
+    expect(plane.syncs.at(-1)?.epoch).toBe(epoch + 1)
+  })
+})
+
+describe('deletes', () => {
+  it('are held back while the source says so', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(3))
+    await synced(fleet)
+    fleet.apply(aDesiredSet([], { holdDeletes: 'the directory is gone' }))
+    await eventually(() => {
+      expect(report(fleet)).toMatchObject({ phase: 'holding', ready: true })
+    })
+    expect(report(fleet).message).toBe('4 deletes are held back: the directory is gone')
+    expect(plane.specs.size).toBe(3)
+    fleet.apply(aDesiredSet([]))
+    await eventually(() => {
+      expect(plane.specs.size).toBe(0)
+    })
+  })
+
+  it('too many at once wait a minute and for a live listing', async () => {
+    let nowMs = 1_000_000
+    let confirmations = 0
+    let isConfirmed = false
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane], {
+      clock: { ...HASTY, now: () => (nowMs += 25) },
+      tenure: startTenure(() => 1),
+      confirmDeletes: () => {
+        confirmations += 1
+        return Promise.resolve(isConfirmed)
+      },
+    })
+    fleet.apply(many(20))
+    await synced(fleet)
+    fleet.apply(aDesiredSet([]))
+    await eventually(() => {
+      expect(report(fleet).message).toContain('live listing that confirms them')
+    })
+    expect([plane.specs.size, confirmations]).toEqual([20, 0])
+    nowMs += 60_000
+    await eventually(() => {
+      expect(report(fleet).message).toContain('would confirm them fails')
+    })
+    expect(plane.specs.size).toBe(20)
+    isConfirmed = true
+    await eventually(() => {
+      expect(plane.specs.size).toBe(0)
+    })
+    await synced(fleet)
+  })
+
+  it('do not stand in the way of what is put', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(many(20))
+    await synced(fleet)
+    fleet.apply(aDesiredSet([aDocument('new')]))
+    await eventually(() => {
+      expect(plane.specs.has('new')).toBe(true)
+    })
+    expect(plane.specs.size).toBe(21)
+  })
+})
+
+describe('data planes that come and go', () => {
+  it('are adopted, replaced and let go', async () => {
+    const [first, second] = [await aPlane(), await aPlane()]
+    let tell: (planes: readonly DataPlane[]) => void = () => undefined
+    const { fleet } = aFleet([], {
+      dataPlanes: {
+        start: (onChange) => {
+          tell = onChange
+        },
+        stop: () => undefined,
+      },
+    })
+    const named = (name: string, { url }: FakeDataPlane): DataPlane => ({ name, url, labels: {} })
+    fleet.apply(many(1))
+    tell([named('a', first)])
+    await synced(fleet)
+    tell([named('a', second), named('b', first)])
+    await eventually(() => {
+      expect(second.specs.size).toBe(1)
+      expect(fleet.reports().map(({ phase }) => phase)).toEqual(['synced', 'synced'])
+    })
+    tell([named('b', first)])
+    expect(fleet.reports().map(({ dataPlane }) => dataPlane.name)).toEqual(['b'])
+  })
+})

@@ -1,0 +1,239 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { ManifestSource } from '../../../operator/manifests/manifest-source.ts'
+import type { Resource } from '../../../operator/resource/resource.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { eventually } from '../../support/eventually.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+interface Fixture {
+  readonly source: ManifestSource
+  readonly root: string
+  readonly changes: () => number
+  readonly write: (name: string, text: string) => Promise<void>
+}
+
+const aSource = async (files: Readonly<Record<string, string>> = {}): Promise<Fixture> => {
+  const dir: TempDir = await makeTempDir()
+  closing.push(async () => dir[Symbol.asyncDispose]())
+  const root = join(dir.path, 'manifests')
+  await mkdir(root)
+  const write = (name: string, text: string): Promise<void> => writeFile(join(root, name), text)
+  for (const [name, text] of Object.entries(files)) await write(name, text)
+  const source = new ManifestSource({ directory: root, log: createSilentLog(), debounceMs: 20 })
+  closing.push(() => source.stop())
+  let changes = 0
+  await source.start(() => {
+    changes += 1
+  })
+  return { source, root, changes: () => changes, write }
+}
+
+const secret = (name: string, value = 'x'): string =>
+  `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\nstringData: {key: ${value}}\n`
+
+const names = ({ source }: Fixture): readonly string[] =>
+  [...source.current().resources.keys()].map((key) => key.split('/').at(-1) ?? '').sort()
+
+const find = ({ source }: Fixture, name: string): Resource => {
+  const resource = source.current().resources.get(`Secret/default/${name}`)
+  if (resource === undefined) throw new Error(`${name} is not there`)
+  return resource
+}
+
+describe('a directory of manifests', () => {
+  it('is read at once, also when it is empty', async () => {
+    const fixture = await aSource()
+    expect(fixture.source.synced()).toBe(true)
+    expect(fixture.changes()).toBe(1)
+    expect(names(fixture)).toEqual([])
+    await fixture.write('a.yaml', secret('a'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a'])
+    })
+  })
+
+  it('resources have an identity, an age, a place, and a generation that counts changes of content', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a'), 'b.yaml': secret('b') })
+    const [before, other] = [find(fixture, 'a'), find(fixture, 'b')]
+    expect(before.metadata).toMatchObject({ generation: 1, uid: 'manifest:Secret/default/a' })
+    expect(before.origin).toEqual({ file: join(fixture.root, 'a.yaml'), line: 1 })
+    await fixture.write('a.yaml', `# a comment\n${secret('a')}`)
+    await eventually(() => {
+      expect(find(fixture, 'a').origin?.line).toBe(2)
+    })
+    expect(find(fixture, 'a').metadata).toEqual(before.metadata)
+    await fixture.write('a.yaml', secret('a', 'other'))
+    await eventually(() => {
+      expect(find(fixture, 'a').metadata.generation).toBe(2)
+    })
+    const after = find(fixture, 'a').metadata
+    expect(after.createdAt).toBe(before.metadata.createdAt)
+    expect(after.resourceVersion).not.toBe(before.metadata.resourceVersion)
+    expect(find(fixture, 'b')).toBe(other)
+  })
+
+  it('metadata alone is no new generation', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    await fixture.write('a.yaml', secret('a').replace('{name: a}', '{name: a, labels: {x: z}}'))
+    await eventually(() => {
+      expect(find(fixture, 'a').metadata.labels).toEqual({ x: 'z' })
+    })
+    expect(find(fixture, 'a').metadata.generation).toBe(1)
+  })
+
+  it('a file that breaks keeps what it said, with words; others go on', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    await fixture.write('a.yaml', 'kind: [')
+    await eventually(() => {
+      expect(fixture.source.current().notes).toHaveLength(1)
+    })
+    const [note] = fixture.source.current().notes
+    expect(note).toMatchObject({
+      severity: 'error',
+      origin: { file: join(fixture.root, 'a.yaml') },
+    })
+    expect(note?.message).toContain('what it said before is kept')
+    await fixture.write('b.yaml', secret('b'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a', 'b'])
+    })
+    expect(fixture.source.current().holdDeletes).toBeUndefined()
+    await fixture.write('a.yaml', secret('a', 'mended'))
+    await eventually(() => {
+      expect(fixture.source.current().notes).toEqual([])
+    })
+  })
+
+  it('a file that never could be read holds every delete', async () => {
+    const fixture = await aSource({ 'a.yaml': 'kind: [' })
+    expect(fixture.source.current().holdDeletes).toContain('a.yaml')
+    expect(await fixture.source.confirm()).toBe(false)
+    await rm(join(fixture.root, 'a.yaml'))
+    await eventually(() => {
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+    expect(await fixture.source.confirm()).toBe(true)
+  })
+
+  it('a resource that stands in two files: the first has it', async () => {
+    const fixture = await aSource({
+      'a.yaml': secret('x', 'first'),
+      'b.yaml': secret('x', 'second'),
+    })
+    expect(fixture.source.current().notes[0]?.message).toContain('a.yaml:1 already')
+    await rm(join(fixture.root, 'a.yaml'))
+    await eventually(() => {
+      expect(find(fixture, 'x')).toMatchObject({
+        data: { key: Buffer.from('second').toString('base64') },
+      })
+    })
+  })
+
+  it('what goes is gone after a moment; what only moves never is', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a'), 'b.yaml': secret('b') })
+    const before = find(fixture, 'a')
+    const seen: (readonly string[])[] = []
+    const watching = setInterval(() => seen.push(names(fixture)), 5)
+    await rm(join(fixture.root, 'a.yaml'))
+    await new Promise((resolve) => setTimeout(resolve, 120))
+    await fixture.write('moved.yaml', secret('a'))
+    await eventually(() => {
+      expect(find(fixture, 'a').origin?.file).toContain('moved.yaml')
+    })
+    clearInterval(watching)
+    expect(seen.every((each) => each.includes('a'))).toBe(true)
+    expect(find(fixture, 'a').metadata.createdAt).toBe(before.metadata.createdAt)
+    await rm(join(fixture.root, 'b.yaml'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a'])
+    })
+  })
+
+  it('the directory goes: all stays, deletes are held; it comes back', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    await rm(fixture.root, { recursive: true })
+    await eventually(() => {
+      expect(fixture.source.current().holdDeletes).toContain('until it is back')
+    })
+    expect(names(fixture)).toEqual(['a'])
+    expect(await fixture.source.confirm()).toBe(false)
+    await mkdir(fixture.root)
+    await fixture.write('b.yaml', secret('b'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['b'])
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+  })
+
+  it('a mounted ConfigMap that is swapped', async () => {
+    const fixture = await aSource()
+    const { root } = fixture
+    const put = async (version: string, value: string): Promise<void> => {
+      await mkdir(join(root, `..${version}`))
+      await writeFile(join(root, `..${version}`, 'a.yaml'), secret('a', value))
+      await symlink(`..${version}`, join(root, '..next'))
+      await rename(join(root, '..next'), join(root, '..data'))
+    }
+    await put('v1', 'one')
+    await symlink('..data/a.yaml', join(root, 'a.yaml'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a'])
+    })
+    await put('v2', 'two')
+    await rm(join(root, '..v1'), { recursive: true })
+    await eventually(() => {
+      expect(find(fixture, 'a')).toMatchObject({
+        data: { key: Buffer.from('two').toString('base64') },
+      })
+    })
+    expect(names(fixture)).toEqual(['a'])
+  })
+
+  it('leftovers of editors and what is no manifest change nothing', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    const before = fixture.changes()
+    for (const name of ['.a.yaml.swp', 'a.yaml~', '4913', 'notes.txt'])
+      await fixture.write(name, 'kind: [')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(fixture.changes()).toBe(before)
+    expect(fixture.source.current().notes).toEqual([])
+  })
+
+  it('an age that the file gives is honoured', async () => {
+    const text = secret('a').replace(
+      '{name: a}',
+      '{name: a, creationTimestamp: "2020-01-01T00:00:00Z"}',
+    )
+    const fixture = await aSource({ 'a.yaml': text })
+    expect(find(fixture, 'a').metadata.createdAt).toBe(Date.parse('2020-01-01T00:00:00Z'))
+  })
+
+  it('too much: nothing new is read, nothing is deleted', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    for (const name of ['b', 'c', 'd'])
+      await fixture.write(`${name}.yaml`, '#'.repeat(22 * 1024 * 1024))
+    await eventually(
+      () => {
+        expect(fixture.source.current().holdDeletes).toContain('64 MiB')
+      },
+      { withinMs: 20_000 },
+    )
+    expect(names(fixture)).toEqual(['a'])
+  }, 30_000)
+
+  it('an unreadable file is a note', async () => {
+    const fixture = await aSource({ 'a.yaml': secret('a') })
+    await symlink('a.yaml/nowhere', join(fixture.root, 'odd.yaml'))
+    await fixture.write('b.yaml', secret('b'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a', 'b'])
+    })
+  })
+})

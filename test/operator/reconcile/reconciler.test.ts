@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals'
+import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { Settlement } from '../../../operator/reconcile/settlement.ts'
+import { StatusBook } from '../../../operator/reconcile/status-book.ts'
+import { describeProblem } from '../../../operator/reconcile/findings.ts'
+import type { DesiredDocument } from '../../../operator/desired-set.ts'
+import type { Resource } from '../../../operator/resource/resource.ts'
+import { aDocument, claim } from '../../support/desired.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const realm = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
+const specification = (id: string, more: object = {}, generation = 1): Resource =>
+  resourceOf(
+    'ApiSpecification',
+    id,
+    { spec: { document: aSpecification(id, more) } },
+    { generation },
+  )
+
+const many = (count: number): readonly Resource[] =>
+  Array.from({ length: count }, (_, i) => specification(`d${i}`))
+
+describe('the cost of a change', () => {
+  it('nothing changed: the very same desired set and verdicts', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const resources = [realm, ...many(20)]
+    const first = reconciler.reconcile(cacheOf(resources))
+    const second = reconciler.reconcile(cacheOf(resources))
+    expect(second.desired).toBe(first.desired)
+    for (const [key, verdict] of second.verdicts) expect(verdict).toBe(first.verdicts.get(key))
+  })
+
+  it('one changed: every other entry and verdict is the same object', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const before = many(20)
+    const first = reconciler.reconcile(cacheOf([realm, ...before]))
+    const changed = specification('d7', { name: 'new' }, 2)
+    const after = before.map((resource) => (resource.metadata.name === 'd7' ? changed : resource))
+    const second = reconciler.reconcile(cacheOf([realm, ...after]))
+    const others = [...second.desired.documents].filter(([id]) => id !== 'd7')
+    expect(others.every(([id, document]) => first.desired.documents.get(id) === document)).toBe(
+      true,
+    )
+    expect(second.desired.documents.get('d7')).not.toBe(first.desired.documents.get('d7'))
+    const verdicts = [...second.verdicts].filter(
+      ([key, verdict]) => first.verdicts.get(key) !== verdict,
+    )
+    expect(verdicts.map(([key]) => key)).toEqual(['ApiSpecification/default/d7'])
+    expect(second.desired.realms).toBe(first.desired.realms)
+    expect(second.desired.version).toBe(first.desired.version + 1)
+  })
+
+  it('a status that does not change is the same object', () => {
+    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+      cacheOf([realm, ...many(3)]),
+    )
+    const book = new StatusBook()
+    const first = book.update(verdicts, [], 1_000)
+    const second = book.update(verdicts, [], 99_000)
+    for (const [key, status] of second) expect(status).toBe(first.get(key))
+    expect(book.isWaiting).toBe(false)
+  })
+})
+
+describe('ids that are names of prototype members', () => {
+  it.each(['hasOwnProperty', 'constructor', 'toString'])('%s', (id) => {
+    const document = resourceOf('ApiSpecification', 'odd', {
+      spec: { document: aSpecification(id) },
+    })
+    const { desired } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, document]))
+    expect([...desired.documents.keys()]).toEqual([id])
+  })
+})
+
+describe('documents beyond all bounds', () => {
+  it('larger than 4 MiB: TooLarge', () => {
+    const large = specification('large', { meta: { text: 'x'.repeat(4 * 1024 * 1024) } })
+    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, large]))
+    expect(verdicts.get('ApiSpecification/default/large')?.accepted).toMatchObject({
+      reason: 'TooLarge',
+    })
+  })
+
+  it('larger than 4 MiB in a ConfigMap: Invalid, in words', () => {
+    const resources = [
+      realm,
+      resourceOf('ConfigMap', 'docs', { data: { key: ' '.repeat(4 * 1024 * 1024 + 1) } }),
+      resourceOf('ApiSpecification', 'a', {
+        spec: { documentFrom: { configMap: { name: 'docs', key: 'key' } } },
+      }),
+    ]
+    const { verdicts } = new Reconciler({ className: 'svc' }).reconcile(cacheOf(resources))
+    expect(verdicts.get('ApiSpecification/default/a')?.errors[0]?.message).toContain('4 MiB')
+  })
+})
+
+describe('settling claims', () => {
+  const settle = (
+    settlement: Settlement,
+    ...applicants: readonly (readonly [DesiredDocument, DesiredDocument?])[]
+  ): readonly [readonly string[], readonly string[]] => {
+    const { documents, clashes } = settlement.settle(
+      new Map(
+        applicants.map(([candidate, lastGood]) => [
+          candidate.id,
+          { id: candidate.id, candidate, lastGood },
+        ]),
+      ),
+    )
+    return [
+      [...documents.values()].map(({ id, digest }) => `${id}:${digest}`).sort(),
+      [...clashes.keys()].sort(),
+    ]
+  }
+  const doc = (id: string, since: number, keys: readonly string[], digest = '1'): DesiredDocument =>
+    aDocument(id, { since, digest, claims: keys.map(claim) })
+
+  it('whoever is refused blocks nobody', () => {
+    const settlement = new Settlement()
+    const result = settle(
+      settlement,
+      [doc('a', 1, ['x'])],
+      [doc('b', 2, ['x', 'y'])],
+      [doc('c', 3, ['y'])],
+    )
+    expect(result).toEqual([['a:1', 'c:1'], ['b']])
+  })
+
+  it('an older one that comes to want a claim shadows the younger, which stays', () => {
+    const settlement = new Settlement()
+    const young = doc('young', 2, ['x'])
+    settle(settlement, [doc('old', 1, ['z'])], [young])
+    const result = settle(settlement, [doc('old', 1, ['z', 'x'], '2')], [young, young])
+    expect(result).toEqual([['old:2', 'young:1'], ['young']])
+  })
+
+  it('a new version that loses leaves its last good one', () => {
+    const settlement = new Settlement()
+    const good = doc('young', 2, ['y'])
+    settle(settlement, [doc('old', 1, ['x'])], [good])
+    const result = settle(
+      settlement,
+      [doc('old', 1, ['x'])],
+      [doc('young', 2, ['x', 'y'], '2'), good],
+    )
+    expect(result).toEqual([['old:1', 'young:1'], ['young']])
+    expect(settle(settlement, [doc('young', 2, ['x', 'y'], '2'), good])).toEqual([['young:2'], []])
+  })
+
+  it('nothing new: the same maps', () => {
+    const settlement = new Settlement()
+    const applicants = new Map([
+      ['a', { id: 'a', candidate: doc('a', 1, ['x']), lastGood: undefined }],
+    ])
+    expect(settlement.settle(applicants).documents).toBe(settlement.settle(applicants).documents)
+  })
+
+  it('a last good version of another id is no fallback', () => {
+    const settlement = new Settlement()
+    settle(settlement, [doc('old', 1, ['x'])])
+    expect(
+      settle(settlement, [doc('old', 1, ['x'])], [doc('new', 2, ['x']), doc('other', 2, ['q'])]),
+    ).toEqual([['old:1'], ['new']])
+  })
+})
+
+describe('words', () => {
+  it.each([
+    [{ code: 'invalid_value', path: '', message: 'm' }, 'm'],
+    [{ code: 'invalid_value', path: '/a', message: '/a is bad' }, '/a is bad'],
+    [{ code: 'invalid_value', path: '/a', message: 'bad' }, '/a: bad'],
+  ] as const)('%j', (problem, expected) => {
+    expect(describeProblem(problem)).toBe(expected)
+  })
+})

@@ -1,0 +1,210 @@
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import type { OperatorStatus } from '../../../operator/controller/controller.ts'
+import type { DataPlaneReport } from '../../../operator/data-plane.ts'
+import { createOperatorMetrics } from '../../../operator/metrics.ts'
+import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { StatusBook } from '../../../operator/reconcile/status-book.ts'
+import { createStatusPrinter } from '../../../operator/status/status-printer.ts'
+import { statusRecord } from '../../../operator/status/status-record.ts'
+import { renderFaults, renderTable } from '../../../operator/status/status-rows.ts'
+import { startStatusServer } from '../../../operator/status/status-server.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const plane = (more: Partial<DataPlaneReport> = {}): DataPlaneReport => ({
+  dataPlane: { name: 'gateway:1', url: 'http://gateway:1', labels: {} },
+  phase: 'synced',
+  message: '',
+  ready: true,
+  documents: new Map(),
+  realms: new Map(),
+  rejected: { documents: new Map(), realms: new Map() },
+  ...more,
+})
+
+const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
+  const reconciler = new Reconciler({ className: 'svc' })
+  const resources = [
+    resourceOf('Realm', 'shop', {
+      spec: { uri: 'com.shop', callbackSecret: { secretRef: { name: 'keys', key: 'k' } } },
+    }),
+    resourceOf('Secret', 'keys', { stringData: { k: 'HUSH-HUSH' } }),
+    resourceOf('ApiSpecification', 'orders', {
+      spec: { document: aSpecification('orders', { surprise: 1 }) },
+    }),
+    resourceOf(
+      'ApiSpecification',
+      'broken',
+      { spec: { document: { id: 'broken' } } },
+      { namespace: 'other', createdAt: 0 },
+    ),
+    resourceOf('ApiSpecification', 'lost', {
+      spec: { document: aSpecification('lost', { realm_uri: 'com.nope' }) },
+    }),
+  ]
+  const { verdicts, desired } = reconciler.reconcile(cacheOf(resources))
+  const documents = new Map(
+    [...desired.documents].map(([id, { digest }]) => [id, { digest, warnings: [] }]),
+  )
+  const dataPlanes = [plane({ documents })]
+  return {
+    isReady: true,
+    resources: new StatusBook().update(verdicts, dataPlanes, 5_000),
+    dataPlanes,
+    notes: [],
+    ...more,
+  }
+}
+
+describe('the table', () => {
+  const table = renderTable(aStatus(), 90_000_000)
+  it('has the columns of kubectl', () => {
+    expect(table).toMatch(/^NAME +HOST +REALM +PROGRAMMED +READY +REASON +AGE$/m)
+    expect(table).toMatch(/^orders +orders.test +com.shop +True +True +Ready +1d$/m)
+    expect(table).toMatch(/^other\/broken +False +False +Invalid +1d$/m)
+    expect(table).toMatch(/^shop +com.shop +True +Ready +1d$/m)
+    expect(table).toMatch(/^gateway:1 +synced +True +1$/m)
+  })
+
+  it('names every fault and warning with resource and pointer', () => {
+    expect(table).toContain(
+      'ApiSpecification other/broken /spec/document/host missing_required_value',
+    )
+    expect(table).toContain('ApiSpecification default/orders /spec/document/surprise warning: ')
+    expect(table).toContain("ApiSpecification default/lost there is no realm 'com.nope'")
+  })
+
+  it.each([
+    [59_999, '58s'],
+    [3_600_000, '59m'],
+    [7_300_000, '2h'],
+    [0, '0s'],
+  ])('at %d ms the age is %s', (nowMs, age) => {
+    expect(renderTable(aStatus(), nowMs)).toMatch(new RegExp(`^orders .* ${age}$`, 'm'))
+  })
+
+  it('shows no secret', () => {
+    expect(`${table}${JSON.stringify(statusRecord(aStatus()))}`).not.toContain('HUSH')
+  })
+
+  it('tells what is wrong with files and data planes', () => {
+    const faults = renderFaults(
+      aStatus({
+        notes: [
+          {
+            severity: 'warning',
+            message: 'on is read as true',
+            origin: { file: 'a.yaml', line: 3 },
+            resource: 'Realm default/shop',
+            path: '/spec/uri',
+          },
+          { severity: 'error', message: 'not YAML' },
+        ],
+        dataPlanes: [plane({ phase: 'unreachable', message: 'nobody listens there' })],
+      }),
+    )
+    expect(faults).toContain('a.yaml:3 Realm default/shop /spec/uri warning: on is read as true')
+    expect(faults).toContain('not YAML')
+    expect(faults).toContain('data plane gateway:1: nobody listens there')
+  })
+})
+
+describe('printing', () => {
+  const print = (
+    isTerminal: boolean,
+  ): { readonly show: (status: OperatorStatus) => void; readonly out: string[] } => {
+    const out: string[] = []
+    const output = { isTerminal, write: (text: string) => out.push(text) }
+    return { show: createStatusPrinter(output, () => 10_000), out }
+  }
+
+  it('a terminal gets a table, again only when it changes', () => {
+    const { show, out } = print(true)
+    show(aStatus({ isReady: false }))
+    expect(out).toEqual([])
+    show(aStatus())
+    show(aStatus())
+    expect(out).toHaveLength(1)
+    expect(out[0]).toContain('\u001b[2J')
+    show(aStatus({ dataPlanes: [] }))
+    expect(out).toHaveLength(2)
+  })
+
+  it('elsewhere a line for each change', () => {
+    const { show, out } = print(false)
+    show(aStatus({ isReady: false }))
+    show(aStatus())
+    show(aStatus())
+    expect(out).toHaveLength(1)
+    expect(out[0]).toContain('ApiSpecification default/orders  Ready=True  Ready')
+    expect(out[0]).toContain('  ApiSpecification other/broken /spec/document/host')
+    show(aStatus({ resources: new Map() }))
+    expect(out[1]).toContain('ApiSpecification/default/orders  gone')
+  })
+})
+
+describe('the status server', () => {
+  const answers = {
+    status: () => statusRecord(aStatus()),
+    isReady: () => isReady,
+    metrics: createOperatorMetrics(() => aStatus()),
+  }
+  let isReady = true
+
+  it('answers status, probes and metrics', async () => {
+    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, answers)
+    try {
+      const get = (path: string, method = 'GET'): Promise<Response> =>
+        fetch(`${server.url}${path}`, { method })
+      const status = (await (await get('/status?x=1')).json()) as {
+        readonly resources: readonly object[]
+      }
+      expect(status.resources).toHaveLength(4)
+      expect((await get('/ping')).status).toBe(204)
+      expect((await get('/ready')).status).toBe(204)
+      isReady = false
+      expect((await get('/ready')).status).toBe(503)
+      const metrics = await (await get('/metrics')).text()
+      expect(metrics).toContain('svc_operator_resources{kind="ApiSpecification",ready="True"} 1')
+      expect(metrics).toContain('svc_operator_data_planes{phase="synced"} 1')
+      expect(metrics).toContain('process_cpu_seconds_total')
+      expect((await get('/__proto__')).status).toBe(404)
+      expect((await get('/status', 'POST')).status).toBe(405)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('listens on a unix socket', async () => {
+    await using dir = await makeTempDir()
+    const path = join(dir.path, 's.sock')
+    const server = await startStatusServer({ kind: 'unix', path }, answers)
+    expect(server.url).toBe(`unix:${path}`)
+    const status = await new Promise((resolve) => {
+      request({ socketPath: path, path: '/ping' }, ({ statusCode }) => {
+        resolve(statusCode)
+      }).end()
+    })
+    expect(status).toBe(204)
+    await server.close()
+  })
+
+  it('an address of IPv6, and a fault inside', async () => {
+    const broken = { ...answers, metrics: () => Promise.reject(new Error('no')) }
+    const server = await startStatusServer({ kind: 'tcp', host: '::1', port: 0 }, broken)
+    expect(server.url).toMatch(/^http:\/\/\[::1\]:/)
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(500)
+    await server.close()
+  })
+
+  it('a taken address is an error with its code', async () => {
+    const first = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, answers)
+    const port = Number(new URL(first.url).port)
+    await expect(
+      startStatusServer({ kind: 'tcp', host: '127.0.0.1', port }, answers),
+    ).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await first.close()
+  })
+})

@@ -1,0 +1,178 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { findingLine } from '../../../operator/validate/finding.ts'
+import { runValidate } from '../../../operator/validate/validate-command.ts'
+import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { aSpecification } from '../../support/resources.ts'
+
+const REALM =
+  'apiVersion: gateway.svc.dev/v1alpha1\nkind: Realm\nmetadata: {name: shop}\nspec: {uri: com.shop}\n'
+const spec = (body: object, more: object = {}): string =>
+  JSON.stringify({
+    apiVersion: 'gateway.svc.dev/v1alpha1',
+    kind: 'ApiSpecification',
+    metadata: { name: 'a' },
+    spec: { document: body, ...more },
+  })
+
+const lines = (...texts: readonly string[]): readonly string[] =>
+  validateFiles(texts.map((text, i) => ({ name: `f${i}`, text }))).map(findingLine)
+
+describe('what validate says', () => {
+  it.each([
+    ['a good set', [REALM, spec(aSpecification('a'))], []],
+    ['a good plain document', [REALM, JSON.stringify(aSpecification('a'))], []],
+    ['kinds of others', ['apiVersion: apps/v1\nkind: Deployment'], []],
+    [
+      'another class',
+      [spec({ id: 'a' }, { gatewayClassName: 'other' })],
+      [
+        /^f0:1 ApiSpecification default\/a \/spec\/document\/host missing_required_value/,
+        /realm_uri/,
+        /versions/,
+      ],
+    ],
+    [
+      'a plain document without realm',
+      [JSON.stringify(aSpecification('a'))],
+      [
+        /^f0:1 a \/realm_uri RealmNotFound notice: there is no realm 'com.shop'.*not among the files/,
+      ],
+    ],
+    [
+      'a plain document that is wrong',
+      ['id: a\nrealm_uri: com.shop\nversions: {v1: {base_path: /v1, paths: {}}}\nhost: 5', REALM],
+      [/^f0:4 a \/host invalid_datatype/],
+    ],
+    [
+      'a plain document without an id',
+      ['host: a.test'],
+      [/^f0:1 \/id missing_required_value/, /realm_uri/, /versions/],
+    ],
+    ['no YAML', ['a: ['], [/^f0:1 invalid_yaml/]],
+    [
+      'no name',
+      ['apiVersion: v1\nkind: Secret\nmetadata: {}'],
+      [/^f0:3 \/metadata\/name missing_required_value/],
+    ],
+    [
+      'twice',
+      [REALM, REALM],
+      [/^f1:1 Realm default\/shop conflict Realm default\/shop stands in f0:1 already/],
+    ],
+    [
+      'a scalar that changes its type',
+      [
+        REALM,
+        'id: a\nhost: a.test\nrealm_uri: com.shop\nmeta: {x: on}\nversions: {v1: {base_path: /v1, paths: {}}}',
+      ],
+      [/^f1:4 a \/meta\/x YamlType warning: on is read as true/],
+    ],
+    [
+      'an unknown property',
+      [REALM, spec(aSpecification('a', { surprise: 1 }))],
+      [/^f1:1 ApiSpecification default\/a \/spec\/document\/surprise UnknownProperty warning:/],
+    ],
+    [
+      'not permitted',
+      [REALM.replace('{name: shop}', '{name: shop, namespace: other}'), spec(aSpecification('a'))],
+      [/RefNotPermitted there is no realm/],
+    ],
+    [
+      'a realm whose Secret is elsewhere',
+      [
+        REALM.replace('com.shop}', 'com.shop, callbackSecret: {secretRef: {name: s, key: k}}}'),
+        spec(aSpecification('a')),
+      ],
+      [/^f0:4 Realm default\/shop \/spec SecretNotFound notice:/, /^f1:1 .* RealmNotFound notice:/],
+    ],
+    [
+      'variables whose Secret is elsewhere',
+      [
+        REALM,
+        spec(
+          aSpecification('a', { host: '{{variables.h}}.test'.replace('{{variables.h}}', 'h') }),
+          { variablesFrom: [{ name: 'h', secretRef: { name: 's', key: 'k' } }] },
+        ),
+      ],
+      [/variablesFrom SecretNotFound notice: Secret default\/s is not among the files/],
+    ],
+    [
+      'all variables of a Secret elsewhere',
+      [REALM, spec(aSpecification('a'), { variablesFrom: [{ secretRef: { name: 's' } }] })],
+      [/SecretNotFound notice:/],
+    ],
+    [
+      'two that want one route',
+      [
+        REALM,
+        spec(aSpecification('a')),
+        JSON.stringify({ ...aSpecification('b'), host: 'a.test' }),
+      ],
+      [/\/versions\/v1\/paths\/~1a\/get conflict GET a.test/],
+    ],
+    [
+      'a Secret that lacks a key',
+      [
+        REALM,
+        'apiVersion: v1\nkind: Secret\nmetadata: {name: s}',
+        spec(aSpecification('a'), {
+          variablesFrom: [{ name: 'h', secretRef: { name: 's', key: 'k' } }],
+        }),
+      ],
+      [/KeyNotFound Secret default\/s has no key 'k'/],
+    ],
+  ] as const)('%s', (_name, texts, expected) => {
+    const found = lines(...texts)
+    expect(found).toHaveLength(expected.length)
+    expected.forEach((pattern, i) => {
+      expect(found[i]).toMatch(pattern)
+    })
+  })
+})
+
+describe('the command', () => {
+  const run = async (
+    operands: readonly string[],
+    json = false,
+    stdin = '',
+  ): Promise<readonly [number, string, string]> => {
+    let [out, err] = ['', '']
+    const code = await runValidate(operands, json, {
+      readStdin: () => Promise.resolve(stdin),
+      print: (text) => (out += text),
+      complain: (text) => (err += text),
+    })
+    return [code, out, err]
+  }
+
+  it('reads files, directories and stdin', async () => {
+    await using dir = await makeTempDir()
+    await mkdir(join(dir.path, 'sub'))
+    await writeFile(join(dir.path, 'sub/realm.yaml'), REALM)
+    await writeFile(join(dir.path, 'README.md'), 'not looked at')
+    expect(await run([dir.path, '-'], false, JSON.stringify(aSpecification('a')))).toEqual([
+      0,
+      '',
+      '2 files, 0 errors\n',
+    ])
+  })
+
+  it('exits with 1 where something is wrong, and can say it in JSON', async () => {
+    const [code, out, err] = await run(['-'], true, '{"id": "a"}')
+    expect([code, err]).toEqual([1, '1 file, 3 errors\n'])
+    expect(JSON.parse(out)).toMatchObject({
+      ok: false,
+      findings: [{ file: '<stdin>', severity: 'error' }, {}, {}],
+    })
+    expect(JSON.parse((await run(['-'], true, ''))[1])).toEqual({ ok: true, findings: [] })
+  })
+
+  it('exits with 2 where a file cannot be read', async () => {
+    const [code, out, err] = await run(['/nowhere/x.yaml'])
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain("can't read /nowhere/x.yaml")
+  })
+})

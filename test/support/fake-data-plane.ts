@@ -1,0 +1,227 @@
+// A small management server that keeps what it is sent and can be told to misbehave. In: how it shall
+// answer. Out: a URL, what it holds, and every call it got. It never judges a document.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createGunzip } from 'node:zlib'
+import { rootDigest } from '../../spec/digest.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import type { SyncItem, SyncRequest } from '../../spec/wire.ts'
+
+export interface FakeCall {
+  readonly method: string
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  /** Of a sync call. */
+  readonly sync?: SyncRequest
+  readonly status: number
+}
+
+/** What the next call gets in place of its answer. */
+export interface Misbehaviour {
+  readonly status?: number
+  readonly body?: unknown
+  readonly delayMs?: number
+  /** Break the connection. */
+  readonly reset?: boolean
+  /** `state` or `sync` calls only. */
+  readonly on?: 'state' | 'sync'
+}
+
+interface FakeEntry {
+  digest: string
+  managedBy: string | null
+  warnings: readonly Warning[]
+}
+
+export class FakeDataPlane {
+  readonly calls: FakeCall[] = []
+  readonly specs = new Map<string, FakeEntry>()
+  readonly realms = new Map<string, FakeEntry>()
+  /** Ids that are refused, with the reason. */
+  readonly refuses = new Map<string, Problem>()
+  readonly misbehaviours: Misbehaviour[] = []
+  manager: string | null = 'svc-operator'
+  epoch = 0
+  complete = false
+  /** Items that are left out of answers to sync calls. */
+  readonly forgets = new Set<string>()
+  #boot = 1
+  #version = 0
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      void this.#answer(request, response)
+    })
+  }
+
+  static async start(port = 0): Promise<FakeDataPlane> {
+    const plane = new FakeDataPlane()
+    await plane.listen(port)
+    return plane
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  get syncs(): readonly SyncRequest[] {
+    return this.calls.flatMap(({ sync }) => (sync === undefined ? [] : [sync]))
+  }
+
+  /** Another process with the same address: empty, unless it kept what it had. */
+  restart({ keeps = false }: { readonly keeps?: boolean } = {}): void {
+    this.#boot += 1
+    this.complete = false
+    if (keeps) return
+    this.specs.clear()
+    this.realms.clear()
+  }
+
+  /** Somebody else changes something. */
+  touch(): void {
+    this.#version += 1
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => {
+        resolve()
+      })
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  rootDigest(): string {
+    const lines = (kind: 'realm' | 'spec', entries: ReadonlyMap<string, FakeEntry>) =>
+      [...entries]
+        .filter(([, { managedBy }]) => managedBy !== null && managedBy === this.manager)
+        .map(([key, { digest }]) => ({ kind, key, digest }))
+    return rootDigest([...lines('realm', this.realms), ...lines('spec', this.specs)])
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method = '', url: path = '', headers, socket } = request
+    const body = await readBody(request)
+    const sync = body === '' ? undefined : (JSON.parse(body) as SyncRequest)
+    const odd = this.#take(sync === undefined ? 'state' : 'sync') ?? {}
+    await sleep(odd.delayMs ?? 0)
+    if (odd.reset === true) {
+      socket.destroy()
+      return
+    }
+    const answer = odd.status === undefined ? this.#usual(request, sync) : odd
+    const { status = 200 } = answer
+    this.calls.push({ method, path, headers, ...(sync && { sync }), status })
+    response.writeHead(status, { 'content-type': 'application/json', etag: this.#etag() })
+    response.end(answer.body === undefined ? '' : JSON.stringify(answer.body))
+  }
+
+  #take(kind: 'state' | 'sync'): Misbehaviour | undefined {
+    const index = this.misbehaviours.findIndex(({ on }) => on === undefined || on === kind)
+    return index < 0 ? undefined : this.misbehaviours.splice(index, 1)[0]
+  }
+
+  #usual(request: IncomingMessage, sync: SyncRequest | undefined): Misbehaviour {
+    if (sync !== undefined) return this.#sync(sync)
+    if (request.headers['if-none-match'] === this.#etag()) return { status: 304 }
+    return {
+      status: 200,
+      body: {
+        bootId: `boot-${this.#boot}`,
+        version: this.#version,
+        manager: this.manager,
+        epoch: this.epoch,
+        rootDigest: this.rootDigest(),
+        complete: this.complete,
+        specs: Object.fromEntries(this.specs),
+        realms: Object.fromEntries(
+          [...this.realms].map(([uri, entry]) => [uri, { ...entry, sessions: [] }]),
+        ),
+      },
+    }
+  }
+
+  #etag(): string {
+    return `"boot-${this.#boot}-${this.#version}-${String(this.complete)}"`
+  }
+
+  #sync(sync: SyncRequest): Misbehaviour {
+    if (sync.managedBy !== this.manager) return refusal(403, 'svc.error.not_owner', {})
+    if (sync.epoch < this.epoch) return refusal(409, 'svc.error.stale_epoch', { epoch: this.epoch })
+    if (sync.base !== this.rootDigest()) return refusal(412, 'svc.error.stale_base', {})
+    this.epoch = sync.epoch
+    const items = this.#apply(sync)
+    if (items.length > 0) this.#version += 1
+    const held = this.rootDigest()
+    if (sync.complete !== undefined && sync.complete !== held) {
+      return refusal(409, 'svc.error.incomplete', { rootDigest: held })
+    }
+    if (sync.complete !== undefined) this.complete = true
+    const told = items.filter(({ id }) => !this.forgets.has(id))
+    return { status: 200, body: { rootDigest: held, items: told } }
+  }
+
+  #apply({ realms, specs, managedBy }: SyncRequest): readonly SyncItem[] {
+    return [
+      ...(realms?.put ?? []).map(({ uri, digest }) =>
+        this.#put(this.realms, { kind: 'realm', id: uri, digest, managedBy }),
+      ),
+      ...(specs?.delete ?? []).map((id) => remove(this.specs, 'spec', id)),
+      ...(specs?.put ?? []).map(({ id, digest }) =>
+        this.#put(this.specs, { kind: 'spec', id, digest, managedBy }),
+      ),
+      ...(realms?.delete ?? []).map((uri) => remove(this.realms, 'realm', uri)),
+    ]
+  }
+
+  #put(
+    entries: Map<string, FakeEntry>,
+    put: {
+      readonly kind: SyncItem['kind']
+      readonly id: string
+      readonly digest: string
+      readonly managedBy: string
+    },
+  ): SyncItem {
+    const { kind, id, digest, managedBy } = put
+    const problem = this.refuses.get(id)
+    if (problem !== undefined)
+      return { id, kind, result: 'rejected', errors: [problem], warnings: [] }
+    const isSame = entries.get(id)?.digest === digest
+    entries.set(id, { digest, managedBy, warnings: [] })
+    return { id, kind, result: isSame ? 'unchanged' : 'loaded', errors: [], warnings: [] }
+  }
+}
+
+const remove = (entries: Map<string, FakeEntry>, kind: SyncItem['kind'], id: string): SyncItem => {
+  entries.delete(id)
+  return { id, kind, result: 'deleted', errors: [], warnings: [] }
+}
+
+const refusal = (status: number, code: string, more: object): Misbehaviour => ({
+  status,
+  body: { code, message: 'refused by the fake', description: '', ...more },
+})
+
+const readBody = (request: IncomingMessage): Promise<string> =>
+  request.headers['content-encoding'] === 'gzip'
+    ? text(request.pipe(createGunzip()))
+    : text(request)
