@@ -1,5 +1,6 @@
 // Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
 
+import { checkHeaders } from './compile-headers.ts'
 import type { CompiledAction } from './compiled.ts'
 import { METHODS, type Method } from './document.ts'
 import { constant, type Template } from './expression/template.ts'
@@ -60,7 +61,7 @@ export const compileAction = (
 }
 
 const compileStatic: Compiler = (map, findings) => {
-  const headers = shapeMember(map, ['headers'], 'map', findings)
+  const headers = headersMember(map, findings)
   return {
     type: 'static',
     ...(headers === undefined ? {} : { headers }),
@@ -76,7 +77,7 @@ const compileForward: Compiler = (map, findings) => {
     readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, findings)
   const path = textMember(map, 'path', findings)
   const queryString = textMember(map, 'query_string', findings)
-  const headers = shapeMember(map, ['headers'], 'map', findings)
+  const headers = headersMember(map, findings)
   const body = map.get('body')
   if (host === undefined) return undefined
   return {
@@ -161,6 +162,12 @@ const requiredText = (
 const textMember = (map: FoldedMap, name: string, findings: Findings): Template | undefined => {
   const template = map.get(name)
   return template && readTextOrWait(template, childPointer(map.pointer, name), findings)
+}
+
+const headersMember = (map: FoldedMap, findings: Findings): Template | undefined => {
+  const headers = shapeMember(map, ['headers'], 'map', findings)
+  if (headers !== undefined) checkHeaders(headers, childPointer(map.pointer, 'headers'), findings)
+  return headers
 }
 
 const shapeMember = (

@@ -1,6 +1,7 @@
 // Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; whatever is not understood does not
 // load; what the realm can't satisfy yet loads with a warning and will refuse every request.
 
+import { isHeaderName } from './compile-headers.ts'
 import type { RealmFacts } from './environment.ts'
 import type {
   CompiledEndpoint,
@@ -10,6 +11,7 @@ import type {
 } from './compiled.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readOneOf, readText, readTexts, toFoldedMap } from './folded.ts'
+import { parsePath } from './path-pattern.ts'
 import { childPointer } from './problem.ts'
 import type { Placed } from './scope.ts'
 
@@ -41,7 +43,7 @@ const SCHEMES: Readonly<
     own: ['header_name'],
     compile: (reader) => ({
       type: 'api_key',
-      headerName: (textMember(reader, 'header_name') ?? 'authorization').toLowerCase(),
+      headerName: headerName(reader),
       ...requirementsOf(reader),
     }),
   },
@@ -67,11 +69,12 @@ export const compileSecurity = (
   const typePointer = childPointer(map.pointer, 'type')
   const typeTemplate = map.get('type')
   if (typeTemplate === undefined) {
-    findings.problem(
-      'missing_required_value',
-      typePointer,
-      'a Security Object needs a type; only {} is anonymous',
-    )
+    if (!map.keys.includes('type'))
+      findings.problem(
+        'missing_required_value',
+        typePointer,
+        'a Security Object needs a type; only {} is anonymous',
+      )
     return undefined
   }
   const type = readOneOf(typeTemplate, typePointer, Object.keys(SCHEMES) as SchemeName[], findings)
@@ -111,7 +114,12 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
   const pointer = childPointer(map.pointer, 'flow')
   const flowTemplate = map.get('flow')
   if (flowTemplate === undefined) {
-    findings.problem('missing_required_value', pointer, `oauth2 needs a flow: ${FLOWS.join(', ')}`)
+    if (!map.keys.includes('flow'))
+      findings.problem(
+        'missing_required_value',
+        pointer,
+        `oauth2 needs a flow: ${FLOWS.join(', ')}`,
+      )
     return undefined
   }
   const flow = readOneOf(flowTemplate, pointer, FLOWS, findings)
@@ -127,13 +135,27 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
 
 const endpointPath = (reader: Reader, key: string, fallback: string): string => {
   const path = textMember(reader, key) ?? fallback
-  if (!path.startsWith('/') || path.includes('{{') || path === '/')
+  const parsed = parsePath(path)
+  const isPlain =
+    parsed.ok && parsed.patterns.every(({ segments, tail }) => !tail && !segments.includes(null))
+  if (!isPlain || path.includes('['))
     reader.findings.problem(
       'invalid_value',
       childPointer(reader.map.pointer, key),
-      'a path below base_path is expected here: it starts with / and goes on',
+      'a path below base_path is expected here: it starts with /, goes on, and has no bindings or brackets',
     )
   return path
+}
+
+const headerName = (reader: Reader): string => {
+  const name = textMember(reader, 'header_name') ?? 'authorization'
+  if (!isHeaderName(name))
+    reader.findings.problem(
+      'invalid_value',
+      childPointer(reader.map.pointer, 'header_name'),
+      'this is no header name (RFC 9110 §5.1)',
+    )
+  return name.toLowerCase()
 }
 
 const compileOidc = (reader: Reader): CompiledSecurity => {

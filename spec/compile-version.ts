@@ -1,5 +1,6 @@
 // Version Objects (§2.2): one version of an API with all its paths.
 
+import { isHeaderName } from './compile-headers.ts'
 import { endpointsOf } from './compile-security.ts'
 import { compilePath, inheritedSecurity, type VersionGround } from './compile-path.ts'
 import type { CompiledVersion } from './compiled.ts'
@@ -14,6 +15,8 @@ import { childPointer } from './problem.ts'
 import { createScope, type Scope } from './scope.ts'
 
 const DEFAULT_POOL_SIZE = 200
+/** Behaviour §2. More have been refused by the schema: they are not judged one by one. */
+const MAX_PATHS = 2000
 const DEFAULT_LANGUAGES: readonly string[] = ['en']
 
 /** The API that a version belongs to. */
@@ -92,7 +95,9 @@ const pathsOf = (
   const paths = member(version, 'paths')
   if (!isMap(paths)) return []
   const base = childPointer(pointer, 'paths')
-  return Object.entries(paths).map(([source, raw]) => [source, raw, childPointer(base, source)])
+  return Object.entries(paths)
+    .slice(0, MAX_PATHS)
+    .map(([source, raw]) => [source, raw, childPointer(base, source)])
 }
 
 const compilePoolSize = (value: unknown, pointer: string, findings: Findings): number => {
@@ -110,7 +115,12 @@ const compileLanguages = (
   if (!Array.isArray(value)) return DEFAULT_LANGUAGES
   const place = childPointer(pointer, 'languages')
   const texts = readTexts<string>(constant(value), place, undefined, findings)
-  return texts === undefined || texts.length === 0 ? DEFAULT_LANGUAGES : texts
+  if (texts === undefined || texts.length === 0) return DEFAULT_LANGUAGES
+  // `Content-Language` carries them.
+  for (const [index, text] of texts.entries())
+    if (!isHeaderName(text))
+      findings.problem('invalid_value', childPointer(place, index), 'this is no language code')
+  return texts
 }
 
 /** RFC 9745 (`@unix`), RFC 8594 (HTTP date); a date that can't be read says just that it is so. */

@@ -10,26 +10,33 @@ export interface Findings {
   readonly warnings: readonly Warning[]
 }
 
-/** A fault is known by place and code: the first message stands. */
+/** More help nobody. Pointers are as long as the keys of a document: together they are bounded too. */
+const MAX_FINDINGS = 1000
+const MAX_CHARACTERS = 4 * 1024 * 1024
+
+/** A fault is known by place and code: the first message stands. At most 1000 of either kind. */
 export const createFindings = (): Findings => {
   const problems: Problem[] = []
   const warnings: Warning[] = []
   const seen = new Set<string>()
-  const report = (problem: Problem): void => {
-    const key = `${problem.code} ${problem.path}`
+  let room = MAX_CHARACTERS
+  const add = <F extends Problem | Warning>(list: F[], finding: F): void => {
+    if (list.length >= MAX_FINDINGS || room <= 0) return
+    const key = `${finding.code} ${finding.path}`
     if (seen.has(key)) return
     seen.add(key)
-    problems.push(problem)
+    list.push(finding)
+    room -= key.length + finding.message.length
+  }
+  const report = (problem: Problem): void => {
+    add(problems, problem)
   }
   return {
     problem: (code, path, message) => {
       report({ code, path, message })
     },
     warning: (code, path, message) => {
-      const key = `${code} ${path}`
-      if (seen.has(key)) return
-      seen.add(key)
-      warnings.push({ code, path, message })
+      add(warnings, { code, path, message })
     },
     report,
     problems,
