@@ -4,7 +4,7 @@
 import type { CompiledApi, CompiledEndpoint, CompiledVersion } from './compiled.ts'
 import type { Method } from './document.ts'
 import { hostKey } from './host-pattern.ts'
-import { pathKey } from './path-pattern.ts'
+import { keyOf, pathKey } from './path-pattern.ts'
 import { childPointer, type Problem } from './problem.ts'
 
 /** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */
@@ -147,26 +147,35 @@ const mayShare = (a: Claim, b: Claim): boolean =>
   a.sharedBy !== undefined && a.sharedBy === b.sharedBy
 
 /** Claims without their host. Endpoints first: a path that stands in their way is the one at fault. */
-const routesOf = (compiled: CompiledApi): readonly Claim[] =>
-  compiled.versions
+const routesOf = (compiled: CompiledApi): readonly Claim[] => {
+  const before = known.get(compiled)
+  if (before !== undefined) return before
+  const routes = compiled.versions
     .filter((version) => version.isActive)
     .flatMap((version) => [...endpointClaims(version, compiled.realmUri), ...pathClaims(version)])
+  known.set(compiled, routes)
+  return routes
+}
 
-const pathClaims = (version: CompiledVersion): readonly Claim[] =>
-  version.paths.flatMap(({ pointer, operations }) => {
-    const path = pathKey(version.basePath, keyOfPointer(pointer))
+/** Asked for twice: by who judges a document, and by who then holds it. */
+const known = new WeakMap<CompiledApi, readonly Claim[]>()
+
+const pathClaims = (version: CompiledVersion): readonly Claim[] => {
+  const base = keyOf(version.basePath)
+  return version.paths.flatMap(({ pointer, operations }) => {
+    const path = base + keyOf(keyOfPointer(pointer))
     return Object.entries(operations).map(([method, operation]) => ({
       key: `${path}\t${method}`,
       pointer: operation.pointer,
     }))
   })
+}
 
 /** The last member of a pointer, as it stands in the document (RFC 6901 §4). */
-const keyOfPointer = (pointer: string): string =>
-  pointer
-    .slice(pointer.lastIndexOf('/') + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~')
+const keyOfPointer = (pointer: string): string => {
+  const token = pointer.slice(pointer.lastIndexOf('/') + 1)
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token
+}
 
 const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Claim[] => {
   const pointer = versionPointer(version)

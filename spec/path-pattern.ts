@@ -75,15 +75,14 @@ export function joinPatterns(
   const repeated = path
     .flatMap((pattern) => pattern.bindings)
     .find((name): name is string => name !== null && names.has(name))
-  const source = printWay(concat(base[0] ?? ROOT, path[0] ?? ROOT))
+  const fail = (reason: string): ParsedPath =>
+    invalid(printWay(concat(base[0] ?? ROOT, path[0] ?? ROOT)), reason)
   if (repeated !== undefined) {
-    return invalid(source, `the binding ':${repeated}' is in its base_path already; rename one`)
+    return fail(`the binding ':${repeated}' is in its base_path already; rename one`)
   }
-  if (base.length * path.length > MAX_WAYS) return invalid(source, TOO_MANY_WAYS)
+  if (base.length * path.length > MAX_WAYS) return fail(TOO_MANY_WAYS)
   const ways = base.flatMap((head) => path.map((rest) => concat(head, rest)))
-  if (ways.some((way) => way.segments.length > MAX_SEGMENTS)) {
-    return invalid(source, TOO_MANY_SEGMENTS)
-  }
+  if (ways.some((way) => way.segments.length > MAX_SEGMENTS)) return fail(TOO_MANY_SEGMENTS)
   return { ok: true, patterns: inOrder(ways) }
 }
 
@@ -94,7 +93,8 @@ export function joinPatterns(
  */
 export const pathKey = (base: string, path: string): string => keyOf(base) + keyOf(path)
 
-function keyOf(source: string): string {
+/** One half of a `pathKey`. */
+export function keyOf(source: string): string {
   const nodes = parseNodes(source)
   return typeof nodes === 'string' ? source : print(nodes)
 }
@@ -114,6 +114,7 @@ const countWays = (nodes: readonly PathNode[]): number =>
 
 /** `optional` is 1 inside brackets. A bracket taken comes before the same bracket left out. */
 function waysThrough(nodes: readonly PathNode[], optional: 0 | 1): readonly PathPattern[] {
+  if (!nodes.some(isOptional)) return [onlyWay(nodes, optional)]
   let ways: readonly PathPattern[] = [ROOT]
   for (const node of nodes) {
     const steps = stepsOf(node, optional)
@@ -122,18 +123,23 @@ function waysThrough(nodes: readonly PathNode[], optional: 0 | 1): readonly Path
   return ways
 }
 
-function stepsOf(node: PathNode, optional: 0 | 1): readonly PathPattern[] {
-  if (node.kind === 'optional') return [...waysThrough(node.nodes, 1), ROOT]
-  if (node.kind === 'tail') return [{ ...ROOT, tail: true }]
-  return [
-    {
-      segments: [node.text],
-      bindings: node.text === null ? [node.name] : [null],
-      tail: false,
-      optional,
-    },
-  ]
+const isOptional = ({ kind }: PathNode): boolean => kind === 'optional'
+
+/** Of nodes without brackets, as most paths are. */
+const onlyWay = (nodes: readonly PathNode[], optional: 0 | 1): PathPattern => {
+  const segments: (string | null)[] = []
+  const bindings: (string | null)[] = []
+  let tail = false
+  for (const node of nodes)
+    if (node.kind === 'segment') {
+      segments.push(node.text)
+      bindings.push(node.name)
+    } else tail = true
+  return { segments, bindings, tail, optional: optional * segments.length }
 }
+
+const stepsOf = (node: PathNode, optional: 0 | 1): readonly PathPattern[] =>
+  node.kind === 'optional' ? [...waysThrough(node.nodes, 1), ROOT] : [onlyWay([node], optional)]
 
 const concat = (head: PathPattern, rest: PathPattern): PathPattern => ({
   segments: [...head.segments, ...rest.segments],
@@ -144,6 +150,7 @@ const concat = (head: PathPattern, rest: PathPattern): PathPattern => ({
 
 /** Of ways that match the same requests the first one stays: the one that takes its brackets early. */
 function inOrder(ways: readonly PathPattern[]): readonly PathPattern[] {
+  if (ways.length === 1) return ways
   const byShape = new Map<string, PathPattern>()
   for (const way of [...ways].sort((a, b) => a.optional - b.optional)) {
     const shape = printWay(way)
@@ -155,8 +162,13 @@ function inOrder(ways: readonly PathPattern[]): readonly PathPattern[] {
 const printWay = (way: PathPattern): string =>
   way.segments.map(printSegment).join('') + (way.tail ? '/[...]' : '')
 
-const printSegment = (text: string | null): string =>
-  text === null ? '/:' : `/${encodeURIComponent(text)}`
+const printSegment = (text: string | null): string => {
+  if (text === null) return '/:'
+  return UNRESERVED.test(text) ? `/${text}` : `/${encodeURIComponent(text)}`
+}
+
+/** RFC 3986 §2.3. */
+const UNRESERVED = /^[\w.~-]*$/
 
 function print(nodes: readonly PathNode[]): string {
   return nodes

@@ -111,9 +111,12 @@ function scanSegment(scanner: Scanner): string | undefined {
 
 function segmentText(scanner: Scanner): string {
   let end = scanner.at
-  while (end < scanner.source.length && !'/[]'.includes(scanner.source.charAt(end))) end += 1
+  while (end < scanner.source.length && !isMark(scanner.source.charCodeAt(end))) end += 1
   return scanner.source.slice(scanner.at, end)
 }
+
+/** `/`, `[`, `]` */
+const isMark = (code: number): boolean => code === 0x2f || code === 0x5b || code === 0x5d
 
 function addBinding(scanner: Scanner, name: string): string | undefined {
   if (!/^[\w-]+$/.test(name)) {
@@ -138,6 +141,7 @@ function addLiteral(scanner: Scanner, raw: string): string | undefined {
 }
 
 function decode(raw: string): string | undefined {
+  if (!raw.includes('%')) return raw
   try {
     return decodeURIComponent(raw)
   } catch {
