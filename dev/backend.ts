@@ -184,7 +184,10 @@ const write = (response: ServerResponse, { status, json, headers = {} }: Reply):
     return
   }
   const text = JSON.stringify(json)
-  const described = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  const described = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  }
   response.writeHead(status, { ...described, ...headers }).end(text)
 }
 

@@ -1,0 +1,45 @@
+// A line that a program of the playground printed in; what a person wants to see of it, out: nothing for
+// routine, one short line for the rest.
+
+/**
+ * @param now for lines that carry no time
+ * @returns undefined where there is nothing worth a look
+ * @example describeEvent('gateway', '{"level":"info","msg":"entry loaded","id":"a"}', new Date()) // '12:00:00  gateway   entry loaded  id=a'
+ */
+export const describeEvent = (program: string, line: string, now: Date): string | undefined => {
+  const record = parseRecord(line)
+  const words = record === undefined ? line.trimEnd() : wordsOf(record)
+  if (words === undefined || words === '' || ROUTINE_LINES.test(words)) return undefined
+  return `${now.toTimeString().slice(0, 8)}  ${program.padEnd(8)}  ${words}`
+}
+
+type LogRecord = Readonly<Record<string, unknown>>
+
+const parseRecord = (line: string): LogRecord | undefined => {
+  if (!line.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What each line of a log carries, and what only machines count. */
+const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg'])
+const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
+  'desired set has changed',
+  'data plane has taken a batch',
+])
+
+/** On the way to Ready; and the summary of faults that follow one by one, with file and pointer. */
+const ROUTINE_LINES = /Ready=False {2}(?:Pending|Invalid) /
+
+const wordsOf = (record: LogRecord): string | undefined => {
+  if (record['level'] === 'debug' || ROUTINE_MESSAGES.has(record['msg'])) return undefined
+  const level = record['level'] === 'info' ? '' : `${String(record['level'])}: `
+  const fields = Object.entries(record)
+    .filter(([name]) => !ROUTINE_FIELDS.has(name))
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  return [`${level}${String(record['msg'])}`, ...fields].join('  ')
+}

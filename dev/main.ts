@@ -1,0 +1,74 @@
+// The playground: a gateway, its operator on examples/ and a backend to call, in one terminal. Everything is
+// on loopback and ends with Ctrl-C.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { describeEvent } from './events.ts'
+import { readTries } from './manifest-tries.ts'
+import { type Playground, startPlayground } from './playground.ts'
+import { choosePorts } from './ports.ts'
+import { type Greeting, renderGreeting } from './screen.ts'
+
+/** As one would type it: faults name files by it. */
+const EXAMPLES = relative(process.cwd(), join(import.meta.dirname, '../examples')) || '.'
+
+const main = async (): Promise<void> => {
+  const choice = await choosePorts()
+  if ('fault' in choice) return fail(choice.fault)
+  let isGreeted = false
+  const held: string[] = []
+  const playground = await startPlayground({
+    ports: choice.ports,
+    examples: EXAMPLES,
+    onLine: (program, line) => {
+      const event = describeEvent(program, line, new Date())
+      if (event === undefined) return
+      if (isGreeted) print(event)
+      else held.push(event)
+    },
+  }).catch((error: unknown) => {
+    held.forEach(print)
+    return fail(error instanceof Error ? error.message : String(error))
+  })
+  stopOnSignals(playground)
+  void playground.failed.then((words) => stopAll(playground, words))
+  print(`\n${renderGreeting(await greetingOf(playground, choice.taken))}\n`)
+  isGreeted = true
+}
+
+const greetingOf = async (playground: Playground, taken: readonly number[]): Promise<Greeting> => {
+  const { path, isCopy } = playground.manifests
+  const files = (await readdir(path)).filter((name) => name.endsWith('.yaml')).sort()
+  const examples = await Promise.all(
+    files.map(async (file) => ({ file, ...readTries(await readFile(join(path, file), 'utf8')) })),
+  )
+  const status = (await playground.status()) ?? { resources: [], notes: [], dataPlanes: [] }
+  return { urls: playground.urls, manifests: path, isCopy, examples, status, taken }
+}
+
+let isStopping = false
+
+const stopOnSignals = (playground: Playground): void => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void stopAll(playground))
+  }
+}
+
+const stopAll = async (playground: Playground, fault?: string): Promise<void> => {
+  if (isStopping) return
+  isStopping = true
+  await playground.stop()
+  if (fault === undefined) process.exit(0)
+  fail(fault)
+}
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const fail = (message: string): never => {
+  process.stderr.write(`playground: ${message}\n`)
+  process.exit(2)
+}
+
+await main()

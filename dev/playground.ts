@@ -1,0 +1,168 @@
+// Ports and the directory of examples in; a backend, a gateway and its operator, all on loopback, out. They
+// live and end together; what they say goes to one listener.
+
+import { type Backend, startBackend } from './backend.ts'
+import { type ExampleDirectory, placeExamples } from './example-directory.ts'
+import type { Ports } from './ports.ts'
+import { type Program, startProgram } from './program.ts'
+import { isSettled, readStatus, type StatusView } from './status-view.ts'
+
+export interface PlaygroundOptions {
+  readonly ports: Ports
+  readonly examples: string
+  /** Lines of the gateway and the operator, from the start on. */
+  readonly onLine: (program: string, line: string) => void
+}
+
+export interface Playground extends AsyncDisposable {
+  readonly urls: {
+    readonly public: string
+    readonly management: string
+    readonly status: string
+    readonly backend: string
+  }
+  readonly manifests: ExampleDirectory
+  readonly status: () => Promise<StatusView | undefined>
+  /** Which program ended by itself, and its last words. */
+  readonly failed: Promise<string>
+  readonly stop: () => Promise<void>
+}
+
+/** The name under which the operator owns the gateway; documents may be loaded by hand beside it. */
+const MANAGER = 'playground'
+const START_MS = 20_000
+const POLL_MS = 50
+
+/**
+ * Resolves when the operator has brought the gateway into line with the manifests.
+ * @throws Error in words for a person, with everything stopped
+ */
+export const startPlayground = async (options: PlaygroundOptions): Promise<Playground> => {
+  const parts: { backend?: Backend; manifests?: ExampleDirectory; programs: Program[] } = {
+    programs: [],
+  }
+  const stopping = new AbortController()
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    await Promise.all(parts.programs.map((program) => program.stop()))
+    await parts.backend?.close()
+    await parts.manifests?.remove()
+  }
+  try {
+    const backend = await listen(options.ports.backend)
+    parts.backend = backend
+    const gateway = startGateway(options, parts.programs)
+    const { public: publicUrl, management } = await within(gateway.listening, gateway.program)
+    const addresses = { public: new URL(publicUrl).host, backend: new URL(backend.origin).host }
+    const manifests = await placeExamples(options.examples, addresses)
+    parts.manifests = manifests
+    const operator = startOperator(options, { manifests: manifests.path, management })
+    parts.programs.push(operator.program)
+    const { status } = await within(operator.operating, operator.program)
+    await within(settled(status, stopping.signal), operator.program)
+    return {
+      urls: { public: publicUrl, management, status, backend: backend.origin },
+      manifests,
+      status: () => readStatus(status),
+      failed: Promise.race(parts.programs.map(lastWords)),
+      stop,
+      [Symbol.asyncDispose]: stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const listen = async (port: number): Promise<Backend> => {
+  try {
+    return await startBackend(port)
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    throw new Error(`the example backend can't listen: ${words}`, { cause: error })
+  }
+}
+
+interface GatewayUrls {
+  readonly public: string
+  readonly management: string
+}
+
+const startGateway = (
+  { ports, onLine }: PlaygroundOptions,
+  programs: Program[],
+): { readonly program: Program; readonly listening: Promise<GatewayUrls> } => {
+  const { promise, resolve } = Promise.withResolvers<GatewayUrls>()
+  const program = startProgram({
+    name: 'gateway',
+    script: 'dataplane/main.ts',
+    flags: [
+      ...['--public', `127.0.0.1:${ports.public}`],
+      ...['--management', `127.0.0.1:${ports.management}`],
+      ...['--managed', MANAGER, '--allow-unmanaged'],
+    ],
+    onLine: (line) => {
+      const said = saidWith(line, 'listening')
+      if (said === undefined) onLine('gateway', line)
+      else resolve({ public: String(said['public']), management: String(said['management']) })
+    },
+  })
+  programs.push(program)
+  return { program, listening: promise }
+}
+
+const startOperator = (
+  { ports, onLine }: PlaygroundOptions,
+  places: { readonly manifests: string; readonly management: string },
+): { readonly program: Program; readonly operating: Promise<{ readonly status: string }> } => {
+  const { promise, resolve } = Promise.withResolvers<{ readonly status: string }>()
+  const program = startProgram({
+    name: 'operator',
+    script: 'operator/main.ts',
+    flags: [
+      ...['--manifests', places.manifests, '--data-planes', places.management],
+      ...['--manager', MANAGER, '--status', `127.0.0.1:${ports.status}`],
+    ],
+    onLine: (line) => {
+      const said = saidWith(line, 'operating')
+      if (said === undefined) onLine('operator', line)
+      else resolve({ status: String(said['status']) })
+    },
+  })
+  return { program, operating: promise }
+}
+
+/** The record that a line holds, where its message is this one. */
+const saidWith = (line: string, message: string): Readonly<Record<string, unknown>> | undefined => {
+  if (!line.startsWith(`{"msg":"${message}"`)) return undefined
+  const record: unknown = JSON.parse(line)
+  return typeof record === 'object' && record !== null ? { ...record } : undefined
+}
+
+const settled = async (url: string, stopping: AbortSignal): Promise<void> => {
+  while (!stopping.aborted) {
+    const status = await readStatus(url)
+    if (status !== undefined && isSettled(status)) return
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+const lastWords = async ({ name, ended }: Program): Promise<string> =>
+  `the ${name} has ended: ${await ended}`
+
+const within = async <T>(promise: Promise<T>, program: Program): Promise<T> => {
+  const failed = lastWords(program).then((words): never => {
+    throw new Error(words)
+  })
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`the ${program.name} is not ready after ${START_MS / 1000} seconds`))
+    }, START_MS)
+  })
+  try {
+    return await Promise.race([promise, failed, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,73 @@
+// Nothing comes in; four ports of 127.0.0.1 that nobody listens on go out, the usual ones where they are
+// free. Reserves nothing: who is quicker may still take one.
+
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** 0 in any of them: whichever is free. */
+export interface Ports {
+  readonly public: number
+  readonly management: number
+  readonly status: number
+  readonly backend: number
+}
+
+/** What the examples and the documentation name. */
+export const USUAL_PORTS: Ports = {
+  public: 18080,
+  management: 18081,
+  status: 18085,
+  backend: 18090,
+}
+
+export type PortChoice =
+  /** `taken`: the usual ones that are not free; all four are others then. */
+  { readonly ports: Ports; readonly taken: readonly number[] } | { readonly fault: string }
+
+const STEP = 100
+const TRIALS = 20
+
+/** All four move together, so that one sees at a glance which belong together. */
+export const choosePorts = async (
+  isFree: (port: number) => Promise<boolean> = isPortFree,
+): Promise<PortChoice> => {
+  let taken: readonly number[] = []
+  for (let trial = 0; trial < TRIALS; trial++) {
+    const ports = shifted(trial * STEP)
+    const takenHere = await takenOf(ports, isFree)
+    if (takenHere.length === 0) return { ports, taken }
+    if (trial === 0) taken = takenHere
+  }
+  const last = USUAL_PORTS.public + (TRIALS - 1) * STEP
+  return {
+    fault: `no free ports: ${taken.join(', ')} are taken, and so are those up to ${last}; stop what listens there`,
+  }
+}
+
+const shifted = (by: number): Ports => ({
+  public: USUAL_PORTS.public + by,
+  management: USUAL_PORTS.management + by,
+  status: USUAL_PORTS.status + by,
+  backend: USUAL_PORTS.backend + by,
+})
+
+const takenOf = async (
+  ports: Ports,
+  isFree: (port: number) => Promise<boolean>,
+): Promise<readonly number[]> => {
+  const all = [ports.public, ports.management, ports.status, ports.backend]
+  const free = await Promise.all(all.map(isFree))
+  return all.filter((_port, i) => free[i] !== true)
+}
+
+const isPortFree = async (port: number): Promise<boolean> => {
+  const server = createServer()
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  } catch {
+    return false
+  }
+  server.close()
+  await once(server, 'close')
+  return true
+}

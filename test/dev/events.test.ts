@@ -1,0 +1,42 @@
+// Lines of the programs, as a person wants to see them.
+
+import { expect, it } from '@jest/globals'
+import { describeEvent } from '../../dev/events.ts'
+
+const AT = new Date(2026, 0, 2, 3, 4, 5)
+
+it.each<[string, string, string]>([
+  [
+    'a load',
+    '{"level":"info","time":"t","name":"svc-gateway","id":"a","kind":"spec","msg":"entry loaded"}',
+    'entry loaded  id=a  kind=spec',
+  ],
+  [
+    'a warning',
+    '{"level":"warn","msg":"watching fails","error":{"message":"x"}}',
+    'warn: watching fails  error={"message":"x"}',
+  ],
+  [
+    'a fault',
+    '  a.yaml:3 ApiSpecification default/a /spec/document/id no id',
+    '  a.yaml:3 ApiSpecification default/a /spec/document/id no id',
+  ],
+  ['a line that only looks like a record', '{"level', '{"level'],
+  [
+    'an end',
+    'ApiSpecification default/a  Ready=True  Ready  in service',
+    'ApiSpecification default/a  Ready=True  Ready  in service',
+  ],
+])('%s is shown', (_name, line, words) => {
+  expect(describeEvent('gateway', line, AT)).toBe(`03:04:05  gateway   ${words}`)
+})
+
+it.each([
+  '',
+  '{"level":"debug","msg":"x"}',
+  '{"level":"info","msg":"desired set has changed","version":3}',
+  '{"level":"info","msg":"data plane has taken a batch","loaded":1}',
+  'ApiSpecification default/a  Ready=False  Pending  being sent to the data planes',
+])('%j is not', (line) => {
+  expect(describeEvent('operator', line, AT)).toBeUndefined()
+})

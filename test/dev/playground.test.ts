@@ -1,0 +1,109 @@
+// The playground as its user has it: started by its command, edited, broken, mended, stopped.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { type Playground, startPlayground } from '../../dev/playground.ts'
+import { eventually } from '../support/eventually.ts'
+import { request } from '../support/http-request.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const ANY_PORTS = { public: 0, management: 0, status: 0, backend: 0 }
+
+describe('a manifest', () => {
+  it('is served as soon as it is saved; broken, the last good one is, and the fault is told', async () => {
+    const lines: string[] = []
+    await using playground = await start(lines)
+    const file = join(playground.manifests.path, '01-static.yaml')
+    const hello = `${playground.urls.public}/static/hello`
+    const good = await readFile(file, 'utf8')
+    expect((await request(hello)).json()).toEqual({ message: 'Hello' })
+
+    const edited = good.replace('message: Hello', 'message: Hi')
+    await writeFile(file, edited)
+    await eventually(async () => {
+      expect((await request(hello)).json()).toEqual({ message: 'Hi' })
+    })
+
+    await writeFile(file, edited.replace('type: static', 'type: statik'))
+    await eventually(() => {
+      expect(lines.join('\n')).toMatch(/01-static\.yaml:\d+ .*\/get\/action\/type.*"statik"/)
+    })
+    expect((await request(hello)).json()).toEqual({ message: 'Hi' })
+
+    await writeFile(file, good)
+    await eventually(async () => {
+      expect((await request(hello)).json()).toEqual({ message: 'Hello' })
+    })
+  }, 60_000)
+
+  it('may be loaded by hand beside the operator', async () => {
+    await using playground = await start()
+    const { management, public: publicUrl } = playground.urls
+    const paths = { '/x': { get: { action: { type: 'static', body: 'by hand' } } } }
+    const document = {
+      ...{ id: 'by.hand', host: '_', realm_uri: 'com.example' },
+      versions: { v1: { base_path: '/by-hand', paths } },
+    }
+    const loaded = await request(`${management}/api_specs`, { method: 'POST', json: document })
+    expect(loaded.status).toBe(204)
+    expect((await request(`${publicUrl}/by-hand/x`)).json()).toBe('by hand')
+  }, 60_000)
+})
+
+describe('a port that is taken', () => {
+  it.each(['public', 'management', 'status', 'backend'] as const)(
+    'is told in words: %s',
+    async (which) => {
+      const server = createServer()
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const address = server.address()
+      const port = typeof address === 'object' && address !== null ? address.port : 0
+      try {
+        const started = start([], { ...ANY_PORTS, [which]: port })
+        await expect(started).rejects.toThrow(new RegExp(`in use.*${port}|${port}.*in use`))
+      } finally {
+        server.close()
+      }
+    },
+    60_000,
+  )
+})
+
+describe('npm start', () => {
+  let child: ChildProcess | undefined
+  afterEach(() => {
+    child?.kill('SIGKILL')
+  })
+
+  it('greets with requests that work, and ends in order', async () => {
+    child = spawn(process.execPath, ['dev/main.ts'], { cwd: ROOT, stdio: ['ignore', 'pipe', 2] })
+    let output = ''
+    child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
+    await eventually(
+      () => {
+        expect(output).toContain('Ctrl-C stops everything')
+      },
+      { withinMs: 25_000 },
+    )
+    const url = /curl -i (http\S+\/static\/hello)/.exec(output)?.[1] ?? ''
+    expect((await request(url)).json()).toEqual({ message: 'Hello' })
+    const operator = /operator +(http\S+)/.exec(output)?.[1] ?? ''
+    expect((await request(`${operator}/ready`)).status).toBe(204)
+
+    child.kill('SIGINT')
+    await expect(once(child, 'close')).resolves.toEqual([0, null])
+    await expect(request(url)).rejects.toThrow('ECONNREFUSED')
+    await expect(request(`${operator}/ready`)).rejects.toThrow('ECONNREFUSED')
+  }, 60_000)
+})
+
+const start = (lines: string[] = [], ports = ANY_PORTS): Promise<Playground> =>
+  startPlayground({
+    ports,
+    examples: join(ROOT, 'examples'),
+    onLine: (_program, line) => lines.push(line),
+  })

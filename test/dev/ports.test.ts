@@ -1,0 +1,39 @@
+// Which ports the playground takes when some are not free.
+
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { describe, expect, it } from '@jest/globals'
+import { choosePorts, USUAL_PORTS } from '../../dev/ports.ts'
+
+const allBut = (...taken: readonly number[]) => {
+  return (port: number) => Promise.resolve(!taken.includes(port))
+}
+
+describe('choosePorts', () => {
+  it('takes the usual ones where they are free', async () => {
+    expect(await choosePorts(allBut())).toEqual({ ports: USUAL_PORTS, taken: [] })
+  })
+
+  it('moves all of them when one is taken, and says which', async () => {
+    expect(await choosePorts(allBut(18090, 18181))).toEqual({
+      ports: { public: 18280, management: 18281, status: 18285, backend: 18290 },
+      taken: [18090],
+    })
+  })
+
+  it('gives up in words', async () => {
+    const choice = await choosePorts(() => Promise.resolve(false))
+    expect('fault' in choice && choice.fault).toContain('18080, 18081, 18085, 18090 are taken')
+  })
+
+  it('knows a port that somebody listens on', async () => {
+    const first = await choosePorts()
+    expect(first).toHaveProperty('ports')
+    const { ports } = first as { ports: typeof USUAL_PORTS }
+    const server = createServer()
+    await once(server.listen(ports.status, '127.0.0.1'), 'listening')
+    const next = await choosePorts()
+    server.close()
+    expect((next as { ports: typeof USUAL_PORTS }).ports.status).not.toBe(ports.status)
+  })
+})

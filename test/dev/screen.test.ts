@@ -1,0 +1,55 @@
+// What the playground greets with.
+
+import { describe, expect, it } from '@jest/globals'
+import { type Greeting, renderGreeting } from '../../dev/screen.ts'
+
+const READY = { type: 'Ready', status: 'True', reason: 'Ready', message: 'in service' }
+const INVALID = { type: 'Ready', status: 'False', reason: 'Invalid', message: '/spec/x: bad' }
+
+const GREETING: Greeting = {
+  urls: {
+    public: 'http://127.0.0.1:1',
+    management: 'http://127.0.0.1:2',
+    status: 'http://127.0.0.1:3',
+    backend: 'http://127.0.0.1:4',
+  },
+  manifests: 'examples',
+  isCopy: false,
+  examples: [
+    { file: 'a.yaml', title: 'Says a', tries: [{ command: 'curl -i http://a', expected: '200' }] },
+    { file: 'realm.yaml', title: 'A realm', tries: [] },
+  ],
+  status: {
+    resources: [{ kind: 'ApiSpecification', name: 'a', conditions: [READY] }],
+    notes: [],
+    dataPlanes: [],
+  },
+  taken: [],
+}
+
+describe('renderGreeting', () => {
+  it('names each example with what to send, and every address', () => {
+    const text = renderGreeting(GREETING)
+    expect(text).toContain('examples/a.yaml: Says a\n  curl -i http://a\n')
+    expect(text).not.toContain('realm.yaml')
+    for (const url of Object.values(GREETING.urls)) expect(text).toContain(url)
+    expect(text).toContain('1 of 1 documents')
+    expect(text).not.toContain('Taken')
+    expect(text).not.toContain('Not served')
+  })
+
+  it('says what is not served, and why', () => {
+    const resources = [{ kind: 'ApiSpecification', name: 'a', conditions: [INVALID] }]
+    const notes = [{ message: 'not YAML: x' }]
+    const text = renderGreeting({ ...GREETING, status: { resources, notes, dataPlanes: [] } })
+    expect(text).toContain('0 of 1 documents')
+    expect(text).toContain('  ApiSpecification a: Invalid /spec/x: bad')
+    expect(text).toContain('  not YAML: x')
+  })
+
+  it('says that ports have moved, and where the copy is', () => {
+    const text = renderGreeting({ ...GREETING, taken: [18080], isCopy: true, manifests: '/tmp/x' })
+    expect(text).toContain('18080')
+    expect(text).toMatch(/\/tmp\/x\/ .*a copy/)
+  })
+})

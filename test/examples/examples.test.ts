@@ -1,0 +1,74 @@
+// Every request that an example tells its reader to send is sent, as it stands there, to a playground of
+// its own; the answer must be the one that stands below it.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { type Playground, startPlayground } from '../../dev/playground.ts'
+import { isReady } from '../../dev/status-view.ts'
+import { runValidateOnExamples } from './validate-examples.ts'
+import {
+  canSend,
+  EXAMPLES,
+  exampleFiles,
+  holds,
+  send,
+  type TryLine,
+  tryLinesOf,
+} from './try-lines.ts'
+
+let playground: Playground
+
+beforeAll(async () => {
+  const ports = { public: 0, management: 0, status: 0, backend: 0 }
+  playground = await startPlayground({ ports, examples: EXAMPLES, onLine: () => undefined })
+}, 30_000)
+
+afterAll(() => playground.stop())
+
+const lines: readonly TryLine[] = exampleFiles().flatMap(tryLinesOf)
+
+describe('the examples', () => {
+  it('are all served', async () => {
+    const status = await playground.status()
+    expect(status?.resources.filter((resource) => !isReady(resource))).toEqual([])
+    expect(status?.notes).toEqual([])
+    expect(status?.resources.length).toBeGreaterThan(exampleFiles().length)
+  })
+
+  it('are judged good by the validate command, without a warning', async () => {
+    expect(await runValidateOnExamples()).toEqual({ exitCode: 0, findings: '' })
+  })
+
+  it.each(exampleFiles().filter((file) => file !== 'realm.yaml'))(
+    '%s tells what to send and what comes back',
+    (file) => {
+      const tries = tryLinesOf(file)
+      expect(tries.length).toBeGreaterThan(0)
+      for (const { expected } of tries) expect(expected).toMatch(/^[1-5]\d\d/)
+    },
+  )
+
+  it.each([
+    ['another status', { status: 200, text: 'a b' }, '201 … a'],
+    ['another order', { status: 200, text: 'a b' }, '200 … b … a'],
+    ['a part that is not there', { status: 200, text: 'a b' }, '200 … c'],
+  ])('%s does not pass', (_name, answer, expected) => {
+    expect(holds(answer, expected)).toBe(false)
+  })
+})
+
+if (canSend()) {
+  describe('what a reader sends', () => {
+    it.each(lines.map((line) => [line.file, line.command, line.expected] as const))(
+      '%s: %s',
+      async (_file, command, expected) => {
+        const answer = await send(
+          command.replaceAll('127.0.0.1:18080', new URL(playground.urls.public).host),
+        )
+        const asExpected = holds(answer, expected)
+        expect(asExpected ? expected : answer.text).toBe(expected)
+      },
+    )
+  })
+} else {
+  process.stderr.write('skipped: there is no curl to try the examples with\n')
+}

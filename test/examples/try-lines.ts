@@ -1,0 +1,55 @@
+// The examples in; every request that their comments tell one to send, in order, and a real shell that
+// sends it, out. Where a machine has no curl there is nothing to send with: none go out then.
+
+import { execFile, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { env } from 'node:process'
+import { promisify } from 'node:util'
+import { readTries } from '../../dev/manifest-tries.ts'
+
+export const EXAMPLES: string = join(import.meta.dirname, '../../examples')
+
+export interface TryLine {
+  readonly file: string
+  readonly command: string
+  readonly expected: string
+}
+
+export const exampleFiles = (): readonly string[] =>
+  readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml'))
+
+export const tryLinesOf = (file: string): readonly TryLine[] =>
+  readTries(readFileSync(join(EXAMPLES, file), 'utf8')).tries.map((each) => ({ file, ...each }))
+
+/** With REQUIRE_REAL=1 a machine without curl fails instead. */
+export const canSend = (): boolean =>
+  env['REQUIRE_REAL'] === '1' || spawnSync('curl', ['--version']).status === 0
+
+export interface Answer {
+  readonly status: number
+  /** Head and body as they came; what is no text is shown as latin-1. */
+  readonly text: string
+}
+
+/** @param command ends in the arguments of one curl with -i */
+export const send = async (command: string): Promise<Answer> => {
+  const line = `${command} --silent --show-error --max-time 10`
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { encoding: 'latin1' })
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(stdout)?.[1]
+  return { status: Number(status), text: stdout }
+}
+
+/** Status, and the parts of the answer in their order. */
+export const holds = ({ status, text }: Answer, expected: string): boolean => {
+  const [wanted = '', ...parts] = expected.split(' … ')
+  let from = 0
+  return (
+    status === Number(wanted) &&
+    parts.every((part) => {
+      const at = text.indexOf(part, from)
+      from = at + part.length
+      return at !== -1
+    })
+  )
+}

@@ -1,0 +1,25 @@
+// Nothing comes in; what `svc-operator validate examples` ends with and says goes out.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { EXAMPLES } from './try-lines.ts'
+
+export interface Validation {
+  readonly exitCode: unknown
+  readonly findings: string
+}
+
+const OPERATOR = join(import.meta.dirname, '../../operator/main.ts')
+
+export const runValidateOnExamples = async (): Promise<Validation> => {
+  const child = spawn(process.execPath, [OPERATOR, 'validate', EXAMPLES], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [findings, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    once(child, 'close') as Promise<unknown[]>,
+  ])
+  return { exitCode, findings }
+}
