@@ -3,7 +3,7 @@
 
 import type { StatusCodes } from './compiled.ts'
 import { ExpressionError } from './expression/errors.ts'
-import { readsOf } from './expression/reads.ts'
+import { readsOf, readsRoot } from './expression/reads.ts'
 import { evaluator } from './expression/run.ts'
 import { constant, type PipeArgument, type Template } from './expression/template.ts'
 import { FAULT, fold } from './expression/fold.ts'
@@ -25,16 +25,19 @@ export const foldInScope = (
   scope: Scope,
   findings: Findings,
 ): Template => {
-  const template = fold(value, pointer, scope.foldScope, findings.report)
+  const template = scope.allowance.take(
+    fold(value, pointer, scope.foldScope, findings.report),
+    pointer,
+  )
   const { budget } = scope.foldScope
   return bindStatusCodes(template, pointer, { codes: scope.statusCodes, budget, findings })
 }
 
 /** The template with all that reads status codes alone evaluated; what fails is reported and `FAULT`. */
 const bindStatusCodes = (template: Template, pointer: string, binding: Binding): Template => {
-  const reads = template.kind === 'constant' ? [] : readsOf(template)
-  if (!reads.includes('status_codes')) return template
-  if (reads.length === 1 && !draws(template)) return evaluate(template, pointer, binding)
+  if (!readsRoot(template, 'status_codes')) return template
+  if (readsOf(template).length === 1 && !draws(template))
+    return evaluate(template, pointer, binding)
   const bind = (child: Template, key: string | number): Template =>
     bindStatusCodes(child, childPointer(pointer, key), binding)
   switch (template.kind) {

@@ -2,10 +2,10 @@
 // document is loaded, not when the first request fails (RFC 9110 §5.1, §5.5).
 
 import type { Template } from './expression/template.ts'
-import type { Value } from './expression/value.ts'
+import { isList, type Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
+import { membersOf } from './members.ts'
 import { childPointer } from './problem.ts'
-import { membersOf } from './scope.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
@@ -32,7 +32,8 @@ export const checkHeaders = (template: Template, pointer: string, findings: Find
 }
 
 const checkValue = (value: Value, pointer: string, findings: Findings): void => {
-  if (typeof value === 'string' && !isHeaderValue(value))
+  const texts = isList(value) ? value : [value]
+  if (texts.some((text) => typeof text === 'string' && !isHeaderValue(text)))
     findings.problem(
       'invalid_value',
       pointer,

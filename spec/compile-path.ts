@@ -9,7 +9,7 @@ import { compileSecurity } from './compile-security.ts'
 import type { CompiledOperation, CompiledPath, CompiledSecurity } from './compiled.ts'
 import { type Method, METHODS, type Scheme } from './document.ts'
 import { fold } from './expression/fold.ts'
-import { constant } from './expression/template.ts'
+import { constant, type Template } from './expression/template.ts'
 import { isMap, type Value, type ValueMap } from './expression/value.ts'
 import type { Findings } from './findings.ts'
 import { readTexts, toFoldedMap } from './folded.ts'
@@ -103,25 +103,23 @@ const compilePatterns = (
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
 const createPathScope = (raw: ValueMap, pointer: string, version: VersionGround): Scope => {
   const { scope, findings } = version
-  const expand = (key: 'variables' | 'defaults'): unknown => {
-    const value = Object.hasOwn(raw, key) ? raw[key] : undefined
-    if (typeof value !== 'string') return value
+  const written = (key: InheritedMap): Value | undefined =>
+    Object.hasOwn(raw, key) ? raw[key] : undefined
+  const give = (key: InheritedMap): Template | undefined => {
+    const value = written(key)
+    if (typeof value !== 'string') return undefined
     const place = childPointer(pointer, key)
     const template = fold(value, place, scope.foldScope, findings.report)
-    if (toFoldedMap(template, place, findings) === undefined) return undefined
-    if (template.kind === 'constant') return template.value
-    findings.problem(
-      'invalid_value',
-      place,
-      `${key} must be known when the document is loaded: no value in it may read the request`,
-    )
-    return undefined
+    return toFoldedMap(template, place, findings) && scope.allowance.take(template, place)
   }
-  const variables = expand('variables')
-  const defaults = expand('defaults')
-  if (!isMap(variables) && !isMap(defaults)) return scope
-  return createScope({ pointer, variables, defaults }, scope, findings)
+  const variables = written('variables')
+  const defaults = written('defaults')
+  if (variables === undefined && defaults === undefined) return scope
+  const given = { variables: give('variables'), defaults: give('defaults') }
+  return createScope({ pointer, variables, defaults, given }, scope, findings)
 }
+
+type InheritedMap = 'variables' | 'defaults'
 
 const compileOperations = (
   raw: ValueMap,

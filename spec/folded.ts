@@ -5,8 +5,8 @@ import { FAULT } from './expression/fold.ts'
 import type { Template } from './expression/template.ts'
 import { isList, isMap } from './expression/value.ts'
 import type { Findings } from './findings.ts'
+import { membersOf } from './members.ts'
 import { childPointer } from './problem.ts'
-import { membersOf } from './scope.ts'
 
 /** A map whose members are folded values. `get` gives undefined for absent and for faulty members. */
 export interface FoldedMap {

@@ -1,0 +1,45 @@
+// Things that need each other, by name, are settled one by one, whatever the order: a worklist, because a
+// chain of ten thousand must not run out of stack.
+
+interface Frame {
+  readonly name: string
+  /** What it needs and has not been looked at. */
+  needs: string[]
+}
+
+export interface Settling {
+  isSettled(name: string): boolean
+  /** Settles `name`, or changes nothing and tells what must be settled before. */
+  attempt(name: string): readonly string[]
+  /** Settles all of these, which need each other in a circle: the last is the first again. */
+  settleCycle(chain: readonly string[]): void
+}
+
+/** Settles every one of `names`; each is attempted again for each time that it lacked something. */
+export const settleAll = (names: Iterable<string>, settling: Settling): void => {
+  for (const name of names) {
+    const needs = settling.isSettled(name) ? [] : settling.attempt(name)
+    if (needs.length > 0) settle({ name, needs: [...needs] }, settling)
+  }
+}
+
+const settle = (start: Frame, settling: Settling): void => {
+  const stack: Frame[] = [start]
+  /** Name → its place on the stack. */
+  const open = new Map([[start.name, 0]])
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const next = top.needs.pop()
+    if (next === undefined) {
+      if (!settling.isSettled(top.name)) top.needs = [...settling.attempt(top.name)]
+      if (top.needs.length > 0) continue
+      stack.pop()
+      open.delete(top.name)
+    } else if (!settling.isSettled(next)) {
+      const at = open.get(next)
+      if (at === undefined) {
+        open.set(next, stack.length)
+        stack.push({ name: next, needs: [] })
+      } else settling.settleCycle([...stack.slice(at).map(({ name }) => name), next])
+    }
+  }
+}
