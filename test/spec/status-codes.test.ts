@@ -40,8 +40,16 @@ describe('STATUS_CODES', () => {
     expect(STATUS_CODES[uri]).toBe(status)
   })
 
-  it('has 33 entries, cannot be changed and knows no prototype', () => {
-    expect(Object.keys(STATUS_CODES)).toHaveLength(33)
+  it('maps what an upstream answers to that very status, and nothing beyond', () => {
+    const upstream = Object.entries(STATUS_CODES).filter(([uri]) => uri.includes('.upstream.'))
+    expect(upstream).toHaveLength(200)
+    for (const [uri, status] of upstream) expect(uri).toBe(`svc.error.upstream.${status}`)
+    expect(Math.min(...upstream.map(([, status]) => status))).toBe(400)
+    expect(Math.max(...upstream.map(([, status]) => status))).toBe(599)
+  })
+
+  it('has 33 further entries, cannot be changed and knows no prototype', () => {
+    expect(Object.keys(STATUS_CODES)).toHaveLength(233)
     expect(Object.isFrozen(STATUS_CODES)).toBe(true)
     expect(['constructor', '__proto__', 'toString'].map((name) => STATUS_CODES[name])).toEqual([
       undefined,

@@ -1,0 +1,36 @@
+// What compile() gave comes in, YAML for a golden file goes out: everything of it, but for the 233 status
+// codes that every version begins with.
+
+import { Document, isCollection, visit } from 'yaml'
+import type { Compilation } from '../../../spec/compile.ts'
+import type { CompiledVersion } from '../../../spec/compiled.ts'
+import { STATUS_CODES } from '../../../spec/status-codes.ts'
+
+const LINE = 110
+
+export const printCompilation = (compilation: Compilation): string => {
+  const data = 'problems' in compilation ? compilation : withOwnCodes(compilation)
+  const document = new Document(data, { aliasDuplicateObjects: false })
+  visit(document, {
+    Collection: (key, node, path) => {
+      // What fits on a line stands on one.
+      const isShort = JSON.stringify(node).length + 4 * path.length < LINE
+      if (isCollection(node) && key !== null && isShort) node.flow = true
+    },
+  })
+  return document.toString({ lineWidth: LINE })
+}
+
+const withOwnCodes = ({ compiled, warnings }: Exclude<Compilation, { problems: unknown }>) => ({
+  warnings,
+  compiled: {
+    ...compiled,
+    versions: compiled.versions.map(({ statusCodes, ...version }) => ({
+      ...version,
+      ownStatusCodes: ownCodes(statusCodes),
+    })),
+  },
+})
+
+const ownCodes = (codes: CompiledVersion['statusCodes']) =>
+  Object.fromEntries(Object.entries(codes).filter(([uri, code]) => STATUS_CODES[uri] !== code))
