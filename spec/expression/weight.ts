@@ -15,37 +15,39 @@ export interface Size {
 /** Values that a template expands to. */
 export const weightOf = (template: Template): number => sizeOf(template).weight
 
-/** Measured once per template or container: what is shared is never walked again. */
+/** What is shared is not walked again, unless that is quicker than to look it up: three times, up to here. */
 const known = new WeakMap<object, Size>()
+const REMEMBERED_FROM = 64
 
 const LEAF: Size = { weight: 1, depth: 0 }
 
 export const sizeOf = (template: PipeArgument): Size => {
   if (template.kind === 'constant') return sizeOfValue(template.value)
   if (template.kind === 'read' || template.kind === 'piped') return LEAF
-  return remember(template, () => around(childrenOf(template).map(sizeOf)))
+  return known.get(template) ?? remember(template, around(childrenOf(template), sizeOf))
 }
 
 const sizeOfValue = (value: Value): Size => {
-  if (typeof value === 'string') return { weight: 1 + (value.length >> 6), depth: 0 }
+  if (typeof value === 'string') {
+    return value.length < 64 ? LEAF : { weight: 1 + (value.length >> 6), depth: 0 }
+  }
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return LEAF
-  return remember(value, () =>
-    around((isList(value) ? value : Object.values(value)).map(sizeOfValue)),
+  return (
+    known.get(value) ??
+    remember(value, around(isList(value) ? value : Object.values(value), sizeOfValue))
   )
 }
 
-const remember = (key: object, measure: () => Size): Size => {
-  const before = known.get(key)
-  if (before !== undefined) return before
-  const size = measure()
-  known.set(key, size)
+const remember = (key: object, size: Size): Size => {
+  if (size.weight >= REMEMBERED_FROM) known.set(key, size)
   return size
 }
 
-const around = (sizes: readonly Size[]): Size => {
+const around = <T>(children: readonly T[], sizeOfChild: (child: T) => Size): Size => {
   let weight = 1
   let depth = 0
-  for (const size of sizes) {
+  for (const child of children) {
+    const size = sizeOfChild(child)
     weight += size.weight
     depth = Math.max(depth, size.depth)
   }
