@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
 import type { GatewaySettings } from './config.ts'
 import { openListeners, type Listeners } from './listeners.ts'
-import type { ServingParts } from './plane.ts'
+import { exportMetrics, type ServingParts } from './plane.ts'
 import { StartError } from './start-error.ts'
 
 /** The parts of `process` that a worker needs. */
@@ -56,7 +56,11 @@ export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
   }
 
   const measure = async (task: number): Promise<void> => {
-    channel.send?.({ kind: 'metrics', task, state: (await running?.parts.exportMetrics()) ?? [] })
+    channel.send?.({
+      kind: 'metrics',
+      task,
+      state: running === undefined ? [] : await exportMetrics(running.parts, listeners),
+    })
   }
 
   channel.on('message', (message) => {

@@ -1,5 +1,6 @@
 // Every metric of the data plane: name, labels, buckets. No part of the program names a metric elsewhere.
 
+import { seriesOf, type FamilyState } from '../telemetry/metrics-state.ts'
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
 import { measureProcess } from '../telemetry/process-metrics.ts'
 import { createRequestMetrics, type RequestMetrics } from '../telemetry/request-metrics.ts'
@@ -28,12 +29,6 @@ const METRICS = {
     name: 'svc_gateway_upstream_connections',
     help: 'Per origin: connections open (connected) and busy (running), requests that wait (queued).',
     labels: ['origin', 'state'],
-  },
-  connections: {
-    kind: 'gauge',
-    name: 'svc_gateway_connections',
-    help: 'Client connections open, by listener.',
-    labels: ['listener'],
   },
   requestsInFlight: {
     kind: 'gauge',
@@ -107,4 +102,17 @@ export const createMeasurements = (): Measurements => {
   metrics.include(() => requests.families())
   metrics.include(measureProcess())
   return { metrics, requests }
+}
+
+/** Client connections open, by name of the listener: counted by the system, so read when asked for. */
+export const connectionsFamily = (counts: Readonly<Record<string, number>>): FamilyState => {
+  const name = 'svc_gateway_connections'
+  return {
+    name,
+    help: 'Client connections open, by listener.',
+    type: 'gauge',
+    merge: 'sum',
+    series: Object.keys(counts).map((listener) => seriesOf(name, { listener })),
+    values: Object.values(counts),
+  }
 }

@@ -6,6 +6,7 @@ import type { Log } from '../telemetry/log.ts'
 import type { GatewaySettings } from './config.ts'
 import type { ServerHandlers } from './http-server.ts'
 import { openListeners, type ListenerName, type Listeners } from './listeners.ts'
+import { connectionsFamily } from './metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from './store/serving.ts'
 
@@ -45,7 +46,7 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
     announce: (urls) => {
       parts.announce?.(urls)
     },
-    exportMetrics: async () => mergeStates([await parts.exportMetrics()]),
+    exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
     beginDraining: () => {
       listeners?.beginDraining()
     },
@@ -57,4 +58,13 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
       listeners?.abort()
     },
   }
+}
+
+/** What one serving process counted, and who is connected to it. */
+export const exportMetrics = async (
+  parts: ServingParts,
+  listeners: Listeners | undefined,
+): Promise<MetricsState> => {
+  const counts = (await listeners?.connections()) ?? {}
+  return [...(await parts.exportMetrics()), connectionsFamily(counts)]
 }
