@@ -21,7 +21,7 @@ import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } fro
 import { toPlain } from './plain.ts'
 import { operationReads } from './operation-reads.ts'
 import { childPointer } from './problem.ts'
-import type { Scope } from './scope.ts'
+import type { Placed, Scope } from './scope.ts'
 import { validatePart } from './validate.ts'
 
 const PROVIDES: readonly ContentType[] = [
@@ -31,6 +31,7 @@ const PROVIDES: readonly ContentType[] = [
   'application/msgpack; charset=utf-8',
 ]
 const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-urlencoded']
+const NO_HEADERS = constant({})
 const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
 /** Fields of §2.10: reading any other key of `request` can only fail. */
@@ -49,6 +50,8 @@ export interface PathGround {
   readonly scope: Scope
   readonly security: CompiledSecurity
   readonly findings: Findings
+  /** Inherited header maps that have been judged: a version's paths share them. */
+  readonly judgedHeaders: Map<Placed, Template>
 }
 
 export const compileOperation = (
@@ -93,12 +96,16 @@ const judgeGiven = (
 }
 
 /** The nearest of the path's and the defaults' headers, whole. */
-export const compilePathHeaders = ({ map, scope, findings }: PathGround): Template => {
+export const compilePathHeaders = (ground: PathGround): Template => {
+  const { map, scope, findings, judgedHeaders } = ground
   const placed = nearest(['headers'], [map], scope)
-  if (placed === undefined) return constant({})
+  if (placed === undefined) return NO_HEADERS
+  const judged = judgedHeaders.get(placed)
+  if (judged !== undefined) return judged
   const template = readShape(placed.template, placed.pointer, 'map', findings)
   if (template !== undefined) checkHeaders(template, placed.pointer, findings)
-  return template ?? constant({})
+  judgedHeaders.set(placed, template ?? NO_HEADERS)
+  return template ?? NO_HEADERS
 }
 
 const compileTypes = (

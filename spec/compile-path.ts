@@ -43,6 +43,7 @@ export interface VersionGround {
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
   readonly findings: Findings
+  readonly judgedHeaders: PathGround['judgedHeaders']
 }
 
 export interface PathResult {
@@ -68,7 +69,13 @@ export const compilePath = (
   )
   if (map === undefined) return { path: undefined, security: undefined }
   const security = compileSecurity(nearest(['security'], [map], scope), realm, findings)
-  const ground: PathGround = { map, scope, security: security ?? { type: 'anonymous' }, findings }
+  const ground: PathGround = {
+    map,
+    scope,
+    security: security ?? { type: 'anonymous' },
+    findings,
+    judgedHeaders: version.judgedHeaders,
+  }
   const operations = compileOperations(raw, pointer, ground)
   const schemes = nearest(['schemes'], [map], scope)
   const path: CompiledPath = {

@@ -40,6 +40,7 @@ export const compileVersion = (
     scope,
     realm,
     findings,
+    judgedHeaders: new Map(),
   }
   const own = inheritedSecurity(ground)
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>

@@ -2,10 +2,9 @@
 // the request may wait where the language allows it. Every refusal names the place.
 
 import { FAULT } from './expression/fold.ts'
-import type { Template } from './expression/template.ts'
-import { isList, isMap } from './expression/value.ts'
+import { constant, type MapTemplate, type Template } from './expression/template.ts'
+import { isList, isMap, type ValueMap } from './expression/value.ts'
 import type { Findings } from './findings.ts'
-import { membersOf } from './members.ts'
 import { childPointer } from './problem.ts'
 
 /** A map whose members are folded values. `get` gives undefined for absent and for faulty members. */
@@ -22,26 +21,30 @@ export const toFoldedMap = (
   findings: Findings,
 ): FoldedMap | undefined => {
   if (template === FAULT) return undefined
-  const isKnownMap =
-    template.kind === 'map' || (template.kind === 'constant' && isMap(template.value))
-  if (!isKnownMap) {
-    const message =
-      template.kind === 'constant'
-        ? 'a map is expected here'
-        : 'a map is expected here that is known, key by key, when the document is loaded'
-    findings.problem('invalid_datatype', pointer, message)
-    return undefined
-  }
-  const members = new Map(membersOf(template))
-  return {
-    pointer,
-    keys: [...members.keys()],
-    get: (key) => {
-      const member = members.get(key)
-      return member === FAULT ? undefined : member
-    },
-  }
+  if (template.kind === 'map') return waitingMap(template, pointer)
+  const isConstant = template.kind === 'constant'
+  if (isConstant && isMap(template.value)) return knownMap(template.value, pointer)
+  const message = isConstant
+    ? 'a map is expected here'
+    : 'a map is expected here that is known, key by key, when the document is loaded'
+  findings.problem('invalid_datatype', pointer, message)
+  return undefined
 }
+
+const knownMap = (map: ValueMap, pointer: string): FoldedMap => ({
+  pointer,
+  keys: Object.keys(map),
+  get: (key) => (Object.hasOwn(map, key) ? constant(map[key] ?? null) : undefined),
+})
+
+const waitingMap = ({ entries }: MapTemplate, pointer: string): FoldedMap => ({
+  pointer,
+  keys: entries.map((entry) => entry[0]),
+  get: (key) => {
+    const member = entries.find((entry) => entry[0] === key)?.[1]
+    return member === FAULT ? undefined : member
+  },
+})
 
 export interface IntegerRange {
   readonly minimum: number

@@ -1,25 +1,13 @@
 // Maps as templates: their members in, and out again.
 
 import { constant, type Template } from './expression/template.ts'
-import { isMap, setOwn, type Value, type ValueMap } from './expression/value.ts'
-
-type Members = readonly (readonly [name: string, member: Template])[]
-
-/** Of a constant map: listed once, however many paths inherit it. */
-const known = new WeakMap<ValueMap, Members>()
+import { isMap, setOwn, type Value } from './expression/value.ts'
 
 /** Members of a map that is known as a map; none of anything else. */
-export const membersOf = (template: Template): Members => {
+export const membersOf = (template: Template): readonly (readonly [string, Template])[] => {
   if (template.kind === 'map') return template.entries
-  return template.kind === 'constant' && isMap(template.value) ? listMembers(template.value) : []
-}
-
-const listMembers = (map: ValueMap): Members => {
-  const before = known.get(map)
-  if (before !== undefined) return before
-  const members = Object.entries(map).map(([key, value]) => [key, constant(value)] as const)
-  known.set(map, members)
-  return members
+  if (template.kind !== 'constant' || !isMap(template.value)) return []
+  return Object.entries(template.value).map(([name, value]) => [name, constant(value)])
 }
 
 /** The map of these members: a constant where all of them are. */

@@ -38,17 +38,29 @@ export const createScope = (level: Level, parent: Scope | undefined, findings: F
   const allowance = parent?.allowance ?? createAllowance(findings)
   const foldScope = new LevelFold(entries, parent?.foldScope, { findings, allowance })
   settleAll(entries.keys(), foldScope)
+  const defaults = placedDefaults(entries, foldScope)
   return {
     foldScope,
     allowance,
     statusCodes: mergeStatusCodes(entries, parent, foldScope, { findings, allowance }),
     default: (name) => {
-      const entry = entries.get(labelOf('defaults', name))
-      if (entry === undefined) return parent?.default(name)
-      const { pointer } = entry
-      return { template: allowance.take(foldScope.settled('defaults', name), pointer), pointer }
+      const placed = defaults.get(name)
+      if (placed === undefined) return parent?.default(name)
+      const { template, pointer } = placed
+      return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
     },
   }
+}
+
+const placedDefaults = (
+  entries: ReadonlyMap<string, Entry>,
+  foldScope: LevelFold,
+): ReadonlyMap<string, Placed> => {
+  const defaults = new Map<string, Placed>()
+  for (const { group, name, pointer } of entries.values())
+    if (group === 'defaults')
+      defaults.set(name, { template: foldScope.settled(group, name), pointer })
+  return defaults
 }
 
 const STATUS_CODES_READ: ReadTemplate = { kind: 'read', root: 'status_codes', keys: [] }
