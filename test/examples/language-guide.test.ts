@@ -1,0 +1,43 @@
+// The function table of docs/language.md: each example gives what stands beside it, and no function lacks.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { functionNames } from '../../spec/expression/functions.ts'
+import { evaluator } from '../../spec/expression/run.ts'
+import { contextOf, folded } from '../spec/expression/scope-of.ts'
+
+const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/language.md'), 'utf8')
+
+const variables: ValueMap = {
+  price: 13.99,
+  text: '42.0',
+  flag: 'true',
+  list: [3, 1, 2],
+  map: { a: 1, b: 2 },
+  more: { b: 3 },
+  null: null,
+}
+
+/** Cells between bars, those that stand in code included; a bar within is written `\|`. */
+const rows = [
+  ...GUIDE.matchAll(/^\| `([a-z:0-9]+)[^`]*` \|.*\| `(\{\{.*\}\})` \| `(.*)` \|$/gm),
+].map(([, name = '', expression = '', result = '']) => ({
+  name,
+  expression: expression.replaceAll('\\|', '|'),
+  result,
+}))
+
+describe('the function table', () => {
+  it.each(rows)('$expression gives $result', ({ expression, result }) => {
+    const { template, messages } = folded(expression, { variables })
+    expect(messages).toEqual([])
+    expect(evaluator(template)(contextOf())).toEqual(JSON.parse(result))
+  })
+
+  it('names every function', () => {
+    const documented = new Set([...rows.map(({ name }) => name), 'random'])
+    expect([...documented].sort()).toEqual(functionNames().split(', ').sort())
+  })
+})
