@@ -97,8 +97,9 @@ const serveFixed = (
   const contentType = pickContentType(head.accept, operation.offers)
   const fixed = contentType && operation.fixed.get(contentType)
   if (fixed === undefined) return false
-  writeFixed(response, fixed, arrival.id, language)
-  const bytes = request.method === 'HEAD' ? 0 : fixed.bytes
+  const isHead = request.method === 'HEAD'
+  writeFixed(response, fixed, { requestId: arrival.id, language, isHead })
+  const bytes = isHead ? 0 : fixed.bytes
   report(options, arrival, operation, { status: fixed.status, bytes })
   return true
 }

@@ -1,49 +1,77 @@
 // Answers that are the same for every request, made once per content type: nothing is evaluated, no
-// context is built, and the head is a copied list in which two entries change.
+// context is built, and the head is a text to which the request's id and language are added.
 
 import type { ServerResponse } from 'node:http'
 import type { Answer } from './response-plan.ts'
-import { composeHead, type Envelope, hasNoBody, isAscii } from './write-answer.ts'
+import { headLines, presetHead } from './head-text.ts'
+import { headerOf } from './response-headers.ts'
+import {
+  composeHead,
+  type Envelope,
+  hasNoBody,
+  isAscii,
+  isSpecial,
+  writeAnswer,
+} from './write-answer.ts'
+
+/** Name and value of the request's id, which `composeHead` puts first. */
+const ID_ENTRIES = 2
 
 export interface FixedAnswer {
   readonly status: number
-  /** Flat list that begins with x-request-id and content-language. */
-  readonly head: readonly string[]
-  readonly languageIndex: number
+  /** Head lines but for the id of the request and the language picked for it. */
+  readonly lines: string
+  /** False where the document sets the language by itself. */
+  readonly addsLanguage: boolean
+  /** The same answer for the long way. */
+  readonly answer: Answer
+  readonly envelope: Envelope
   readonly body: string | Buffer
   readonly encoding: 'latin1' | 'utf8'
   readonly bytes: number
+  readonly isOrdinary: boolean
 }
 
 /** `envelope` gives what stays; its id and language are replaced at each writing. */
 export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
-  const head = composeHead(answer, envelope)
   const { status } = answer
+  const head = composeHead(answer, { ...envelope, language: undefined }).slice(ID_ENTRIES)
   const text = typeof answer.body === 'string' ? answer.body : undefined
   const body = text !== undefined && isAscii(text) ? text : Buffer.from(answer.body)
   const length = body.length
   const isBodyless = hasNoBody(status)
   return {
     status,
-    head: isBodyless ? head : [...head, 'content-length', String(length)],
-    languageIndex: head.indexOf('content-language') + 1,
+    lines: headLines([...head, 'content-length', String(length)]),
+    addsLanguage: headerOf(answer.headers, 'content-language') === undefined,
+    answer,
+    envelope,
     body,
+    isOrdinary: !isBodyless && !head.some(isSpecial),
     encoding: typeof body === 'string' ? 'latin1' : 'utf8',
     bytes: isBodyless ? 0 : length,
   }
 }
 
-/** Gives the bytes of the body that were written. */
+interface FixedRequest {
+  readonly requestId: string
+  readonly language: string
+  readonly isHead: boolean
+}
+
+/** One write for head and body. */
 export const writeFixed = (
   response: ServerResponse,
   fixed: FixedAnswer,
-  requestId: string,
-  language: string,
+  { requestId, language, isHead }: FixedRequest,
 ): void => {
-  const head = fixed.head.slice()
-  head[1] = requestId
-  if (fixed.languageIndex > 0) head[fixed.languageIndex] = language
-  response.writeHead(fixed.status, head)
-  if (fixed.bytes === 0) response.end()
+  const languageLine = fixed.addsLanguage ? `content-language: ${language}\r\n` : ''
+  const lines = `x-request-id: ${requestId}\r\n${languageLine}${fixed.lines}`
+  if (!fixed.isOrdinary || !presetHead(response, fixed.status, lines)) {
+    const envelope = { ...fixed.envelope, requestId, language }
+    writeAnswer(response, fixed.answer, envelope, isHead)
+    return
+  }
+  if (isHead || fixed.bytes === 0) response.end()
   else response.end(fixed.body, fixed.encoding)
 }

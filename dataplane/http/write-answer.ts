@@ -2,6 +2,7 @@
 // list and one string where possible: node then makes a single write of it.
 
 import type { ServerResponse } from 'node:http'
+import { headLines, presetHead } from './head-text.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 
@@ -27,7 +28,7 @@ export const writeAnswer = (
   const head = composeHead(answer, envelope)
   const isBodyless = hasNoBody(status)
   if (!isBodyless) head.push('content-length', String(body.length))
-  response.writeHead(status, head)
+  sendHead(response, status, head)
   if (isBodyless || isHead || body.length === 0) {
     response.end()
     return 0
@@ -36,6 +37,16 @@ export const writeAnswer = (
   else response.end(body)
   return body.length
 }
+
+/** @param head ends the response's framing where there is a body: it holds its Content-Length */
+const sendHead = (response: ServerResponse, status: number, head: readonly string[]): void => {
+  const isPlain = !hasNoBody(status) && !head.some(isSpecial)
+  if (!isPlain || !presetHead(response, status, headLines(head)))
+    response.writeHead(status, [...head])
+}
+
+/** Names that node must see, for they change what it does. Values are never just such a word. */
+export const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
 
 /** Longer texts are not joined with the head into one string. */
 const ONE_WRITE_CHARACTERS = 16_384
