@@ -1,101 +1,64 @@
-// Load on one URL for a bounded time: requests a second and the CPU time the server spent on each. wrk
-// where the machine has it, autocannon otherwise.
+// Load on one server for a bounded time: requests a second, the CPU time that the server spent on each and
+// the most memory it held. wrk where the machine has it, autocannon otherwise.
 
 import { execFile } from 'node:child_process'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cpuMicros, has } from './machine.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { runAutocannon } from './autocannon.ts'
+import { hasPackage, type Machine } from './machine.ts'
+import { readFigures } from './process-figures.ts'
+import type { Measured } from './statistics.ts'
+import { type Load, type Loaded, parseWrk, wrkCommand, wrkScript } from './wrk.ts'
 
 const run = promisify(execFile)
 
-export interface Load {
-  readonly url: string
-  readonly seconds: number
-  readonly connections: number
-  /** Hosts to draw from at random; the URL's own if left out. */
-  readonly hosts?: readonly string[]
-}
+export const canLoad = (machine: Machine): boolean => machine.has('wrk') || hasPackage('autocannon')
 
-export interface Measured {
-  readonly perSecond: number
-  readonly cpuMicros: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-}
-
-/** @param pid of the server, for its CPU time */
-export const measure = async (load: Load, pid: number): Promise<Measured> => {
-  const before = cpuMicros(pid)
-  const result = has('wrk') ? await runWrk(load) : await runAutocannon(load)
-  const spent = cpuMicros(pid) - before
+/** @param pid of the server, for its CPU time and memory */
+export const measure = async (machine: Machine, load: Load, pid: number): Promise<Measured> => {
+  const memory = watchMemory(pid)
+  const before = readFigures(pid)
+  const loaded = await generate(machine, load).finally(memory.stop)
+  const spentMicros = readFigures(pid).cpuMicros - before.cpuMicros
   return {
-    perSecond: result.requests / result.seconds,
-    cpuMicros: spent / result.requests,
-    p50Ms: result.p50Ms,
-    p99Ms: result.p99Ms,
+    perSecond: loaded.requests / loaded.seconds,
+    cpuMicros: spentMicros / loaded.requests,
+    p50Ms: loaded.p50Ms,
+    p99Ms: loaded.p99Ms,
+    peakRssMegabytes: memory.peak(),
+    socketErrors: loaded.socketErrors,
   }
 }
 
-interface Result {
-  readonly requests: number
-  readonly seconds: number
-  readonly p50Ms: number
-  readonly p99Ms: number
+const SAMPLE_MS = 100
+
+const watchMemory = (pid: number): { readonly stop: () => void; readonly peak: () => number } => {
+  let peak = readFigures(pid).rssMegabytes
+  const sample = (): void => {
+    peak = Math.max(peak, readFigures(pid).rssMegabytes)
+  }
+  const timer = setInterval(sample, SAMPLE_MS)
+  return {
+    stop: () => {
+      sample()
+      clearInterval(timer)
+    },
+    peak: () => peak,
+  }
 }
 
-const DONE = `done = function(summary, latency)
-  if summary.errors.status > 0 then print("BAD " .. summary.errors.status) end
-  print(string.format("RESULT %d %f %f %f", summary.requests, summary.duration / 1e6,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
-end
-`
-
-const runWrk = async (load: Load): Promise<Result> => {
-  const script = join(mkdtempSync(join(tmpdir(), 'bench-')), 'load.lua')
-  writeFileSync(script, hostsScript(load.hosts) + DONE)
-  const pinned = has('taskset') ? ['taskset', '-c', '1'] : []
-  const line = [...pinned, 'wrk', '-t1', `-c${load.connections}`, `-d${load.seconds}s`, '-s', script, load.url]
-  const [program = '', ...args] = line
+const generate = async (machine: Machine, load: Load): Promise<Loaded> => {
+  if (!machine.has('wrk')) return runAutocannon(load)
+  await using directory = await makeTempDir()
+  const script = join(directory.path, 'load.lua')
+  await writeFile(script, wrkScript(load))
+  const [program = '', ...args] = machine.pin('load', wrkCommand(load, script))
   const { stdout } = await run(program, args)
-  if (stdout.includes('BAD')) throw new Error(`${load.url} answered with errors: ${stdout}`)
-  const [, requests, seconds, p50, p99] = /RESULT (\d+) ([\d.]+) ([\d.]+) ([\d.]+)/.exec(stdout) ?? []
-  return {
-    requests: Number(requests),
-    seconds: Number(seconds),
-    p50Ms: Number(p50),
-    p99Ms: Number(p99),
+  try {
+    return parseWrk(stdout)
+  } catch (error) {
+    throw new Error(`the load on ${load.url} failed`, { cause: error })
   }
-}
-
-const hostsScript = (hosts: readonly string[] | undefined): string =>
-  hosts === undefined
-    ? ''
-    : `local hosts = {${hosts.map((host) => `"${host}"`).join(',')}}
-request = function()
-  wrk.headers["Host"] = hosts[math.random(#hosts)]
-  return wrk.format("GET", "/v1/resource-" .. math.random(0, 19) .. "/7")
-end
-`
-
-interface Autocannon {
-  (options: object): Promise<{
-    readonly requests: { readonly total: number }
-    readonly duration: number
-    readonly latency: { readonly p50: number; readonly p99: number }
-  }>
-}
-
-const runAutocannon = async (load: Load): Promise<Result> => {
-  const name = 'autocannon'
-  const { default: autocannon } = (await import(name)) as { default: Autocannon }
-  const host = load.hosts?.[0]
-  const { requests, duration, latency } = await autocannon({
-    url: load.url,
-    connections: load.connections,
-    duration: load.seconds,
-    ...(host === undefined ? {} : { headers: { host } }),
-  })
-  return { requests: requests.total, seconds: duration, p50Ms: latency.p50, p99Ms: latency.p99 }
 }

@@ -1,81 +1,95 @@
-// The machine of a benchmark: programs it has, cores they are pinned to, CPU time and memory they used.
+// What the machine of a benchmark has: programs, cores, and which of them a command is pinned to. Looked
+// at once, at the start.
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer, connect, type AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 
-export const has = (program: string): boolean =>
-  spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
+const PROGRAMS = ['taskset', 'wrk', 'nginx', 'haproxy', 'caddy'] as const
 
-export const freePort = async (): Promise<number> => {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
+export type Program = (typeof PROGRAMS)[number]
+
+/** The server under test has a core of its own; load, upstream and the benchmark itself share the other. */
+export type Core = 'server' | 'load'
+
+const CORES = { server: '0', load: '1' } as const satisfies Record<Core, string>
+
+export interface Machine {
+  has(program: Program): boolean
+  readonly isPinned: boolean
+  /** The command line that runs `command` on that core; unchanged where cores cannot be chosen. */
+  pin(core: Core, command: readonly string[]): readonly string[]
 }
 
-export interface Running {
-  readonly child: ChildProcess
-  readonly pid: number
-  stop(): Promise<void>
-}
-
-/** Pinned to one core where `taskset` is there; resolves when `port` takes connections. */
-export const start = async (
-  command: readonly string[],
-  core: number,
-  port: number,
-): Promise<Running> => {
-  const line = has('taskset') ? ['taskset', '-c', String(core), ...command] : [...command]
-  const [program = '', ...args] = line
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] })
-  await untilListening(port, child)
+export const lookAtMachine = (): Machine => {
+  const present = new Set(
+    PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0),
+  )
+  const isPinned = present.has('taskset') && availableParallelism() > 1
   return {
-    child,
-    pid: child.pid ?? 0,
-    stop: async () => {
-      if (child.exitCode !== null) return
-      child.kill('SIGINT')
-      await Promise.race([new Promise((resolve) => child.once('exit', resolve)), sleep(3000)])
-      child.kill('SIGKILL')
-    },
+    has: (program) => present.has(program),
+    isPinned,
+    pin: (core, command) => (isPinned ? ['taskset', '-c', CORES[core], ...command] : command),
   }
 }
 
-const untilListening = async (port: number, child: ChildProcess): Promise<void> => {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if (child.exitCode !== null) throw new Error(`a server ended with code ${child.exitCode}`)
-    if (await canConnect(port)) return
-    await sleep(50)
+/** So that this process, and what it starts without a word, leaves the server's core alone. */
+export const pinOwnProcess = ({ isPinned }: Machine): void => {
+  if (isPinned) spawnSync('taskset', ['-a', '-p', '-c', CORES.load, String(process.pid)])
+}
+
+/** Lines for the report: hardware, system, versions. */
+export const describeMachine = (machine: Machine): readonly string[] => {
+  const [cpu] = cpus()
+  const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
+  const versions = PROGRAMS.filter((name) => name in VERSION_OF && machine.has(name)).map(
+    (name) => `${name} ${versionOf(name)}`,
+  )
+  return [
+    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}`,
+    [`Node ${process.versions.node}`, ...PACKAGES.flatMap(packageVersion), ...versions].join(', '),
+    machine.isPinned
+      ? 'The server under test is pinned to core 0; load generator and upstream to core 1.'
+      : 'Nothing is pinned to a core: this machine has one core, or no taskset.',
+  ]
+}
+
+const VERSION_OF: Readonly<Record<string, readonly string[]>> = {
+  wrk: ['-v'],
+  nginx: ['-v'],
+  haproxy: ['-v'],
+  caddy: ['version'],
+}
+
+/** They say it on stdout or stderr, among other things. */
+const versionOf = (program: Program): string => {
+  const { stdout, stderr } = spawnSync(program, VERSION_OF[program] ?? [], { encoding: 'utf8' })
+  return /\d+\.\d+(?:\.\d+)?/.exec(stdout + stderr)?.[0] ?? ''
+}
+
+const PACKAGES = ['undici', 'fastify', 'http-proxy', 'autocannon'] as const
+
+const packageVersion = (name: string): readonly string[] => {
+  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url)
+  try {
+    const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
+    return [`${name} ${version}`]
+  } catch {
+    return []
   }
-  throw new Error(`nobody listens on port ${port}`)
 }
 
-const canConnect = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => {
-      resolve(false)
-    })
-  })
+/** True where `import(name)` finds the package. */
+export const hasPackage = (name: string): boolean => packageVersion(name).length > 0
 
-const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK']).toString())
-
-/** CPU time of a process in µs. */
-export const cpuMicros = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return ((Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND) * 1e6
-}
-
-/** Resident set of a process in MB. */
-export const rssMegabytes = (pid: number): number => {
-  const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) / 1024
+/** The commit that is measured, with a `+` when the working tree differs from it; empty outside git. */
+export const describeCommit = (): string => {
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  try {
+    const changes = git('status', '--porcelain', '--untracked-files=no', '--', 'dataplane', 'spec')
+    return git('rev-parse', '--short', 'HEAD') + (changes === '' ? '' : '+')
+  } catch {
+    return ''
+  }
 }

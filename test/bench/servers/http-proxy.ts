@@ -8,7 +8,7 @@ interface Proxy {
 }
 
 interface Library {
-  createProxyServer(options: { target: string; agent: Agent }): Proxy
+  createProxyServer(options: { target: string; agent: Agent; xfwd: boolean }): Proxy
 }
 
 const name = 'http-proxy'
@@ -16,8 +16,10 @@ const { default: library } = (await import(name)) as { default: Library }
 const proxy = library.createProxyServer({
   target: process.argv[3] ?? '',
   agent: new Agent({ keepAlive: true, maxSockets: 200 }),
+  xfwd: true,
 })
 proxy.on('error', () => undefined)
 createServer((request, response) => {
+  request.url = request.url?.slice('/v1'.length) ?? '/'
   proxy.web(request, response)
 }).listen(Number(process.argv[2]), '127.0.0.1')

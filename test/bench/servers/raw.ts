@@ -5,7 +5,7 @@ import { STATIC_BODY } from '../documents.ts'
 
 const body = JSON.stringify(STATIC_BODY)
 
-createServer((request, response) => {
+createServer((_request, response) => {
   response.writeHead(200, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

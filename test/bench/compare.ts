@@ -1,0 +1,48 @@
+// Servers that run side by side in, what each of them reaches out: measured one at a time, interleaved,
+// the reference first and last in every repetition.
+
+import { type Bench, CONNECTIONS } from './bench.ts'
+import { measure } from './load.ts'
+import { type Comparison, type Repetition, type Run, summarise } from './statistics.ts'
+import type { Load } from './wrk.ts'
+
+export interface Subject {
+  readonly name: string
+  readonly pid: number
+  readonly load: Pick<Load, 'url' | 'random' | 'pauseMs'>
+}
+
+export interface CompareOptions {
+  /** Heads the lines of progress. */
+  readonly title: string
+  readonly connections?: number
+  /** Times the warm-up of the benchmark; 1. */
+  readonly warmFactor?: number
+}
+
+/** @param subjects the reference first */
+export const compare = async (
+  bench: Bench,
+  subjects: readonly Subject[],
+  { title, connections = CONNECTIONS, warmFactor = 1 }: CompareOptions,
+): Promise<Comparison> => {
+  const { machine, timing, progress } = bench
+  const under = async ({ name, pid, load }: Subject, seconds: number): Promise<Run> => ({
+    name,
+    measured: await measure(machine, { ...load, connections, seconds }, pid),
+  })
+  for (const subject of subjects) {
+    progress(`${title}: warming up ${subject.name}`)
+    await under(subject, timing.warmSeconds * warmFactor)
+  }
+  const repetitions: Repetition[] = []
+  for (let repetition = 1; repetition <= timing.repetitions; repetition++) {
+    const runs: Run[] = []
+    for (const subject of [...subjects, ...subjects.slice(0, 1)]) {
+      progress(`${title}: ${subject.name}, ${repetition} of ${timing.repetitions}`)
+      runs.push(await under(subject, timing.seconds))
+    }
+    repetitions.push(runs)
+  }
+  return summarise(repetitions)
+}

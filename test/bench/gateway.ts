@@ -1,0 +1,95 @@
+// The gateway as it is run by hand: started on free ports, given a realm and documents through its
+// management API.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { SyncReply } from '../../spec/wire.ts'
+import { freePort } from '../support/free-port.ts'
+import { REALM } from './documents.ts'
+import type { Server, StartServer } from './server-process.ts'
+
+export interface Gateway extends Server {
+  readonly management: string
+}
+
+export interface GatewayOptions {
+  readonly flags?: readonly string[]
+  /** Of Node itself. */
+  readonly nodeFlags?: readonly string[]
+}
+
+const MAIN = fileURLToPath(new URL('../../dataplane/main.ts', import.meta.url))
+
+export const startGateway = async (
+  start: StartServer,
+  { flags = [], nodeFlags = [] }: GatewayOptions = {},
+): Promise<Gateway> => {
+  const management = `127.0.0.1:${await freePort()}`
+  const server = await start({
+    command: (port) => [
+      process.execPath,
+      ...nodeFlags,
+      MAIN,
+      '--public',
+      `127.0.0.1:${port}`,
+      '--management',
+      management,
+      '--log-level',
+      'error',
+      ...flags,
+    ],
+  })
+  const gateway = { ...server, management: `http://${management}` }
+  await untilReady(gateway)
+  return gateway
+}
+
+const ATTEMPTS = 200
+const ATTEMPT_MS = 50
+
+/** Clients are let in first: the management listener is the last to open. */
+const untilReady = async ({ management }: Gateway): Promise<void> => {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const answer = await fetch(`${management}/ping`).catch(() => undefined)
+    if (answer?.ok === true) return
+    await sleep(ATTEMPT_MS)
+  }
+  throw new Error(`nobody answers at ${management}`)
+}
+
+/** By hand: the realm, then the documents, a thousand in a call. */
+export const loadByHand = async (gateway: Gateway, documents: readonly object[]): Promise<void> => {
+  await post(gateway, '/realms', JSON.stringify(REALM))
+  for (let from = 0; from < documents.length; from += PER_CALL)
+    await postDocuments(gateway, JSON.stringify(documents.slice(from, from + PER_CALL)))
+}
+
+const PER_CALL = 1000
+
+/** @param body a JSON list of documents */
+export const postDocuments = async (gateway: Gateway, body: string): Promise<void> => {
+  checkItems(await post(gateway, '/api_specs', body))
+}
+
+/** @param body a sync call, in JSON */
+export const postSync = async (gateway: Gateway, body: string): Promise<void> => {
+  checkItems(await post(gateway, '/api_specs/_sync', body))
+}
+
+/** A benchmark of documents that were refused would look splendid. */
+const checkItems = (reply: string): void => {
+  const { items } = JSON.parse(reply) as Pick<SyncReply, 'items'>
+  const refused = items.find(({ result }) => result !== 'loaded')
+  if (refused !== undefined) throw new Error(`not loaded: ${JSON.stringify(refused)}`)
+}
+
+const post = async ({ management }: Gateway, path: string, body: string): Promise<string> => {
+  const answer = await fetch(management + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${text.slice(0, 1000)}`)
+  return text
+}

@@ -1,0 +1,120 @@
+// `make bench`: measures the gateway beside its peers, prints the tables as they are made and writes them
+// to docs/benchmarks.md. It says what was measured here and now; it asserts nothing.
+
+import { writeFileSync } from 'node:fs'
+import { type Bench, QUICK_TIMING, TIMING } from './bench.ts'
+import { type Arguments, readArguments, type TableName, USAGE } from './arguments.ts'
+import { canLoad } from './load.ts'
+import {
+  describeCommit,
+  describeMachine,
+  lookAtMachine,
+  type Machine,
+  pinOwnProcess,
+} from './machine.ts'
+import { renderSection, type Section } from './section.ts'
+import { measureCompile } from './tables/compile.ts'
+import { measureForward } from './tables/forward.ts'
+import { measureLoad } from './tables/load.ts'
+import { measureMatch } from './tables/match.ts'
+import { measureMemory } from './tables/memory.ts'
+import { measureLatency, measureProcesses } from './tables/processes.ts'
+import { measureStatic } from './tables/static.ts'
+
+interface TableMaker {
+  readonly make: (bench: Bench) => Promise<Section | readonly Section[]>
+  /** Why it cannot be made on this machine. */
+  readonly lacks: (machine: Machine) => string | undefined
+}
+
+const needsLoad = (machine: Machine): string | undefined =>
+  canLoad(machine) ? undefined : 'neither wrk nor autocannon is installed here'
+
+const MAKERS = {
+  static: { make: measureStatic, lacks: needsLoad },
+  forward: { make: measureForward, lacks: needsLoad },
+  match: { make: measureMatch, lacks: needsLoad },
+  load: { make: measureLoad, lacks: () => undefined },
+  compile: { make: measureCompile, lacks: () => undefined },
+  memory: { make: measureMemory, lacks: () => undefined },
+  processes: { make: measureProcesses, lacks: needsLoad },
+  latency: {
+    make: measureLatency,
+    lacks: (machine) =>
+      machine.has('wrk')
+        ? undefined
+        : 'wrk, which can pause between requests, is not installed here',
+  },
+} as const satisfies Record<TableName, TableMaker>
+
+const print = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const progress = (startedMs: number): Bench['progress'] => {
+  return (text) => {
+    const seconds = Math.round((performance.now() - startedMs) / 1000)
+    process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
+  }
+}
+
+const makeTable = async (name: TableName, bench: Bench): Promise<readonly string[]> => {
+  const { make, lacks }: TableMaker = MAKERS[name]
+  const lacking = lacks(bench.machine)
+  if (lacking !== undefined) {
+    const line = `The table '${name}' was left out: ${lacking}.`
+    print(line)
+    return [line]
+  }
+  const made = [await make(bench)].flat()
+  return made.map((section) => {
+    const text = renderSection(section)
+    print(`\n${text}\n`)
+    return text
+  })
+}
+
+const pageHead = (machine: Machine, isQuick: boolean, minutes: number): readonly string[] => {
+  const commit = describeCommit()
+  const facts = [
+    `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes.toFixed(1)} minutes`,
+    ...describeMachine(machine),
+    ...(isQuick ? ['A quick run, one second per measurement: these numbers are noise.'] : []),
+  ]
+  return [
+    '# Benchmarks',
+    'Written by `make bench`; do not edit. What one machine did on one day: ratios within a run can be compared with those of other runs, absolute numbers cannot. Each number is the median of three interleaved repetitions; the first line of a table is measured first and last in each of them (A/A control).',
+    facts.map((fact) => `- ${fact}`).join('\n'),
+  ]
+}
+
+const main = async ({ tables, isQuick, file }: Arguments): Promise<void> => {
+  const startedMs = performance.now()
+  const machine = lookAtMachine()
+  pinOwnProcess(machine)
+  const timing = isQuick ? QUICK_TIMING : TIMING
+  const bench: Bench = { machine, timing, progress: progress(startedMs) }
+  const texts: string[] = []
+  for (const name of tables) texts.push(...(await makeTable(name, bench)))
+  if (file === undefined) return
+  const minutes = (performance.now() - startedMs) / 60_000
+  writeFileSync(file, `${[...pageHead(machine, isQuick, minutes), ...texts].join('\n\n')}\n`)
+  print(`Written to ${file}.`)
+}
+
+const readOrExit = (): Arguments => {
+  try {
+    return readArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
+    return process.exit(2)
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    // Servers are ended when this process is.
+    process.exit(130)
+  })
+
+await main(readOrExit())

@@ -1,0 +1,74 @@
+// A port, an empty directory and what is to be served in; a configuration file and the command line of a
+// server that has it out. Each serves from one process, without a log.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** One of our own, in `servers/`. */
+export const node = (file: string, ...args: readonly (string | number)[]): readonly string[] => [
+  process.execPath,
+  fileURLToPath(new URL(`servers/${file}`, import.meta.url)),
+  ...args.map(String),
+]
+
+/** @param http lines of its `http` block */
+export const nginx = (directory: string, http: readonly string[]): readonly string[] => {
+  const file = join(directory, 'nginx.conf')
+  const scratch = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  const lines = [
+    'daemon off; master_process off; worker_processes 1;',
+    `pid ${directory}/nginx.pid; error_log stderr crit;`,
+    'events { worker_connections 4096; }',
+    'http { access_log off; keepalive_requests 1000000000;',
+    ...scratch.map((name) => `${name}_temp_path ${directory}/${name};`),
+    ...http,
+    '}',
+  ]
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  return ['nginx', '-e', 'stderr', '-p', directory, '-c', file]
+}
+
+/** A proxy that takes `/v1` off the path. */
+export const haproxy = (
+  directory: string,
+  port: number,
+  upstreamPort: number,
+): readonly string[] => {
+  const file = join(directory, 'haproxy.cfg')
+  const lines = [
+    'global',
+    '  nbthread 1',
+    '  maxconn 4096',
+    'defaults',
+    '  mode http',
+    '  timeout connect 5s',
+    '  timeout client 60s',
+    '  timeout server 60s',
+    '  http-reuse always',
+    'frontend clients',
+    `  bind 127.0.0.1:${port}`,
+    '  option forwardfor',
+    String.raw`  http-request replace-path /v1(/.*) \1`,
+    '  default_backend origin',
+    'backend origin',
+    `  server origin 127.0.0.1:${upstreamPort} pool-max-conn 200`,
+  ]
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  return ['haproxy', '-db', '-q', '-f', file]
+}
+
+/** @param site lines of its one site */
+export const caddy = (
+  directory: string,
+  port: number,
+  site: readonly string[],
+): readonly string[] => {
+  const file = join(directory, 'Caddyfile')
+  const options = ['{', 'admin off', 'auto_https off', 'log {', 'output discard', '}', '}']
+  const lines = [...options, `http://127.0.0.1:${port} {`, ...site, '}']
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  // It would keep its configuration in the home directory.
+  const home = [`XDG_CONFIG_HOME=${directory}`, `XDG_DATA_HOME=${directory}`]
+  return ['env', ...home, 'caddy', 'run', '--config', file, '--adapter', 'caddyfile']
+}
