@@ -1,9 +1,10 @@
 // Bytes to values and back, by content type: JSON, msgpack, forms. Only door to msgpackr. What can't be
 // decoded is a GatewayError `invalid_data`; nothing here reads more than it is given.
 
-import { Packr, Unpackr } from 'msgpackr'
+import { Packr } from 'msgpackr'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
 import { GatewayError } from './gateway-error.ts'
+import { MsgpackFault, readMsgpack } from './read-msgpack.ts'
 
 export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 
@@ -57,35 +58,13 @@ const decodeJson = (bytes: Buffer): Value => {
   return value
 }
 
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: false, int64AsType: 'number' })
-
 const decodeMsgpack = (bytes: Buffer): Value => {
-  let raw: unknown
   try {
-    raw = unpackr.unpack(bytes)
+    return readMsgpack(bytes, MAX_DEPTH)
   } catch (cause) {
-    throw undecodable('the body is no msgpack', cause)
+    if (cause instanceof MsgpackFault) throw undecodable(cause.message, cause)
+    throw cause
   }
-  return fromMsgpack(raw, 0)
-}
-
-/** Maps come as `Map`, so that no key, `__proto__` included, can touch a prototype. */
-const fromMsgpack = (raw: unknown, depth: number): Value => {
-  if (depth > MAX_DEPTH) throw undecodable('the body is nested too deeply')
-  if (raw === null || typeof raw === 'string' || typeof raw === 'boolean') return raw
-  if (typeof raw === 'number') return raw
-  if (typeof raw === 'bigint') return Number(raw)
-  if (Array.isArray(raw)) return raw.map((item: unknown) => fromMsgpack(item, depth + 1))
-  if (raw instanceof Map) {
-    const map: Record<string, Value> = {}
-    for (const [key, value] of raw as Map<unknown, unknown>) {
-      if (typeof key !== 'string') throw undecodable('msgpack map keys must be texts')
-      setOwn(map, key, fromMsgpack(value, depth + 1))
-    }
-    return map
-  }
-  if (raw instanceof Uint8Array) return raw
-  throw undecodable('msgpack extension types are not taken')
 }
 
 /** The last of two equal names wins; `+` is a blank; a name alone is `""`. */

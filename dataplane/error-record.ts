@@ -1,11 +1,10 @@
 // The error record (§2.14): what every refusal of the gateway looks like, on every listener.
 
+import { boundMessage } from '../spec/expression/errors.ts'
 import type { ErrorRecord } from '../spec/wire.ts'
 import type { Problem } from '../spec/problem.ts'
 
-const MAX_TEXT = 1024
-
-/** `message` and `description` are cut at 1 KiB: an error never grows with what caused it. */
+/** `message` and `description` are cut at 1 KiB of UTF-8: an error never grows with what caused it. */
 export const errorRecord = (
   code: string,
   message: string,
@@ -13,10 +12,7 @@ export const errorRecord = (
   errors?: readonly Problem[],
 ): ErrorRecord => ({
   code,
-  message: cut(message),
-  description: cut(description),
+  message: boundMessage(message),
+  description: boundMessage(description),
   ...(errors === undefined ? {} : { errors }),
 })
-
-const cut = (text: string): string =>
-  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`
