@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The operator's composition root: reads settings, runs the operator or a command, and stops in order.
 
 import { statSync } from 'node:fs'

@@ -19,8 +19,8 @@ export interface BatchFacts {
   readonly heldClaims: (id: string) => readonly Claim[]
 }
 
-export const BATCH_MAX_SIZE = 2_000_000
-export const BATCH_MAX_ITEMS = 200
+const BATCH_MAX_SIZE = 2_000_000
+const BATCH_MAX_ITEMS = 200
 
 /** A group that is larger than a batch may be is a batch of its own. */
 export const planBatches = (difference: Difference, facts: BatchFacts): readonly Batch[] => {

@@ -68,7 +68,8 @@ export const superseded = (manager: string, epoch: number): RoundOutcome => ({
   phase: 'superseded',
   message:
     `another operator named '${manager}' that was started later (epoch ${epoch}) writes to it; this one ` +
-    'stopped doing so: stop one of the two, or give them different --manager names and data planes',
+    'stopped doing so: stop one of the two, or give them different --manager names and data planes ' +
+    '(if there is no other, the clock of this machine has gone back: restart this one)',
   next: 'poll',
 })
 

@@ -1,7 +1,7 @@
 // What the files say, again and again, in; one cache of resources after another out. Gives resources what an
 // API server would: an identity, a generation, an age; keeps what a broken file said last.
 
-import { canonicalJson } from '../../spec/digest.ts'
+import { digestOf } from '../../spec/digest.ts'
 import { isMap, type Value } from '../../spec/expression/value.ts'
 import { measure } from '../../spec/measure.ts'
 import { readResource } from '../resource/read-resource.ts'
@@ -224,9 +224,9 @@ const duplicate = ({ resource }: TableEntry, first: TableEntry): SourceNote => {
 const sameOrigin = (left: Origin | undefined, right: Origin | undefined): boolean =>
   left?.file === right?.file && left?.line === right?.line
 
-/** Canonical text, where the value is small enough to have one: aliases can make it boundless. */
+/** A digest, where the value is small enough to have one: aliases can make it boundless. */
 const contentOf = (value: unknown, fallback: string): string =>
-  measure(value).length === 0 ? canonicalJson(value as Value) : fallback
+  measure(value).length === 0 ? digestOf(value as Value) : fallback
 
 /** What a generation counts: all but what an API server keeps of its own. */
 const specOf = (value: unknown): unknown => {

@@ -115,7 +115,7 @@ const environmentOf = (secrets: SecretVariables, access: RealmAccess): Environme
 }
 
 /** Allows whatever a document may ask of a realm. */
-export const ANY_REALM: RealmFacts = {
+const ANY_REALM: RealmFacts = {
   authmethods: ['oidcrp', 'cookie'],
   oidcProviders: [],
 }

@@ -25,7 +25,7 @@ interface Entry {
   readonly latch: Latch | undefined
 }
 
-export const MAX_ERRORS = 8
+const MAX_ERRORS = 8
 
 export class StatusBook {
   #entries: ReadonlyMap<string, Entry> = new Map()

@@ -58,7 +58,7 @@ const FIELDS = {
   gatewayClassName: { shape: TEXT, description: 'Operator that serves it; svc when absent.' },
 } satisfies Record<keyof ApiSpecificationSpec, Field>
 
-export const API_SPECIFICATION_SPEC: ObjectShape = { type: 'object', fields: FIELDS }
+const API_SPECIFICATION_SPEC: ObjectShape = { type: 'object', fields: FIELDS }
 
 /** Every fault of a `spec`, but for those inside the document. */
 export const checkApiSpecificationSpec = (spec: unknown): readonly Problem[] => {

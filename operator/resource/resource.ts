@@ -124,7 +124,7 @@ export const byAge = (left: Resource, right: Resource): number =>
   left.metadata.createdAt - right.metadata.createdAt ||
   compareText(fullName(left.metadata), fullName(right.metadata))
 
-export const fullName = (metadata: Metadata): string => `${metadata.namespace}/${metadata.name}`
+const fullName = (metadata: Metadata): string => `${metadata.namespace}/${metadata.name}`
 
 const compareText = (left: string, right: string): number =>
   left < right ? -1 : left > right ? 1 : 0

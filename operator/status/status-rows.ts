@@ -48,7 +48,7 @@ export const renderResource = ({ verdict, conditions }: ResourceStatus): string 
   return `${nameOf(verdict)}  ${words.join('  ')}`
 }
 
-export const resourceLines = (status: ResourceStatus): readonly string[] => {
+const resourceLines = (status: ResourceStatus): readonly string[] => {
   const { verdict, errors, warnings } = status
   const place = placeOf(verdict.resource.origin)
   const reference = verdict.resolvedRefs.status === 'False' ? [verdict.resolvedRefs.message] : []

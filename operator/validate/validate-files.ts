@@ -1,7 +1,7 @@
 // Texts of files in; everything the operator and the language would say of them out. What the files refer
 // to and do not hold is a notice: it may well be in the cluster.
 
-import { Reconciler } from '../reconcile/reconciler.ts'
+import { DEFAULT_CLASS, Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { Finding } from '../resource/condition.ts'
 import { resourceKey, type Resource, type SecretResource } from '../resource/resource.ts'
@@ -25,8 +25,6 @@ export const validateFiles = (files: readonly GatheredFile[]): readonly Validati
   })
   return [...findings, ...found].sort(byPlace)
 }
-
-const DEFAULT_CLASS = 'svc'
 
 const classOf = (resource: Resource): string =>
   resource.kind === 'ApiSpecification' && 'spec' in resource.checked

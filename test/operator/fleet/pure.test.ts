@@ -3,7 +3,7 @@ import { backOffMs, SYSTEM_CLOCK } from '../../../operator/fleet/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/fleet/tenure.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
-import { BATCH_MAX_ITEMS, type Batch, planBatches } from '../../../operator/fleet/batches.ts'
+import { type Batch, planBatches } from '../../../operator/fleet/batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -322,8 +322,8 @@ describe('batches', () => {
   })
 
   it.each([
-    [BATCH_MAX_ITEMS, 10, [BATCH_MAX_ITEMS]],
-    [BATCH_MAX_ITEMS + 1, 10, [BATCH_MAX_ITEMS, 1]],
+    [200, 10, [200]],
+    [201, 10, [200, 1]],
     [3, 1_000_000, [2, 1]],
     [2, 3_000_000, [1, 1]],
   ])('%d documents of %d', (count, size, expected) => {
