@@ -35,7 +35,8 @@ export const lookAtMachine = (): Machine => {
 
 /** So that this process, and what it starts without a word, leaves the server's core alone. */
 export const pinOwnProcess = ({ isPinned }: Machine): void => {
-  if (isPinned) spawnSync('taskset', ['-a', '-p', '-c', CORES.load, String(process.pid)])
+  const program: Program = 'taskset'
+  if (isPinned) spawnSync(program, ['-a', '-p', '-c', CORES.load, String(process.pid)])
 }
 
 /** Lines for the report: hardware, system, versions. */

@@ -62,7 +62,7 @@ const targetTable = (targets: readonly Target[]): Table => ({
   ]),
 })
 
-export const MISSING = '–'
+const MISSING = '–'
 
 /** Thousands apart; a dash for what is not known. */
 export const whole = (value: number): string =>
