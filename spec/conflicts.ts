@@ -4,7 +4,7 @@
 import type { CompiledApi, CompiledEndpoint, CompiledVersion } from './compiled.ts'
 import type { Method } from './document.ts'
 import { hostKey } from './host-pattern.ts'
-import { keyOf, pathKey } from './path-pattern.ts'
+import { keyOf, pathKey, printWay } from './path-pattern.ts'
 import { childPointer, type Problem } from './problem.ts'
 
 /** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */
@@ -162,8 +162,10 @@ const known = new WeakMap<CompiledApi, readonly Claim[]>()
 
 const pathClaims = (version: CompiledVersion): readonly Claim[] => {
   const base = keyOf(version.basePath)
-  return version.paths.flatMap(({ pointer, operations }) => {
-    const path = base + keyOf(keyOfPointer(pointer))
+  return version.paths.flatMap(({ pointer, patterns, operations }) => {
+    const [way, another] = patterns
+    const isPlain = way !== undefined && another === undefined
+    const path = isPlain ? printWay(way) : base + keyOf(keyOfPointer(pointer))
     return Object.entries(operations).map(([method, operation]) => ({
       key: `${path}\t${method}`,
       pointer: operation.pointer,

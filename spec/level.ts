@@ -24,6 +24,7 @@ export interface Level {
 export type Group = 'variables' | 'defaults' | 'status_codes'
 
 export interface Entry {
+  readonly label: string
   readonly group: Group
   readonly name: string
   readonly pointer: string
@@ -39,7 +40,8 @@ export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
   const entries = new Map<string, Entry>()
   const add = (group: Group, name: string, source: Entry['source'], pointer?: string): void => {
     const place = pointer ?? childPointer(childPointer(level.pointer, group), name)
-    entries.set(labelOf(group, name), { group, name, source, pointer: place })
+    const label = labelOf(group, name)
+    entries.set(label, { label, group, name, source, pointer: place })
   }
   for (const group of ['variables', 'defaults', 'status_codes'] as const) {
     const given = level.given?.[group]

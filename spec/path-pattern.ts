@@ -71,19 +71,27 @@ export function joinPatterns(
   base: readonly PathPattern[],
   path: readonly PathPattern[],
 ): ParsedPath {
-  const names = new Set(base.flatMap((pattern) => pattern.bindings))
-  const repeated = path
-    .flatMap((pattern) => pattern.bindings)
-    .find((name): name is string => name !== null && names.has(name))
+  const repeated = repeatedName(base, path)
   const fail = (reason: string): ParsedPath =>
     invalid(printWay(concat(base[0] ?? ROOT, path[0] ?? ROOT)), reason)
   if (repeated !== undefined) {
     return fail(`the binding ':${repeated}' is in its base_path already; rename one`)
   }
   if (base.length * path.length > MAX_WAYS) return fail(TOO_MANY_WAYS)
-  const ways = base.flatMap((head) => path.map((rest) => concat(head, rest)))
+  const ways: PathPattern[] = []
+  for (const head of base) for (const rest of path) ways.push(concat(head, rest))
   if (ways.some((way) => way.segments.length > MAX_SEGMENTS)) return fail(TOO_MANY_SEGMENTS)
   return { ok: true, patterns: inOrder(ways) }
+}
+
+const repeatedName = (
+  base: readonly PathPattern[],
+  path: readonly PathPattern[],
+): string | undefined => {
+  for (const { bindings } of path)
+    for (const name of bindings)
+      if (name !== null && base.some((head) => head.bindings.includes(name))) return name
+  return undefined
 }
 
 /**
@@ -159,8 +167,12 @@ function inOrder(ways: readonly PathPattern[]): readonly PathPattern[] {
   return [...byShape.values()]
 }
 
-const printWay = (way: PathPattern): string =>
-  way.segments.map(printSegment).join('') + (way.tail ? '/[...]' : '')
+/** A `pathKey` already, where there are no brackets. */
+export const printWay = ({ segments, tail }: PathPattern): string => {
+  let printed = ''
+  for (const segment of segments) printed += printSegment(segment)
+  return tail ? `${printed}/[...]` : printed
+}
 
 const printSegment = (text: string | null): string => {
   if (text === null) return '/:'

@@ -21,7 +21,7 @@ export function parseNodes(source: string): readonly PathNode[] | string {
     at: 0,
     place: 'behind',
     segments: 0,
-    names: new Set(),
+    names: [],
     level,
     outer: [],
   }
@@ -45,7 +45,7 @@ interface Scanner {
   at: number
   place: Place
   segments: number
-  readonly names: Set<string>
+  readonly names: string[]
   level: Frame
   /** Levels around this one, the outermost first: one for each open bracket. */
   readonly outer: Frame[]
@@ -122,9 +122,9 @@ function addBinding(scanner: Scanner, name: string): string | undefined {
   if (!/^[\w-]+$/.test(name)) {
     return `the binding ':${shown(name)}' needs a name of letters, digits, '_' and '-'`
   }
-  if (scanner.names.has(name)) return `the binding ':${shown(name)}' occurs twice; rename one`
+  if (scanner.names.includes(name)) return `the binding ':${shown(name)}' occurs twice; rename one`
   const isNamed = name !== '_'
-  if (isNamed) scanner.names.add(name)
+  if (isNamed) scanner.names.push(name)
   scanner.level.nodes.push({ kind: 'segment', text: null, name: isNamed ? name : null })
   return undefined
 }

@@ -9,7 +9,7 @@ import type { Met } from './expression/scope.ts'
 import type { ReadTemplate, Template } from './expression/template.ts'
 import { setOwn, type Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
-import { type Entry, entriesOf, type Group, labelOf, type Level } from './level.ts'
+import { type Entry, entriesOf, labelOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './settle.ts'
 import { STATUS_CODES } from './status-codes.ts'
@@ -57,9 +57,9 @@ const placedDefaults = (
   foldScope: LevelFold,
 ): ReadonlyMap<string, Placed> => {
   const defaults = new Map<string, Placed>()
-  for (const { group, name, pointer } of entries.values())
-    if (group === 'defaults')
-      defaults.set(name, { template: foldScope.settled(group, name), pointer })
+  for (const entry of entries.values())
+    if (entry.group === 'defaults')
+      defaults.set(entry.name, { template: foldScope.settled(entry), pointer: entry.pointer })
   return defaults
 }
 
@@ -100,7 +100,7 @@ class LevelFold implements FoldScope {
     // Which map that is, only the operation knows that uses it.
     if (root === 'status_codes') return { ...STATUS_CODES_READ, keys: [name] }
     if (root === 'defaults' && name === 'status_codes') return STATUS_CODES_READ
-    const entry = this.#entries.get(labelOf(root, name))
+    const entry = this.#entries.size === 0 ? undefined : this.#entries.get(labelOf(root, name))
     return entry === undefined ? this.#inherited?.read(root, name) : this.#readOwn(entry)
   }
 
@@ -118,8 +118,8 @@ class LevelFold implements FoldScope {
   }
 
   /** Of an entry that is there; `FAULT` when it is faulty. */
-  settled(group: Group, name: string): Template {
-    return this.#settled.get(labelOf(group, name)) ?? FAULT
+  settled({ label }: Entry): Template {
+    return this.#settled.get(label) ?? FAULT
   }
 
   isSettled(label: string): boolean {
@@ -156,8 +156,7 @@ class LevelFold implements FoldScope {
   }
 
   #readOwn(entry: Entry): Template {
-    const { group, name } = entry
-    const label = labelOf(group, name)
+    const { label, group, name } = entry
     // An entry that names itself builds on what it overrides: `{{variables.cors |> put(…)}}`.
     const above =
       entry === this.#current && group !== 'status_codes'
@@ -192,8 +191,9 @@ const mergeStatusCodes = (
   const size = Object.keys(inherited).length + own.length
   if (!allowance.spend(size, first.pointer)) return inherited
   const merged: Record<string, number> = { ...inherited }
-  for (const { group, name, pointer } of own) {
-    const template = foldScope.settled(group, name)
+  for (const entry of own) {
+    const { name, pointer } = entry
+    const template = foldScope.settled(entry)
     if (template === FAULT) continue
     const status = template.kind === 'constant' ? toStatus(template.value) : undefined
     if (status === undefined)

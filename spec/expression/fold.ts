@@ -72,8 +72,10 @@ const foldValue = (value: Value, walk: Walk): Template | undefined => {
 }
 
 const foldChild = (value: Value, key: string | number, walk: Walk): Template | undefined => {
+  const isFoldable = typeof value === 'string' ? isExpression(value) : typeof value === 'object'
+  if (!isFoldable) return undefined
   walk.keys.push(key)
-  const template = foldValue(value, walk)
+  const template = typeof value === 'string' ? foldExpression(value, walk) : foldValue(value, walk)
   walk.keys.pop()
   return template
 }

@@ -31,6 +31,9 @@ export const collectReads = (template: PipeArgument, reads: Set<Read>): void => 
     case 'read':
       reads.add(nameOf(template))
       return
+    case 'map':
+      for (const entry of template.entries) collectReads(entry[1], reads)
+      return
     default:
       for (const child of childrenOf(template)) collectReads(child, reads)
   }
@@ -44,6 +47,8 @@ export const readsRoot = (template: PipeArgument, root: Root): boolean => {
       return false
     case 'read':
       return template.root === root
+    case 'map':
+      return template.entries.some((entry) => readsRoot(entry[1], root))
     default:
       return childrenOf(template).some((child) => readsRoot(child, root))
   }
