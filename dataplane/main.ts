@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The data plane's composition root: reads settings, wires the rooms, listens, and shuts down in order.
 
 import { text } from 'node:stream/consumers'
@@ -10,7 +11,6 @@ import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts
 import { createControl } from './control.ts'
 import { runDrainCommand, writePidFile } from './drain-command.ts'
 import { createMeasurements, type GatewayMetrics } from './metrics.ts'
-import { endpointsOf } from './own-listeners.ts'
 import { type Plane, serveHere } from './plane.ts'
 import { hashPassword } from './security/hash-password.ts'
 import { createServingParts, type ServingProcess } from './serving-parts.ts'
@@ -23,11 +23,7 @@ const createParts = (settings: GatewaySettings, log: Log): ServingProcess =>
     settings,
     log,
     writeLines: (lines) => process.stdout.write(lines),
-    ownListeners: () => own,
   })
-
-/** Filled in when the listeners know their ports. */
-let own = endpointsOf([])
 
 const serve = async (settings: GatewaySettings): Promise<void> => {
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
@@ -42,7 +38,7 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   const control = await createControl({ settings, log, plane, metrics, isOwnMetricsApart })
   const publicUrls = await plane.listen()
   const controlUrls = (await control.listen()).urls()
-  own = endpointsOf([...Object.values(publicUrls), ...Object.values(controlUrls)])
+  plane.announce([...Object.values(publicUrls), ...Object.values(controlUrls)])
   const removePidFile = writePidFile(settings.pidFile)
   const shutdown = createShutdown({
     settings,

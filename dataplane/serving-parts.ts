@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
+import { rowsToKeep } from './forget-rows.ts'
+import { endpointsOf } from './own-listeners.ts'
 import { createPerformer } from './actions/create-performer.ts'
 import type { GatewaySettings } from './config.ts'
 import { createClientErrorHandler } from './http/client-error.ts'
@@ -17,6 +19,7 @@ import { createMeasurements, type Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
+import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
 import { createPoolScope, type PoolScope } from './upstream/limiter.ts'
@@ -28,8 +31,6 @@ export interface ServingEnvironment {
   readonly log: Log
   /** Takes access-log lines. */
   readonly writeLines: (lines: string) => void
-  /** What upstreams may never be: the gateway's own listeners, known once they listen. */
-  readonly ownListeners: () => readonly SocketEndpoint[]
 }
 
 export interface ServingProcess extends ServingParts {
@@ -43,12 +44,13 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { metrics } = measurements
   const inFlight = { count: 0 }
   metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
+  let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
   const upstream = createUpstream({
     guard: createGuard({
       allow: readRules(settings.upstreamAllow).rules,
       deny: readRules(settings.upstreamDeny).rules,
-      ownListeners: environment.ownListeners,
+      ownListeners: () => own,
     }),
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
@@ -56,12 +58,12 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     extraCa: settings.upstreamCa === null ? [] : [readFileSync(settings.upstreamCa, 'utf8')],
   })
   gaugeUpstream(measurements, upstream)
-  const serving = createTableServing<PreparedOperation>(realms, () => yieldTurn())
+  const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
   const accessLog = createAccessLog({ share: settings.accessLog, sink: environment.writeLines })
   const nextRequestId = createRequestIds(Date.now, randomFillSync)
   const onClientError = createClientErrorHandler(nextRequestId)
   const dispatchOptions = {
-    table: () => serving.table(),
+    table: () => table.table(),
     preparation: createPreparation(upstream, realms, measurements),
     readClient: createClientReader(settings.trustedProxies),
     nextRequestId,
@@ -78,8 +80,11 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     },
   }
   return {
-    serving,
+    serving: forgettingRows(table, measurements),
     measurements,
+    announce: (urls) => {
+      own = endpointsOf(urls)
+    },
     publicHandlers: (scheme) => ({
       onRequest: createDispatch(dispatchOptions, scheme),
       onClientError,
@@ -91,6 +96,14 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     },
   }
 }
+
+/** Counts of documents and paths that are served no more are let go. */
+const forgettingRows = (serving: Serving, { requests }: Measurements): Serving => ({
+  apply: async (change) => {
+    await serving.apply(change)
+    requests.prune(rowsToKeep(change))
+  },
+})
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
 const createPreparation = (

@@ -51,7 +51,7 @@ export const compileVersion = (
     name,
     basePath: ground.basePath?.source ?? '',
     isActive: member(value, 'is_active') !== false,
-    ...(isDeprecated ? { deprecation: deprecationHeaders(api.meta) } : {}),
+    ...(isDeprecated ? { deprecation: deprecationHeaders(member(value, 'meta') ?? api.meta) } : {}),
     poolSize: compilePoolSize(member(value, 'pool_size'), pointer, findings),
     languages: compileLanguages(member(value, 'languages'), pointer, findings),
     statusCodes: scope.statusCodes,

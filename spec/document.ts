@@ -60,6 +60,8 @@ export interface VersionObject {
   readonly is_deprecated?: boolean
   readonly pool_size?: number
   readonly info?: ValueMap
+  /** `deprecated_at`, `sunset_at`, `deprecation_link`; nearer than those of the API's `meta`. */
+  readonly meta?: ValueMap
   readonly variables?: ValueMap
   readonly defaults?: DefaultsObject
   readonly status_codes?: StatusCodesObject

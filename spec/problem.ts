@@ -20,7 +20,11 @@ export interface Problem {
 }
 
 export type WarningCode =
-  'UnknownProperty' | 'MillisecondsAssumed' | 'UnknownContextKey' | 'UnsatisfiedSecurity' | 'Shadowed'
+  | 'UnknownProperty'
+  | 'MillisecondsAssumed'
+  | 'UnknownContextKey'
+  | 'UnsatisfiedSecurity'
+  | 'Shadowed'
 
 /** Something that loads but that its owner should know of. */
 export interface Warning {

@@ -19,8 +19,8 @@ export interface RequestRow {
 export interface RequestMetrics {
   /** The row of these labels; beyond the bound of rows one row that all others share. */
   rowFor(labels: RequestLabels): RequestRow
-  /** Forgets the rows of an API that `keeps` does not keep: the document went, or lost a path. */
-  prune(api: string, keeps: (labels: RequestLabels) => boolean): void
+  /** Forgets the rows that `keeps` does not keep: their document went, or lost a path. One pass over all. */
+  prune(keeps: (labels: RequestLabels) => boolean): void
   families(): readonly FamilyState[]
 }
 
@@ -55,10 +55,10 @@ export const createRequestMetrics = (options: RequestMetricsOptions): RequestMet
     return row
   }
 
-  const prune: RequestMetrics['prune'] = (api, keeps) => {
+  const prune: RequestMetrics['prune'] = (keeps) => {
     const used = new Set<Latency>([others.latency])
     for (const [key, row] of rows) {
-      if (row.labels.api === api && !keeps(row.labels)) rows.delete(key)
+      if (!keeps(row.labels)) rows.delete(key)
       else used.add(row.latency)
     }
     for (const [key, latency] of latencies) if (!used.has(latency)) latencies.delete(key)

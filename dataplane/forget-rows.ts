@@ -1,0 +1,26 @@
+// A change of what is served in, the judgement out which request rows are still of use: those of documents
+// that went, or of paths that a document lost, only fill the bound of rows.
+
+import { METHODS } from '../spec/document.ts'
+import type { RequestLabels } from '../telemetry/request-metrics.ts'
+import type { ServingChange } from './store/serving.ts'
+
+/** @example requests.prune(rowsToKeep(change)) */
+export const rowsToKeep = (change: ServingChange): ((labels: RequestLabels) => boolean) => {
+  const served = new Map<string, ReadonlySet<string>>()
+  for (const id of change.remove) served.set(id, new Set())
+  for (const { id, versions } of change.put) {
+    const keys = versions.flatMap(({ name, paths }) =>
+      paths.flatMap(({ template, operations }) =>
+        METHODS.filter((method) => operations[method] !== undefined).map((method) =>
+          keyOf({ version: name, path: template, method: method.toUpperCase() }),
+        ),
+      ),
+    )
+    served.set(id, new Set(keys))
+  }
+  return (labels) => served.get(labels.api)?.has(keyOf(labels)) ?? true
+}
+
+const keyOf = ({ version, path, method }: Omit<RequestLabels, 'api'>): string =>
+  `${method} ${path} ${version}`
