@@ -28,7 +28,7 @@ export const mapTemplates = (operation: CompiledOperation, change: Change): Comp
   }
 }
 
-const mapAction = (action: CompiledAction, change: Change): CompiledAction => {
+export const mapAction = (action: CompiledAction, change: Change): CompiledAction => {
   switch (action.type) {
     case 'empty':
       return action
@@ -51,7 +51,7 @@ const mapAction = (action: CompiledAction, change: Change): CompiledAction => {
   }
 }
 
-const mapResponse = (response: CompiledResponse, change: Change): CompiledResponse => {
+export const mapResponse = (response: CompiledResponse, change: Change): CompiledResponse => {
   if (!response.declared) return response
   return { ...response, ...given(response, ['headers', 'body', 'statusCode', 'uri'], change) }
 }

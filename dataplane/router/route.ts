@@ -1,7 +1,6 @@
-// What the router is built of and what it gives back. It knows hosts, path patterns, methods and ages;
+// What the router is built of and what it gives back. It knows hosts, path patterns and ages;
 // what a route leads to (`T`) is the caller's.
 
-import type { Method } from '../../spec/document.ts'
 import type { HostPattern } from '../../spec/host-pattern.ts'
 import type { PathPattern } from '../../spec/path-pattern.ts'
 
@@ -17,7 +16,6 @@ export interface RouteSet<T> {
 
 export interface Route<T> {
   readonly patterns: readonly PathPattern[]
-  readonly methods: readonly Method[]
   readonly target: T
 }
 

@@ -50,7 +50,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
     since: options.since,
     hosts: compiled.hosts,
     versions,
-    bytes: Buffer.concat(writer.chunks),
+    bytes: Buffer.from(writer.texts.join('')),
     shared,
   }
 }
@@ -80,7 +80,8 @@ const packPath = (path: CompiledPath, writer: Writer): PackedPath => {
 }
 
 interface Writer {
-  readonly chunks: Buffer[]
+  /** What was written, in order. */
+  readonly texts: readonly string[]
   operation(operation: CompiledOperation): Slice
   template(template: Template): Slice
   /** Slices of what more than one place holds. */
@@ -88,16 +89,15 @@ interface Writer {
 }
 
 const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
-  const chunks: Buffer[] = []
+  const texts: string[] = []
   const shared: string[] = []
   const indices = new Map<object | string, number | undefined>()
   let offset = 0
 
   const append = (text: string): Slice => {
-    const chunk = Buffer.from(text)
-    chunks.push(chunk)
-    const slice: Slice = [offset, chunk.length]
-    offset += chunk.length
+    const slice: Slice = [offset, Buffer.byteLength(text)]
+    texts.push(text)
+    offset += slice[1]
     return slice
   }
   const share = (template: Template): number | undefined => {
@@ -111,7 +111,7 @@ const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
   }
   const encode = (template: Template): Encoded => encodeTemplate(template, share)
   return {
-    chunks,
+    texts,
     operation: (operation) => {
       const { base, own } = split(operation, encode)
       const text = JSON.stringify(base)

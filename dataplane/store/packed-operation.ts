@@ -3,7 +3,7 @@
 
 import type { CompiledOperation } from '../../spec/compiled.ts'
 import type { Template } from '../../spec/expression/template.ts'
-import { mapTemplates } from '../../spec/map-templates.ts'
+import { mapAction, mapResponse, mapTemplates } from '../../spec/map-templates.ts'
 import { operationReads } from '../../spec/operation-reads.ts'
 import type { Encoded } from './template-codec.ts'
 
@@ -26,14 +26,33 @@ export const split = (
   }
 }
 
-/** The inverse of `split`. */
-export const join = (
-  base: OperationBase,
-  own: OperationOwn,
-  decode: (encoded: Encoded) => Template,
-): CompiledOperation => {
-  const operation = mapTemplates({ ...base, ...own, reads: [] }, (encoded) =>
-    decode(encoded as unknown as Encoded),
-  )
+type Decode = (encoded: Encoded) => Template
+
+/** What several operations have in common, its templates decoded: once for all of them. */
+export const joinBase = (base: OperationBase, decode: Decode): OperationBase => {
+  const { timeout, connectTimeout, retries, retryTimeout } = base.limits
+  const read = (encoded: Template): Template => decode(encoded as unknown as Encoded)
+  return {
+    ...base,
+    headers: read(base.headers),
+    limits: {
+      ...(timeout === undefined ? {} : { timeout: read(timeout) }),
+      connectTimeout: read(connectTimeout),
+      retries: read(retries),
+      retryTimeout: read(retryTimeout),
+    },
+  }
+}
+
+/** The inverse of `split`, the base decoded before. */
+export const join = (base: OperationBase, own: OperationOwn, decode: Decode): CompiledOperation => {
+  const operation: CompiledOperation = {
+    ...base,
+    pointer: own.pointer,
+    action: mapAction(own.action, (encoded) => decode(encoded as unknown as Encoded)),
+    onResult: mapResponse(own.onResult, (encoded) => decode(encoded as unknown as Encoded)),
+    onError: mapResponse(own.onError, (encoded) => decode(encoded as unknown as Encoded)),
+    reads: [],
+  }
   return { ...operation, reads: operationReads(operation) }
 }

@@ -3,7 +3,7 @@
 import type { CompiledOperation } from '../../spec/compiled.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
-import { join, type OperationBase, type OperationOwn } from './packed-operation.ts'
+import { join, joinBase, type OperationBase, type OperationOwn } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'
 
 /** Reads slices of one document; what its operations share is decoded once and kept. */
@@ -12,17 +12,17 @@ export interface Unpacker {
   template(slice: Slice): Template
 }
 
-export const createUnpacker = (document: PackedDocument): Unpacker => {
-  const { buffer, byteOffset, byteLength } = document.bytes
-  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+export const createUnpacker = ({ id, bytes: packed, shared }: PackedDocument): Unpacker => {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
   const templates: (Template | undefined)[] = []
+  const bases: (OperationBase | undefined)[] = []
 
   const read = ([offset, length]: Slice): unknown =>
     JSON.parse(bytes.toString('utf8', offset, offset + length))
   const readShared = (index: number): unknown => {
-    const slice = document.shared[index]
+    const slice = shared[index]
     if (slice === undefined)
-      throw new Error(`packed document ${document.id}: there is no shared value ${index}`)
+      throw new Error(`packed document ${id}: there is no shared value ${index}`)
     return read(slice)
   }
   const decode = (encoded: Encoded): Template => decodeTemplate(encoded, sharedTemplate)
@@ -32,7 +32,8 @@ export const createUnpacker = (document: PackedDocument): Unpacker => {
   return {
     operation: (slice) => {
       const { base, ...own } = read(slice) as OperationOwn & { readonly base: number }
-      return join(readShared(base) as OperationBase, own, decode)
+      bases[base] ??= joinBase(readShared(base) as OperationBase, decode)
+      return join(bases[base], own, decode)
     },
     template: (slice) => decode(read(slice) as Encoded),
   }

@@ -1,6 +1,5 @@
 // Route sets for tests, written as documents have them: hosts and paths as text.
 
-import type { Method } from '../../../spec/document.ts'
 import { parseHost } from '../../../spec/host-pattern.ts'
 import { joinPatterns, parseBasePath, parsePath } from '../../../spec/path-pattern.ts'
 import type { Route, RouteSet } from '../../../dataplane/router/route.ts'
@@ -12,7 +11,6 @@ export interface SetSource {
   readonly paths: readonly string[]
   readonly rank?: number
   readonly since?: number
-  readonly methods?: readonly Method[]
 }
 
 /** The target of a route is `<id> <path>`. */
@@ -28,11 +26,11 @@ export function routeSet(source: SetSource): RouteSet<string> {
   }
 }
 
-function route({ id, base = '/', methods = ['get'] }: SetSource, path: string): Route<string> {
+function route({ id, base = '/' }: SetSource, path: string): Route<string> {
   const head = parseBasePath(base)
   const rest = parsePath(path)
   if (!head.ok || !rest.ok) throw new Error(`${base} or ${path} does not parse`)
   const joined = joinPatterns(head.patterns, rest.patterns)
   if (!joined.ok) throw new Error(joined.message)
-  return { patterns: joined.patterns, methods, target: `${id} ${path}` }
+  return { patterns: joined.patterns, target: `${id} ${path}` }
 }
