@@ -26,7 +26,7 @@ const COMPILERS: Readonly<Record<TypeName, Compiler>> = {
     withOptionalUri('wamp_unregister', map, findings, ['procedure']),
 }
 
-export const ACTION_TYPES = Object.keys(COMPILERS) as readonly TypeName[]
+const ACTION_TYPES = Object.keys(COMPILERS) as readonly TypeName[]
 
 /** undefined: a fault was reported. `{}` is an action under `options` alone. */
 export const compileAction = (

@@ -4,7 +4,6 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Context } from '../context.ts'
-import type { GatewayError } from '../gateway-error.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
 
 /** `action.error` (behaviour §4): what `on_error` reads. */
@@ -55,5 +54,3 @@ export interface Exchange {
 
 /** Built once per operation at its first use; run for every request. */
 export type Perform = (exchange: Exchange) => void
-
-export type Refusal = GatewayError

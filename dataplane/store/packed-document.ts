@@ -1,9 +1,8 @@
 // A compiled document in the form that is kept and sent to workers: routes as data, and each operation
 // as a slice of bytes from which its closures are built at first use.
 
-import type { CompiledEndpoint, CompiledOperation, StatusCodes } from '../../spec/compiled.ts'
+import type { CompiledEndpoint, StatusCodes } from '../../spec/compiled.ts'
 import type { Method, Scheme } from '../../spec/document.ts'
-import type { Template } from '../../spec/expression/template.ts'
 import type { HostPattern } from '../../spec/host-pattern.ts'
 import type { PathPattern } from '../../spec/path-pattern.ts'
 
@@ -43,9 +42,3 @@ export interface PackedPath {
 
 /** [offset, length] in `bytes`. */
 export type Slice = readonly [offset: number, length: number]
-
-/** What dispatch unpacks. */
-export interface UnpackedPath {
-  readonly headers: Template
-  readonly operation: CompiledOperation
-}
