@@ -9,7 +9,7 @@ import { isExpression, parse } from './parse.ts'
 import { planAst } from './plan.ts'
 import { FAULT, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
 import type { Site } from './site.ts'
-import { constant, type ConstantTemplate, type Template } from './template.ts'
+import { constant, type MapTemplate, type Template } from './template.ts'
 import { isList, setOwn, type Value, type ValueMap } from './value.ts'
 import { sizeOf } from './weight.ts'
 
@@ -93,32 +93,30 @@ const foldList = (list: readonly Value[], walk: Walk): Template | undefined => {
 }
 
 const foldMap = (map: ValueMap, walk: Walk): Template | undefined => {
+  let entries: Entry[] | undefined
   const keys = Object.keys(map)
-  const member = (key: string): Value => map[key] ?? null
-  let children: Template[] | undefined
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] ?? ''
-    const folded = foldChild(member(key), key, walk)
+    const value = map[key] ?? null
+    const folded = foldChild(value, key, walk)
     if (folded !== undefined)
-      children ??= keys.slice(0, index).map((before) => constant(member(before)))
-    children?.push(folded ?? constant(member(key)))
+      entries ??= keys.slice(0, index).map((before) => plainEntry(map, before))
+    entries?.push([key, folded ?? constant(value)])
   }
-  if (children === undefined) return undefined
-  return children.every(isKnown) ? knownMap(keys, children) : waitingMap(keys, children)
+  return entries && (knownMap(entries) ?? { kind: 'map', entries })
 }
 
-const knownMap = (keys: readonly string[], children: readonly ConstantTemplate[]): Template => {
+type Entry = MapTemplate['entries'][number]
+
+const plainEntry = (map: ValueMap, key: string): Entry => [key, constant(map[key] ?? null)]
+
+/** Undefined: some of it waits, or is faulty. */
+const knownMap = (entries: readonly Entry[]): Template | undefined => {
+  if (!entries.every((entry) => isKnown(entry[1]))) return undefined
   const known: Record<string, Value> = {}
-  children.forEach((child, index) => {
-    setOwn(known, keys[index] ?? '', child.value)
-  })
+  for (const [key, child] of entries) if (isKnown(child)) setOwn(known, key, child.value)
   return constant(known)
 }
-
-const waitingMap = (keys: readonly string[], children: readonly Template[]): Template => ({
-  kind: 'map',
-  entries: children.map((child, index) => [keys[index] ?? '', child]),
-})
 
 const foldExpression = (source: string, walk: Walk): Template => {
   const met = meet(source, walk)
