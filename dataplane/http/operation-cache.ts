@@ -1,5 +1,6 @@
 // Keeps the closures of operations that are in use, and lets go of those that are not: a bounded ring
-// with a second chance for what was used since the hand last passed. A hit costs one property read.
+// with a second chance for what was used since the hand last passed. A hit costs one property read. The
+// ring holds no document: what has been replaced goes with all that was built of it.
 
 import type { OperationSlot } from '../served.ts'
 
@@ -12,23 +13,23 @@ export const createOperationCache = <P>(
   build: (slot: OperationSlot<P>) => P,
   limit: number,
 ): OperationCache<P> => {
-  const ring: OperationSlot<P>[] = []
+  const ring: WeakRef<OperationSlot<P>>[] = []
   let hand = 0
 
   const makeRoom = (slot: OperationSlot<P>): void => {
+    const place = new WeakRef(slot)
     if (ring.length < limit) {
-      ring.push(slot)
+      ring.push(place)
       return
     }
-    for (;;) {
-      const candidate = ring[hand]
-      if (!candidate?.isRecent) break
+    let candidate = ring[hand]?.deref()
+    while (candidate?.isRecent === true) {
       candidate.isRecent = false
       hand = (hand + 1) % limit
+      candidate = ring[hand]?.deref()
     }
-    const evicted = ring[hand]
-    if (evicted !== undefined) evicted.prepared = undefined
-    ring[hand] = slot
+    if (candidate !== undefined) candidate.prepared = undefined
+    ring[hand] = place
     hand = (hand + 1) % limit
   }
 

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createOperationCache } from '../../../dataplane/http/operation-cache.ts'
+import type { OperationSlot, ServedPath } from '../../../dataplane/served.ts'
+
+const slotOf = (name: string): OperationSlot<string> => ({
+  method: 'get',
+  path: { template: name } as ServedPath<string>,
+  load: () => {
+    throw new Error('not asked for')
+  },
+  prepared: undefined,
+  isRecent: false,
+})
+
+const build = (slot: OperationSlot<string>) => `built ${slot.path.template}`
+
+describe('createOperationCache', () => {
+  it('builds once', () => {
+    let built = 0
+    const cache = createOperationCache<string>((slot) => {
+      built++
+      return build(slot)
+    }, 10)
+    const slot = slotOf('a')
+    expect([cache.get(slot), cache.get(slot)]).toEqual(['built a', 'built a'])
+    expect(built).toBe(1)
+  })
+
+  it('lets go of what was not used since the hand last passed', () => {
+    const cache = createOperationCache(build, 3)
+    const slots = ['a', 'b', 'c', 'd', 'e'].map(slotOf)
+    const [a, b, c, d, e] = slots as [OperationSlot<string>, ...OperationSlot<string>[]] &
+      typeof slots
+    for (const slot of [a, b, c]) if (slot) cache.get(slot)
+    cache.get(a)
+    if (d) cache.get(d)
+    expect([a, b, c, d].map((slot) => slot?.prepared !== undefined)).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ])
+    if (e) cache.get(e)
+    expect(slots.filter((slot) => slot.prepared !== undefined)).toHaveLength(3)
+  })
+
+  it('a build that fails keeps nothing and costs no place', () => {
+    const cache = createOperationCache<string>(() => {
+      throw new Error('no')
+    }, 1)
+    const slot = slotOf('a')
+    expect(() => cache.get(slot)).toThrow('no')
+    expect(slot.prepared).toBeUndefined()
+  })
+
+  it('never holds more than its limit, and ends', () => {
+    const isBounded = (limit: number, uses: readonly number[]): boolean => {
+      const cache = createOperationCache(build, limit)
+      const slots = Array.from({ length: 10 }, (_, index) => slotOf(String(index)))
+      return uses.every((use) => {
+        const built = cache.get(slots[use] ?? slotOf('none'))
+        const held = slots.filter(({ prepared }) => prepared !== undefined)
+        return built === `built ${use}` && held.length <= limit
+      })
+    }
+    const uses = fc.array(fc.nat(9), { maxLength: 100 })
+    expect(() => {
+      fc.assert(fc.property(fc.integer({ min: 1, max: 5 }), uses, isBounded))
+    }).not.toThrow()
+  })
+
+  it('lets go of documents that have been replaced', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const cache = createOperationCache(build, 100)
+    const gone = (() => {
+      const slot = slotOf('gone')
+      cache.get(slot)
+      return new WeakRef(slot)
+    })()
+    // A reference that was just made lives to the end of its turn.
+    await sleep(1)
+    collect()
+    expect(gone.deref()).toBeUndefined()
+    expect(cache.get(slotOf('next'))).toBe('built next')
+  })
+})
