@@ -34,6 +34,9 @@ const MALFORMED: Refusal = {
   message: 'This is no well-formed HTTP/1.1 request',
 }
 
+/** A client that reads nothing, or never hangs up, keeps its connection no longer than this. */
+const LINGER_MS = 1000
+
 /** For `clientError` of a server. @param nextRequestId answers carry an id like all others */
 export const createClientErrorHandler =
   (nextRequestId: () => string) =>
@@ -49,6 +52,11 @@ export const createClientErrorHandler =
         'x-content-type-options: nosniff\r\ncontent-type: application/json\r\n' +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     )
+    // At once would reset the connection under an answer that the client has not read yet.
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => {
+      clearTimeout(timer)
+    })
   }
 
 /** True while the head of an earlier answer is already on this connection: bytes of ours would end up in it. */

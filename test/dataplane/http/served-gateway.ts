@@ -1,0 +1,162 @@
+// A dispatcher behind a real node:http server on loopback, its table made of documents, its forwards
+// replaced by what a test says. Counts what the process would count.
+
+import type { AddressInfo } from 'node:net'
+import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
+import type { Perform } from '../../../dataplane/actions/performer.ts'
+import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
+import type { DispatchOptions } from '../../../dataplane/http/arrival.ts'
+import { createDispatch } from '../../../dataplane/http/dispatch.ts'
+import { createClientReader } from '../../../dataplane/http/forwarded.ts'
+import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
+import { createPlainServer } from '../../../dataplane/http-server.ts'
+import { packDocument } from '../../../dataplane/store/pack.ts'
+import { createTableServing } from '../../../dataplane/store/table-serving.ts'
+import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
+import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { compile } from '../../../spec/compile.ts'
+import type { AccessEntry } from '../../../telemetry/access-log.ts'
+import { type HttpAnswer, type HttpOptions, request } from '../../support/http-request.ts'
+import { type Address, openRawClient, type Part, type RawClient } from '../../support/raw-client.ts'
+
+export interface ServedOptions {
+  /** Performs every forward. */
+  readonly forward?: Perform
+  readonly trustedProxies?: readonly string[]
+  readonly hasRealm?: boolean
+}
+
+export interface ServedGateway extends AsyncDisposable {
+  readonly url: string
+  readonly address: Address
+  /** Documents in order of age. Throws what is wrong with them. */
+  load(...documents: readonly unknown[]): Promise<void>
+  /** By HTTP/1.1 with Host `a.test` and no Accept, unless said otherwise. */
+  ask(method: string, path: string, options?: Omit<HttpOptions, 'method'>): Promise<HttpAnswer>
+  raw(...parts: readonly (string | Part)[]): Promise<RawClient>
+  /** Open now. */
+  connections(): Promise<number>
+  /** Statuses in the order in which requests were settled, of those that a document serves. */
+  readonly statuses: number[]
+  readonly unmatched: number[]
+  readonly refused: string[]
+  readonly unexpected: unknown[]
+  readonly log: AccessEntry[]
+  readonly inFlight: { count: number }
+}
+
+const LIMITS = {
+  maxHeaderBytes: 16_384,
+  maxConnections: 1000,
+  maxRequestsPerConnection: 0,
+  headersTimeoutSeconds: 5,
+  requestTimeoutSeconds: 30,
+  keepAliveSeconds: 5,
+}
+
+const NO_REALM = { put: () => undefined, delete: () => undefined }
+
+export const serveGateway = async (options: ServedOptions = {}): Promise<ServedGateway> => {
+  const counts = { statuses: [] as number[], unmatched: [] as number[], refused: [] as string[] }
+  const unexpected: unknown[] = []
+  const log: AccessEntry[] = []
+  const inFlight = { count: 0 }
+  const serving = createTableServing<PreparedOperation>(NO_REALM, () => Promise.resolve())
+  let nextId = 0
+  const dispatchOptions: DispatchOptions = {
+    table: () => serving.table(),
+    preparation: {
+      createPerformer: (operation) =>
+        operation.action.type === 'forward' && options.forward !== undefined
+          ? options.forward
+          : createPerformer(operation, {
+              // Never reached: forwards are replaced.
+              forward: {
+                upstream: {} as Upstream,
+                scope: {} as PoolScope,
+                callTimeoutMs: () => 1000,
+              },
+              hasRealm: () => options.hasRealm ?? true,
+            }),
+      rowFor: () => ({ observe: (status) => counts.statuses.push(status) }),
+    },
+    readClient: createClientReader(options.trustedProxies ?? []),
+    nextRequestId: () => `id-${++nextId}`,
+    now: () => performance.now(),
+    wallClock: Date.now,
+    accessLog: { write: (entry) => log.push(entry), flush: () => undefined },
+    inFlight,
+    onRefused: (code) => counts.refused.push(code),
+    unmatched: { observe: (status) => counts.unmatched.push(status) },
+    onUnexpected: (error) => unexpected.push(error),
+  }
+  const server = createPlainServer(LIMITS, {
+    onRequest: createDispatch(dispatchOptions, 'http'),
+    onClientError: createClientErrorHandler(() => 'client-error'),
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const address = { host: '127.0.0.1', port }
+  return {
+    url,
+    address,
+    ...counts,
+    unexpected,
+    log,
+    inFlight,
+    load: (...documents) =>
+      serving.apply({
+        put: documents.map((document, index) => packed(document, index)),
+        remove: [],
+        realms: { put: [], delete: [] },
+      }),
+    ask: (method, path, more = {}) =>
+      request(`${url}${path}`, { method, ...more, headers: { host: 'a.test', ...more.headers } }),
+    raw: async (...parts) => {
+      const client = await openRawClient(address, 10_000)
+      client.send(
+        parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
+      )
+      return client
+    },
+    connections: () =>
+      new Promise((resolve) => {
+        server.getConnections((_, count) => {
+          resolve(count)
+        })
+      }),
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const packed = (document: unknown, since: number) => {
+  const outcome = compile(document, {
+    realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] }),
+  })
+  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
+  return packDocument(outcome.compiled, { since, rank: 0 })
+}
+
+/** One version at `/` on every host. */
+export const apiOf = (
+  paths: Readonly<Record<string, unknown>>,
+  { version = {}, ...api }: Readonly<Record<string, unknown>> & { readonly version?: object } = {},
+): unknown => ({
+  id: 'api',
+  host: '_',
+  realm_uri: 'com.acme',
+  ...api,
+  versions: { v1: { base_path: '/', paths, ...version } },
+})
+
+export const answers = (body: unknown, response: object = {}): object => ({
+  action: { type: 'static', body },
+  response,
+})
