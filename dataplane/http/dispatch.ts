@@ -5,16 +5,15 @@ import type { RequestListener } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../router/match.ts'
-import type { Match } from '../router/route.ts'
-import type { Admission, Arrival, DispatchOptions, Path } from './arrival.ts'
-import type { OnSettled } from './exchange.ts'
+import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
+import type { ExchangeObserver } from './exchange.ts'
 import { writeFixed } from './fixed-answer.ts'
 import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
+import { type Found, pathHeaders } from './path-headers.ts'
 import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead, readTarget } from './request-head.ts'
-import { type HeaderList, prepareHeaders } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
 import { serveOperation } from './serve-operation.ts'
@@ -28,9 +27,11 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     (slot) => prepareOperation(slot.load(), slot.method, slot.path, options.preparation),
     PREPARED_LIMIT,
   )
-  const onSettled: OnSettled = (exchange, outcome) => {
-    const { envelope, incoming: request, operation, startedMs } = exchange
-    report(options, { id: envelope.requestId, request, startedMs }, operation, outcome)
+  const observer: ExchangeObserver = {
+    settled: ({ arrival, operation }, settlement) => {
+      report(options, arrival, operation, settlement)
+    },
+    unexpected: options.onUnexpected,
   }
   return (request, response) => {
     options.inFlight.count++
@@ -45,7 +46,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       startedMs: options.now(),
     }
     try {
-      route(options, cache, arrival, onSettled)
+      route(options, cache, arrival, observer)
     } catch (error) {
       refuseUnmatched(options, arrival, error, [])
     }
@@ -56,7 +57,7 @@ const route = (
   options: DispatchOptions,
   cache: OperationCache<PreparedOperation>,
   arrival: Arrival,
-  onSettled: OnSettled,
+  observer: ExchangeObserver,
 ): void => {
   const { request, head } = arrival
   const target = readTarget(request.url ?? '')
@@ -70,7 +71,7 @@ const route = (
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
   if (found === undefined) throw notFound()
-  const selected = selectOrAnswer(options, arrival, found)
+  const selected = selectOrAnswer(options, { arrival, host, target, match: found })
   if (selected === undefined) return
   const operation = cache.get(selected.slot)
   const language = pickLanguage(head.acceptLanguage, operation.version.languages)
@@ -84,7 +85,7 @@ const route = (
     operation,
     language,
   }
-  serveOperation(options, admission, onSettled)
+  serveOperation(admission, observer)
 }
 
 /** False: this request needs the long way, for its credentials, its body or its Accept. */
@@ -107,16 +108,16 @@ const serveFixed = (
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
-/** undefined: it has been answered. Refusals carry the headers of the oldest document of the path. */
+/** undefined: it has been answered. */
 const selectOrAnswer = (
   options: DispatchOptions,
-  arrival: Arrival,
-  found: Match<Path>,
+  found: Found,
 ): Selected<PreparedOperation> | undefined => {
+  const { arrival, match: matched } = found
   const method = toMethod(arrival.request.method)
   try {
-    const selected = selectOperation(found, arrival.scheme, method)
-    if (selected === undefined) answerOptions(options, arrival, found)
+    const selected = selectOperation(matched, arrival.scheme, method)
+    if (selected === undefined) answerOptions(options, found)
     return selected
   } catch (error) {
     refuseUnmatched(options, arrival, error, pathHeaders(found))
@@ -125,18 +126,14 @@ const selectOrAnswer = (
 }
 
 /** An OPTIONS that no document declares: what may be done here, with the headers of the path (CORS). */
-const answerOptions = (options: DispatchOptions, arrival: Arrival, found: Match<Path>): void => {
+const answerOptions = (options: DispatchOptions, found: Found): void => {
+  const { arrival, match: matched } = found
+  const headers = pathHeaders(found).filter(([name]) => name !== 'allow')
   const answer: Answer = {
     status: 204,
-    headers: [...pathHeaders(found), ['allow', allowOf(found, arrival.scheme)]],
+    headers: [...headers, ['allow', allowOf(matched, arrival.scheme)]],
     contentType: undefined,
     body: '',
   }
   writeUnmatched(options, arrival, answer)
-}
-
-const pathHeaders = (found: Match<Path>): HeaderList => {
-  const target = found.candidates[0]?.target
-  if (target === undefined) return []
-  return prepareHeaders(target.loadHeaders()).constant ?? []
 }

@@ -3,63 +3,60 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentType, StatusCodes } from '../../spec/compiled.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
-import { isList, isMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
 import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
-import {
-  type Answer,
-  type EncodedBody,
-  type ResponsePlan,
-  successStatus,
-  toStatus,
-} from './response-plan.ts'
-import type { Settlement } from './report.ts'
+import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './response-plan.ts'
+import type { Arrival } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
+import { toLocation } from './location.ts'
+import { mergeStreamHeaders, upstreamHeaderMap } from './pass-through.ts'
+import type { Settlement } from './report.ts'
 import { type Envelope, writeAnswer, writeStreamHead } from './write-answer.ts'
 
-/** Told once per request, when its answer is settled. */
-export type OnSettled = (exchange: HttpExchange, settlement: Settlement) => void
+/** Who is told what becomes of requests. */
+export interface ExchangeObserver {
+  /** Told once per request, when its answer is settled. */
+  settled(exchange: HttpExchange, settlement: Settlement): void
+  /** A fault of the gateway's own: the client learns its request id and nothing else. */
+  unexpected(error: unknown, requestId: string): void
+}
 
 /** Counted, never sent: what nginx counts for a client that did not wait. */
 const CLIENT_WENT_AWAY = 499
 
 export class HttpExchange implements Exchange {
   readonly context = new Context()
+  readonly arrival: Arrival
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
   readonly operation: PreparedOperation
   readonly envelope: Envelope
   readonly contentType: ContentType
-  readonly startedMs: number
   rawBody: Buffer | undefined = undefined
-  readonly #onSettled: OnSettled
+  readonly #observer: ExchangeObserver
   #isSettled = false
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
   #sink: ByteSink | undefined = undefined
 
   constructor(
-    request: { readonly incoming: IncomingMessage; readonly response: ServerResponse },
+    arrival: Arrival,
     operation: PreparedOperation,
-    negotiated: {
-      readonly envelope: Envelope
-      readonly contentType: ContentType
-      readonly startedMs: number
-    },
-    onSettled: OnSettled,
+    negotiated: { readonly envelope: Envelope; readonly contentType: ContentType },
+    observer: ExchangeObserver,
   ) {
-    this.incoming = request.incoming
-    this.response = request.response
+    this.arrival = arrival
+    this.incoming = arrival.request
+    this.response = arrival.response
     this.operation = operation
     this.envelope = negotiated.envelope
     this.contentType = negotiated.contentType
-    this.startedMs = negotiated.startedMs
-    this.#onSettled = onSettled
+    this.#observer = observer
     this.context.status_codes = operation.version.statusCodes
   }
 
@@ -97,6 +94,8 @@ export class HttpExchange implements Exchange {
   refuse(error: Error): void {
     if (this.#isSettled) return
     const known = toGatewayError(error)
+    if (known.code === 'svc.error.internal')
+      this.#observer.unexpected(error, this.envelope.requestId)
     const headers = this.operation.headers.writeWhatIsKnown(this.context)
     this.#answer(errorAnswer(known, this.contentType, headers), known.code)
   }
@@ -106,16 +105,16 @@ export class HttpExchange implements Exchange {
     let plan: { readonly status: number; readonly headers: HeaderList }
     try {
       plan = this.#planStream(head)
+      writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
     } catch (error) {
       this.refuse(asError(error))
       return undefined
     }
     this.#isSettled = true
-    writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
     const contentLength = headerOf(plan.headers, 'content-length')
     this.#sink = createByteSink(this.response, contentLength, (bytes) => {
       this.#cancel = undefined
-      this.#onSettled(this, { status: plan.status, bytes })
+      this.#observer.settled(this, { status: plan.status, bytes })
     })
     return this.#sink
   }
@@ -138,7 +137,7 @@ export class HttpExchange implements Exchange {
   abandon(): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#onSettled(this, { status: CLIENT_WENT_AWAY, bytes: 0 })
+    this.#observer.settled(this, { status: CLIENT_WENT_AWAY, bytes: 0 })
   }
 
   /** @throws ExpressionError */
@@ -161,7 +160,7 @@ export class HttpExchange implements Exchange {
     const { context } = this
     const headers = plan.headers.write(context)
     const encoded = plan.body(context, this.contentType, headers)
-    const own = plan.status(context) ?? statusOfBody(plan.value(context))
+    const own = plan.status(context) ?? plan.statusOfBody(context)
     return toAnswer(own ?? status, withRetryAfter(headers, errorUri), encoded)
   }
 
@@ -185,15 +184,13 @@ export class HttpExchange implements Exchange {
       },
     }
     const own = onResult.headers.write(context)
-    const uri = onResult.uri(context)
-    return {
-      status: onResult.status(context) ?? head.statusCode,
-      headers: withLocation(
-        mergeStreamHeaders(head.headers, own, operation.replacesHeaders),
-        uri,
-        operation.method,
-      ),
-    }
+    const status = onResult.status(context) ?? head.statusCode
+    const headers = mergeStreamHeaders(status, {
+      upstream: head.headers,
+      own,
+      replaces: operation.replacesHeaders,
+    })
+    return { status, headers: withLocation(headers, onResult.uri(context), operation.method) }
   }
 
   #answer(answer: Answer, refusal?: GatewayErrorCode): void {
@@ -202,7 +199,10 @@ export class HttpExchange implements Exchange {
     const isHead = this.incoming.method === 'HEAD'
     const bytes = writeAnswer(this.response, answer, this.envelope, isHead)
     const { status } = answer
-    this.#onSettled(this, refusal === undefined ? { status, bytes } : { status, bytes, refusal })
+    this.#observer.settled(
+      this,
+      refusal === undefined ? { status, bytes } : { status, bytes, refusal },
+    )
   }
 }
 
@@ -219,16 +219,7 @@ const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): An
 const withLocation = (headers: HeaderList, uri: string, method: string): HeaderList =>
   uri === '' || method !== 'post' || headerOf(headers, 'location') !== undefined
     ? headers
-    : [...headers, ['location', encodeURI(decodeSafely(uri))]]
-
-/** Illegal characters of a Location are encoded; what is encoded already stays as it is. */
-const decodeSafely = (uri: string): string => {
-  try {
-    return decodeURI(uri)
-  } catch {
-    return uri
-  }
-}
+    : [...headers, ['location', toLocation(uri)]]
 
 const withRetryAfter = (headers: HeaderList, errorUri: string): HeaderList =>
   errorUri === 'svc.error.overloaded' && headerOf(headers, 'retry-after') === undefined
@@ -240,35 +231,4 @@ const statusOfError = (error: ActionError, codes: StatusCodes): number => {
   if (error.error_uri.startsWith('svc.error.upstream.')) return error.status_code
   const mapped = Object.hasOwn(codes, error.error_uri) ? codes[error.error_uri] : undefined
   return mapped ?? 500
-}
-
-const statusOfBody = (body: Value): number | undefined => {
-  const status = isMap(body) && Object.hasOwn(body, 'status_code') ? body['status_code'] : undefined
-  return status === undefined || status === null ? undefined : toStatus(status)
-}
-
-/** `set-cookie` is a list, always; other repeated headers are joined. */
-const upstreamHeaderMap = (headers: HeaderList): ValueMap => {
-  const map: Record<string, Value> = Object.create(null) as Record<string, Value>
-  for (const [name, value] of headers) {
-    const earlier = map[name]
-    if (name === 'set-cookie') map[name] = [...(isList(earlier) ? earlier : []), value]
-    else map[name] = typeof earlier === 'string' ? `${earlier}, ${value}` : value
-  }
-  return map
-}
-
-const KEPT: ReadonlySet<string> = new Set(['content-type', 'content-encoding', 'content-length'])
-
-/** The upstream's headers, ours over them by name; with headers of `on_result` those alone, and the framing. */
-const mergeStreamHeaders = (
-  upstream: HeaderList,
-  own: HeaderList,
-  replaces: boolean,
-): HeaderList => {
-  if (own.length === 0 && !replaces) return upstream
-  const kept = upstream.filter(
-    ([name]) => (!replaces || KEPT.has(name)) && headerOf(own, name) === undefined,
-  )
-  return [...kept, ...own]
 }

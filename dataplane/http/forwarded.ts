@@ -38,11 +38,20 @@ export const createClientReader = (cidrs: readonly string[]): ReadClient => {
 }
 
 /** `192.0.2.1:80`, `[2001:db8::1]:80`. */
-export const peernameOf = (address: string, port: number): string =>
+const peernameOf = (address: string, port: number): string =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
+/** Of whoever is connected. */
+export const peernameOfSocket = ({ remoteAddress = '', remotePort = 0 }: Peer): string =>
+  peernameOf(plainAddress(remoteAddress), remotePort)
+
+interface Peer {
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+}
+
 /** IPv4 in IPv6 clothes (`::ffff:127.0.0.1`) is IPv4. */
-export const plainAddress = (address: string): string =>
+const plainAddress = (address: string): string =>
   address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
 
 const addTo = (list: BlockList, cidr: string): void => {

@@ -35,6 +35,12 @@ export const pickContentType = (
   return best
 }
 
+const REFUSAL_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
+
+/** The type of the gateway's own answers: one that the client accepts, whatever an operation provides; else JSON. */
+export const refusalType = (accept: string | undefined): ContentType =>
+  pickContentType(accept, REFUSAL_TYPES) ?? 'application/json'
+
 /** JSON before msgpack, one of each, as written otherwise. */
 export const orderOffers = (provides: readonly ContentType[]): readonly ContentType[] => {
   const json = provides.find((type) => mediaKind(type) === 'json')

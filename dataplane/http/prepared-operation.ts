@@ -97,15 +97,25 @@ export const prepareOperation = (
   }
 }
 
-/** What answers where `on_result` says nothing: a static action's own headers and body, a WAMP result. */
+/**
+ * What answers where `on_result` says nothing: a static action's own headers and body, an upstream's body
+ * that was read for something else, a WAMP result.
+ */
 const ownAnswer = (operation: CompiledOperation): { headers: Template; body: Template } => {
   const { action, headers, onResult } = operation
-  if (action.type === 'static') return { headers: action.headers ?? headers, body: action.body }
-  const isWamp = action.type !== 'forward' && action.type !== 'empty'
-  const body: Template =
-    isWamp && !onResult.declared ? { kind: 'read', root: 'action', keys: ['result'] } : NO_BODY
-  return { headers, body }
+  switch (action.type) {
+    case 'static':
+      return { headers: action.headers ?? headers, body: action.body }
+    case 'empty':
+      return { headers, body: NO_BODY }
+    case 'forward':
+      return { headers, body: resultAt('result', 'body') }
+    default:
+      return { headers, body: onResult.declared ? NO_BODY : resultAt('result') }
+  }
 }
+
+const resultAt = (...keys: string[]): Template => ({ kind: 'read', root: 'action', keys })
 
 const varyOf = (operation: CompiledOperation, version: ServedVersion): string | undefined => {
   const names: string[] = []

@@ -1,10 +1,10 @@
 // What became of a request, for metrics and the access log; and the answers that no document gives.
 
-import type { IncomingMessage } from 'node:http'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Arrival, DispatchOptions } from './arrival.ts'
-import { pickContentType } from './negotiate.ts'
+import { peernameOfSocket } from './forwarded.ts'
+import { refusalType } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import type { HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
@@ -24,10 +24,7 @@ export const refuseUnmatched = (
     arrival.response.destroy()
     return
   }
-  const contentType =
-    pickContentType(arrival.head.accept, ['application/json', 'application/msgpack']) ??
-    'application/json'
-  writeUnmatched(options, arrival, errorAnswer(known, contentType, headers))
+  writeUnmatched(options, arrival, errorAnswer(known, refusalType(arrival.head.accept), headers))
 }
 
 export const writeUnmatched = (
@@ -46,7 +43,7 @@ export const writeUnmatched = (
   options.inFlight.count--
   const seconds = (options.now() - arrival.startedMs) / 1000
   options.unmatched.observe(answer.status, seconds)
-  log(options, request, { id, status: answer.status, seconds, bytes, api: '', version: '' })
+  log(options, arrival, { status: answer.status, seconds, bytes, api: '', version: '' })
 }
 
 /** How one request ended. */
@@ -61,21 +58,20 @@ export interface Settlement {
 /** An operation has answered, or its client has gone. */
 export const report = (
   options: DispatchOptions,
-  { id, request, startedMs }: Pick<Arrival, 'id' | 'request' | 'startedMs'>,
+  arrival: Arrival,
   operation: PreparedOperation,
   { status, bytes, refusal }: Settlement,
 ): void => {
   options.inFlight.count--
   if (refusal !== undefined) options.onRefused(refusal)
-  const seconds = (options.now() - startedMs) / 1000
+  const seconds = (options.now() - arrival.startedMs) / 1000
   operation.row.observe(status, seconds)
   if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
-  log(options, request, { id, status, seconds, bytes, api, version })
+  log(options, arrival, { status, seconds, bytes, api, version })
 }
 
 interface Outcome {
-  readonly id: string
   readonly status: number
   readonly seconds: number
   readonly bytes: number
@@ -85,15 +81,16 @@ interface Outcome {
 
 const log = (
   { accessLog, wallClock }: DispatchOptions,
-  request: IncomingMessage,
+  { id, client, head, request }: Arrival,
   outcome: Outcome,
 ): void => {
   accessLog?.write({
     ...outcome,
+    id,
     time: wallClock() - outcome.seconds * 1000,
-    peername: `${request.socket.remoteAddress ?? ''}:${request.socket.remotePort ?? 0}`,
+    peername: client?.peername ?? peernameOfSocket(request.socket),
     method: request.method ?? '',
-    host: request.headers.host ?? '',
+    host: head.host,
     target: request.url ?? '',
   })
 }

@@ -2,13 +2,12 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { ContextRead } from '../../spec/compiled.ts'
-import type { Method, Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../spec/document.ts'
 import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { decodeForm } from '../codec.ts'
 import type { RequestView } from '../context.ts'
 import type { Candidate, Match } from '../router/route.ts'
-import type { Client } from './forwarded.ts'
-import { peernameOf, plainAddress } from './forwarded.ts'
+import { type Client, peernameOfSocket } from './forwarded.ts'
 import { splitHost, type Target } from './request-head.ts'
 
 /** Which parts of the request an operation needs. */
@@ -40,7 +39,8 @@ export interface RequestFacts<T> {
   readonly request: IncomingMessage
   readonly target: Target
   readonly host: string
-  readonly method: Method
+  /** Lower case. */
+  readonly method: string
   readonly scheme: Scheme
   readonly id: string
   readonly language: string
@@ -74,11 +74,8 @@ const NOTHING: ValueMap = Object.freeze({})
 /** Percent-escapes that are no UTF-8 become U+FFFD, as browsers have it: a query never fails a request. */
 const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decodeForm(query))
 
-const readPeername = <T>({ client, request }: RequestFacts<T>): string => {
-  if (client !== undefined) return client.peername
-  const { remoteAddress = '', remotePort = 0 } = request.socket
-  return peernameOf(plainAddress(remoteAddress), remotePort)
-}
+const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
+  client?.peername ?? peernameOfSocket(request.socket)
 
 const fillHost = <T>(view: RequestView, { host, request }: RequestFacts<T>): void => {
   const [name, port] = splitHost(host)

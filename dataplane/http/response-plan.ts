@@ -28,8 +28,8 @@ export interface ResponsePlan {
   status(context: EvaluationContext): number | undefined
   uri(context: EvaluationContext): string
   body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody
-  /** The body as a value: for the `status_code` that a map body may carry. */
-  value(context: EvaluationContext): Value
+  /** The `status_code` that a map body may carry; undefined where it has none that is a status. */
+  statusOfBody(context: EvaluationContext): number | undefined
   /** Nothing in it waits for the request. */
   readonly isConstant: boolean
 }
@@ -65,7 +65,7 @@ export const prepareResponse = (
         ? json(context, contentType)
         : encodeValue(value(context), contentType)
     },
-    value,
+    statusOfBody: prepareStatusOfBody(bodyTemplate),
     isConstant: [headersTemplate, bodyTemplate, response.statusCode, response.uri].every(
       (template) => template === undefined || template.kind === 'constant',
     ),
@@ -96,19 +96,47 @@ const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody =>
   if (value === '' || value === null) return EMPTY
   if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
   const kind = mediaKind(own)
-  if (typeof value === 'string' && kind !== 'json' && kind !== 'msgpack')
+  if (typeof value === 'string' && kind !== 'msgpack' && !IS_JSON.test(own))
     return { contentType: own, bytes: value }
   if (kind === 'json' || kind === 'msgpack') return encodeValue(value, own)
   if (isMap(value) || isList(value)) return encodeValue(value, negotiated)
   return { contentType: own, bytes: toText(value) }
 }
 
+/** Only that member of a map is evaluated: the body has been already, and what it produced is paid for. */
+const prepareStatusOfBody = (
+  template: Template,
+): ((context: EvaluationContext) => number | undefined) => {
+  if (template.kind === 'list' || template.kind === 'text') return () => undefined
+  if (template.kind === 'map') {
+    const member = template.entries.findLast(([key]) => key === 'status_code')?.[1]
+    const value = member && evaluator(member)
+    return (context) => (value === undefined ? undefined : readStatus(value(context)))
+  }
+  const body = evaluator(template)
+  return (context) => {
+    const map = body(context)
+    return isMap(map) && Object.hasOwn(map, 'status_code')
+      ? readStatus(map['status_code'])
+      : undefined
+  }
+}
+
+/** A text in another JSON type (`application/problem+json`) has been made by the document itself. */
+const IS_JSON = /^\s*application\/json\s*(?:;|$)/i
+
 /** A number or numeric text from 200 to 599. @throws ExpressionError for anything else */
-export const toStatus = (value: Value): number => {
-  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
-  if (typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599)
-    return number
+const toStatus = (value: Value): number => {
+  const status = readStatus(value)
+  if (status !== undefined) return status
   throw new ExpressionError('status_code: a whole number from 200 to 599 is expected')
+}
+
+const readStatus = (value: Value | undefined): number | undefined => {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599
+    ? number
+    : undefined
 }
 
 const toUri = (value: Value): string => {

@@ -5,11 +5,10 @@ import type { Method } from '../../spec/document.ts'
 import { decodeBody } from '../codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { authenticate } from '../security/authenticate.ts'
-import type { Admission, DispatchOptions, Path } from './arrival.ts'
+import type { Admission, Path } from './arrival.ts'
 import { checkDeclaredLength, readBody } from './body.ts'
-import { toGatewayError } from './errors.ts'
-import { HttpExchange, type OnSettled } from './exchange.ts'
-import { isAcceptedType, pickContentType } from './negotiate.ts'
+import { type ExchangeObserver, HttpExchange } from './exchange.ts'
+import { isAcceptedType, pickContentType, refusalType } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 import { fillRequestView, type RequestFacts } from './request-view.ts'
@@ -17,33 +16,22 @@ import { fixAnswer } from './fixed-answer.ts'
 import { toMethod } from './select-route.ts'
 import type { Envelope } from './write-answer.ts'
 
-export const serveOperation = (
-  options: DispatchOptions,
-  admission: Admission,
-  onSettled: OnSettled,
-): void => {
+export const serveOperation = (admission: Admission, observer: ExchangeObserver): void => {
   const { arrival, operation } = admission
-  const { head } = arrival
-  const offered = pickContentType(head.accept, operation.offers)
-  const exchange = new HttpExchange(
-    { incoming: arrival.request, response: arrival.response },
-    operation,
-    {
-      envelope: envelopeOf(admission),
-      contentType: offered ?? operation.offers[0] ?? 'application/json',
-      startedMs: arrival.startedMs,
-    },
-    onSettled,
-  )
+  const { accept } = arrival.head
+  const offered = pickContentType(accept, operation.offers)
+  const contentType = offered ?? refusalType(accept)
+  const envelope = envelopeOf(admission)
+  const exchange = new HttpExchange(arrival, operation, { envelope, contentType }, observer)
   try {
     fillRequestView(exchange.context.request, operation.needs, factsOf(admission))
     checkAdmission(admission, offered !== undefined)
   } catch (error) {
-    refuse(options, exchange, error)
+    refuse(exchange, error)
     return
   }
-  if (needsBody(admission)) readThenPerform(options, admission, exchange)
-  else perform(options, exchange)
+  if (needsBody(admission)) readThenPerform(admission, exchange)
+  else perform(exchange)
 }
 
 const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
@@ -116,11 +104,7 @@ const needsBody = ({ arrival, operation }: Admission): boolean => {
   return !operation.forwardsBody || operation.needs.body || operation.needs.bodyLength
 }
 
-const readThenPerform = (
-  options: DispatchOptions,
-  { arrival, operation }: Admission,
-  exchange: HttpExchange,
-): void => {
+const readThenPerform = ({ arrival, operation }: Admission, exchange: HttpExchange): void => {
   const { head, request } = arrival
   const keep = operation.needs.body || operation.forwardsBody
   readBody(request, head, { limits: operation.bodyLimits, keep }, (outcome, bytes, length) => {
@@ -129,17 +113,17 @@ const readThenPerform = (
       return
     }
     if (outcome !== undefined) {
-      refuse(options, exchange, outcome)
+      refuse(exchange, outcome)
       return
     }
     try {
       exchange.context.request.body_length = length
       takeBody(exchange, head, bytes)
     } catch (error) {
-      refuse(options, exchange, error)
+      refuse(exchange, error)
       return
     }
-    perform(options, exchange)
+    perform(exchange)
   })
 }
 
@@ -153,19 +137,17 @@ const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): voi
     view.body = decodeBody(head.contentType ?? '', bytes)
 }
 
-const perform = (options: DispatchOptions, exchange: HttpExchange): void => {
+const perform = (exchange: HttpExchange): void => {
   const { operation, contentType } = exchange
   try {
     if (operation.isFixed && !operation.fixed.has(contentType))
       operation.fixed.set(contentType, fixAnswer(exchange.renderResult(), exchange.envelope))
     operation.perform(exchange)
   } catch (error) {
-    refuse(options, exchange, error)
+    refuse(exchange, error)
   }
 }
 
-const refuse = (options: DispatchOptions, exchange: HttpExchange, error: unknown): void => {
-  const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') options.onUnexpected(error, exchange.envelope.requestId)
-  exchange.refuse(known)
+const refuse = (exchange: HttpExchange, error: unknown): void => {
+  exchange.refuse(error instanceof Error ? error : new Error(String(error)))
 }

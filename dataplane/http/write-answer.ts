@@ -65,7 +65,7 @@ export const isAscii = (text: string): boolean => Buffer.byteLength(text) === te
 /** RFC 9110 §6.4.1, §15.4.5. */
 export const hasNoBody = (status: number): boolean => status === 204 || status === 304
 
-/** Flat list: the gateway's own headers, then the answer's; the answer's win by name. */
+/** Flat list: the gateway's own headers, then the answer's; the answer's win by name, but for `Vary`. */
 export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
   const head = ['x-request-id', envelope.requestId]
   const { headers } = answer
@@ -78,11 +78,23 @@ export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
   add('vary', envelope.vary)
   if (envelope.deprecation !== undefined)
     for (const [name, value] of Object.entries(envelope.deprecation)) add(name, value)
-  for (const [name, value] of headers)
+  for (const [name, value] of envelope.vary === undefined
+    ? headers
+    : withVary(headers, envelope.vary))
     if (name !== 'content-type' && name !== 'content-encoding' && name !== 'x-request-id')
       head.push(name, value)
   if (answer.contentType !== undefined) head.push('content-type', answer.contentType)
   return head
+}
+
+/** What we negotiated by holds beside what a document says (`origin`): or caches mix answers up. */
+const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
+  const at = headers.findIndex(([name]) => name === 'vary')
+  const own = headers[at]?.[1]
+  if (own === undefined || own.includes('*')) return headers
+  const known = own.split(',').map((name) => name.trim().toLowerCase())
+  const added = negotiated.split(', ').filter((name) => !known.includes(name))
+  return headers.with(at, ['vary', [own, ...added].join(', ')])
 }
 
 /** Head of an upstream's answer that passes through: its own headers, ours over them by name. */
@@ -95,6 +107,7 @@ export const writeStreamHead = (
   const head = ['x-request-id', envelope.requestId]
   for (const [name, value] of headers) if (name !== 'x-request-id') head.push(name, value)
   if (envelope.deprecation !== undefined)
-    for (const [name, value] of Object.entries(envelope.deprecation)) head.push(name, value)
+    for (const [name, value] of Object.entries(envelope.deprecation))
+      if (headerOf(headers, name) === undefined) head.push(name, value)
   response.writeHead(status, head)
 }

@@ -1,0 +1,47 @@
+// The head of an upstream's answer whose body passes through: what the client is given of it, and what
+// the document sees of it (behaviour §5). Pure.
+
+import { isList, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { headerOf, type HeaderList } from './response-headers.ts'
+
+const BODY_FIELDS: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-encoding',
+  'content-length',
+])
+
+export interface StreamHeaders {
+  /** End-to-end, names lower case, in order. */
+  readonly upstream: HeaderList
+  readonly own: HeaderList
+  /** `on_result` sets headers: of the upstream's only what describes the body stays. */
+  readonly replaces: boolean
+}
+
+/**
+ * The upstream's headers, ours over them by name. Where the status says that no body comes, nothing that
+ * describes one: 204 may not have a Content-Length (RFC 9110 §8.6).
+ */
+export const mergeStreamHeaders = (
+  status: number,
+  { upstream, own, replaces }: StreamHeaders,
+): HeaderList => {
+  const isBodyless = status === 204
+  if (own.length === 0 && !replaces && !isBodyless) return upstream
+  const kept = upstream.filter(
+    ([name]) =>
+      (BODY_FIELDS.has(name) ? !isBodyless : !replaces) && headerOf(own, name) === undefined,
+  )
+  return [...kept, ...own]
+}
+
+/** `action.result.headers`: `set-cookie` is a list, always; other repeated headers are joined. */
+export const upstreamHeaderMap = (headers: HeaderList): ValueMap => {
+  const map: Record<string, Value> = Object.create(null) as Record<string, Value>
+  for (const [name, value] of headers) {
+    const earlier = map[name]
+    if (name === 'set-cookie') map[name] = [...(isList(earlier) ? earlier : []), value]
+    else map[name] = typeof earlier === 'string' ? `${earlier}, ${value}` : value
+  }
+  return map
+}

@@ -1,0 +1,53 @@
+// The headers of a path for answers that no operation gives: 405, the 404 of another scheme, the OPTIONS
+// that nobody declared. So CORS works on all of them, also where the origin is echoed.
+
+import type { ContextRead } from '../../spec/compiled.ts'
+import type { Scheme } from '../../spec/document.ts'
+import { readsOf } from '../../spec/expression/reads.ts'
+import { Context } from '../context.ts'
+import type { Match } from '../router/route.ts'
+import type { Arrival, Path } from './arrival.ts'
+import { pickLanguage } from './negotiate.ts'
+import type { Target } from './request-head.ts'
+import { fillRequestView, needsOf } from './request-view.ts'
+import { type HeaderList, prepareHeaders } from './response-headers.ts'
+
+/** What is known of a request whose path somebody serves. */
+export interface Found {
+  readonly arrival: Arrival
+  readonly host: string
+  readonly target: Target
+  readonly match: Match<Path>
+}
+
+/** Of the oldest document that serves the scheme; else of the oldest. What can't be evaluated is left out. */
+export const pathHeaders = ({ arrival, host, target, match }: Found): HeaderList => {
+  const candidate = servingCandidate(match, arrival.scheme)
+  if (candidate === undefined) return []
+  const { version } = candidate.target
+  const template = candidate.target.loadHeaders()
+  const writer = prepareHeaders(template)
+  if (writer.constant !== undefined) return writer.constant
+  const context = new Context()
+  context.status_codes = version.statusCodes
+  const reads: readonly ContextRead[] = readsOf(template)
+  fillRequestView(context.request, needsOf(reads), {
+    request: arrival.request,
+    target,
+    host,
+    method: (arrival.request.method ?? '').toLowerCase(),
+    scheme: arrival.scheme,
+    id: arrival.id,
+    language: pickLanguage(arrival.head.acceptLanguage, version.languages),
+    client: arrival.client,
+    match,
+    candidate,
+  })
+  return writer.writeWhatIsKnown(context)
+}
+
+const servingCandidate = (
+  { candidates }: Match<Path>,
+  scheme: Scheme,
+): Match<Path>['candidates'][number] | undefined =>
+  candidates.find(({ target }) => target.schemes.includes(scheme)) ?? candidates[0]

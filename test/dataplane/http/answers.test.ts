@@ -1,0 +1,459 @@
+// What goes on the wire: status, headers and body of answers, by the rules of behaviour §5.
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { decodeBody } from '../../../dataplane/codec.ts'
+import type { Perform } from '../../../dataplane/actions/performer.ts'
+import type { Value } from '../../../spec/expression/value.ts'
+import { headerValues } from '../../support/raw-client.ts'
+import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
+
+let gateway: ServedGateway
+
+beforeEach(async () => {
+  gateway = await serveGateway()
+})
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]()
+  if (gateway.unexpected.length > 0) throw gateway.unexpected[0] as Error
+})
+
+type Api = Parameters<typeof apiOf>[1]
+
+const path = (operations: object, more: object = {}) => apiOf({ '/x': { ...more, ...operations } })
+const json = (value: unknown) => ({ json: value })
+
+describe('the status of a success', () => {
+  it.each([
+    ['GET with a body', 'GET', answers('x'), 200],
+    ['GET without', 'GET', answers(''), 200],
+    ['PUT without', 'PUT', answers(''), 204],
+    ['PUT with null', 'PUT', answers(null), 204],
+    ['PUT with a body', 'PUT', answers(0), 200],
+    ['DELETE without', 'DELETE', answers(''), 204],
+    ['POST with a uri', 'POST', answers('x', { on_result: { uri: '/y' } }), 201],
+    ['POST with an empty uri', 'POST', answers('x', { on_result: { uri: '' } }), 200],
+    ['PUT with a uri', 'PUT', answers('x', { on_result: { uri: '/y' } }), 200],
+    ['its own', 'POST', answers('x', { on_result: { uri: '/y', status_code: 202 } }), 202],
+    [
+      'as text',
+      'GET',
+      answers('x', { on_result: { status_code: '{{request.query_params.s}}' } }),
+      207,
+    ],
+    ['OPTIONS with an empty action', 'OPTIONS', { action: {}, response: {} }, 204],
+    [
+      'OPTIONS with a status',
+      'OPTIONS',
+      { action: {}, response: { on_result: { status_code: 200 } } },
+      200,
+    ],
+  ])('%s', async (_, method, operation, status) => {
+    await gateway.load(path({ [method.toLowerCase()]: operation }))
+    // The second one may come from what the first has left.
+    for (let turn = 0; turn < 2; turn++)
+      expect((await gateway.ask(method, '/x?s=207')).status).toBe(status)
+  })
+
+  it.each(['99', '600', '1e3', 'abc', '', '200.5'])(
+    '%p from a request is no status',
+    async (status) => {
+      await gateway.load(
+        path({ get: answers('x', { on_result: { status_code: '{{request.query_params.s}}' } }) }),
+      )
+      const answer = await gateway.ask('GET', `/x?s=${status}`)
+      expect(answer.status).toBe(500)
+      expect(answer.json()).toMatchObject({ code: 'svc.error.http_gateway.invalid_expression' })
+    },
+  )
+
+  it.each([204, 304])('%i has no body and no length', async (status) => {
+    await gateway.load(path({ get: answers({ a: 1 }, { on_result: { status_code: status } }) }))
+    await using client = await gateway.raw(
+      'GET /x HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\n',
+    )
+    for (let turn = 0; turn < 2; turn++) {
+      const answer = await client.response()
+      expect(answer.status).toBe(status)
+      expect(headerValues(answer, 'content-length')).toEqual([])
+    }
+  })
+})
+
+describe('Location', () => {
+  it.each([
+    ['/y z/%2F/é', '/y%20z/%2F/%C3%A9'],
+    ['{{request.body.id}}', 'a%0D%0Aset-cookie:%20b'],
+  ])('of the uri %p', async (uri, location) => {
+    await gateway.load(path({ post: answers('x', { on_result: { uri } }) }))
+    const answer = await gateway.ask('POST', '/x', json({ id: 'a\r\nset-cookie: b' }))
+    expect(answer.headers.location).toBe(location)
+    expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  it("the document's own wins; a uri that is no text fails", async () => {
+    const response = { on_result: { uri: '{{request.body.uri}}', headers: { Location: '/own' } } }
+    await gateway.load(path({ post: answers('x', response) }))
+    expect((await gateway.ask('POST', '/x', json({ uri: '/y' }))).headers.location).toBe('/own')
+    expect((await gateway.ask('POST', '/x', json({ uri: null }))).status).toBe(200)
+    expect((await gateway.ask('POST', '/x', json({ uri: 7 }))).status).toBe(500)
+  })
+})
+
+describe('which headers', () => {
+  const on = (headers: object | undefined) => (headers === undefined ? {} : { headers })
+
+  it.each<[string, object | undefined, object | undefined, object | undefined, string]>([
+    ['of the response', { x: 'response' }, { x: 'action' }, { x: 'path' }, 'response'],
+    ['of a static action', undefined, { x: 'action' }, { x: 'path' }, 'action'],
+    ['of the path', undefined, undefined, { x: 'path' }, 'path'],
+    ['of the defaults', undefined, undefined, undefined, 'defaults'],
+  ])('%s: the nearest map, whole', async (...[, response, action, own, expected]) => {
+    const get = {
+      action: { type: 'static', body: 'b', ...on(action) },
+      response: { on_result: { ...on(response) } },
+    }
+    await gateway.load(
+      apiOf(
+        { '/x': { ...on(own), get } },
+        { defaults: { headers: { x: 'defaults', y: 'defaults' } } },
+      ),
+    )
+    const { headers } = await gateway.ask('GET', '/x')
+    expect(headers['x']).toBe(expected)
+    expect(headers['y']).toBe(expected === 'defaults' ? 'defaults' : undefined)
+  })
+
+  it('set-cookie may stand twice, others too', async () => {
+    const headers = {
+      'Set-Cookie': ['a=1', 'b=2'],
+      'x-list': ['1', '2'],
+      'x-null': null,
+      'x-number': 7,
+    }
+    await gateway.load(path({ get: answers('x', { on_result: { headers } }) }))
+    await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+    const answer = await client.response()
+    expect(headerValues(answer, 'set-cookie')).toEqual(['a=1', 'b=2'])
+    expect(headerValues(answer, 'x-list')).toEqual(['1', '2'])
+    expect(headerValues(answer, 'x-number')).toEqual(['7'])
+    expect(headerValues(answer, 'x-null')).toEqual([])
+  })
+
+  it('those that the gateway sets by itself give way to those of a document, but for the id and Vary', async () => {
+    const headers = {
+      'x-content-type-options': 'own',
+      'content-language': 'own',
+      'x-request-id': 'own',
+      vary: 'Origin, ACCEPT',
+      'access-control-expose-headers': 'content-language',
+    }
+    await gateway.load(
+      apiOf({ '/x': { headers, get: answers('x') } }, { version: { languages: ['en', 'es'] } }),
+    )
+    for (let turn = 0; turn < 3; turn++) {
+      const answer = await gateway.ask('GET', '/x')
+      expect(answer.headers).toMatchObject({
+        'x-content-type-options': 'own',
+        'content-language': 'own',
+        'x-request-id': `id-${turn + 1}`,
+        vary: 'Origin, ACCEPT, accept-language',
+        'access-control-expose-headers': 'content-language',
+      })
+    }
+  })
+
+  it.each([
+    ['*', '*'],
+    ['origin', 'origin, accept'],
+    ['accept', 'accept'],
+  ])('Vary %p beside what was negotiated by', async (vary, expected) => {
+    await gateway.load(path({ get: answers('x') }, { headers: { vary } }))
+    expect((await gateway.ask('GET', '/x')).headers.vary).toBe(expected)
+  })
+
+  it('a language is picked, and answers of two types vary', async () => {
+    const get = answers('{{request.language}}')
+    await gateway.load(apiOf({ '/x': { get } }, { version: { languages: ['en', 'es-AR'] } }))
+    const answer = await gateway.ask('GET', '/x', { headers: { 'accept-language': 'es' } })
+    expect(answer.text).toBe('"es-AR"')
+    expect(answer.headers).toMatchObject({
+      'content-language': 'es-AR',
+      vary: 'accept, accept-language',
+    })
+  })
+
+  it('a deprecated version says so, also on errors', async () => {
+    const document = apiOf(
+      { '/x': { get: answers('x'), post: answers('{{request.body.nope}}') } },
+      { meta: { sunset_at: '2030-01-01' }, version: { is_deprecated: true } },
+    )
+    await gateway.load(document)
+    for (const method of ['GET', 'POST']) {
+      const { headers } = await gateway.ask(method, '/x')
+      expect(headers).toMatchObject({
+        deprecation: 'true',
+        sunset: 'Tue, 01 Jan 2030 00:00:00 GMT',
+      })
+    }
+  })
+
+  it('a value that no header can carry: 500, with the headers that are known', async () => {
+    const headers = { 'x-cors': '*', 'x-echo': '{{request.body}}' }
+    await gateway.load(path({ post: answers('x') }, { headers }))
+    for (const body of ['a\r\nset-cookie: b', { a: 1 }]) {
+      const answer = await gateway.ask('POST', '/x', json(body))
+      expect([answer.status, answer.headers['x-cors'], answer.headers['x-echo']]).toEqual([
+        500,
+        '*',
+        undefined,
+      ])
+    }
+    expect((await gateway.ask('POST', '/x', json('fine'))).headers['x-echo']).toBe('fine')
+  })
+})
+
+describe('which body', () => {
+  const MSGPACK = { headers: { accept: 'application/msgpack' } }
+
+  it.each<[string, Value]>([
+    ['a text', 'x'],
+    ['a text beyond ASCII', 'é€👍'],
+    ['a long text', 'é'.repeat(20_000)],
+    ['a long ASCII text', 'x'.repeat(20_000)],
+    ['a map', { a: [1, null, { b: true }] }],
+    ['a number', 7],
+    ['false', false],
+    ['an empty map', {}],
+  ])('%s, as JSON and as msgpack', async (_, body) => {
+    await gateway.load(
+      apiOf({
+        '/fixed': { get: answers(body) },
+        '/read': { get: answers(['{{request.path}}', body]) },
+      }),
+    )
+    for (let turn = 0; turn < 2; turn++) {
+      const asJson = await gateway.ask('GET', '/fixed')
+      expect([asJson.headers['content-type'], asJson.json()]).toEqual(['application/json', body])
+      await using client = await gateway.raw(
+        'GET /fixed HTTP/1.1\r\nHost: a\r\nAccept: application/msgpack\r\n\r\n',
+      )
+      const packed = await client.response()
+      expect(headerValues(packed, 'content-type')).toEqual(['application/msgpack'])
+      expect(decodeBody('application/msgpack', packed.body)).toEqual(body)
+    }
+    expect((await gateway.ask('GET', '/read')).json()).toEqual(['/read', body])
+    expect((await gateway.ask('GET', '/read', MSGPACK)).headers['content-type']).toBe(
+      'application/msgpack',
+    )
+  })
+
+  it.each(['', null])('%j is an empty payload, in either type', async (body) => {
+    await gateway.load(
+      apiOf({ '/x': { get: answers(body) }, '/y': { post: answers('{{request.body.b}}') } }),
+    )
+    for (const more of [{}, MSGPACK]) {
+      for (const answer of [
+        await gateway.ask('GET', '/x', more),
+        await gateway.ask('POST', '/y', { ...more, json: { b: body } }),
+      ]) {
+        expect([answer.text, answer.headers['content-type']]).toEqual(['', undefined])
+      }
+    }
+  })
+
+  it.each<[string, string, Value, string | undefined, string]>([
+    ['text as it is', 'text/html; charset=utf-8', '<p>é</p>', undefined, '<p>é</p>'],
+    ['text as it is, whatever is accepted', 'text/csv', 'a,b', 'application/msgpack', 'a,b'],
+    ['numbers as text', 'text/plain', 7, undefined, '7'],
+    ['maps as JSON, negotiated', 'text/plain', { a: 1 }, 'application/json', '{"a":1}'],
+    ['JSON as JSON', 'application/json; charset=utf-8', 'x', undefined, '"x"'],
+    ['JSON whatever is accepted', 'application/json', { a: 1 }, 'application/msgpack', '{"a":1}'],
+    ['other JSON: maps', 'application/problem+json', { a: 1 }, undefined, '{"a":1}'],
+    ['other JSON: text as it is', 'application/problem+json', '{"a":1}', undefined, '{"a":1}'],
+    ['nothing', 'text/html', '', undefined, ''],
+  ])(
+    'a document that sets the content type gets %s',
+    async (...[, contentType, body, accept, text]) => {
+      const response = { on_result: { headers: { 'Content-Type': contentType } } }
+      await gateway.load(
+        apiOf({
+          '/x': { get: answers(body, response) },
+          '/y': { post: answers('{{request.body}}', response) },
+        }),
+      )
+      const headers: Record<string, string> = accept === undefined ? {} : { accept }
+      const got = [
+        await gateway.ask('GET', '/x', { headers }),
+        await gateway.ask('POST', '/y', { headers, json: body }),
+      ]
+      const isMap = typeof body === 'object' && contentType === 'text/plain'
+      for (const answer of got) {
+        expect(answer.text).toBe(text)
+        expect(answer.headers['content-type']).toBe(
+          text === '' ? undefined : isMap ? 'application/json' : contentType,
+        )
+      }
+    },
+  )
+
+  it('of a type that nobody accepts: 406 in a type that the client accepts', async () => {
+    await gateway.load(apiOf({ '/x': { provides: ['application/msgpack'], get: answers('x') } }))
+    const refused = await gateway.ask('GET', '/x', { headers: { accept: 'application/json' } })
+    expect([refused.status, refused.headers['content-type']]).toEqual([406, 'application/json'])
+    expect(refused.json()).toMatchObject({
+      description: expect.stringContaining('application/msgpack'),
+    })
+    const html = await gateway.ask('GET', '/x', { headers: { accept: 'text/html' } })
+    expect([html.status, html.headers['content-type']]).toEqual([406, 'application/json'])
+    expect((await gateway.ask('GET', '/x')).headers['content-type']).toBe('application/msgpack')
+  })
+
+  it("on_result's, else the action's", async () => {
+    const get = {
+      action: { type: 'static', body: { a: '{{request.id}}' }, headers: { h: 'own' } },
+      response: {
+        on_result: {
+          body: { got: '{{action.result.body.a}}', head: '{{action.result.headers.h}}' },
+        },
+      },
+    }
+    await gateway.load(path({ get }))
+    expect((await gateway.ask('GET', '/x')).json()).toEqual({ got: 'id-1', head: 'own' })
+  })
+})
+
+describe('expressions that fail', () => {
+  it('500 with a record that names the expression; on_error is not asked', async () => {
+    const response = { on_error: { status_code: 418 } }
+    await gateway.load(
+      path({ get: answers('{{request.body.nope}}', response) }, { headers: { 'x-cors': '*' } }),
+    )
+    const answer = await gateway.ask('GET', '/x')
+    expect(answer.status).toBe(500)
+    expect(answer.json()).toEqual({
+      code: 'svc.error.http_gateway.invalid_expression',
+      message: expect.stringContaining('{{request.body.nope}}'),
+      description: expect.any(String),
+    })
+    expect(answer.headers['x-cors']).toBe('*')
+    expect(gateway.refused).toEqual(['svc.error.http_gateway.invalid_expression'])
+  })
+
+  it('what a request brings is data', async () => {
+    await gateway.load(path({ post: answers('{{request.body}}') }))
+    const body = { a: '{{request.headers.authorization}}' }
+    expect((await gateway.ask('POST', '/x', json(body))).json()).toEqual(body)
+  })
+})
+
+describe('failures of an action', () => {
+  const failing =
+    (error_uri: string, more: object = {}): Perform =>
+    (exchange) => {
+      exchange.fail({
+        error_uri,
+        args: [1],
+        kwargs: { a: 'b' },
+        details: {},
+        status_code: 599,
+        headers: {},
+        body: { status_code: 'E1' },
+        message: 'it went wrong',
+        ...more,
+      })
+    }
+
+  const failed = async (perform: Perform, onError: object | undefined, api: Api = {}) => {
+    await using served = await serveGateway({ forward: perform })
+    const response = onError === undefined ? {} : { on_error: onError }
+    await served.load(
+      apiOf({ '/x': { get: { action: { type: 'forward', host: 'a' }, response } } }, api),
+    )
+    const answer = await served.ask('GET', '/x')
+    return { answer, served }
+  }
+
+  it.each<[string, string, object | undefined, number]>([
+    ['its own status', 'a.b', { status_code: 418, body: { status_code: 419 } }, 418],
+    ['that of a map body', 'a.b', { body: { status_code: 419 } }, 419],
+    [
+      'that of a map body, as text',
+      'a.b',
+      { body: { status_code: '419', x: '{{action.error.args}}' } },
+      419,
+    ],
+    [
+      'that of an evaluated body',
+      'a.b',
+      { body: '{{action.error.kwargs |> put(status_code, 420)}}' },
+      420,
+    ],
+    ['none of a body that has no status', 'a.b', { body: '{{action.error.body}}' }, 410],
+    ['none of a list', 'a.b', { body: ['{{action.error.args}}'] }, 410],
+    ['none of a text', 'a.b', { body: 'x {{action.error.args}}' }, 410],
+    ['none of a map without', 'a.b', { body: { a: '{{action.error.args}}' } }, 410],
+    ["the upstream's", 'svc.error.upstream.599', {}, 599],
+    ["the document's table", 'a.b', {}, 410],
+    ['the built-in table', 'wamp.error.no_such_procedure', {}, 501],
+    ['500', 'nobody.knows', {}, 500],
+    ['500 for a reserved word', 'constructor', {}, 500],
+    ['left out: the table', 'a.b', undefined, 410],
+  ])('answer with %s', async (...[, uri, onError, status]) => {
+    const { answer, served } = await failed(failing(uri), onError, { status_codes: { 'a.b': 410 } })
+    expect(answer.status).toBe(status)
+    expect(served.refused).toEqual([])
+  })
+
+  it('see the error with the status that it maps to', async () => {
+    const { answer } = await failed(failing('svc.error.timeout'), { body: '{{action.error}}' })
+    expect(answer.json()).toMatchObject({
+      error_uri: 'svc.error.timeout',
+      args: [1],
+      kwargs: { a: 'b' },
+      status_code: 504,
+    })
+    expect(answer.text).not.toContain('it went wrong')
+  })
+
+  it('left out: a record of the error', async () => {
+    const { answer } = await failed(failing('a.b'), undefined, {
+      defaults: { headers: { 'x-cors': '*', 'x-later': '{{action.result.x}}' } },
+    })
+    expect(answer.json()).toEqual({ code: 'a.b', message: 'it went wrong', description: '' })
+    expect([answer.headers['x-cors'], answer.headers['x-later']]).toEqual(['*', undefined])
+  })
+
+  it.each([undefined, {}])('overloaded says when to come again (on_error: %j)', async (onError) => {
+    const { answer } = await failed(failing('svc.error.overloaded'), onError)
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '1'])
+  })
+
+  it('the budget of an answer is spent once', async () => {
+    const text = 'x'.repeat(3_000_000)
+    const { answer } = await failed(failing('a.b', { kwargs: { text } }), {
+      body: { long: '-{{action.error.kwargs.text}}', status_code: '{{action.error.args |> head}}' },
+    })
+    expect(answer.status).toBe(500)
+    expect(answer.text.length).toBeGreaterThan(3_000_000)
+  })
+
+  it('WAMP while no router is there', async () => {
+    await gateway.load(
+      apiOf({
+        '/x': { get: { action: { type: 'wamp_call', procedure: 'a.b' }, response: {} } },
+        '/y': {
+          get: { action: { type: 'wamp_call', procedure: 'a.b', args: ['{{request.body.x}}'] } },
+        },
+      }),
+    )
+    const answer = await gateway.ask('GET', '/x')
+    expect([answer.status, answer.json()]).toMatchObject([502, { code: 'wamp.error.net_failure' }])
+    expect((await gateway.ask('GET', '/y')).status).toBe(500)
+    await using without = await serveGateway({ hasRealm: false })
+    await without.load(path({ get: { action: { type: 'wamp_publish', topic: 'a.b' } } }))
+    expect((await without.ask('GET', '/x')).json()).toMatchObject({
+      code: 'wamp.error.no_such_realm',
+    })
+  })
+})

@@ -1,0 +1,311 @@
+// Requests through a real server: which document and operation answers them, and who answers otherwise.
+
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { headerValues } from '../../support/raw-client.ts'
+import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
+
+let gateway: ServedGateway
+
+beforeEach(async () => {
+  gateway = await serveGateway()
+})
+
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]()
+  if (gateway.inFlight.count !== 0) throw new Error(`${gateway.inFlight.count} are in flight`)
+})
+
+const codeOf = (answer: { json: () => unknown }) => (answer.json() as { code: string }).code
+
+describe('what nobody serves', () => {
+  it('is a 404 record, counted apart from documents', async () => {
+    await gateway.load(apiOf({ '/x': { get: answers('x') } }))
+    const answer = await gateway.ask('GET', '/nope')
+    expect(answer.status).toBe(404)
+    expect(answer.json()).toEqual({
+      code: 'svc.error.not_found',
+      message: expect.any(String),
+      description: expect.any(String),
+    })
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'id-1',
+    })
+    expect([gateway.unmatched, gateway.statuses, gateway.refused]).toEqual([
+      [404],
+      [],
+      ['svc.error.not_found'],
+    ])
+  })
+
+  it('is answered as HEAD is: the head alone', async () => {
+    const answer = await gateway.ask('HEAD', '/nope')
+    expect([answer.status, answer.text]).toEqual([404, ''])
+    expect(Number(answer.headers['content-length'])).toBeGreaterThan(10)
+  })
+
+  it('in msgpack for whom only takes that, JSON for whom takes neither', async () => {
+    const packed = await gateway.ask('GET', '/', { headers: { accept: 'application/msgpack' } })
+    expect(packed.headers['content-type']).toBe('application/msgpack')
+    const other = await gateway.ask('GET', '/', { headers: { accept: 'text/html' } })
+    expect(other.headers['content-type']).toBe('application/json')
+  })
+
+  it.each([
+    ['two hosts', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 400],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['no host, absolute form', 'GET http://a/ HTTP/1.1\r\n\r\n', 400],
+    ['no host in HTTP/1.0', 'GET /x HTTP/1.0\r\n\r\n', 200],
+    ['an empty host', 'GET /x HTTP/1.1\r\nHost:\r\n\r\n', 200],
+    ['an absolute form', 'GET http://b.test/x HTTP/1.1\r\nHost: a\r\n\r\n', 200],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['a broken escape', 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['dots', 'GET /a/../x HTTP/1.1\r\nHost: a\r\n\r\n', 404],
+    ['a method that is no HTTP', 'NOPE /x HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    ['an expectation', 'GET /x HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n', 200],
+  ])('%s', async (_, head, status) => {
+    await gateway.load(apiOf({ '/x': { get: answers('x') } }))
+    await using client = await gateway.raw(head)
+    expect((await client.response()).status).toBe(status)
+  })
+
+  it('the authority of an absolute form is the host', async () => {
+    await gateway.load(
+      apiOf({ '/x': { get: answers('{{request.host}} {{request.port}}') } }, { host: 'b.test' }),
+    )
+    await using client = await gateway.raw('GET http://B.test:81/x HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect((await client.response()).body.toString()).toBe('"b.test 81"')
+  })
+})
+
+describe('methods', () => {
+  const paths = {
+    '/get': { get: answers('got') },
+    '/head': {
+      get: answers('got'),
+      head: { action: { type: 'static', headers: { 'x-own': 'head' } } },
+    },
+    '/post': { post: answers('posted') },
+  }
+
+  it.each([
+    ['GET', '/get', 200, '"got"'],
+    ['HEAD', '/get', 200, ''],
+    ['HEAD', '/post', 405, ''],
+    ['TRACE', '/get', 405, expect.stringContaining('svc.error.method_not_allowed')],
+    ['PROPFIND', '/get', 405, expect.stringContaining('GET, HEAD, OPTIONS')],
+    ['DELETE', '/post', 405, expect.stringContaining('It serves OPTIONS, POST.')],
+    ['OPTIONS', '/post', 204, ''],
+  ])('%s %s', async (method, path, status, text) => {
+    await gateway.load(apiOf(paths))
+    const answer = await gateway.ask(method, path)
+    expect([answer.status, answer.text]).toEqual([status, text])
+    expect(answer.headers.allow).toBe(
+      status === 200 ? undefined : path === '/get' ? 'GET, HEAD, OPTIONS' : 'OPTIONS, POST',
+    )
+  })
+
+  it('HEAD is served by GET when not declared: the same head', async () => {
+    await gateway.load(apiOf(paths))
+    const [get, head] = [await gateway.ask('GET', '/get'), await gateway.ask('HEAD', '/get')]
+    expect(head.headers['content-length']).toBe('5')
+    expect(Object.keys(head.headers)).toEqual(Object.keys(get.headers))
+    expect((await gateway.ask('HEAD', '/head')).headers['x-own']).toBe('head')
+  })
+})
+
+describe('schemes', () => {
+  it('that a path does not serve: 404 that names those it does', async () => {
+    await gateway.load(
+      apiOf({ '/x': { schemes: ['https'], headers: { 'x-a': 'a' }, get: answers('x') } }),
+    )
+    const answer = await gateway.ask('GET', '/x')
+    expect(answer.status).toBe(404)
+    expect(answer.json()).toMatchObject({ description: 'This path is served over https.' })
+    expect(answer.headers['x-a']).toBe('a')
+    expect((await gateway.ask('OPTIONS', '/x')).status).toBe(404)
+  })
+
+  it('as a trusted proxy names them', async () => {
+    await using proxied = await serveGateway({ trustedProxies: ['127.0.0.1/32'] })
+    await proxied.load(
+      apiOf({
+        '/x': { schemes: ['https'], get: answers('{{request.scheme}} {{request.peername}}') },
+      }),
+    )
+    const headers = {
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': '1.2.3.4',
+      'x-request-id': 'mine',
+    }
+    const answer = await proxied.ask('GET', '/x', { headers })
+    expect(answer.text).toBe('"https 1.2.3.4:0"')
+    expect(answer.headers['x-request-id']).toBe('mine')
+    expect(proxied.log[0]).toMatchObject({
+      peername: '1.2.3.4:0',
+      id: 'mine',
+      host: 'a.test',
+      status: 200,
+    })
+    expect((await proxied.ask('GET', '/x')).status).toBe(404)
+  })
+})
+
+describe('documents that share a path', () => {
+  const shared = (id: string, path: Readonly<Record<string, unknown>>) =>
+    apiOf({ '/x': { headers: { 'x-from': id }, ...path } }, { id })
+
+  it('each serves its methods; Allow is the union, other headers are the oldest', async () => {
+    await gateway.load(
+      shared('old', { get: answers('old') }),
+      shared('young', { put: answers('young') }),
+    )
+    expect((await gateway.ask('GET', '/x')).text).toBe('"old"')
+    expect((await gateway.ask('PUT', '/x')).text).toBe('"young"')
+    for (const method of ['OPTIONS', 'DELETE']) {
+      const { headers } = await gateway.ask(method, '/x')
+      expect([headers.allow, headers['x-from']]).toEqual(['GET, HEAD, OPTIONS, PUT', 'old'])
+    }
+  })
+
+  it('of those that serve the scheme', async () => {
+    await gateway.load(
+      shared('old', { schemes: ['https'], get: answers('old') }),
+      shared('young', { schemes: ['http'], put: answers('young') }),
+    )
+    const { headers } = await gateway.ask('OPTIONS', '/x')
+    expect([headers.allow, headers['x-from']]).toEqual(['OPTIONS, PUT', 'young'])
+    expect((await gateway.ask('GET', '/x')).status).toBe(405)
+  })
+})
+
+describe('headers of a path', () => {
+  const headers = {
+    'access-control-allow-origin': '{{request.headers.origin}}',
+    'x-fixed': 'a',
+    'x-bound':
+      '{{request.bindings.id}} {{request.query_params.q}} {{request.language}} {{request.method}}',
+    'x-code': '{{status_codes |> get(a.b)}}',
+    'x-later': '{{action.result.body}}',
+    'x-who': '{{security.authid}}',
+    allow: 'nothing',
+  }
+  const document = apiOf(
+    { '/x/:id': { headers, get: answers('x', { on_result: { headers: {} } }) } },
+    { status_codes: { 'a.b': 410 }, version: { languages: ['en', 'es'] } },
+  )
+
+  it.each([
+    ['OPTIONS', 204],
+    ['DELETE', 405],
+  ])('%s: what the request is enough for is there', async (method, status) => {
+    await gateway.load(document)
+    const sent = { origin: 'http://o.test', 'accept-language': 'es' }
+    const answer = await gateway.ask(method, '/x/7?q=2', { headers: sent })
+    expect(answer.status).toBe(status)
+    expect(answer.headers).toMatchObject({
+      'access-control-allow-origin': 'http://o.test',
+      'x-fixed': 'a',
+      'x-bound': `7 2 es ${method.toLowerCase()}`,
+      'x-code': '410',
+      allow: 'GET, HEAD, OPTIONS',
+    })
+    for (const name of ['x-later', 'x-who']) expect(answer.headers[name]).toBeUndefined()
+  })
+
+  it('without an origin there is none to echo', async () => {
+    await gateway.load(document)
+    const answer = await gateway.ask('OPTIONS', '/x/7')
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined()
+    expect(answer.headers['x-fixed']).toBe('a')
+  })
+})
+
+describe('security', () => {
+  const secured = (security: object, path: object = { get: answers('secret') }) =>
+    apiOf({ '/x': { security, headers: { 'x-cors': '*' }, ...path } }, { realm_uri: 'com.acme"é' })
+
+  it.each([
+    [{ type: 'basic' }, 'Basic'],
+    [{ type: 'api_key' }, 'ApiKey'],
+    [{ type: 'oauth2', flow: 'implicit' }, 'Bearer'],
+    [{ type: 'oidc' }, 'Bearer'],
+  ])('%j refuses whom it can not check', async (security, scheme) => {
+    await gateway.load(secured(security))
+    for (const headers of [{}, { authorization: 'Basic YTpi' }]) {
+      const answer = await gateway.ask('GET', '/x', { headers })
+      expect([answer.status, codeOf(answer)]).toEqual([401, 'svc.error.unauthorized'])
+      expect(answer.headers['www-authenticate']).toBe(`${scheme} realm="com.acme%22%C3%A9"`)
+      expect(answer.headers['x-cors']).toBe('*')
+    }
+  })
+
+  it('OPTIONS needs none, declared or not', async () => {
+    await gateway.load(secured({ type: 'basic' }, { get: answers('x'), options: { action: {} } }))
+    expect((await gateway.ask('OPTIONS', '/x')).status).toBe(204)
+    expect((await gateway.ask('HEAD', '/x')).status).toBe(401)
+  })
+
+  it('comes before Accept and Content-Type', async () => {
+    await gateway.load(secured({ type: 'basic' }, { post: answers('x') }))
+    const answer = await gateway.ask('POST', '/x', {
+      headers: { accept: 'text/html', 'content-type': 'a/b' },
+      body: 'x',
+    })
+    expect(answer.status).toBe(401)
+  })
+})
+
+describe('faults of the program', () => {
+  it('of whatever builds an operation: 500 that says nothing, and a line in the log', async () => {
+    await gateway.load(apiOf({ '/x': { get: { action: { type: 'forward', host: 'a' } } } }))
+    const answer = await gateway.ask('GET', '/x')
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'svc.error.internal'])
+    expect(answer.text).not.toMatch(/TypeError|scope|undefined/)
+    expect(gateway.unexpected).toHaveLength(1)
+  })
+})
+
+it('a request that is served says so in the log', async () => {
+  await gateway.load(apiOf({ '/x': { get: answers('x') } }, { id: 'constructor' }))
+  await gateway.ask('GET', '/x?secret=1')
+  expect(gateway.log).toEqual([
+    {
+      id: 'id-1',
+      time: expect.any(Number),
+      peername: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      method: 'GET',
+      host: 'a.test',
+      target: '/x?secret=1',
+      status: 200,
+      seconds: expect.any(Number),
+      bytes: 3,
+      api: 'constructor',
+      version: 'v1',
+    },
+  ])
+})
+
+it('reserved words are hosts, paths, bindings, headers and parameters like others', async () => {
+  const body = {
+    binding: '{{request.bindings.__proto__}}',
+    query: '{{request.query_params.constructor}}',
+    headers: '{{request.headers.__proto__}}',
+    host: '{{request.host}}',
+  }
+  await gateway.load(
+    apiOf({ '/constructor/:__proto__': { get: answers(body) } }, { host: 'constructor' }),
+  )
+  await using client = await gateway.raw(
+    'GET /constructor/toString?constructor=c HTTP/1.1\r\nHost: constructor\r\n__proto__: h\r\n__proto__: i\r\n\r\n',
+  )
+  const answer = await client.response()
+  expect(JSON.parse(answer.body.toString())).toEqual({
+    binding: 'toString',
+    query: 'c',
+    headers: 'h, i',
+    host: 'constructor',
+  })
+  expect(headerValues(answer, 'content-type')).toEqual(['application/json'])
+})
