@@ -40,7 +40,23 @@ export const nearest = (
   return undefined
 }
 
-export const compileBodyLimits = (levels: Levels, scope: Scope, findings: Findings): BodyLimits => {
+const LIMITS: ReadonlySet<string> = new Set([
+  'body_max_bytes',
+  'body_max_byte',
+  'body_read_bytes',
+  'body_read_seconds',
+  'timeout',
+  'connect_timeout',
+  'retries',
+  'retry_timeout',
+])
+
+/** Most objects set none: they are not asked for one after the other. */
+const settingLimits = (levels: Levels): Levels =>
+  levels.filter((level) => level?.keys.some((key) => LIMITS.has(key)))
+
+export const compileBodyLimits = (all: Levels, scope: Scope, findings: Findings): BodyLimits => {
+  const levels = settingLimits(all)
   const known = (names: readonly string[], range: IntegerRange): number | undefined => {
     const placed = nearest(names, levels, scope)
     return placed && readInteger(placed.template, placed.pointer, range, findings)
@@ -61,7 +77,8 @@ export const compileBodyLimits = (levels: Levels, scope: Scope, findings: Findin
   }
 }
 
-export const compileCallLimits = (levels: Levels, scope: Scope, findings: Findings): CallLimits => {
+export const compileCallLimits = (all: Levels, scope: Scope, findings: Findings): CallLimits => {
+  const levels = settingLimits(all)
   const limit = (name: string, range: IntegerRange): Template | undefined => {
     const placed = nearest([name], levels, scope)
     return placed && readIntegerOrWait(placed.template, placed.pointer, range, findings)

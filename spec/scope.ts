@@ -9,7 +9,7 @@ import type { Met } from './expression/scope.ts'
 import type { ReadTemplate, Template } from './expression/template.ts'
 import { setOwn, type Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
-import { type Entry, entriesOf, labelOf, type Level } from './level.ts'
+import { type Entry, entriesOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './settle.ts'
 import { STATUS_CODES } from './status-codes.ts'
@@ -24,7 +24,7 @@ export interface Scope {
   readonly foldScope: FoldScope
   readonly statusCodes: StatusCodes
   /** Merged: this level's entry, else the nearest ancestor's. */
-  default(name: string): Placed | undefined
+  readonly default: (name: string) => Placed | undefined
   /** Of the whole document. */
   readonly allowance: Allowance
 }
@@ -39,16 +39,18 @@ export const createScope = (level: Level, parent: Scope | undefined, findings: F
   const foldScope = new LevelFold(entries, parent?.foldScope, { findings, allowance })
   settleAll(entries.keys(), foldScope)
   const defaults = placedDefaults(entries, foldScope)
+  const inherited = parent?.default ?? (() => undefined)
+  const nearest: Scope['default'] = (name) => {
+    const placed = defaults.get(name)
+    if (placed === undefined) return inherited(name)
+    const { template, pointer } = placed
+    return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
+  }
   return {
     foldScope,
     allowance,
     statusCodes: mergeStatusCodes(entries, parent, foldScope, { findings, allowance }),
-    default: (name) => {
-      const placed = defaults.get(name)
-      if (placed === undefined) return parent?.default(name)
-      const { template, pointer } = placed
-      return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
-    },
+    default: defaults.size === 0 ? inherited : nearest,
   }
 }
 
@@ -76,6 +78,8 @@ class LevelFold implements FoldScope {
   readonly budget: { left: number }
   readonly met: Map<string, Met>
   readonly #entries: ReadonlyMap<string, Entry>
+  /** The same, without a label to be put together for each read. */
+  readonly #named = { variables: new Map<string, Entry>(), defaults: new Map<string, Entry>() }
   readonly #inherited: FoldScope | undefined
   readonly #ground: Ground
   readonly #settled = new Map<string, Template>()
@@ -90,6 +94,8 @@ class LevelFold implements FoldScope {
     ground: Ground,
   ) {
     this.#entries = entries
+    for (const entry of entries.values())
+      if (entry.group !== 'status_codes') this.#named[entry.group].set(entry.name, entry)
     this.#inherited = inherited
     this.#ground = ground
     this.budget = inherited?.budget ?? { left: LOAD_BUDGET_BYTES }
@@ -100,7 +106,7 @@ class LevelFold implements FoldScope {
     // Which map that is, only the operation knows that uses it.
     if (root === 'status_codes') return { ...STATUS_CODES_READ, keys: [name] }
     if (root === 'defaults' && name === 'status_codes') return STATUS_CODES_READ
-    const entry = this.#entries.size === 0 ? undefined : this.#entries.get(labelOf(root, name))
+    const entry = this.#named[root].get(name)
     return entry === undefined ? this.#inherited?.read(root, name) : this.#readOwn(entry)
   }
 
