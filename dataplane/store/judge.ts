@@ -1,7 +1,6 @@
 // A submitted document and its surroundings in; its faults, or everything that is held and served of it,
 // out. Pure: it loads nothing.
 
-import { hash } from 'node:crypto'
 import { compile } from '../../spec/compile.ts'
 import { claimsOf } from '../../spec/conflicts.ts'
 import { canonicalJson } from '../../spec/digest.ts'
@@ -26,10 +25,8 @@ export type Judgement =
   | {
       readonly ok: true
       readonly id: string
-      /** Canonical JSON (RFC 8785) of the document. */
-      readonly source: Buffer
-      /** sha256 of `source`, the digest of a document that nobody gave one. */
-      readonly digest: string
+      /** Makes the canonical JSON (RFC 8785) of the document, which a restored one has already. */
+      readonly source: () => Buffer
       readonly claims: Claims
       readonly warnings: readonly Warning[]
       readonly pack: (age: Age) => PackedDocument
@@ -46,13 +43,11 @@ export const judge: Judge = (document, environment) => {
   const problems = 'problems' in outcome ? outcome.problems : unfitId(id)
   if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems }
   const { compiled, warnings } = outcome
-  // `compile` has found it to be JSON.
-  const text = canonicalJson(document as Value)
   return {
     ok: true,
     id: compiled.id,
-    source: Buffer.from(text),
-    digest: hash('sha256', text),
+    // `compile` has found it to be JSON.
+    source: () => Buffer.from(canonicalJson(document as Value)),
     claims: claimsOf(compiled),
     warnings,
     pack: (age) => packDocument(compiled, age),

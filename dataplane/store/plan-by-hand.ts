@@ -1,6 +1,7 @@
 // One change by hand (a document, a realm, a delete) and the draft it goes into; what became of it out.
 // A document by hand loses every clash: it is refused, naming the winner (behaviour §2).
 
+import { hash } from 'node:crypto'
 import { conflictProblem } from '../../spec/conflicts.ts'
 import { digestOf } from '../../spec/digest.ts'
 import type { Value } from '../../spec/expression/value.ts'
@@ -80,11 +81,17 @@ export const deleteRealmByHand = (draft: Draft, uri: string): HandResult => {
   return { item: done('realm', uri, 'deleted') }
 }
 
+/** Nobody gave it a digest: it has that of its canonical JSON. */
 const heldByHand = (
-  { id, digest, warnings, source, claims }: Judgement & { readonly ok: true },
+  judgement: Judgement & { readonly ok: true },
   since: number,
   ts: number,
-): HeldDocument => ({ id, digest, since, managedBy: null, ts, warnings, source, claims })
+): HeldDocument => {
+  const { id, warnings, claims } = judgement
+  const source = judgement.source()
+  const digest = hash('sha256', source)
+  return { id, digest, since, managedBy: null, ts, warnings, source, claims }
+}
 
 const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): HandResult => ({
   item: rejected(kind, id, [

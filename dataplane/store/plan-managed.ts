@@ -45,7 +45,7 @@ export const putManagedSpec = (draft: Draft, entry: unknown, context: ManagedCon
         message: `expected '${put.id}', the id it is put under`,
       },
     ])
-  const { source, claims, warnings } = judgement
+  const { claims, warnings } = judgement
   draft.putDocument(
     {
       id: put.id,
@@ -54,7 +54,7 @@ export const putManagedSpec = (draft: Draft, entry: unknown, context: ManagedCon
       managedBy: context.manager,
       ts: context.nowMs,
       warnings,
-      source,
+      source: judgement.source(),
       ...(put.variables && { variables: put.variables }),
       claims,
     },
