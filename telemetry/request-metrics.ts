@@ -78,14 +78,17 @@ export const createRequestMetrics = (options: RequestMetricsOptions): RequestMet
 
 const OTHER: RequestLabels = { api: 'other', version: 'other', path: 'other', method: 'other' }
 
-/** Different statuses that a row tells apart; the last slot takes every further one. */
-const SLOTS = 8
+/** Different statuses that a row tells apart; every further one counts as `other`. */
+const MAX_STATUSES = 8
+const OTHER_STATUS = 0
 
+/** Nearly all rows see one status: it has fields of its own. Ten thousand rows are 1 MB, not 6. */
 class CountedRow implements RequestRow {
   readonly labels: RequestLabels
   readonly latency: Latency
-  readonly statuses: Uint16Array = new Uint16Array(SLOTS)
-  readonly counts: Float64Array = new Float64Array(SLOTS)
+  #status = OTHER_STATUS
+  #count = 0
+  #others: Map<number, number> | undefined
 
   constructor(labels: RequestLabels, latency: Latency) {
     this.labels = labels
@@ -93,21 +96,27 @@ class CountedRow implements RequestRow {
   }
 
   observe(status: number, seconds: number): void {
-    const slot = this.#slotOf(status)
-    this.counts[slot] = (this.counts[slot] ?? 0) + 1
+    if (status === this.#status) this.#count += 1
+    else this.#observeOther(status)
     this.latency.add(seconds)
   }
 
-  #slotOf(status: number): number {
-    for (let slot = 0; slot < SLOTS - 1; slot++) {
-      const taken = this.statuses[slot]
-      if (taken === status) return slot
-      if (taken === 0) {
-        this.statuses[slot] = status
-        return slot
-      }
+  /** Status (0: other) and count, where anything was counted. */
+  *counts(): Iterable<readonly [status: number, count: number]> {
+    if (this.#count > 0) yield [this.#status, this.#count]
+    yield* this.#others ?? []
+  }
+
+  #observeOther(status: number): void {
+    if (this.#count === 0) {
+      this.#status = status
+      this.#count = 1
+      return
     }
-    return SLOTS - 1
+    const others = (this.#others ??= new Map<number, number>())
+    const isTold = others.has(status) || others.size < MAX_STATUSES - 2
+    const key = isTold ? status : OTHER_STATUS
+    others.set(key, (others.get(key) ?? 0) + 1)
   }
 }
 
@@ -148,12 +157,10 @@ const countSeries = (name: string, rows: readonly CountedRow[]): Series => {
   const values: number[] = []
   for (const row of rows) {
     const labels = labelText({ ...row.labels })
-    row.counts.forEach((count, slot) => {
-      if (count === 0) return
-      const status = slot === SLOTS - 1 ? 'other' : String(row.statuses[slot])
-      series.push(`${name}{${labels},status="${status}"}`)
+    for (const [status, count] of row.counts()) {
+      series.push(`${name}{${labels},status="${status === OTHER_STATUS ? 'other' : status}"}`)
       values.push(count)
-    })
+    }
   }
   return { series, values }
 }

@@ -9,12 +9,13 @@ import type { Perform } from './performer.ts'
 
 const NOTHING: ValueMap = Object.freeze({})
 
+const succeed: Perform = (exchange) => {
+  exchange.succeed(NOTHING)
+}
+
 export const prepareStatic = (operation: CompiledOperation, action: StaticAction): Perform => {
   const isRead = operation.reads.some((read) => read === 'action' || read.startsWith('action.'))
-  if (!isRead)
-    return (exchange) => {
-      exchange.succeed(NOTHING)
-    }
+  if (!isRead) return succeed
   const headers = evaluator(action.headers ?? constant({}))
   const body = evaluator(action.body)
   return (exchange) => {

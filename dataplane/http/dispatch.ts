@@ -24,7 +24,7 @@ const PREPARED_LIMIT = 20_000
 /** The listener of a public server that speaks `scheme`. */
 export const createDispatch = (options: DispatchOptions, scheme: Scheme): RequestListener => {
   const cache = createOperationCache<PreparedOperation>(
-    (slot) => prepareOperation(slot.load(), slot.method, slot.path, options.preparation),
+    (slot) => prepareOperation(slot, options.preparation),
     PREPARED_LIMIT,
   )
   const observer: ExchangeObserver = {

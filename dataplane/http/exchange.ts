@@ -79,7 +79,7 @@ export class HttpExchange implements Exchange {
     const { message, ...visible } = error
     const status = statusOfError(error, this.operation.version.statusCodes)
     this.context.action = { error: { ...visible, status_code: status } }
-    const plan = this.operation.onError
+    const plan = this.operation.onError?.()
     try {
       this.#answer(
         plan === undefined
@@ -175,11 +175,11 @@ export class HttpExchange implements Exchange {
 
   #planStream(head: StreamHead): { readonly status: number; readonly headers: HeaderList } {
     const { context, operation } = this
-    const { onResult, actionReads } = operation
+    const { onResult, readsAction } = operation
     context.action = {
       result: {
         status_code: head.statusCode,
-        headers: actionReads.size > 0 ? upstreamHeaderMap(head.headers) : {},
+        headers: readsAction ? upstreamHeaderMap(head.headers) : {},
         uri: headerOf(head.headers, 'location') ?? '',
       },
     }

@@ -12,12 +12,17 @@ import type { Template } from '../../spec/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { planOutcome } from '../actions/forward-outcome.ts'
 import type { Perform } from '../actions/performer.ts'
-import type { ServedPath, ServedVersion } from '../served.ts'
+import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import type { FixedAnswer } from './fixed-answer.ts'
 import { orderOffers } from './negotiate.ts'
 import { needsOf, type RequestNeeds } from './request-view.ts'
 import { type HeaderWriter, prepareHeaders } from './response-headers.ts'
-import { NO_BODY, prepareResponse, type ResponsePlan } from './response-plan.ts'
+import {
+  NO_BODY,
+  prepareResponse,
+  type ResponsePlan,
+  type ResponseTemplates,
+} from './response-plan.ts'
 
 export interface PreparedOperation {
   readonly method: Method
@@ -35,11 +40,12 @@ export interface PreparedOperation {
   readonly forwardsBody: boolean
   readonly headers: HeaderWriter
   readonly onResult: ResponsePlan
-  readonly onError: ResponsePlan | undefined
+  /** Built at the first failure. */
+  readonly onError: (() => ResponsePlan) | undefined
   /** `on_result` has headers: of an answer that passes through only its framing is kept beside them. */
   readonly replacesHeaders: boolean
-  /** `action.result` or `action.error` members that some template reads: `result.body`, … */
-  readonly actionReads: ReadonlySet<string>
+  /** Some template reads the outcome of the action. */
+  readonly readsAction: boolean
   readonly perform: Perform
   readonly isForward: boolean
   /** The answer is the same for every request: made once per content type. */
@@ -61,15 +67,15 @@ export interface Preparation {
 }
 
 export const prepareOperation = (
-  operation: CompiledOperation,
-  method: Method,
-  path: ServedPath<PreparedOperation>,
+  slot: OperationSlot<PreparedOperation>,
   preparation: Preparation,
 ): PreparedOperation => {
-  const { action, onResult, onError } = operation
-  const own = ownAnswer(operation)
-  const resultPlan = prepareResponse(onResult, own)
+  const { method, path } = slot
+  const operation = slot.load()
+  const { action } = operation
+  const onResult = prepareResponse(resultTemplates(operation), () => resultTemplates(slot.load()))
   const passesThrough = action.type === 'forward' && planOutcome(operation).passesThrough
+  const isFixed = (action.type === 'static' || action.type === 'empty') && onResult.isConstant
   return {
     method,
     version: path.version,
@@ -82,36 +88,52 @@ export const prepareOperation = (
     bodyLimits: operation.body,
     forwardsBody: action.type === 'forward' && action.body === undefined,
     headers: prepareHeaders(operation.headers),
-    onResult: resultPlan,
-    onError: onError.declared
-      ? prepareResponse(onError, { headers: operation.headers, body: NO_BODY })
-      : undefined,
-    replacesHeaders: onResult.headers !== undefined,
-    actionReads: actionReads(operation),
+    onResult,
+    onError: operation.onError.declared ? prepareOnError(slot) : undefined,
+    replacesHeaders: operation.onResult.headers !== undefined,
+    readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
     perform: preparation.createPerformer(operation, path),
     isForward: action.type === 'forward',
-    isFixed: (action.type === 'static' || action.type === 'empty') && resultPlan.isConstant,
-    fixed: new Map(),
+    isFixed,
+    fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,
     vary: varyOf(operation, path.version),
     row: preparation.rowFor(path.version, path.template, method),
   }
+}
+
+/** Never written to: only fixed operations have fixed answers. */
+const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()
+
+/** Failures are rare: their response is built at the first of them. */
+const prepareOnError = (slot: OperationSlot<PreparedOperation>): (() => ResponsePlan) => {
+  let plan: ResponsePlan | undefined
+  const again = (): ResponseTemplates => {
+    const { headers, onError } = slot.load()
+    return { headers, body: NO_BODY, ...onError }
+  }
+  return () => (plan ??= prepareResponse(again(), again))
 }
 
 /**
  * What answers where `on_result` says nothing: a static action's own headers and body, an upstream's body
  * that was read for something else, a WAMP result.
  */
-const ownAnswer = (operation: CompiledOperation): { headers: Template; body: Template } => {
-  const { action, headers, onResult } = operation
+const resultTemplates = (operation: CompiledOperation): ResponseTemplates => {
+  const { headers, onResult } = operation
+  return { headers, ...ownAnswer(operation), ...onResult }
+}
+
+const ownAnswer = (operation: CompiledOperation): { headers?: Template; body: Template } => {
+  const { action, onResult } = operation
   switch (action.type) {
     case 'static':
-      return { headers: action.headers ?? headers, body: action.body }
+      return { ...(action.headers && { headers: action.headers }), body: action.body }
     case 'empty':
-      return { headers, body: NO_BODY }
+      return { body: NO_BODY }
     case 'forward':
-      return { headers, body: resultAt('result', 'body') }
+      return { body: resultAt('result', 'body') }
     default:
-      return { headers, body: onResult.declared ? NO_BODY : resultAt('result') }
+      return { body: onResult.declared ? NO_BODY : resultAt('result') }
   }
 }
 
@@ -123,10 +145,3 @@ const varyOf = (operation: CompiledOperation, version: ServedVersion): string | 
   if (version.languages.length > 1) names.push('accept-language')
   return names.length === 0 ? undefined : names.join(', ')
 }
-
-const actionReads = ({ reads }: CompiledOperation): ReadonlySet<string> =>
-  new Set(
-    reads
-      .filter((read) => read === 'action' || read.startsWith('action.'))
-      .map((read) => read.slice('action.'.length)),
-  )

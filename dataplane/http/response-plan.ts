@@ -4,11 +4,10 @@
 import type { CompiledResponse, ContentType } from '../../spec/compiled.ts'
 import type { Method } from '../../spec/document.ts'
 import { ExpressionError } from '../../spec/expression/errors.ts'
-import { jsonWriter } from '../../spec/expression/json.ts'
+import { jsonWriter, toJson } from '../../spec/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import { constant, type Template } from '../../spec/expression/template.ts'
 import { toText } from '../../spec/expression/text.ts'
-import { toJson } from '../../spec/expression/json.ts'
 import { isList, isMap, type Value } from '../../spec/expression/value.ts'
 import { encodeMsgpack, mediaKind } from '../codec.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './response-headers.ts'
@@ -41,18 +40,24 @@ export interface EncodedBody {
 
 const EMPTY: EncodedBody = { contentType: undefined, bytes: '' }
 
+/** What a response is made of, the fall-backs for what the document leaves out in their places. */
+export type ResponseTemplates = Pick<CompiledResponse, 'statusCode' | 'uri'> & {
+  readonly headers: Template
+  readonly body: Template
+}
+
 /**
- * `fallback`: what stands where the response sets no headers (the action's, else the operation's) or no body.
+ * The body as JSON text is built now; as a value, for the few answers that are something else, at the first
+ * of them, from templates that `again` unpacks again: an operation in use holds a third of the memory so.
  */
 export const prepareResponse = (
-  response: CompiledResponse,
-  fallback: { readonly headers: Template; readonly body: Template },
+  templates: ResponseTemplates,
+  again: () => ResponseTemplates,
 ): ResponsePlan => {
-  const headersTemplate = response.headers ?? fallback.headers
-  const bodyTemplate = response.body ?? fallback.body
-  const status = response.statusCode && evaluator(response.statusCode)
-  const uri = response.uri && evaluator(response.uri)
-  const value = evaluator(bodyTemplate)
+  const { headers: headersTemplate, body: bodyTemplate } = templates
+  const status = templates.statusCode && evaluator(templates.statusCode)
+  const uri = templates.uri && evaluator(templates.uri)
+  const value = late(() => evaluator(again().body))
   const json = prepareJson(bodyTemplate)
   return {
     headers: prepareHeaders(headersTemplate),
@@ -65,11 +70,19 @@ export const prepareResponse = (
         ? json(context, contentType)
         : encodeValue(value(context), contentType)
     },
-    statusOfBody: prepareStatusOfBody(bodyTemplate),
-    isConstant: [headersTemplate, bodyTemplate, response.statusCode, response.uri].every(
+    statusOfBody: late(() => prepareStatusOfBody(again().body)),
+    isConstant: [headersTemplate, bodyTemplate, templates.statusCode, templates.uri].every(
       (template) => template === undefined || template.kind === 'constant',
     ),
   }
+}
+
+type Run<R> = (context: EvaluationContext) => R
+
+/** Built at its first call. */
+const late = <R>(build: () => Run<R>): Run<R> => {
+  let run: Run<R> | undefined
+  return (context) => (run ??= build())(context)
 }
 
 const prepareJson = (
@@ -84,7 +97,7 @@ const prepareJson = (
 }
 
 /** A value in the negotiated type. */
-export const encodeValue = (value: Value, contentType: string): EncodedBody => {
+const encodeValue = (value: Value, contentType: string): EncodedBody => {
   if (value === '' || value === null) return EMPTY
   return mediaKind(contentType) === 'msgpack'
     ? { contentType, bytes: encodeMsgpack(value) }

@@ -63,23 +63,20 @@ export const decodeTemplate = (encoded: Encoded, shared: (index: number) => Temp
       return { kind: 'constant', value: encoded[1] }
     case 's':
       return shared(encoded[1])
-    case 'r': {
-      const [, root, ...keys] = encoded
-      return { kind: 'read', root, keys }
-    }
-    case 'l': {
-      const [, ...items] = encoded
-      return { kind: 'list', items: items.map(decode) }
-    }
+    // `slice` makes lists of just the size; a rest pattern leaves room for 17, in each of ten reads.
+    case 'r':
+      return { kind: 'read', root: encoded[1], keys: encoded.slice(2) }
+    case 'l':
+      return { kind: 'list', items: (encoded.slice(1) as readonly Encoded[]).map(decode) }
     case 't': {
-      const [, ...parts] = encoded
+      const parts = encoded.slice(1) as readonly (string | Encoded)[]
       return {
         kind: 'text',
         parts: parts.map((part) => (typeof part === 'string' ? part : decode(part))),
       }
     }
     case 'm':
-      return { kind: 'map', entries: decodeEntries(encoded.slice(1), decode) }
+      return { kind: 'map', entries: decodeEntries(encoded.slice(1), decode).slice() }
     case 'p': {
       const [, source, input, ...calls] = encoded
       return { kind: 'pipe', input: decode(input), calls: calls.map(decodeCall(decode)), source }

@@ -3,6 +3,7 @@
 
 import { ExpressionError, showSource } from './errors.ts'
 import { explainMissing, lookup, ownValue } from './lookup.ts'
+import { memoReads } from './memo-reads.ts'
 import { sourceOf } from './source.ts'
 import type { ReadTemplate, Root } from './template.ts'
 import type { Value, ValueMap } from './value.ts'
@@ -17,8 +18,7 @@ interface Roots {
 
 type Read = (context: Roots) => Value
 
-/** @throws ExpressionError naming the key that is missing */
-export const reader = (template: ReadTemplate): Read => {
+const prepareReader = (template: ReadTemplate): Read => {
   const { root, keys } = template
   const [first, second, third, ...rest] = keys
   if (first === undefined) return TOPS[root]
@@ -38,6 +38,9 @@ export const reader = (template: ReadTemplate): Read => {
     return value ?? nullOrMissing(template, context)
   }
 }
+
+/** The reader throws ExpressionError naming the key that is missing. */
+export const reader: (template: ReadTemplate) => Read = memoReads(prepareReader)
 
 type TryRead = (context: Roots) => Value | undefined
 
@@ -59,6 +62,10 @@ const NAMED: ReadonlyMap<string, TryRead> = new Map<string, TryRead>([
   ['request.id', ({ request }) => request['id']],
   ['request.method', ({ request }) => request['method']],
   ['request.path', ({ request }) => request['path']],
+  ['request.scheme', ({ request }) => request['scheme']],
+  ['request.host', ({ request }) => request['host']],
+  ['request.port', ({ request }) => request['port']],
+  ['request.language', ({ request }) => request['language']],
   ['request.query_string', ({ request }) => request['query_string']],
   ['request.query_params', ({ request }) => request['query_params']],
   ['request.bindings', ({ request }) => request['bindings']],
