@@ -19,6 +19,7 @@ import { createMeasurements, type Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
+import { StartError } from './start-error.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
@@ -55,7 +56,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
-    extraCa: settings.upstreamCa === null ? [] : [readFileSync(settings.upstreamCa, 'utf8')],
+    extraCa: settings.upstreamCa === null ? [] : [readCa(settings.upstreamCa)],
   })
   gaugeUpstream(measurements, upstream)
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
@@ -104,6 +105,15 @@ const forgettingRows = (serving: Serving, { requests }: Measurements): Serving =
     requests.prune(rowsToKeep(change))
   },
 })
+
+const readCa = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new StartError(`--upstream-ca ${path}: cannot read the file: ${reason}`, cause)
+  }
+}
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
 const createPreparation = (
