@@ -1,0 +1,163 @@
+// What is packed comes out as it went in: of every golden document, and of what stands in many places.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from '@jest/globals'
+import { parse } from 'yaml'
+import { packDocument } from '../../../dataplane/store/pack.ts'
+import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
+import { createUnpacker } from '../../../dataplane/store/unpack.ts'
+import { compile } from '../../../spec/compile.ts'
+import type { CompiledApi } from '../../../spec/compiled.ts'
+import { STATUS_CODES } from '../../../spec/status-codes.ts'
+import { compiled, documentOf, STATIC } from '../../spec/documents.ts'
+
+const GOLDEN = new URL('../../golden/compile/', import.meta.url)
+const realm = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default', 'corp'] }
+
+const goldenDocuments = (): readonly (readonly [string, CompiledApi])[] =>
+  readdirSync(GOLDEN, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => {
+      const text = readFileSync(new URL(`${name}/in.yaml`, GOLDEN), 'utf8')
+      const { document, secrets = {} } = parse(text) as {
+        document: unknown
+        secrets?: Record<string, string>
+      }
+      const outcome = compile(document, { realm: () => realm, variables: secrets })
+      return 'compiled' in outcome ? [[name, outcome.compiled] as const] : []
+    })
+
+/** Every operation and header map, unpacked. */
+const unpackAll = (packed: PackedDocument) => {
+  const unpacker = createUnpacker(packed)
+  return packed.versions.flatMap(({ paths }) =>
+    paths.map(({ headers, operations }) => ({
+      headers: unpacker.template(headers),
+      operations: Object.fromEntries(
+        Object.entries(operations).map(([method, slice]) => [method, unpacker.operation(slice)]),
+      ),
+    })),
+  )
+}
+
+const pathsOf = (api: CompiledApi) =>
+  api.versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) => paths.map(({ headers, operations }) => ({ headers, operations })))
+
+describe('packDocument', () => {
+  it.each(goldenDocuments())('%s comes out as it went in', (_, api) => {
+    const packed = packDocument(api, { since: 5, rank: 1 })
+    expect(unpackAll(packed)).toEqual(pathsOf(api))
+    // As workers get it.
+    expect(unpackAll(structuredClone(packed))).toEqual(pathsOf(api))
+  })
+
+  it('keeps what routing needs beside the bytes', () => {
+    const api = compiled({
+      api: {
+        host: '[www.]a.test',
+        status_codes: { 'a.b': 410, 'wamp.error.canceled': 499, 'svc.error.timeout': 504 },
+      },
+      version: { is_deprecated: true, pool_size: 3, languages: ['es'] },
+    })
+    const { bytes, shared, versions, ...rest } = packDocument(api, { since: 5, rank: 1 })
+    expect(rest).toEqual({ id: 'a', realmUri: 'com.acme', since: 5, rank: 1, hosts: api.hosts })
+    expect(bytes.byteLength).toBeGreaterThan(10)
+    expect(shared.length).toBeGreaterThan(0)
+    expect(versions).toMatchObject([
+      {
+        name: 'v1',
+        basePath: '/v1',
+        deprecation: { deprecation: 'true' },
+        poolSize: 3,
+        languages: ['es'],
+        endpoints: [],
+        paths: [{ template: '/v1/x', schemes: ['http', 'https'] }],
+      },
+    ])
+    expect(versions[0]?.ownStatusCodes).toEqual({ 'a.b': 410, 'wamp.error.canceled': 499 })
+    expect(packDocument(compiled({}), { since: 0, rank: 0 }).versions[0]?.ownStatusCodes).toEqual(
+      {},
+    )
+  })
+
+  it('leaves out versions that are not active', () => {
+    const api = compiled({ version: { is_active: false } })
+    expect(packDocument(api, { since: 0, rank: 0 }).versions).toEqual([])
+  })
+
+  it('holds what many operations share once', () => {
+    const page = `<p>${'x'.repeat(10_000)}</p>`
+    const sizeWith = (count: number) => {
+      const paths = Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [
+          `/p${index}`,
+          {
+            get: {
+              action: {
+                type: 'static',
+                body: { page: '{{variables.page}}', id: '{{request.id}}' },
+              },
+            },
+          },
+        ]),
+      )
+      const api = compiled({ api: { variables: { page: { html: page } } }, paths })
+      const packed = packDocument(api, { since: 0, rank: 0 })
+      expect(unpackAll(packed)).toEqual(pathsOf(api))
+      return packed.bytes.byteLength
+    }
+    expect(sizeWith(200)).toBeLessThan(2 * sizeWith(2) + 200 * 400)
+  })
+
+  it('never takes the data of a document for its own signs', () => {
+    const shared = { kind: 'shared', index: 0 }
+    const body = {
+      a: shared,
+      b: { kind: 'constant', value: 1 },
+      c: [shared, { kind: 'read', root: 'request', keys: ['id'] }],
+      __proto__: 7,
+      d: '{{request.id}}',
+      long: 'x'.repeat(100),
+    }
+    const get = { action: { type: 'static', body: JSON.parse(JSON.stringify(body)) as object } }
+    const api = compiled({ paths: { '/x': { get }, '/y': { get }, '/z': { get: STATIC } } })
+    expect(unpackAll(packDocument(api, { since: 0, rank: 0 }))).toEqual(pathsOf(api))
+  })
+
+  it('of reserved words', () => {
+    const document = JSON.parse(
+      JSON.stringify(documentOf({ paths: { '/x': { get: STATIC } } })).replace(
+        '"x"',
+        '{"__proto__":{"a":1},"constructor":"{{request.id}}"}',
+      ),
+    ) as unknown
+    const outcome = compile(document, { realm: () => realm })
+    if (!('compiled' in outcome)) throw new Error('it does not load')
+    const [path] = unpackAll(packDocument(outcome.compiled, { since: 0, rank: 0 }))
+    expect(JSON.stringify(path)).toContain('"__proto__"')
+    expect(path).toEqual(pathsOf(outcome.compiled)[0])
+  })
+})
+
+describe('createUnpacker', () => {
+  it('says which document is damaged', () => {
+    const page = { html: 'x'.repeat(1000) }
+    const get = { action: { type: 'static', body: '{{variables.page}}' } }
+    const packed = packDocument(
+      compiled({ api: { variables: { page } }, paths: { '/x': { get }, '/y': { get } } }),
+      { since: 0, rank: 0 },
+    )
+    const slice = packed.versions[0]?.paths[0]?.operations.get
+    if (slice === undefined) throw new Error('there is no GET')
+    expect(() => createUnpacker({ ...packed, shared: [] }).operation(slice)).toThrow(
+      /packed document a\b/,
+    )
+  })
+})
+
+it('the built-in table is not packed', () => {
+  const { bytes } = packDocument(compiled({}), { since: 0, rank: 0 })
+  expect(Object.keys(STATUS_CODES).some((uri) => Buffer.from(bytes).includes(uri))).toBe(false)
+})

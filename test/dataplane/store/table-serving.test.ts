@@ -1,0 +1,135 @@
+import { describe, expect, it } from '@jest/globals'
+import { match } from '../../../dataplane/router/match.ts'
+import { packDocument } from '../../../dataplane/store/pack.ts'
+import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
+import type { ServingChange } from '../../../dataplane/store/serving.ts'
+import { STATUS_CODES } from '../../../spec/status-codes.ts'
+import { compiled, STATIC, type Parts } from '../../spec/documents.ts'
+
+const packed = (id: string, parts: Parts = {}, since = 0) =>
+  packDocument(compiled({ ...parts, api: { id, host: `${id}.test`, ...parts.api } }), {
+    since,
+    rank: 0,
+  })
+
+const change = (more: Partial<ServingChange>): ServingChange => ({
+  put: [],
+  remove: [],
+  realms: { put: [], delete: [] },
+  ...more,
+})
+
+interface Rig {
+  readonly serving: TableServing<string>
+  /** What happened, in order. */
+  readonly events: string[]
+  readonly find: (host: string, path?: string) => ReturnType<typeof served>
+}
+
+const served = (serving: TableServing<string>, host: string, path = '/v1/x') => {
+  const found = match(serving.table(), host, path)
+  return found === undefined || found === 'malformed' ? undefined : found.candidates[0]?.target
+}
+
+const makeRig = (): Rig => {
+  const events: string[] = []
+  const find = (host: string, path?: string) => served(serving, host, path)
+  const serving: TableServing<string> = createTableServing<string>(
+    {
+      put: ({ uri }) =>
+        events.push(`put ${uri}, ${find('a.test') === undefined ? 'not served' : 'served'}`),
+      delete: (uri) =>
+        events.push(`delete ${uri}, ${find('a.test') === undefined ? 'not served' : 'served'}`),
+    },
+    () => {
+      events.push('turn')
+      return Promise.resolve()
+    },
+  )
+  return { serving, events, find }
+}
+
+describe('createTableServing', () => {
+  it('serves what was put, until it is replaced or removed; who holds a table keeps it', async () => {
+    const { serving, find } = makeRig()
+    expect(find('a.test')).toBeUndefined()
+    await serving.apply(change({ put: [packed('a')] }))
+    const before = serving.table()
+    expect(find('a.test')?.operations.get?.load().action).toEqual({
+      type: 'static',
+      body: { kind: 'constant', value: 'x' },
+    })
+    await serving.apply(change({ put: [packed('a', { paths: { '/y': { get: STATIC } } })] }))
+    expect([find('a.test'), find('a.test', '/v1/y')?.template]).toEqual([undefined, '/v1/y'])
+    await serving.apply(change({ remove: ['a', 'nobody'] }))
+    expect(find('a.test', '/v1/y')).toBeUndefined()
+    expect(match(before, 'a.test', '/v1/x')).toMatchObject({ candidates: [{ id: 'a' }] })
+  })
+
+  it('puts realms before documents are served, and deletes them after', async () => {
+    const { serving, events } = makeRig()
+    await serving.apply(
+      change({ put: [packed('a')], realms: { put: [{ uri: 'r1' }], delete: [] } }),
+    )
+    await serving.apply(change({ remove: ['a'], realms: { put: [], delete: ['r1'] } }))
+    expect(events).toEqual(['put r1, not served', 'delete r1, not served'])
+  })
+
+  it('lets requests run while many documents are placed, and swaps them at once', async () => {
+    const { serving, events, find } = makeRig()
+    const ids = Array.from({ length: 40 }, (_, index) => `d${index}`)
+    const applied = serving.apply(change({ put: ids.map((id) => packed(id)) }))
+    expect(find('d0.test')).toBeUndefined()
+    await applied
+    expect(events).toEqual(['turn', 'turn'])
+    expect(ids.filter((id) => find(`${id}.test`) === undefined)).toEqual([])
+  })
+
+  it('gives a path what dispatch needs of its version', async () => {
+    const { serving, find } = makeRig()
+    await serving.apply(
+      change({
+        put: [
+          packed('plain'),
+          packed('full', {
+            api: { status_codes: { 'a.b': 410 } },
+            version: { is_deprecated: true, languages: ['es', 'en'], pool_size: 7 },
+            paths: {
+              '/x': {
+                schemes: ['https'],
+                headers: { a: '{{request.id}}' },
+                get: STATIC,
+                put: STATIC,
+              },
+            },
+          }),
+        ],
+      }),
+    )
+    const path = find('full.test')
+    expect(path).toMatchObject({
+      template: '/v1/x',
+      schemes: ['https'],
+      version: {
+        apiId: 'full',
+        name: 'v1',
+        realmUri: 'com.acme',
+        deprecation: { deprecation: 'true' },
+        poolSize: 7,
+        languages: ['es', 'en'],
+      },
+    })
+    expect(path?.version.statusCodes).toMatchObject({ 'a.b': 410, 'svc.error.timeout': 504 })
+    expect(path?.loadHeaders()).toMatchObject({ kind: 'map' })
+    expect(Object.keys(path?.operations ?? {})).toEqual(['get', 'put'])
+    const slot = path?.operations.put
+    expect([slot?.method, slot?.path === path, slot?.prepared, slot?.isRecent]).toEqual([
+      'put',
+      true,
+      undefined,
+      false,
+    ])
+    expect(find('plain.test')?.version.statusCodes).toBe(STATUS_CODES)
+    expect(find('plain.test')?.version.deprecation).toBeUndefined()
+  })
+})
