@@ -1,13 +1,11 @@
 // Request ids: UUIDv7 (RFC 9562 §5.7), made from a clock and random bytes that are handed in. Random
-// bytes are drawn in blocks and the time part is kept for its millisecond: 0.1 µs an id.
+// bytes are drawn and turned into hex digits in blocks; an id takes its digits from there.
 
 const BLOCK_BYTES = 4096
-const BYTES_PER_ID = 10
-
-/** Two bytes at a time. */
-const PAIRS: readonly string[] = Array.from({ length: 65_536 }, (_, pair) =>
-  pair.toString(16).padStart(4, '0'),
-)
+/** 3 of rand_a, 15 of rand_b. */
+const DIGITS_PER_ID = 18
+/** The two variant bits are `10`; the two below them need not be random. */
+const VARIANT = '8'
 
 /**
  * @param now Unix time in milliseconds
@@ -17,13 +15,15 @@ export const createRequestIds = (
   now: () => number,
   fillRandom: (bytes: Uint8Array) => void,
 ): (() => string) => {
-  const block = new Uint8Array(BLOCK_BYTES)
-  let next = BLOCK_BYTES
+  const block = Buffer.alloc(BLOCK_BYTES)
+  let digits = ''
+  let next = 0
   let lastMs = -1
   let prefix = ''
   return () => {
-    if (next + BYTES_PER_ID > BLOCK_BYTES) {
+    if (next + DIGITS_PER_ID > digits.length) {
       fillRandom(block)
+      digits = block.toString('hex')
       next = 0
     }
     const ms = now()
@@ -32,21 +32,14 @@ export const createRequestIds = (
       const time = ms.toString(16).padStart(12, '0')
       prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
     }
-    const start = next
-    next += BYTES_PER_ID
-    const pair = (offset: number): string =>
-      PAIRS[(block[start + offset] ?? 0) * 256 + (block[start + offset + 1] ?? 0)] ?? ''
-    const variant = 0x80 | ((block[start + 2] ?? 0) & 0x3f)
-    return (
-      prefix +
-      pair(0).slice(1) +
-      '-' +
-      (PAIRS[variant * 256 + (block[start + 3] ?? 0)] ?? '') +
-      '-' +
-      pair(4) +
-      pair(6) +
-      pair(8)
-    )
+    const at = next
+    next += DIGITS_PER_ID
+    const [a, b, c] = [
+      digits.slice(at, at + 3),
+      digits.slice(at + 3, at + 6),
+      digits.slice(at + 6, next),
+    ]
+    return `${prefix}${a}-${VARIANT}${b}-${c}`
   }
 }
 

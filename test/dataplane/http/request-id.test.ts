@@ -8,7 +8,7 @@ describe('createRequestIds', () => {
       () => 0x0198_1234_5678,
       (bytes) => bytes.fill(0xff),
     )
-    expect(next()).toBe('01981234-5678-7fff-bfff-ffffffffffff')
+    expect(next()).toBe('01981234-5678-7fff-8fff-ffffffffffff')
     const zeros = createRequestIds(
       () => 1,
       (bytes) => bytes.fill(0),
