@@ -18,6 +18,13 @@ import {
 import type { Method } from '../../spec/document.ts'
 import type { ConstantTemplate } from '../../spec/expression/template.ts'
 import { parseHost } from '../../spec/host-pattern.ts'
+import {
+  joinPatterns,
+  parseBasePath,
+  parsePath,
+  pathKey,
+  type PathPattern,
+} from '../../spec/path-pattern.ts'
 import { childPointer } from '../../spec/problem.ts'
 
 const constant = (value: ConstantTemplate['value']): ConstantTemplate => ({
@@ -62,7 +69,7 @@ const version = ({ name, base, paths = {}, endpoints = [], isActive = true }: Ve
       return {
         pointer,
         template: base + path,
-        patterns: [],
+        patterns: patternsOf(base, path),
         schemes: ['http'],
         headers: constant({}),
         operations: Object.fromEntries(
@@ -71,6 +78,12 @@ const version = ({ name, base, paths = {}, endpoints = [], isActive = true }: Ve
       }
     }),
   } satisfies CompiledVersion
+}
+
+const patternsOf = (base: string, path: string): readonly PathPattern[] => {
+  const [head, rest] = [parseBasePath(base), parsePath(path)]
+  const joined = head.ok && rest.ok ? joinPatterns(head.patterns, rest.patterns) : undefined
+  return joined?.ok === true ? joined.patterns : []
 }
 
 const api = (host: string, ...versions: readonly VersionSource[]): CompiledApi => {
@@ -94,6 +107,22 @@ const oauth2: CompiledEndpoint = {
 }
 
 describe('the claims of a document', () => {
+  it.each([
+    ['/', '/a', '/a'],
+    ['/v1', '/a/:id/', '/v1/a/:'],
+    ['/v1/:tenant', '/:id/[...]', '/v1/:/:/[...]'],
+    ['/v1', '/%61%20b/c d/%C3%BC/a%2Fb', '/v1/a%20b/c%20d/%C3%BC/a%2Fb'],
+    ['/v1', "/~.-_!*'()", "/v1/~.-_!*'()"],
+    ['/[v1]', '/a', '[/v1]/a'],
+    ['/v1', '/a/[:b]', '/v1/a[/:]'],
+    ['/v1', '/[a]/[...]', '/v1[/a]/[...]'],
+    ['/v1', '/__proto__/constructor', '/v1/__proto__/constructor'],
+  ])('are known by base and path, bindings and spelling aside: %s and %s', (base, path, key) => {
+    const [claim] = claimsOf(api('_', { name: 'v1', base, paths: { [path]: ['get'] } }))
+    expect(claim?.key).toBe(`_\t${key}\tget`)
+    expect(pathKey(base, path)).toBe(key)
+  })
+
   it('are one for each host, path and method', () => {
     const claims = claimsOf(
       api('[www.]acme.com', { name: 'v1', base: '/[v1]', paths: { '/a~b/:id': ['get', 'put'] } }),

@@ -1,7 +1,7 @@
 // What a template reads of the context, cut to what can be filled in or left out.
 
 import { describe, expect, it } from '@jest/globals'
-import { readsOf } from '../../../spec/expression/reads.ts'
+import { readsOf, readsRoot } from '../../../spec/expression/reads.ts'
 import type { Value } from '../../../spec/expression/value.ts'
 import { folded } from './scope-of.ts'
 
@@ -32,5 +32,23 @@ describe('readsOf', () => {
 
   it('status codes that wait are read as a whole', () => {
     expect(readsOf({ kind: 'read', root: 'status_codes', keys: ['a.b'] })).toEqual(['status_codes'])
+  })
+})
+
+describe('readsRoot', () => {
+  it.each<[Value, string]>([
+    ['plain', ''],
+    [{ a: [1, 'x'] }, ''],
+    ['{{request.id}}', 'request'],
+    [['a', 'b {{action.result}}'], 'action'],
+    [{ a: { b: '{{security.authid |> string}}' } }, 'security'],
+    ['{{request.body |> merge(_, {{action.error}})}}', 'request action'],
+    ['{{request.body |> with([{{security.authid}}])}}', 'request security'],
+  ])('%j: %s', (value, expected) => {
+    const { template } = folded(value)
+    const roots = (['request', 'action', 'security', 'status_codes'] as const).filter((root) =>
+      readsRoot(template, root),
+    )
+    expect(roots.join(' ')).toBe(expected)
   })
 })
