@@ -71,14 +71,14 @@ const join = (chunks: readonly Buffer[], length: number): Buffer =>
   chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length)
 
 /** The rest of the body will not be read: the connection can't be used for another request. */
-export const tooLarge = (limits: BodyLimits): GatewayError =>
+const tooLarge = (limits: BodyLimits): GatewayError =>
   new GatewayError(
     'svc.error.payload_too_large',
     `The body is larger than the ${limits.maxBytes} bytes that are taken here`,
     { headers: { connection: 'close' } },
   )
 
-export const tooSlow = (limits: BodyLimits): GatewayError =>
+const tooSlow = (limits: BodyLimits): GatewayError =>
   new GatewayError(
     'svc.error.request_timeout',
     `The body did not arrive within ${limits.readMs} ms`,

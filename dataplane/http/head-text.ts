@@ -22,7 +22,7 @@ export const headLines = (list: readonly string[]): string => {
   return text
 }
 
-export const statusLine = (status: number): string =>
+const statusLine = (status: number): string =>
   `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
 
 /**

@@ -84,7 +84,7 @@ const fillHost = <T>(view: RequestView, { host, request }: RequestFacts<T>): voi
 }
 
 /** Lower-case names; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265 §5.4). */
-export const headerMap = (rawHeaders: readonly string[]): ValueMap => {
+const headerMap = (rawHeaders: readonly string[]): ValueMap => {
   const map: Record<string, Value> = {}
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? '').toLowerCase()
