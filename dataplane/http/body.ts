@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../spec/compiled.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { hasBody, type RequestHead } from './request-head.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** `gone`: nobody waits for an answer any more. */
 type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
@@ -27,14 +27,9 @@ export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void
  */
 export const readBody = (
   request: IncomingMessage,
-  head: RequestHead,
   { limits, keep }: BodyPolicy,
   done: Done,
 ): void => {
-  if (!hasBody(head)) {
-    done(undefined, NOTHING, 0)
-    return
-  }
   const chunks: Buffer[] = []
   let length = 0
 

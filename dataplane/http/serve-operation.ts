@@ -107,7 +107,7 @@ const needsBody = ({ arrival, operation }: Admission): boolean => {
 const readThenPerform = ({ arrival, operation }: Admission, exchange: HttpExchange): void => {
   const { head, request } = arrival
   const keep = operation.needs.body || operation.forwardsBody
-  readBody(request, head, { limits: operation.bodyLimits, keep }, (outcome, bytes, length) => {
+  readBody(request, { limits: operation.bodyLimits, keep }, (outcome, bytes, length) => {
     if (outcome === 'gone') {
       exchange.abandon()
       return
