@@ -1,7 +1,8 @@
 // One forward from its exchange to its outcome: waits for a slot, sends, retries, and reports what
 // came of it exactly once. Whatever holds resources is let go when the client is.
 
-import { fromUpstream, headerMap } from '../upstream/headers.ts'
+import { headerMap } from '../header-map.ts'
+import { fromUpstream } from '../upstream/headers.ts'
 import type { Limiter, PoolScope, Ticket } from '../upstream/limiter.ts'
 import {
   createRetrier,

@@ -7,6 +7,7 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
+import { headerMap } from '../header-map.ts'
 import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
@@ -14,7 +15,7 @@ import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from 
 import type { Arrival } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
 import { toLocation } from './location.ts'
-import { mergeStreamHeaders, upstreamHeaderMap } from './pass-through.ts'
+import { mergeStreamHeaders } from './pass-through.ts'
 import type { Settlement } from './report.ts'
 import { type Envelope, writeAnswer, writeStreamHead } from './write-answer.ts'
 
@@ -179,7 +180,7 @@ export class HttpExchange implements Exchange {
     context.action = {
       result: {
         status_code: head.statusCode,
-        headers: readsAction ? upstreamHeaderMap(head.headers) : {},
+        headers: readsAction ? headerMap(head.headers) : {},
         uri: headerOf(head.headers, 'location') ?? '',
       },
     }

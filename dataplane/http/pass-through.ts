@@ -1,7 +1,6 @@
-// The head of an upstream's answer whose body passes through: what the client is given of it, and what
-// the document sees of it (behaviour §5). Pure.
+// The head of an upstream's answer whose body passes through: what the client is given of it
+// (behaviour §5). Pure.
 
-import { isList, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 
 const BODY_FIELDS: ReadonlySet<string> = new Set([
@@ -33,15 +32,4 @@ export const mergeStreamHeaders = (
       (BODY_FIELDS.has(name) ? !isBodyless : !replaces) && headerOf(own, name) === undefined,
   )
   return [...kept, ...own]
-}
-
-/** `action.result.headers`: `set-cookie` is a list, always; other repeated headers are joined. */
-export const upstreamHeaderMap = (headers: HeaderList): ValueMap => {
-  const map: Record<string, Value> = Object.create(null) as Record<string, Value>
-  for (const [name, value] of headers) {
-    const earlier = map[name]
-    if (name === 'set-cookie') map[name] = [...(isList(earlier) ? earlier : []), value]
-    else map[name] = typeof earlier === 'string' ? `${earlier}, ${value}` : value
-  }
-  return map
 }

@@ -1,7 +1,7 @@
 // Which headers cross the gateway (behaviour §4): lists of names and values come in, what may go on
 // comes out. Framing is never copied, it is made anew. Pure.
 
-import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../spec/expression/value.ts'
 
 /** name, value, name, value; names lower case */
 export type HeaderList = string[]
@@ -163,22 +163,6 @@ export const fromUpstream = (
   return pairs.filter(
     ([name]) => !(named?.has(name) ?? false) && !(isChunked && name === 'content-length'),
   )
-}
-
-/** `action.result.headers`: repeated ones joined, `set-cookie` always a list. */
-export const headerMap = (pairs: readonly (readonly [name: string, value: string])[]): ValueMap => {
-  const map: Record<string, Value> = {}
-  const cookies: string[] = []
-  for (const [name, value] of pairs) {
-    if (name === 'set-cookie') {
-      cookies.push(value)
-      map[name] = cookies
-    } else {
-      const before = Object.hasOwn(map, name) ? map[name] : undefined
-      setOwn(map, name, typeof before === 'string' ? `${before}, ${value}` : value)
-    }
-  }
-  return map
 }
 
 /**

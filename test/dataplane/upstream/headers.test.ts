@@ -1,10 +1,10 @@
+import { headerMap } from '../../../dataplane/header-map.ts'
 import { describe, expect, it } from '@jest/globals'
 import {
   dashed,
   fromClient,
   fromDocument,
   fromUpstream,
-  headerMap,
   valuesOf,
 } from '../../../dataplane/upstream/headers.ts'
 import { toText } from '../../../spec/expression/text.ts'

@@ -1,0 +1,19 @@
+// The headers of an upstream's answer as a document sees them, whether its body passes through or is read.
+
+import { setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
+
+/** `action.result.headers`: repeated ones joined, `set-cookie` always a list. */
+export const headerMap = (pairs: readonly (readonly [name: string, value: string])[]): ValueMap => {
+  const map: Record<string, Value> = {}
+  const cookies: string[] = []
+  for (const [name, value] of pairs) {
+    if (name === 'set-cookie') {
+      cookies.push(value)
+      map[name] = cookies
+    } else {
+      const before = Object.hasOwn(map, name) ? map[name] : undefined
+      setOwn(map, name, typeof before === 'string' ? `${before}, ${value}` : value)
+    }
+  }
+  return map
+}
