@@ -63,6 +63,16 @@ describe('what nobody serves', () => {
     ['a broken escape', 'GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n', 400],
     ['dots', 'GET /a/../x HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['a method that is no HTTP', 'NOPE /x HTTP/1.1\r\nHost: a\r\n\r\n', 400],
+    [
+      'an upgrade that nobody takes',
+      'GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      200,
+    ],
+    [
+      'a body that waits to be asked for',
+      'GET /x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n1',
+      200,
+    ],
     ['an expectation', 'GET /x HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n', 200],
   ])('%s', async (_, head, status) => {
     await gateway.load(apiOf({ '/x': { get: answers('x') } }))
@@ -308,4 +318,25 @@ it('reserved words are hosts, paths, bindings, headers and parameters like other
     host: 'constructor',
   })
   expect(headerValues(answer, 'content-type')).toEqual(['application/json'])
+})
+
+it('a request as a whole is all that is known of it', async () => {
+  await gateway.load(apiOf({ '/x/:id': { post: answers('{{request}}') } }))
+  const answer = await gateway.ask('POST', '/x/7?a=b', { json: { c: 1 } })
+  expect(answer.json()).toMatchObject({
+    id: 'id-1',
+    method: 'post',
+    scheme: 'http',
+    peername: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+    path: '/x/7',
+    host: 'a.test',
+    port: new URL(gateway.url).port,
+    headers: { host: 'a.test', 'content-type': 'application/json' },
+    language: 'en',
+    query_string: 'a=b',
+    query_params: { a: 'b' },
+    bindings: { id: '7' },
+    body: { c: 1 },
+    body_length: 7,
+  })
 })
