@@ -3,9 +3,9 @@
 
 import type { StatusCodes } from './compiled.ts'
 import { ExpressionError } from './expression/errors.ts'
-import { readsOf, readsRoot } from './expression/reads.ts'
+import { someRead } from './expression/reads.ts'
 import { evaluator } from './expression/run.ts'
-import { constant, type PipeArgument, type Template } from './expression/template.ts'
+import { constant, type PipeArgument, type Root, type Template } from './expression/template.ts'
 import { FAULT, fold } from './expression/fold.ts'
 import type { Value } from './expression/value.ts'
 import type { Findings } from './findings.ts'
@@ -35,9 +35,8 @@ export const foldInScope = (
 
 /** The template with all that reads status codes alone evaluated; what fails is reported and `FAULT`. */
 const bindStatusCodes = (template: Template, pointer: string, binding: Binding): Template => {
-  if (!readsRoot(template, 'status_codes')) return template
-  if (readsOf(template).length === 1 && !draws(template))
-    return evaluate(template, pointer, binding)
+  if (!someRead(template, isStatusCodes)) return template
+  if (!someRead(template, isOther) && !draws(template)) return evaluate(template, pointer, binding)
   const bind = (child: Template, key: string | number): Template =>
     bindStatusCodes(child, childPointer(pointer, key), binding)
   switch (template.kind) {
@@ -53,6 +52,9 @@ const bindStatusCodes = (template: Template, pointer: string, binding: Binding):
       return template
   }
 }
+
+const isStatusCodes = (root: Root): boolean => root === 'status_codes'
+const isOther = (root: Root): boolean => root !== 'status_codes'
 
 const evaluate = (template: Template, pointer: string, binding: Binding): Template => {
   const context = {

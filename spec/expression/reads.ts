@@ -39,18 +39,21 @@ export const collectReads = (template: PipeArgument, reads: Set<Read>): void => 
   }
 }
 
-/** True when some part of the template reads that root. */
-export const readsRoot = (template: PipeArgument, root: Root): boolean => {
+/**
+ * True when some read of the template is of such a root.
+ * @example someRead(template, (root) => root === 'request')
+ */
+export const someRead = (template: PipeArgument, isSuch: (root: Root) => boolean): boolean => {
   switch (template.kind) {
     case 'constant':
     case 'piped':
       return false
     case 'read':
-      return template.root === root
+      return isSuch(template.root)
     case 'map':
-      return template.entries.some((entry) => readsRoot(entry[1], root))
+      return template.entries.some((entry) => someRead(entry[1], isSuch))
     default:
-      return childrenOf(template).some((child) => readsRoot(child, root))
+      return childrenOf(template).some((child) => someRead(child, isSuch))
   }
 }
 

@@ -1,7 +1,7 @@
 // What a template reads of the context, cut to what can be filled in or left out.
 
 import { describe, expect, it } from '@jest/globals'
-import { readsOf, readsRoot } from '../../../spec/expression/reads.ts'
+import { readsOf, someRead } from '../../../spec/expression/reads.ts'
 import type { Value } from '../../../spec/expression/value.ts'
 import { folded } from './scope-of.ts'
 
@@ -35,7 +35,7 @@ describe('readsOf', () => {
   })
 })
 
-describe('readsRoot', () => {
+describe('someRead', () => {
   it.each<[Value, string]>([
     ['plain', ''],
     [{ a: [1, 'x'] }, ''],
@@ -47,7 +47,7 @@ describe('readsRoot', () => {
   ])('%j: %s', (value, expected) => {
     const { template } = folded(value)
     const roots = (['request', 'action', 'security', 'status_codes'] as const).filter((root) =>
-      readsRoot(template, root),
+      someRead(template, (read) => read === root),
     )
     expect(roots.join(' ')).toBe(expected)
   })
