@@ -1,6 +1,5 @@
 // Version Objects (§2.2): one version of an API with all its paths.
 
-import { isHeaderName } from './compile-headers.ts'
 import { endpointsOf } from './compile-security.ts'
 import { compilePath, inheritedSecurity, type VersionGround } from './compile-path.ts'
 import type { CompiledVersion } from './compiled.ts'
@@ -116,12 +115,7 @@ const compileLanguages = (
   if (!Array.isArray(value)) return DEFAULT_LANGUAGES
   const place = childPointer(pointer, 'languages')
   const texts = readTexts<string>(constant(value), place, undefined, findings)
-  if (texts === undefined || texts.length === 0) return DEFAULT_LANGUAGES
-  // `Content-Language` carries them.
-  for (const [index, text] of texts.entries())
-    if (!isHeaderName(text))
-      findings.problem('invalid_value', childPointer(place, index), 'this is no language code')
-  return texts
+  return texts === undefined || texts.length === 0 ? DEFAULT_LANGUAGES : texts
 }
 
 /** RFC 9745 (`@unix`), RFC 8594 (HTTP date); a date that can't be read says just that it is so. */
