@@ -4,6 +4,7 @@
 
 import { type Allowance, createAllowance } from './allowance.ts'
 import type { StatusCodes } from './compiled.ts'
+import { boundMessage } from './expression/errors.ts'
 import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from './expression/fold.ts'
 import type { Met } from './expression/scope.ts'
 import type { ReadTemplate, Template } from './expression/template.ts'
@@ -152,7 +153,9 @@ class LevelFold implements FoldScope {
 
   settleCycle(chain: readonly string[]): void {
     const pointer = this.#entries.get(chain[0] ?? '')?.pointer ?? ''
-    const message = `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`
+    const message = boundMessage(
+      `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
+    )
     this.#ground.findings.problem('invalid_expression', pointer, message)
     for (const label of chain) this.#settled.set(label, FAULT)
   }

@@ -75,6 +75,14 @@ describe('variables of one level', () => {
     ])
   })
 
+  it('a circle of thousands is named in a bounded message', () => {
+    const variables = range(5000, (i) => [`v${i}`, `{{variables.v${(i + 1) % 5000}}}`])
+    const [problem, ...others] = problemsOf({ api: { variables } })
+    expect(problem?.message).toMatch(/^variables\.v0 → variables\.v1 → .*…$/)
+    expect(Buffer.byteLength(problem?.message ?? '')).toBeLessThanOrEqual(1024)
+    expect(others).toEqual([])
+  })
+
   it('a circle through defaults', () => {
     const api = {
       variables: { a: '{{defaults.headers}}' },
