@@ -1,11 +1,13 @@
 // Limits and handlers in, a node:http or node:https server out, set so that a hostile client costs little
 // and every refusal can be an error record.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { GatewaySettings } from './config.ts'
+import { cutOffStalledClients, STALL_TIMES, type StallTimes } from './stalled-clients.ts'
 
 /** What a listener does with what comes in. */
 export interface ServerHandlers {
@@ -23,11 +25,11 @@ export type ServerLimits = Pick<
   | 'headersTimeoutSeconds'
   | 'requestTimeoutSeconds'
   | 'keepAliveSeconds'
->
+> & { readonly stalls?: StallTimes }
 
 /** Plain HTTP/1.1. */
 export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers): Server =>
-  prepare(createServer(optionsOf(limits)), limits, handlers)
+  prepare(createServer(optionsOf(limits)), 'connection', limits, handlers)
 
 /**
  * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
@@ -45,6 +47,7 @@ export const createSecureServer = (
       ...TLS,
       ...tls,
     }),
+    'secureConnection',
     limits,
     handlers,
   )
@@ -74,16 +77,43 @@ const optionsOf = (limits: ServerLimits): Parameters<typeof createServer>[0] => 
 
 const prepare = <S extends Server>(
   server: S,
+  event: 'connection' | 'secureConnection',
   limits: ServerLimits,
   handlers: ServerHandlers,
 ): S => {
+  cutOffStalledClients(server, event, limits.stalls ?? STALL_TIMES)
   server.maxConnections = limits.maxConnections
   // Node drops header lines beyond a count without a word; their bytes are bounded by maxHeaderSize.
   server.maxHeadersCount = 0
   server.on('request', handlers.onRequest)
   // RFC 9110 §10.1.1: an expectation other than 100-continue may be ignored; Node would answer 417.
   server.on('checkExpectation', handlers.onRequest)
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    answerConnect(request, socket, handlers.onRequest)
+  })
   if (handlers.onClientError !== undefined) server.on('clientError', handlers.onClientError)
   if (handlers.onUpgrade !== undefined) server.on('upgrade', handlers.onUpgrade)
   return server
+}
+
+/** No tunnels: CONNECT is refused like any unknown method. Node would hang up without a word. */
+const answerConnect = (
+  request: IncomingMessage,
+  socket: Duplex,
+  onRequest: ServerHandlers['onRequest'],
+): void => {
+  socket.on('error', () => undefined)
+  if (!(socket instanceof Socket)) {
+    socket.destroy()
+    return
+  }
+  // An authority is no path, and Express would have its own words for it.
+  if (request.url?.startsWith('/') !== true) request.url = '/'
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => {
+    socket.destroySoon()
+  })
+  onRequest(request, response)
 }

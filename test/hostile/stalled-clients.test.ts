@@ -1,0 +1,112 @@
+// Clients that ask and never read: what waits for them must not wait for ever. Clients that are slow, or
+// that wait for us, are left alone.
+
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { createPlainServer } from '../../dataplane/http-server.ts'
+import { eventually } from '../support/eventually.ts'
+
+const LIMITS = {
+  maxHeaderBytes: 16_384,
+  maxConnections: 100,
+  headersTimeoutSeconds: 10,
+  requestTimeoutSeconds: 0,
+  keepAliveSeconds: 60,
+  stalls: { stallMs: 500, sweepMs: 50 },
+}
+const LARGE = Buffer.alloc(20_000_000, 'x')
+
+let server: ReturnType<typeof createPlainServer>
+let answering: ((response: ServerResponse) => void) | undefined
+let connections: () => Promise<number>
+
+beforeEach(async () => {
+  server = createPlainServer(LIMITS, { onRequest: (_, response) => answering?.(response) })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  connections = () =>
+    new Promise((resolve) => {
+      server.getConnections((_, count) => {
+        resolve(count)
+      })
+    })
+})
+
+afterEach(async () => {
+  server.closeAllConnections()
+  server.close()
+  await once(server, 'close')
+})
+
+const ask = async (): Promise<Socket> => {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+  await once(socket, 'connect')
+  return socket
+}
+
+it('a client that reads nothing is cut off', async () => {
+  answering = (response) => response.end(LARGE)
+  const client = await ask()
+  await eventually(async () => {
+    expect(await connections()).toBe(0)
+  })
+  client.destroy()
+})
+
+it('a stream to it ends too, so that its upstream is let go', async () => {
+  const closed: boolean[] = []
+  answering = (response) => {
+    response.once('close', () => closed.push(response.writableFinished))
+    const pour = (): void => {
+      while (!response.destroyed && response.write(LARGE.subarray(0, 65_536)));
+    }
+    response.on('drain', pour)
+    pour()
+  }
+  const client = await ask()
+  await eventually(() => {
+    expect(closed).toEqual([false])
+  })
+  client.destroy()
+})
+
+it('a client that reads slowly gets everything', async () => {
+  answering = (response) => response.end(LARGE.subarray(0, 8_000_000))
+  const client = await ask()
+  let bytes = 0
+  client.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    client.pause()
+    setTimeout(() => client.resume(), 2)
+  })
+  await eventually(
+    () => {
+      expect(bytes).toBeGreaterThan(8_000_000)
+    },
+    { withinMs: 15_000 },
+  )
+  client.destroy()
+}, 20_000)
+
+it('a client that waits for us is not stalled, also after it was', async () => {
+  let finish = (): void => undefined
+  answering = (response) => {
+    response.write(LARGE)
+    finish = () => response.end('the end')
+  }
+  const client = await ask()
+  await sleep(100)
+  let text = ''
+  client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
+  await sleep(1200)
+  finish()
+  await eventually(() => {
+    expect(text).toContain('the end')
+  })
+  client.destroy()
+})
