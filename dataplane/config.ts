@@ -234,9 +234,9 @@ export const isLocal = (address: Address): boolean =>
   (isIPv4(address.host) && address.host.startsWith('127.'))
 
 const findConflict = (settings: GatewaySettings): string | undefined => {
-  const { management, managementTokenFile, managementClientCa } = settings
-  if (!isLocal(management) && managementTokenFile === null && managementClientCa === null) {
-    return '--management: not on loopback or a Unix socket, so it needs --management-token-file, or --management-tls-cert, --management-tls-key and --management-client-ca'
+  const { management, managementTokenFile, managementClientName } = settings
+  if (!isLocal(management) && managementTokenFile === null && managementClientName === null) {
+    return '--management: not on loopback or a Unix socket, so it needs --management-token-file, or --management-tls-cert, --management-tls-key, --management-client-ca and --management-client-name'
   }
   return undefined
 }

@@ -10,6 +10,7 @@ import { type Listeners, openListeners } from './listeners.ts'
 import { createHealthApp, createManagementApp } from './management/app.ts'
 import {
   allowAll,
+  allowLocal,
   type Authorize,
   bearerAuthorizer,
   clientCertificateAuthorizer,
@@ -19,8 +20,9 @@ import type { ProbeDeps } from './management/endpoint.ts'
 import { Readiness } from './management/readiness.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Plane } from './plane.ts'
+import { messageOf, StartError } from './start-error.ts'
 import { Snapshot } from './store/snapshot.ts'
-import { openSnapshotFiles } from './store/snapshot-files.ts'
+import { openSnapshotFiles, type SnapshotFiles } from './store/snapshot-files.ts'
 import { Store, type StoreOptions } from './store/store.ts'
 
 export interface Control {
@@ -92,7 +94,7 @@ const storeOptions = async (
   readiness: Readiness,
   progress: Progress,
 ): Promise<StoreOptions> => {
-  const files = settings.stateDir === null ? undefined : await openSnapshotFiles(settings.stateDir)
+  const files = settings.stateDir === null ? undefined : await openState(settings.stateDir)
   return {
     serving: plane.serving,
     log,
@@ -112,6 +114,16 @@ const storeOptions = async (
         progress.snapshot = isFailing ? 'failed' : 'written'
       },
     },
+  }
+}
+
+const openState = async (directory: string): Promise<SnapshotFiles> => {
+  try {
+    const files = await openSnapshotFiles(directory)
+    await files.list()
+    return files
+  } catch (error) {
+    throw new StartError(`--state-dir ${directory}: cannot be used: ${messageOf(error)}`, error)
   }
 }
 
@@ -155,12 +167,16 @@ const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access
   if (ways.length === 0 && !isLocal(settings.management))
     throw new Error('the management listener is open to others and asks for no credentials')
   return {
-    authorize: ways.length === 0 ? allowAll : anyOf(ways),
+    authorize: ways.length === 0 ? withoutCredentials(settings) : anyOf(ways),
     close: () => {
       tokens?.close()
     },
   }
 }
+
+/** A browser on this machine reaches neither a Unix socket nor, under a name of its own, a TLS listener. */
+const withoutCredentials = ({ management, managementTlsCert }: GatewaySettings): Authorize =>
+  management.kind === 'unix' || managementTlsCert !== null ? allowAll : allowLocal
 
 /** Any one way in is enough; the refusal is that of the first. */
 const anyOf =

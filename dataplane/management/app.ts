@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import { sendFault } from './answer.ts'
 import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
 import type { Authorize } from './credentials.ts'
-import { invalidData, ManagementFault, notFound, overloaded } from './fault.ts'
+import { ManagementFault, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
@@ -85,14 +85,9 @@ const admit =
       next()
       return
     }
-    const { status, headers } = verdict
+    const { status, headers, message = 'These credentials are not allowed here' } = verdict
     throw status === 403
-      ? new ManagementFault(
-          status,
-          'svc.error.forbidden',
-          'These credentials are not allowed here',
-          { headers },
-        )
+      ? new ManagementFault(status, 'svc.error.forbidden', message, { headers })
       : new ManagementFault(status, 'svc.error.unauthorized', 'Credentials are required', {
           headers,
         })
@@ -153,7 +148,10 @@ const toFault = (error: unknown): ManagementFault => {
   if (error instanceof QueueFullError)
     return overloaded('Too many changes are waiting already', error)
   // Express: a path that cannot be percent-decoded.
-  if (error instanceof URIError) return invalidData('The path cannot be decoded', error)
+  if (error instanceof URIError)
+    return new ManagementFault(400, 'svc.error.invalid_data', 'The path cannot be decoded', {
+      cause: error,
+    })
   return new ManagementFault(500, 'svc.error.internal', 'The gateway failed to do this', {
     description: 'Nothing was changed. The log of the gateway says more.',
     cause: error,

@@ -4,6 +4,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Log } from '../../telemetry/log.ts'
 
@@ -11,12 +12,38 @@ interface Refusal {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
+  /** Why, where credentials are not what is missing. */
+  readonly message?: string
 }
 
 export type Authorize = (req: IncomingMessage) => true | Refusal
 
-/** For a listener on loopback or a unix socket. */
+/** For a Unix socket: its file says who may. */
 export const allowAll: Authorize = () => true
+
+/**
+ * For a listener on loopback: everybody on this machine, but no web page that a browser there shows. A page
+ * tells its Origin when it writes, and comes by a name of its own when it reads (DNS rebinding).
+ */
+export const allowLocal: Authorize = ({ headers }) =>
+  headers.origin === undefined && isLocalName(headers.host ?? '')
+    ? true
+    : {
+        status: 403,
+        headers: {},
+        message: 'Without credentials, no web page and no host name but localhost is let in',
+      }
+
+const isLocalName = (host: string): boolean => {
+  const name = host.replace(/:\d*$/, '').toLowerCase()
+  const isBracketed = name.startsWith('[') && name.endsWith(']')
+  return (
+    name === '' ||
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    isIP(isBracketed ? name.slice(1, -1) : name) !== 0
+  )
+}
 
 const REALM = 'Bearer realm="management"'
 
@@ -75,7 +102,7 @@ const MAX_FILE_BYTES = 64 * 1024
  */
 export const openTokenFile = async (options: TokenFileOptions): Promise<TokenFile> => {
   const { path, log, everyMs = 1000 } = options
-  let text = ''
+  let text: string | undefined
   let tokens: readonly string[] = []
   let isUnreadable = false
   const refresh = async (): Promise<void> => {
@@ -86,7 +113,9 @@ export const openTokenFile = async (options: TokenFileOptions): Promise<TokenFil
       if (next === text) return
       text = next
       tokens = linesOf(next)
-      log.info('management tokens were read', { file: path, tokens: tokens.length })
+      if (tokens.length > 0)
+        log.info('management tokens were read', { file: path, count: tokens.length })
+      else log.warn('the file of management tokens is empty: nobody is let in', { file: path })
     } catch (error) {
       if (!isUnreadable) log.warn('the management tokens cannot be read', { file: path, error })
       isUnreadable = true

@@ -15,6 +15,9 @@ export interface JsonBounds {
 /** Beyond any document's 64 levels; what recursion bears many times over. */
 const MAX_DEPTH = 256
 
+/** Entries of a batch. Each has its own result: without a bound an answer would outgrow its request. */
+export const MAX_ENTRIES = 50_000
+
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const OPEN_LIST = 0x5b
@@ -82,7 +85,9 @@ export class JsonPieces {
     this.#depth -= 1
     if (this.#depth < 0)
       throw invalidData('The body is not JSON: a bracket closes that was not opened')
-    if (this.#depth === this.#cutDepth) this.#cuts.push([this.#start, this.#size + index + 1])
+    if (this.#depth !== this.#cutDepth) return
+    if (this.#cuts.length === MAX_ENTRIES) throw tooMany()
+    this.#cuts.push([this.#start, this.#size + index + 1])
   }
 
   get #cutDepth(): number | undefined {
@@ -152,4 +157,9 @@ const rootOf = (chunk: Uint8Array): 'map' | 'list' | undefined => {
 export const tooLarge = (maxBytes: number): ManagementFault =>
   new ManagementFault(413, 'svc.error.payload_too_large', 'The body is too large', {
     description: `At most ${maxBytes} bytes are taken here, counted after decompression.`,
+  })
+
+export const tooMany = (): ManagementFault =>
+  new ManagementFault(413, 'svc.error.payload_too_large', 'The batch has too many entries', {
+    description: `At most ${MAX_ENTRIES} entries are taken in one call: send several.`,
   })

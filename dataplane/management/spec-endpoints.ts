@@ -13,7 +13,7 @@ import { boundFindings, sendJson, sendNothing } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, type ManagementFault, notFound, notOwner } from './fault.ts'
-import type { JsonBounds, JsonText } from './json-pieces.ts'
+import { type JsonBounds, type JsonText, MAX_ENTRIES, tooMany } from './json-pieces.ts'
 import { sendTagged } from './tagged.ts'
 
 type Bodies = Omit<BodyReading, 'bounds'>
@@ -102,8 +102,10 @@ export const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   }))
 
 const loadAll = async (store: Store, text: JsonText): Promise<readonly SyncItem[]> => {
-  const entries = text.parse()
-  const documents = Array.isArray(entries) ? entries.map(text.lazy) : []
+  const parsed = text.parse()
+  const entries: readonly unknown[] = Array.isArray(parsed) ? parsed : []
+  if (entries.length > MAX_ENTRIES) throw tooMany()
+  const documents = entries.map(text.lazy)
   const results = await store.load(documents)
   return boundItems(results.map(({ item }) => item))
 }

@@ -67,5 +67,9 @@ const unfitId = (id: string): readonly Problem[] => {
   if (id === '') return fault('an id is not empty')
   if (id.length >= MAX_ID_LENGTH) return fault(`an id has less than ${MAX_ID_LENGTH} characters`)
   if (id.startsWith('_')) return fault('an id does not begin with _')
-  return /\p{Cc}/u.test(id) ? fault('an id holds no control characters') : []
+  if (/\p{Cc}/u.test(id)) return fault('an id holds no control characters')
+  const isNameable = id !== '.' && id !== '..' && id.isWellFormed()
+  return isNameable
+    ? []
+    : fault('an id can stand in a URL: it is no dot segment and well-formed text')
 }

@@ -27,9 +27,10 @@ describe('readGatewaySettings', () => {
   })
 
   const TLS = ['--management-tls-cert', 'c', '--management-tls-key', 'k']
+  const CLIENTS = ['--management-client-ca', 'a', '--management-client-name', 'n']
   it.each<[string, readonly string[]]>([
     ['a token', ['--management', '0.0.0.0:1', '--management-token-file', 't']],
-    ['client certificates', ['--management', '0.0.0.0:1', ...TLS, '--management-client-ca', 'a']],
+    ['client certificates', ['--management', '0.0.0.0:1', ...TLS, ...CLIENTS]],
     ['a socket', ['--management', 'unix:/run/m.sock']],
     ['IPv6 loopback', ['--management', '[::1]:1']],
     [
@@ -50,6 +51,11 @@ describe('readGatewaySettings', () => {
   it.each<[readonly string[], string]>([
     [['--management', '0.0.0.0:1'], '--management: not on loopback'],
     [['--management', 'host:1', ...TLS], '--management: not on loopback'],
+    // Whoever the CA has ever named would get in.
+    [
+      ['--management', 'host:1', ...TLS, '--management-client-ca', 'a'],
+      '--management: not on loopback',
+    ],
     [['--management-tls-cert', 'c'], '--management-tls-cert: needs --management-tls-key'],
     [['--management-client-ca', 'c'], '--management-client-ca: needs --management-tls-cert'],
     [['--management-client-name', 'n'], '--management-client-name: needs --management-client-ca'],

@@ -1,0 +1,86 @@
+// What anybody who can send bytes to the management API may try: pages in a browser of this machine,
+// batches beyond measure, ids that no URL can name.
+
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { addressOf, openRawClient } from '../support/raw-client.ts'
+
+let gateway: GatewayProcess
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  await request(`${gateway.management}/realms`, { method: 'POST', json: { uri: 'com.hostile' } })
+}, 15_000)
+
+afterAll(() => gateway.stop(), 15_000)
+
+const documentOf = (id: string): object => ({
+  id,
+  host: '_',
+  realm_uri: 'com.hostile',
+  versions: {
+    v1: { base_path: '/hostile', paths: { '/x': { get: { action: { type: 'static' } } } } },
+  },
+})
+
+describe('a web page in a browser of this machine', () => {
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['writes from its own origin', { origin: 'https://evil.example' }],
+    ['writes from nowhere', { origin: 'null' }],
+    ['comes by a name of its own', { host: 'evil.example' }],
+    ['comes by a name and port of its own', { host: 'evil.example:18081' }],
+    ['comes by what looks like our name', { host: 'localhost.evil.example' }],
+    ['comes by what looks like our address', { host: '127.0.0.1.evil.example' }],
+  ])('%s: 403, and nothing is loaded', async (_, headers) => {
+    const body = JSON.stringify(documentOf('of-a-page'))
+    const url = `${gateway.management}/api_specs`
+    const answer = await request(url, { method: 'POST', headers, body })
+    expect(answer.status).toBe(403)
+    expect(answer.json()).toMatchObject({ code: 'svc.error.forbidden' })
+    expect((await request(url, { headers })).status).toBe(403)
+    expect((await request(`${url}/of-a-page`)).status).toBe(404)
+  })
+
+  it.each(['localhost', 'LOCALHOST:1', 'gateway.localhost', '127.0.0.1:5', '[::1]', '[::1]:80'])(
+    'is not %s',
+    async (host) => {
+      const answer = await request(`${gateway.management}/api_specs`, { headers: { host } })
+      expect(answer.status).toBe(200)
+    },
+  )
+})
+
+describe('a batch beyond measure', () => {
+  it.each([
+    ['maps', '{}'],
+    ['lists', '[]'],
+    ['numbers', '1'],
+  ])('100 000 %s: 413', async (_, entry) => {
+    const body = `[${`${entry},`.repeat(99_999)}${entry}]`
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const answer = await request(`${gateway.management}/api_specs`, options)
+    expect(answer.status).toBe(413)
+    expect(answer.json()).toMatchObject({ code: 'svc.error.payload_too_large' })
+  })
+})
+
+describe('an id that no URL can name', () => {
+  it.each(['.', '..', '\ud800'])('%j: 400', async (id) => {
+    const options = { method: 'POST', json: documentOf(id) }
+    const answer = await request(`${gateway.management}/api_specs`, options)
+    expect(answer.status).toBe(400)
+    expect(answer.json()).toMatchObject({ errors: [{ path: '/id', code: 'invalid_value' }] })
+  })
+})
+
+it.each(['public', 'management'] as const)(
+  'CONNECT on the %s listener is answered, not hung up on',
+  async (listener) => {
+    await using client = await openRawClient(addressOf(gateway[listener]), 5000)
+    client.send([Buffer.from('CONNECT a:443 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')])
+    const answer = await client.response()
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'svc.error.not_found' })
+  },
+)
