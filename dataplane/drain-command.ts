@@ -3,6 +3,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { GatewaySettings } from './config.ts'
+import { messageOf, StartError } from './start-error.ts'
 
 export interface DrainCommand {
   readonly settings: Pick<GatewaySettings, 'pidFile' | 'drainDelaySeconds'>
@@ -26,17 +27,23 @@ export const runDrainCommand = async (command: DrainCommand): Promise<string | u
     if (command.kill === undefined) process.kill(pid, 'SIGUSR2')
     else command.kill(pid, 'SIGUSR2')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return `process ${pid} cannot be told to drain: ${reason}`
+    return `process ${pid} cannot be told to drain: ${messageOf(error)}`
   }
   await sleep(settings.drainDelaySeconds * 1000)
   return undefined
 }
 
-/** Writes the process id for `drain`; the function it returns takes the file away. */
+/**
+ * Writes the process id for `drain`; the function it returns takes the file away.
+ * @throws StartError when it cannot be written
+ */
 export const writePidFile = (path: string | null, pid: number = process.pid): (() => void) => {
   if (path === null) return () => undefined
-  writeFileSync(path, `${pid}\n`)
+  try {
+    writeFileSync(path, `${pid}\n`)
+  } catch (error) {
+    throw new StartError(`--pid-file ${path}: cannot be written: ${messageOf(error)}`, error)
+  }
   return () => {
     if (readPid(path) === pid) rmSync(path, { force: true })
   }

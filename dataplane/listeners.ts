@@ -7,7 +7,7 @@ import type { Address } from '../telemetry/settings-table.ts'
 import type { GatewaySettings } from './config.ts'
 import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
 import { openListener, type Listener } from './listener.ts'
-import { StartError } from './start-error.ts'
+import { messageOf, StartError } from './start-error.ts'
 import { openWhenFilesAppear, refreshContext } from './tls-files.ts'
 import type { FileWatch } from './watched-files.ts'
 
@@ -163,9 +163,6 @@ const createTls = <S>(create: () => S): S => {
     throw new StartError(`--tls-cert, --tls-key: cannot be used: ${messageOf(error)}`, error)
   }
 }
-
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)
 
 const gather = (
   open: ReadonlyMap<ListenerName, Listener>,

@@ -19,7 +19,7 @@ import { createMeasurements, type Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
-import { StartError } from './start-error.ts'
+import { messageOf, StartError } from './start-error.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
@@ -108,10 +108,11 @@ const forgettingRows = (serving: Serving, { requests }: Measurements): Serving =
 
 const readCa = (path: string): string => {
   try {
-    return readFileSync(path, 'utf8')
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no certificate')
+    return text
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new StartError(`--upstream-ca ${path}: cannot read the file: ${reason}`, cause)
+    throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)
   }
 }
 

@@ -124,10 +124,13 @@ const findConflict = ({ manifests, dataPlanes }: OperatorSettings): string | und
   if (new Set(dataPlanes).size !== dataPlanes.length) return '--data-planes: one is named twice'
   for (const url of dataPlanes) {
     const fault = faultOfUrl(url)
-    if (fault !== undefined) return `--data-planes: '${url.slice(0, 200)}': ${fault}`
+    if (fault !== undefined) return `--data-planes: '${withoutUser(url).slice(0, 200)}': ${fault}`
   }
   return undefined
 }
+
+/** What stands before an @ may be a password. */
+const withoutUser = (url: string): string => url.replace(/[^/]*@/g, '…@')
 
 function parseStatus(text: string): Address | 'off' | undefined {
   return text === 'off' ? 'off' : parseAddress(text)
