@@ -4,6 +4,7 @@
 import type { RequestListener } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
 import { GatewayError } from '../gateway-error.ts'
+import { isHostText } from '../router/host-lookup.ts'
 import { match } from '../router/match.ts'
 import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
 import type { ExchangeObserver } from './exchange.ts'
@@ -70,7 +71,7 @@ const route = (
   const found = match(options.table(), host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
-  if (found === undefined) throw notFound()
+  if (found === undefined) throw nobody(host)
   const selected = selectOrAnswer(options, { arrival, host, target, match: found })
   if (selected === undefined) return
   const operation = cache.get(selected.slot)
@@ -104,6 +105,11 @@ const serveFixed = (
   report(options, arrival, operation, { status: fixed.status, bytes })
   return true
 }
+
+const nobody = (host: string): GatewayError =>
+  isHostText(host)
+    ? notFound()
+    : new GatewayError('svc.error.invalid_data', 'The Host is no host name')
 
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')

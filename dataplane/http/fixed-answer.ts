@@ -9,8 +9,8 @@ import {
   composeHead,
   type Envelope,
   hasNoBody,
-  isAscii,
   isSpecial,
+  toWritable,
   writeAnswer,
 } from './write-answer.ts'
 
@@ -36,8 +36,8 @@ export interface FixedAnswer {
 export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
   const { status } = answer
   const head = composeHead(answer, { ...envelope, language: undefined }).slice(ID_ENTRIES)
-  const text = typeof answer.body === 'string' ? answer.body : undefined
-  const body = text !== undefined && isAscii(text) ? text : Buffer.from(answer.body)
+  // Long ones as bytes: a long text would be copied for each client, for as long as it does not read.
+  const body = toWritable(answer.body)
   const length = body.length
   const isBodyless = hasNoBody(status)
   return {

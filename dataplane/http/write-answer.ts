@@ -55,7 +55,7 @@ const ONE_WRITE_CHARACTERS = 16_384
  * ASCII goes as Latin-1 text: node joins it with the head and makes one write, 7 % of a small answer. Other
  * text goes as bytes, lest the head be encoded as UTF-8 along with it.
  */
-const toWritable = (body: string | Buffer): string | Buffer =>
+export const toWritable = (body: string | Buffer): string | Buffer =>
   typeof body === 'string' && (body.length > ONE_WRITE_CHARACTERS || !isAscii(body))
     ? Buffer.from(body)
     : body

@@ -51,10 +51,13 @@ export function lookUpHost<R>(
 ): HostHit<R> | undefined {
   const remembered = cache.get(raw)
   if (remembered !== undefined) return remembered === 'none' ? undefined : remembered
-  const found = hosts === undefined ? undefined : findHost(hosts, raw)
+  const found = hosts === undefined || !isHostText(raw) ? undefined : findHost(hosts, raw)
   if (raw.length <= MAX_REMEMBERED_LENGTH) cache.set(raw, found ?? 'none')
   return found
 }
+
+/** RFC 9110 §7.2, RFC 3986 §3.2.2: what is no host and port is no host of anybody, nor of `_`. */
+export const isHostText = (raw: string): boolean => /^[\w.~!$&'()*+,;=%:[\]-]*$/.test(raw)
 
 function findHost<R>(hosts: TrieNode<R>, raw: string): HostHit<R> | undefined {
   const found: Found<R>[] = []
