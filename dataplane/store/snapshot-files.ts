@@ -1,7 +1,7 @@
 // The few things a snapshot does with a directory. Files are 0600, written beside their place and moved
 // into it, so a reader never sees half of one. The interface is where tests make the disk fail.
 
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { constants, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface SnapshotFiles {
@@ -30,7 +30,8 @@ export const openSnapshotFiles = async (stateDirectory: string): Promise<Snapsho
   const at = (name: string): string => join(directory, name)
   return {
     list: () => readdir(directory),
-    read: (name) => readFile(at(name)),
+    // Without waiting: a pipe of that name, which nobody writes to, would hold up the start for ever.
+    read: (name) => readFile(at(name), { flag: constants.O_RDONLY | constants.O_NONBLOCK }),
     write: async (name, bytes) => {
       const temporary = at(`${TEMPORARY}${name}`)
       const file = await open(temporary, 'w', 0o600)
