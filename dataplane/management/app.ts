@@ -86,6 +86,7 @@ const admit =
       return
     }
     const { status, headers, message = 'These credentials are not allowed here' } = verdict
+    if (status === 404) throw notFound(message)
     throw status === 403
       ? new ManagementFault(status, 'svc.error.forbidden', message, { headers })
       : new ManagementFault(status, 'svc.error.unauthorized', 'Credentials are required', {

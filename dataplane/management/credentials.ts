@@ -25,14 +25,16 @@ export const allowAll: Authorize = () => true
  * For a listener on loopback: everybody on this machine, but no web page that a browser there shows. A page
  * tells its Origin when it writes, and comes by a name of its own when it reads (DNS rebinding).
  */
-export const allowLocal: Authorize = ({ headers }) =>
-  headers.origin === undefined && isLocalName(headers.host ?? '')
-    ? true
-    : {
-        status: 403,
-        headers: {},
-        message: 'Without credentials, no web page and no host name but localhost is let in',
-      }
+export const allowLocal: Authorize = ({ headers }) => {
+  if (!isLocalName(headers.host ?? ''))
+    return {
+      status: 404,
+      headers: {},
+      message: 'Without credentials this is served to localhost alone, under no other name',
+    }
+  if (headers.origin === undefined) return true
+  return { status: 403, headers: {}, message: 'Without credentials no web page is let in' }
+}
 
 const isLocalName = (host: string): boolean => {
   const name = host.replace(/:\d*$/, '').toLowerCase()

@@ -25,20 +25,20 @@ const documentOf = (id: string): object => ({
 })
 
 describe('a web page in a browser of this machine', () => {
-  it.each<[string, Readonly<Record<string, string>>]>([
-    ['writes from its own origin', { origin: 'https://evil.example' }],
-    ['writes from nowhere', { origin: 'null' }],
-    ['comes by a name of its own', { host: 'evil.example' }],
-    ['comes by a name and port of its own', { host: 'evil.example:18081' }],
-    ['comes by what looks like our name', { host: 'localhost.evil.example' }],
-    ['comes by what looks like our address', { host: '127.0.0.1.evil.example' }],
-  ])('%s: 403, and nothing is loaded', async (_, headers) => {
+  it.each<[string, Readonly<Record<string, string>>, number, string]>([
+    ['writes from its origin', { origin: 'https://evil.example' }, 403, 'svc.error.forbidden'],
+    ['writes from nowhere', { origin: 'null' }, 403, 'svc.error.forbidden'],
+    ['comes by its own name', { host: 'evil.example' }, 404, 'svc.error.not_found'],
+    ['comes by its own name, our port', { host: 'evil.example:1' }, 404, 'svc.error.not_found'],
+    ['looks like our name', { host: 'localhost.evil.example' }, 404, 'svc.error.not_found'],
+    ['looks like our address', { host: '127.0.0.1.evil.example' }, 404, 'svc.error.not_found'],
+  ])('%s: refused, and nothing is loaded', async (_, headers, status, code) => {
     const body = JSON.stringify(documentOf('of-a-page'))
     const url = `${gateway.management}/api_specs`
     const answer = await request(url, { method: 'POST', headers, body })
-    expect(answer.status).toBe(403)
-    expect(answer.json()).toMatchObject({ code: 'svc.error.forbidden' })
-    expect((await request(url, { headers })).status).toBe(403)
+    expect(answer.status).toBe(status)
+    expect(answer.json()).toMatchObject({ code })
+    expect((await request(url, { headers })).status).toBe(status)
     expect((await request(`${url}/of-a-page`)).status).toBe(404)
   })
 
