@@ -13,6 +13,7 @@ import { packDocument } from '../../dataplane/store/pack.ts'
 import { compile } from '../../spec/compile.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { renderMetrics } from '../../telemetry/metrics-state.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { request } from '../support/http-request.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { answers, apiOf } from './http/served-gateway.ts'
@@ -128,7 +129,7 @@ describe('createServingParts', () => {
   it('takes more CAs, and says which file it can not read', async () => {
     await using dir = await makeTempDir()
     const path = join(dir.path, 'ca.pem')
-    await writeFile(path, '')
+    await writeFile(path, createCertificateAuthority('more CAs').cert)
     await start('--upstream-ca', path)
     const gone = join(dir.path, 'gone.pem')
     expect(() =>
