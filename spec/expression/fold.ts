@@ -30,14 +30,6 @@ const MAX_SOURCE_BYTES = 64 * 1024
 export const fold = (value: Value, pointer: string, scope: FoldScope, report: Report): Template =>
   foldValue(value, createWalk(pointer, scope, report)) ?? constant(value)
 
-/** `fold` for what is known to be text. */
-export const foldText = (
-  source: string,
-  pointer: string,
-  scope: FoldScope,
-  report: Report,
-): Template => fold(source, pointer, scope, report)
-
 interface Walk extends Site {
   /** From `pointer` to where the walk is. Pointers are built for faults only. */
   readonly keys: (string | number)[]

@@ -14,7 +14,7 @@ type Write = (context: EvaluationContext) => string
  * Strings verbatim, numbers in decimal, maps and lists as compact JSON (behaviour §1).
  * @throws ExpressionError
  */
-export const textWriter = (template: Template): Write => {
+const textWriter = (template: Template): Write => {
   if (template.kind === 'map' || template.kind === 'list') return jsonWriter(template)
   const run = evaluator(template)
   return (context) => toText(run(context))

@@ -1,7 +1,7 @@
 // What is known at load becomes a constant where it stands, the rest waits, every fault is reported.
 
 import { describe, expect, it } from '@jest/globals'
-import { FAULT, fold, type FoldScope, foldText, weightOf } from '../../../spec/expression/fold.ts'
+import { FAULT, fold, type FoldScope, weightOf } from '../../../spec/expression/fold.ts'
 import { constant, type Template } from '../../../spec/expression/template.ts'
 import type { Value, ValueMap } from '../../../spec/expression/value.ts'
 import { folded, scopeOf } from './scope-of.ts'
@@ -295,7 +295,7 @@ describe('bounds', () => {
     const problems: string[] = []
     const scope = scopeOf({ variables: { t: text } }, fail, 2500)
     for (const pointer of ['/a', '/b', '/c']) {
-      foldText('{{variables.t}}!', pointer, scope, ({ path }) => problems.push(path))
+      fold('{{variables.t}}!', pointer, scope, ({ path }) => problems.push(path))
     }
     expect(problems).toEqual(['/c'])
   })
@@ -435,6 +435,6 @@ describe('reads of status codes that wait', () => {
       },
     ],
   ])('%s', (source, expected) => {
-    expect(foldText(source, '', scope, fail)).toEqual(expected)
+    expect(fold(source, '', scope, fail)).toEqual(expected)
   })
 })

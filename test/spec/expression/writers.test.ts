@@ -5,7 +5,7 @@ import { ExpressionError } from '../../../spec/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../spec/expression/json.ts'
 import { evaluator } from '../../../spec/expression/run.ts'
 import type { Template } from '../../../spec/expression/template.ts'
-import { textWriter, toText, urlWriter } from '../../../spec/expression/text.ts'
+import { toText, urlWriter } from '../../../spec/expression/text.ts'
 import type { Value } from '../../../spec/expression/value.ts'
 import { contextOf, failureOf, folded } from './scope-of.ts'
 
@@ -172,7 +172,7 @@ describe('jsonWriter', () => {
   })
 })
 
-describe('textWriter', () => {
+describe('urlWriter without encoding', () => {
   it.each<[Value, string]>([
     ['plain', 'plain'],
     [12, '12'],
@@ -184,7 +184,7 @@ describe('textWriter', () => {
     [['{{request.method}}'], '["get"]'],
     ['<{{request.body.s}}>', '<a/b "q" \n>'],
   ])('%j: %s', (value, expected) => {
-    expect(textWriter(folded(value).template)(context())).toBe(expected)
+    expect(urlWriter(folded(value).template, (text) => text)(context())).toBe(expected)
   })
 })
 
