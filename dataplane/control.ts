@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../telemetry/metrics-state.ts'
+import { validate } from '../spec/validate.ts'
 import { type GatewaySettings, isLocal } from './config.ts'
 import { type Listeners, openListeners } from './listeners.ts'
 import { createHealthApp, createManagementApp } from './management/app.ts'
@@ -50,6 +51,8 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
     now: () => performance.now(),
   })
+  // The schema is compiled at its first use, 50 ms: now, and not while requests wait for the first load.
+  validate({})
   const progress: Progress = { snapshot: settings.stateDir === null ? 'off' : 'empty' }
   const store = new Store(await storeOptions(options, readiness, progress))
   readiness.restored((await store.restore()).complete)

@@ -60,7 +60,7 @@ export const toWritable = (body: string | Buffer): string | Buffer =>
     ? Buffer.from(body)
     : body
 
-export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** RFC 9110 §6.4.1, §15.4.5. */
 export const hasNoBody = (status: number): boolean => status === 204 || status === 304

@@ -1,7 +1,6 @@
 // A directory of the YAML one would `kubectl apply`, watched: the resources without Kubernetes. Reads only
 // what changed; never writes.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../telemetry/log.ts'
 import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
@@ -13,6 +12,7 @@ import {
 } from './directory-watch.ts'
 import { type ManifestFile, ManifestTable } from './manifest-table.ts'
 import { readManifest } from './read-manifest.ts'
+import { readText } from './read-text.ts'
 import { MAX_BYTES, MAX_FILES, type ScannedFile, scanDirectory, scanFile } from './scan.ts'
 
 export interface ManifestOptions {
@@ -159,7 +159,7 @@ interface Hold {
 
 const readFileAs = async (path: string): Promise<ManifestFile['read']> => {
   try {
-    const read = readManifest(await readFile(path, 'utf8'), path)
+    const read = readManifest(await readText(path), path)
     if ('fault' in read) return read
     return {
       entries: read.entries.map(({ value, resource }) => ({ value, resource })),

@@ -1,7 +1,8 @@
 // Operands of `validate` in; the text of every file they name out. Reads, and judges nothing.
 
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readText } from '../manifests/read-text.ts'
 import { scanDirectory } from '../manifests/scan.ts'
 
 export interface GatheredFile {
@@ -51,5 +52,5 @@ const gatherDirectory = async (directory: string): Promise<Gathered> => {
 
 const readOne = async (name: string): Promise<GatheredFile> => ({
   name,
-  text: await readFile(name, 'utf8'),
+  text: await readText(name),
 })
