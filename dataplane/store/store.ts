@@ -52,7 +52,6 @@ export interface StoreOptions {
 /** For counters and readiness. Called after the change is in force. */
 interface StoreObserver {
   item?(item: SyncItem): void
-  held?(documents: number, realms: number): void
   snapshotFailing?(isFailing: boolean): void
   /** A sync call of the manager was let in; `complete` once what it expected is what is held. */
   synced?(complete: boolean): void
@@ -296,6 +295,5 @@ export class Store {
       logItem(log, item)
       observer?.item?.(item)
     }
-    observer?.held?.(this.#holdings.documents.size, this.#holdings.realms.size)
   }
 }
