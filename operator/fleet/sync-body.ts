@@ -1,14 +1,11 @@
 // A batch in; the JSON text of the sync call out. A document is turned into text once for the whole fleet.
 
+import type { RealmPut, SpecPut, SyncRequest } from '../../spec/wire.ts'
 import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
 import type { Batch } from './batches.ts'
 
-export interface CallHead {
-  readonly managedBy: string
-  readonly epoch: number
-  /** Root digest that the difference was made on. */
-  readonly base: string
-}
+/** `base`: the root digest that the difference was made on. */
+export type CallHead = Pick<SyncRequest, 'managedBy' | 'epoch' | 'base'>
 
 export class SyncTexts {
   /** Goes with the entry: nothing is kept for what is not desired any more. */
@@ -50,9 +47,13 @@ const headMembers = ({ managedBy, epoch, base }: CallHead): readonly string[] =>
 const part = (name: string, puts: string, deletes: readonly string[]): string =>
   `"${name}":{"put":[${puts}],${member('delete', deletes)}}`
 
-const realmPut = ({ uri, digest, record }: DesiredRealm): object => ({ uri, digest, realm: record })
+const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut => ({
+  uri,
+  digest,
+  realm: record,
+})
 
-const documentPut = ({ id, digest, since, spec, variables }: DesiredDocument): object => ({
+const documentPut = ({ id, digest, since, spec, variables }: DesiredDocument): SpecPut => ({
   ...{ id, digest, since, spec },
   ...(variables !== undefined && { variables }),
 })
