@@ -34,7 +34,7 @@ const linePrinter = (output: Output): StatusPrinter => {
     const lines: string[] = []
     const next = new Map([...status.resources].map(([key, each]) => [key, renderResource(each)]))
     for (const [key, line] of next) if (resources.get(key) !== line) lines.push(line)
-    for (const [key] of resources) if (!next.has(key)) lines.push(`${key}  gone`)
+    for (const [key] of resources) if (!next.has(key)) lines.push(`${key.replace('/', ' ')}  gone`)
     const nextFaults = new Set(renderFaults(status))
     lines.push(...[...nextFaults].filter((line) => !faults.has(line)).map((line) => `  ${line}`))
     resources = next

@@ -141,7 +141,7 @@ describe('printing', () => {
     expect(out[0]).toContain('ApiSpecification default/orders  Ready=True  Ready')
     expect(out[0]).toContain('  ApiSpecification other/broken /spec/document/host')
     show(aStatus({ resources: new Map() }))
-    expect(out[1]).toContain('ApiSpecification/default/orders  gone')
+    expect(out[1]).toContain('ApiSpecification default/orders  gone')
   })
 })
 
