@@ -4,6 +4,7 @@
 import { text } from 'node:stream/consumers'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
+import { readVersion } from '../telemetry/version.ts'
 import { isClusterWorker, startCluster } from './cluster.ts'
 import { countProcesses } from './cluster-size.ts'
 import { runWorker } from './cluster-worker.ts'
@@ -16,7 +17,6 @@ import { hashPassword } from './security/hash-password.ts'
 import { createServingParts, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { StartError } from './start-error.ts'
-import { readVersion } from './version.ts'
 
 const createParts = (settings: GatewaySettings, log: Log): ServingProcess =>
   createServingParts({

@@ -3,7 +3,7 @@
 
 import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import manifest from '../package.json' with { type: 'json' }
+import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
 import { type OperatorSettings, readOperatorSettings, SETTINGS } from './config.ts'
@@ -20,7 +20,7 @@ const main = async (): Promise<void> => {
       process.stdout.write(renderHelp(SETTINGS))
       return
     case 'version':
-      process.stdout.write(`${manifest.version}\n`)
+      process.stdout.write(`${readVersion()}\n`)
       return
     case 'settings':
       if (parsed.command === 'validate') await validate(parsed.operands, parsed.settings)

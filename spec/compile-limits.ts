@@ -40,7 +40,8 @@ export const nearest = (
   return undefined
 }
 
-const LIMITS: ReadonlySet<string> = new Set([
+/** Properties that set a limit, wherever they may stand. */
+export const LIMIT_NAMES: readonly string[] = [
   'body_max_bytes',
   'body_max_byte',
   'body_read_bytes',
@@ -49,7 +50,9 @@ const LIMITS: ReadonlySet<string> = new Set([
   'connect_timeout',
   'retries',
   'retry_timeout',
-])
+]
+
+const LIMITS: ReadonlySet<string> = new Set(LIMIT_NAMES)
 
 /** Most objects set none: they are not asked for one after the other. */
 const settingLimits = (levels: Levels): Levels =>

@@ -3,7 +3,7 @@
 
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from './environment.ts'
-import { nearest } from './compile-limits.ts'
+import { LIMIT_NAMES, nearest } from './compile-limits.ts'
 import { compileOperation, compilePathHeaders, type PathGround } from './compile-operation.ts'
 import { compileSecurity } from './compile-security.ts'
 import type { CompiledOperation, CompiledPath, CompiledSecurity } from './compiled.ts'
@@ -20,21 +20,7 @@ import { createScope, type Scope } from './scope.ts'
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
 /** Own properties of a path that its operations inherit. Methods fold on their own. */
-const INHERITED = [
-  'headers',
-  'accepts',
-  'provides',
-  'schemes',
-  'security',
-  'body_max_bytes',
-  'body_max_byte',
-  'body_read_bytes',
-  'body_read_seconds',
-  'timeout',
-  'connect_timeout',
-  'retries',
-  'retry_timeout',
-]
+const INHERITED = ['headers', 'accepts', 'provides', 'schemes', 'security', ...LIMIT_NAMES]
 
 /** The version that a path stands in. */
 export interface VersionGround {

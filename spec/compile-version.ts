@@ -4,6 +4,7 @@ import { endpointsOf } from './compile-security.ts'
 import { compilePath, inheritedSecurity, type VersionGround } from './compile-path.ts'
 import type { CompiledVersion } from './compiled.ts'
 import type { RealmFacts } from './environment.ts'
+import { ownValue } from './expression/lookup.ts'
 import { constant } from './expression/template.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
 import type { Findings } from './findings.ts'
@@ -35,7 +36,7 @@ export const compileVersion = (
   if (!isMap(value)) return undefined
   const scope = createScope({ pointer, ...scopeMembers(value) }, api.scope, findings)
   const ground: VersionGround = {
-    basePath: compileBasePath(member(value, 'base_path'), pointer, findings),
+    basePath: compileBasePath(ownValue(value, 'base_path'), pointer, findings),
     scope,
     realm,
     findings,
@@ -45,22 +46,21 @@ export const compileVersion = (
   const results = pathsOf(value, pointer).map(([source, raw, place]) =>
     compilePath(source, raw, place, ground),
   )
-  const isDeprecated = member(value, 'is_deprecated') === true
+  const isDeprecated = ownValue(value, 'is_deprecated') === true
   return {
     name,
     basePath: ground.basePath?.source ?? '',
-    isActive: member(value, 'is_active') !== false,
-    ...(isDeprecated ? { deprecation: deprecationHeaders(member(value, 'meta') ?? api.meta) } : {}),
-    poolSize: compilePoolSize(member(value, 'pool_size'), pointer, findings),
-    languages: compileLanguages(member(value, 'languages'), pointer, findings),
+    isActive: ownValue(value, 'is_active') !== false,
+    ...(isDeprecated
+      ? { deprecation: deprecationHeaders(ownValue(value, 'meta') ?? api.meta) }
+      : {}),
+    poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, findings),
+    languages: compileLanguages(ownValue(value, 'languages'), pointer, findings),
     statusCodes: scope.statusCodes,
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, ...results.map(({ security }) => security)]),
   }
 }
-
-const member = (map: ValueMap, key: string): unknown =>
-  Object.hasOwn(map, key) ? map[key] : undefined
 
 const scopeMembers = (
   value: ValueMap,
@@ -70,10 +70,10 @@ const scopeMembers = (
   status_codes: unknown
   security: unknown
 } => ({
-  variables: member(value, 'variables'),
-  defaults: member(value, 'defaults'),
-  status_codes: member(value, 'status_codes'),
-  security: member(value, 'security'),
+  variables: ownValue(value, 'variables'),
+  defaults: ownValue(value, 'defaults'),
+  status_codes: ownValue(value, 'status_codes'),
+  security: ownValue(value, 'security'),
 })
 
 const compileBasePath = (
@@ -92,7 +92,7 @@ const pathsOf = (
   version: ValueMap,
   pointer: string,
 ): readonly (readonly [source: string, raw: unknown, pointer: string])[] => {
-  const paths = member(version, 'paths')
+  const paths = ownValue(version, 'paths')
   if (!isMap(paths)) return []
   const base = childPointer(pointer, 'paths')
   return Object.entries(paths)
@@ -121,7 +121,7 @@ const compileLanguages = (
 /** RFC 9745 (`@unix`), RFC 8594 (HTTP date); a date that can't be read says just that it is so. */
 const deprecationHeaders = (meta: unknown): Readonly<Record<string, string>> => {
   const text = (key: string): string | undefined => {
-    const value = isMap(meta) ? member(meta, key) : undefined
+    const value = isMap(meta) ? ownValue(meta, key) : undefined
     return typeof value === 'string' ? value : undefined
   }
   const at = Date.parse(text('deprecated_at') ?? '')

@@ -5,6 +5,7 @@ import { type ApiGround, compileVersion } from './compile-version.ts'
 import type { CompiledApi } from './compiled.ts'
 import { conflictsWithin } from './conflicts.ts'
 import type { Environment } from './environment.ts'
+import { ownValue } from './expression/lookup.ts'
 import { isMap, type ValueMap } from './expression/value.ts'
 import { createFindings, type Findings } from './findings.ts'
 import { type HostPattern, parseHost } from './host-pattern.ts'
@@ -60,33 +61,30 @@ const compileApi = (
     createScope(
       {
         pointer: '',
-        variables: member(document, 'variables'),
-        defaults: member(document, 'defaults'),
-        status_codes: member(document, 'status_codes'),
-        security: member(document, 'security'),
+        variables: ownValue(document, 'variables'),
+        defaults: ownValue(document, 'defaults'),
+        status_codes: ownValue(document, 'status_codes'),
+        security: ownValue(document, 'security'),
         secrets: environment.variables,
       },
       undefined,
       findings,
     ),
   )
-  const ground: ApiGround = { scope, realm, meta: member(document, 'meta'), findings }
-  const versions = namedVersions(member(document, 'versions'))
+  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), findings }
+  const versions = namedVersions(ownValue(document, 'versions'))
   reportEqualNames(versions, findings)
   return {
     id,
     realmUri,
     host: text(document, 'host'),
-    hosts: compileHosts(member(document, 'host'), findings),
+    hosts: compileHosts(ownValue(document, 'host'), findings),
     versions: versions.flatMap((version) => compileVersion(version, ground) ?? []),
   }
 }
 
-const member = (map: ValueMap, key: string): unknown =>
-  Object.hasOwn(map, key) ? map[key] : undefined
-
 const text = (map: ValueMap, key: string): string => {
-  const value = member(map, key)
+  const value = ownValue(map, key)
   return typeof value === 'string' ? value : ''
 }
 

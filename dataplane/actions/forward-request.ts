@@ -10,6 +10,7 @@ import { toText, urlWriter } from '../../spec/expression/text.ts'
 import { isMap, type Value } from '../../spec/expression/value.ts'
 import type { RequestView } from '../context.ts'
 import { GatewayError } from '../gateway-error.ts'
+import { plainAddress } from '../plain-address.ts'
 import { dashed, fromClient, fromDocument, type HeaderList, valuesOf } from '../upstream/headers.ts'
 import { encodePart, readOrigin, requestTarget } from '../upstream/url.ts'
 import { prepareDocumentBody } from './forward-document-body.ts'
@@ -181,9 +182,6 @@ const addressOf = (peername: string, incoming: IncomingMessage): string => {
   const address = peername.slice(0, peername.lastIndexOf(':'))
   return address.startsWith('[') ? address.slice(1, -1) : address
 }
-
-const plainAddress = (address: string): string =>
-  address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
 
 /** As the client wrote it, with its port; the authority of an absolute-form target wins (RFC 9112 §3.2.2). */
 const hostOf = ({ url = '/', rawHeaders }: IncomingMessage): string => {

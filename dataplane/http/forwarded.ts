@@ -4,6 +4,7 @@
 import { BlockList, isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
+import { plainAddress } from '../plain-address.ts'
 import { isRequestId } from './request-id.ts'
 
 export interface Client {
@@ -49,10 +50,6 @@ interface Peer {
   readonly remoteAddress?: string | undefined
   readonly remotePort?: number | undefined
 }
-
-/** IPv4 in IPv6 clothes (`::ffff:127.0.0.1`) is IPv4. */
-const plainAddress = (address: string): string =>
-  address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address
 
 const addTo = (list: BlockList, cidr: string): void => {
   const [address = '', prefix] = cidr.split('/', 2)

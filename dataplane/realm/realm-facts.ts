@@ -1,13 +1,8 @@
-// A realm record in, the facts a document is judged against out. Never a secret among them.
+// The facts that a document coming back from the snapshot is judged against.
 
 import type { RealmFacts } from '../../spec/environment.ts'
+import { factsOf } from '../../spec/realm-facts.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
-
-/** @example factsOf({ uri: 'com.acme', authmethods: ['oidcrp', 'cookie'] }).authmethods */
-export const factsOf = (realm: RealmRecord): RealmFacts => ({
-  authmethods: realm.authmethods ?? [],
-  oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
-})
 
 /**
  * Facts for a document that was accepted once and comes back from the snapshot: its realm may have been

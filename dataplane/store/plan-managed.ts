@@ -6,7 +6,7 @@ import { isMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { validateRealm } from '../../spec/validate-realm.ts'
 import type { SyncItem } from '../../spec/wire.ts'
-import { factsOf } from '../realm/realm-facts.ts'
+import { factsOf } from '../../spec/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { Judge } from './judge.ts'
 

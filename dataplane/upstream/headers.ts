@@ -1,6 +1,7 @@
 // Which headers cross the gateway (behaviour §4): lists of names and values come in, what may go on
 // comes out. Framing is never copied, it is made anew. Pure.
 
+import { isHeaderName, isHeaderValue } from '../../spec/compile-headers.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
 
 /** name, value, name, value; names lower case */
@@ -94,11 +95,11 @@ export const fromDocument = (
   const list: HeaderList = []
   for (const key of Object.keys(map)) {
     const name = key.toLowerCase()
-    if (!TOKEN.test(name)) return { list, fault: `'${key.slice(0, 64)}' is no header name` }
+    if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is no header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
     for (const value of textsOf(map[key] ?? null, toText)) {
-      if (UNFIT.test(value)) {
+      if (!isHeaderValue(value)) {
         return {
           list,
           fault: `the value of header '${name}' holds a line break or control character`,
@@ -110,12 +111,6 @@ export const fromDocument = (
   }
   return { list }
 }
-
-/** RFC 9110 §5.1 */
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
-
-/** RFC 9110 §5.5: no control characters but the tab. C1 controls are bytes like any other there. */
-const UNFIT = /[^\t\P{Cc}\u0080-\u009f]/u
 
 /** Null is no header, a list is several. */
 const textsOf = (value: Value, toText: (value: Value) => string): readonly string[] => {

@@ -5,6 +5,7 @@ import type { RealmFacts } from '../../spec/environment.ts'
 import { digestOf } from '../../spec/digest.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
+import { factsOf } from '../../spec/realm-facts.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import { validateRealm } from '../../spec/validate-realm.ts'
 import type { DesiredRealm } from '../desired-set.ts'
@@ -101,8 +102,3 @@ const goodRealm = (resource: RealmResource, spec: RealmSpec, secrets: Secrets): 
     generation: resource.metadata.generation,
   }
 }
-
-const factsOf = (record: RealmRecord): RealmFacts => ({
-  authmethods: record.authmethods ?? [],
-  oidcProviders: Object.keys(record.info?.oidc_providers ?? {}),
-})

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { isLocal, readGatewaySettings } from '../../dataplane/config.ts'
-import { readVersion } from '../../dataplane/version.ts'
+import { readVersion } from '../../telemetry/version.ts'
 import { parseAddress } from '../../telemetry/settings-value.ts'
 import { renderSettingsPage } from '../support/settings-page.ts'
 
