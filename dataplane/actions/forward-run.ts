@@ -16,7 +16,7 @@ import { decodeAnswer } from './forward-answer.ts'
 import { Attempt, type AttemptOwner } from './forward-attempt.ts'
 import { answerError, failureError, gatewayError, type ForwardErrorUri } from './forward-failure.ts'
 import type { StreamedBody } from './forward-incoming.ts'
-import type { ForwardLimits } from './forward-limits.ts'
+import type { CallTimes } from './call-limits.ts'
 import type { OutcomePlan } from './forward-outcome.ts'
 import type { OutgoingRequest } from './forward-request.ts'
 import type { Exchange } from './performer.ts'
@@ -34,7 +34,7 @@ export interface ForwardTools {
 /** A forward whose body is at hand, or can be opened. */
 export interface ReadyRequest {
   readonly outgoing: OutgoingRequest
-  readonly limits: ForwardLimits
+  readonly limits: CallTimes
   readonly body: Buffer | StreamedBody | null
   readonly contentLength: number | undefined
 }

@@ -7,7 +7,7 @@ import type { PoolScope } from '../upstream/limiter.ts'
 import type { RetryClock } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { collectBody, streamBody } from './forward-incoming.ts'
-import { prepareLimits, type ForwardLimits } from './forward-limits.ts'
+import { prepareLimits, type CallTimes } from './call-limits.ts'
 import { planOutcome } from './forward-outcome.ts'
 import { declaredLength, prepareRequest, type OutgoingRequest } from './forward-request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './forward-run.ts'
@@ -66,7 +66,7 @@ export const prepareForward = (
 
 const sendClientBody = (
   exchange: Exchange,
-  request: { readonly outgoing: OutgoingRequest; readonly limits: ForwardLimits },
+  request: { readonly outgoing: OutgoingRequest; readonly limits: CallTimes },
   tools: ForwardTools,
   operation: ForwardOperation,
 ): void => {

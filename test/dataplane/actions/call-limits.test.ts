@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { prepareLimits } from '../../../dataplane/actions/forward-limits.ts'
+import { prepareLimits } from '../../../dataplane/actions/call-limits.ts'
 import { Context } from '../../../dataplane/context.ts'
 import { ExpressionError } from '../../../spec/expression/errors.ts'
 import { constant, type Template } from '../../../spec/expression/template.ts'

@@ -1,4 +1,4 @@
-// The times and counts of a forward, evaluated per request: templates in, checked numbers out.
+// The times and counts of a forward or a WAMP call, evaluated per request: templates in, checked numbers out.
 
 import type { CallLimits } from '../../spec/compiled.ts'
 import { ExpressionError } from '../../spec/expression/errors.ts'
@@ -6,7 +6,7 @@ import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import type { Value } from '../../spec/expression/value.ts'
 
-export interface ForwardLimits {
+export interface CallTimes {
   readonly connectTimeoutMs: number
   /** Per attempt: up to the response headers, then for the longest pause between chunks. */
   readonly timeoutMs: number
@@ -21,7 +21,7 @@ export interface ForwardLimits {
 export const prepareLimits = (
   limits: CallLimits,
   callTimeoutMs: () => number,
-): ((context: EvaluationContext) => ForwardLimits) => {
+): ((context: EvaluationContext) => CallTimes) => {
   const timeout = limits.timeout && prepareNumber('timeout', limits.timeout)
   const connectTimeout = prepareNumber('connect_timeout', limits.connectTimeout)
   const retries = prepareNumber('retries', limits.retries)

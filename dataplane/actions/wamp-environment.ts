@@ -1,0 +1,27 @@
+// What WAMP actions reach of the world, for one version of one document. Whoever wires the gateway
+// hands it in; nothing here does anything.
+
+import type { Deadlines } from '../upstream/deadlines.ts'
+import type { RetryClock } from '../upstream/retry.ts'
+import type { WampClient } from '../wamp/wamp-client.ts'
+import type { CallbackPoster } from './callback-poster.ts'
+import type { CallbackRules } from './callback-url.ts'
+import type { CallQuota } from './wamp-quota.ts'
+
+export interface WampEnvironment {
+  readonly realmUri: string
+  /** Of the version's realm; asked for at each request, also when the realm is gone. */
+  readonly client: () => WampClient
+  /** Of the version: its `pool_size`, shared by its operations. */
+  readonly calls: CallQuota
+  /** The realm's call timeout: the `timeout` of operations that set none. */
+  readonly callTimeoutMs: () => number
+  /** One wheel for all calls of the process. */
+  readonly deadlines: Deadlines
+  /** One for all callbacks of the process. */
+  readonly callbacks: CallbackPoster
+  /** The realm as it is now: who may be called back, and what signs. undefined: it is gone. */
+  readonly realm: () => CallbackRules | undefined
+  /** For tests: the clock and dice of retries. */
+  readonly clock?: RetryClock
+}
