@@ -2,6 +2,7 @@
 // that went, or of paths that a document lost, only fill the bound of rows.
 
 import { METHODS } from '../spec/document.ts'
+import { webSocketPath } from '../spec/path-pattern.ts'
 import type { RequestLabels } from '../telemetry/request-metrics.ts'
 import type { ServingChange } from './store/serving.ts'
 
@@ -10,13 +11,14 @@ export const rowsToKeep = (change: ServingChange): ((labels: RequestLabels) => b
   const served = new Map<string, ReadonlySet<string>>()
   for (const id of change.remove) served.set(id, new Set())
   for (const { id, versions } of change.put) {
-    const keys = versions.flatMap(({ name, paths }) =>
-      paths.flatMap(({ template, operations }) =>
+    const keys = versions.flatMap(({ name, basePath, paths }) => [
+      keyOf({ version: name, path: webSocketPath(basePath).template, method: 'GET' }),
+      ...paths.flatMap(({ template, operations }) =>
         METHODS.filter((method) => operations[method] !== undefined).map((method) =>
           keyOf({ version: name, path: template, method: method.toUpperCase() }),
         ),
       ),
-    )
+    ])
     served.set(id, new Set(keys))
   }
   return (labels) => served.get(labels.api)?.has(keyOf(labels)) ?? true

@@ -1,7 +1,7 @@
 // What a match leads to: the served form of a document, shared by the store that makes it and the
 // dispatcher that runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
-import type { CompiledOperation, StatusCodes } from '../spec/compiled.ts'
+import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../spec/compiled.ts'
 import type { Method, Scheme } from '../spec/document.ts'
 import type { Template } from '../spec/expression/template.ts'
 
@@ -13,6 +13,15 @@ export interface ServedVersion {
   readonly poolSize: number
   readonly languages: readonly string[]
   readonly statusCodes: StatusCodes
+}
+
+/** `/ws` of a version: where WebSocket connections to its realm's router are taken (§2.2). */
+export interface ServedWebSocket {
+  readonly version: ServedVersion
+  /** `base_path` as written, then `/ws`. */
+  readonly template: string
+  readonly security: CompiledSecurity
+  readonly schemes: readonly Scheme[]
 }
 
 export interface ServedPath<P> {

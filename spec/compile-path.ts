@@ -15,7 +15,7 @@ import type { Findings } from './findings.ts'
 import { readTexts, toFoldedMap } from './folded.ts'
 import { joinPatterns, parsePath, type PathPattern } from './path-pattern.ts'
 import { childPointer } from './problem.ts'
-import { createScope, type Scope } from './scope.ts'
+import { createScope, type Placed, type Scope } from './scope.ts'
 
 const SCHEMES: readonly Scheme[] = ['http', 'https']
 
@@ -63,13 +63,11 @@ export const compilePath = (
     judgedHeaders: version.judgedHeaders,
   }
   const operations = compileOperations(raw, pointer, ground)
-  const schemes = nearest(['schemes'], [map], scope)
   const path: CompiledPath = {
     pointer,
     template: `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/'),
     patterns: patterns ?? [],
-    schemes:
-      (schemes && readTexts(schemes.template, schemes.pointer, SCHEMES, findings)) ?? SCHEMES,
+    schemes: compileSchemes(nearest(['schemes'], [map], scope), findings),
     headers: compilePathHeaders(ground),
     operations,
   }
@@ -137,6 +135,10 @@ const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
   }
   return picked
 }
+
+/** Both where nothing says otherwise. */
+export const compileSchemes = (placed: Placed | undefined, findings: Findings): readonly Scheme[] =>
+  (placed && readTexts(placed.template, placed.pointer, SCHEMES, findings)) ?? SCHEMES
 
 /** For versions: the security that stands where no path says otherwise. */
 export const inheritedSecurity = (version: VersionGround): CompiledSecurity | undefined =>

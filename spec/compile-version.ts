@@ -1,7 +1,12 @@
 // Version Objects (§2.2): one version of an API with all its paths.
 
 import { endpointsOf } from './compile-security.ts'
-import { compilePath, inheritedSecurity, type VersionGround } from './compile-path.ts'
+import {
+  compilePath,
+  compileSchemes,
+  inheritedSecurity,
+  type VersionGround,
+} from './compile-path.ts'
 import type { CompiledVersion } from './compiled.ts'
 import type { RealmFacts } from './environment.ts'
 import { ownValue } from './expression/lookup.ts'
@@ -57,6 +62,9 @@ export const compileVersion = (
     poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, findings),
     languages: compileLanguages(ownValue(value, 'languages'), pointer, findings),
     statusCodes: scope.statusCodes,
+    // Where it is not known what it was, a fault has been reported: nothing of this is served.
+    security: own ?? { type: 'anonymous' },
+    schemes: compileSchemes(scope.default('schemes'), findings),
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),
     endpoints: endpointsOf([own, ...results.map(({ security }) => security)]),
   }

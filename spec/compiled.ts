@@ -29,6 +29,10 @@ export interface CompiledVersion {
   readonly languages: readonly string[]
   /** Built-in table of §7.3, below the API's, below the version's. */
   readonly statusCodes: StatusCodes
+  /** What a path without `security` has: it stands before `/ws`. */
+  readonly security: CompiledSecurity
+  /** What a path without `schemes` has: `/ws` is served over these. */
+  readonly schemes: readonly Scheme[]
   readonly paths: readonly CompiledPath[]
   /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
   readonly endpoints: readonly CompiledEndpoint[]

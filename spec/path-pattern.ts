@@ -94,6 +94,22 @@ const repeatedName = (
   return undefined
 }
 
+const WEB_SOCKET = 'ws'
+
+/**
+ * `/ws` of a version (§2.2), by the `base_path` it was compiled with.
+ * @example webSocketPath('/[v1]') // template '/[v1]/ws', two patterns: /ws and /v1/ws
+ */
+export function webSocketPath(basePath: string): {
+  readonly template: string
+  readonly patterns: readonly PathPattern[]
+} {
+  const base = parseBasePath(basePath)
+  const end: PathPattern = { ...ROOT, segments: [WEB_SOCKET], bindings: [null] }
+  const patterns = base.ok ? inOrder(base.patterns.map((way) => concat(way, end))) : []
+  return { template: `${basePath}/${WEB_SOCKET}`.replaceAll('//', '/'), patterns }
+}
+
 /**
  * What two paths share when they are the same but for the names of bindings: brackets kept, literals
  * encoded alike. Of sources that do not parse it is the text itself.
@@ -192,7 +208,7 @@ function print(nodes: readonly PathNode[]): string {
 }
 
 const isWebSocketPath = (pattern: PathPattern): boolean =>
-  pattern.segments.length === 1 && pattern.segments[0] === 'ws' && !pattern.tail
+  pattern.segments.length === 1 && pattern.segments[0] === WEB_SOCKET && !pattern.tail
 
 const invalid = (source: string, reason: string): ParsedPath => ({
   ok: false,

@@ -39,6 +39,8 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
       poolSize: version.poolSize,
       languages: version.languages,
       ownStatusCodes: ownStatusCodes(version.statusCodes),
+      security: version.security,
+      schemes: version.schemes,
       endpoints: version.endpoints,
       paths: version.paths.map((path) => packPath(path, writer)),
     }))

@@ -1,7 +1,7 @@
 // A compiled document in the form that is kept and sent to workers: routes as data, and each operation
 // as a slice of bytes from which its closures are built at first use.
 
-import type { CompiledEndpoint, StatusCodes } from '../../spec/compiled.ts'
+import type { CompiledEndpoint, CompiledSecurity, StatusCodes } from '../../spec/compiled.ts'
 import type { Method, Scheme } from '../../spec/document.ts'
 import type { HostPattern } from '../../spec/host-pattern.ts'
 import type { PathPattern } from '../../spec/path-pattern.ts'
@@ -28,6 +28,9 @@ export interface PackedVersion {
   readonly languages: readonly string[]
   /** What the version's table has beyond the built-in one, or otherwise. */
   readonly ownStatusCodes: StatusCodes
+  /** What stands before `/ws`, and the schemes that it is served over. */
+  readonly security: CompiledSecurity
+  readonly schemes: readonly Scheme[]
   readonly endpoints: readonly CompiledEndpoint[]
   readonly paths: readonly PackedPath[]
 }

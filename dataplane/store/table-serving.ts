@@ -1,15 +1,15 @@
 // Packed documents in, the route table that requests are matched against out: the next table is built
 // beside the current one and swapped by one reference. One of these in every serving process.
 
-import type { CompiledOperation, StatusCodes } from '../../spec/compiled.ts'
+import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../spec/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../spec/document.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import { STATUS_CODES } from '../../spec/status-codes.ts'
-import type { PathPattern } from '../../spec/path-pattern.ts'
+import { type PathPattern, webSocketPath } from '../../spec/path-pattern.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { Route } from '../router/route.ts'
-import { edit, emptyTable, type RouteTable } from '../router/route-table.ts'
-import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
+import { edit, emptyTable, type RouteTable, type TableEditor } from '../router/route-table.ts'
+import type { OperationSlot, ServedPath, ServedVersion, ServedWebSocket } from '../served.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 import type { Serving } from './serving.ts'
 import { createUnpacker, type Unpacker } from './unpack.ts'
@@ -17,6 +17,11 @@ import { createUnpacker, type Unpacker } from './unpack.ts'
 export interface TableServing<P> extends Serving {
   /** The table as of now: a request holds the one it started with. */
   table(): RouteTable<ServedPath<P>>
+  /**
+   * `/ws` of every version. A table beside the other: it is no claim, so it must not hide what a path with
+   * bindings serves there, nor cost a request anything.
+   */
+  webSockets(): RouteTable<ServedWebSocket>
 }
 
 export interface RealmSink {
@@ -33,39 +38,67 @@ export const createTableServing = <P>(
   yieldTurn: () => Promise<void>,
 ): TableServing<P> => {
   let table = emptyTable<ServedPath<P>>()
+  let webSockets = emptyTable<ServedWebSocket>()
   return {
     table: () => table,
+    webSockets: () => webSockets,
     apply: async (change) => {
-      const editor = edit(table)
-      for (const id of change.remove) editor.remove(id)
+      const editors: Editors<P> = { paths: edit(table), webSockets: edit(webSockets) }
+      for (const id of change.remove) {
+        editors.paths.remove(id)
+        editors.webSockets.remove(id)
+      }
       for (const [index, document] of change.put.entries()) {
         if (index > 0 && index % DOCUMENTS_PER_TURN === 0) await yieldTurn()
-        editor.put({
-          id: document.id,
-          rank: document.rank,
-          since: document.since,
-          hosts: document.hosts,
-          routes: routesOf<P>(document),
-        })
+        place(document, editors)
       }
-      const next = editor.done()
+      const [nextTable, nextWebSockets] = [editors.paths.done(), editors.webSockets.done()]
       for (const realm of change.realms.put) realms.put(realm)
-      table = next
+      table = nextTable
+      webSockets = nextWebSockets
       for (const uri of change.realms.delete) realms.delete(uri)
     },
   }
 }
 
-const routesOf = <P>(document: PackedDocument): readonly Route<ServedPath<P>>[] => {
-  const unpacker = createUnpacker(document)
-  return document.versions.flatMap((packed) => {
-    const version = toServedVersion(document, packed)
-    return packed.paths.map((path) => ({
-      patterns: path.patterns.map(trim),
-      target: new TablePath<P>(path, version, unpacker),
-    }))
-  })
+interface Editors<P> {
+  readonly paths: TableEditor<ServedPath<P>>
+  readonly webSockets: TableEditor<ServedWebSocket>
 }
+
+const place = <P>(document: PackedDocument, editors: Editors<P>): void => {
+  const { id, rank, since, hosts, versions } = document
+  const unpacker = createUnpacker(document)
+  const paths: Route<ServedPath<P>>[] = []
+  const webSockets: Route<ServedWebSocket>[] = []
+  for (const packed of versions) {
+    const version = toServedVersion(document, packed)
+    for (const path of packed.paths)
+      paths.push({
+        patterns: path.patterns.map(trim),
+        target: new TablePath<P>(path, version, unpacker),
+      })
+    webSockets.push(webSocketRoute(packed, version))
+  }
+  editors.paths.put({ id, rank, since, hosts, routes: paths })
+  editors.webSockets.put({ id, rank, since, hosts, routes: webSockets })
+}
+
+const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<ServedWebSocket> => {
+  const { patterns, template } = webSocketPath(packed.basePath)
+  return {
+    patterns: patterns.map(trim),
+    target: {
+      version,
+      template,
+      security: packed.security.type === 'anonymous' ? ANONYMOUS : packed.security,
+      schemes: sharedSchemes(packed.schemes),
+    },
+  }
+}
+
+/** One object for all versions that ask for nothing. */
+const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
 
 /** Lists that grew element by element hold room for 17: copies hold what they need. Measured: 4 KB a document. */
 const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern => ({
@@ -91,6 +124,9 @@ const mergeStatusCodes = (own: StatusCodes): StatusCodes =>
 
 const BOTH_SCHEMES: readonly Scheme[] = ['http', 'https']
 
+const sharedSchemes = (schemes: readonly Scheme[]): readonly Scheme[] =>
+  schemes.length === BOTH_SCHEMES.length ? BOTH_SCHEMES : schemes
+
 /**
  * Classes, not literals with closures: there are twenty of each for a document, and nothing of the packed
  * path but its bytes may be kept alive. Measured: 22 KB a document.
@@ -107,7 +143,7 @@ class TablePath<P> implements ServedPath<P> {
   constructor(packed: PackedPath, version: ServedVersion, unpacker: Unpacker) {
     this.version = version
     this.template = packed.template
-    this.schemes = packed.schemes.length === BOTH_SCHEMES.length ? BOTH_SCHEMES : packed.schemes
+    this.schemes = sharedSchemes(packed.schemes)
     this.unpacker = unpacker
     this.#headersOffset = packed.headers[0]
     this.#headersLength = packed.headers[1]

@@ -132,3 +132,60 @@ describe('endpoints', () => {
     expect(endpointsOf([undefined, { type: 'anonymous' }])).toEqual([])
   })
 })
+
+describe('of a version: what a path has that says nothing', () => {
+  const basic = { type: 'basic' }
+  const anonymous = { type: 'anonymous' }
+
+  const both = ['http', 'https']
+  const by = (api: object, version: object) => ({ realm, api: { ...api }, version: { ...version } })
+
+  it.each([
+    ['nothing', by({}, {}), { security: anonymous, schemes: both }],
+    [
+      'the API',
+      by({ defaults: { security: basic, schemes: ['https'] } }, {}),
+      { security: basic, schemes: ['https'] },
+    ],
+    [
+      'a variable of the API',
+      by({ variables: { security: basic } }, {}),
+      { security: basic, schemes: both },
+    ],
+    ['the version', by({}, { defaults: { security: basic } }), { security: basic, schemes: both }],
+    [
+      'a version below a stricter API',
+      by(
+        { defaults: { security: basic, schemes: ['https'] } },
+        { defaults: { security: {}, schemes: ['http'] } },
+      ),
+      { security: anonymous, schemes: ['http'] },
+    ],
+    [
+      'an expression',
+      by(
+        { variables: { who: basic, over: ['https'] } },
+        { defaults: { security: '{{variables.who}}', schemes: '{{variables.over}}' } },
+      ),
+      { security: basic, schemes: ['https'] },
+    ],
+  ])('by %s', (_, parts, { security, schemes }) => {
+    const [version] = compiled(parts).versions
+    expect(version).toMatchObject({ security, schemes })
+    expect(version?.paths[0]).toMatchObject({ schemes, operations: { get: { security } } })
+  })
+
+  it('a path of its own mind changes nothing', () => {
+    const paths = { '/x': { security: basic, schemes: ['https'], get: STATIC } }
+    expect(compiled({ realm, paths }).versions[0]).toMatchObject({
+      security: anonymous,
+      schemes: ['http', 'https'],
+    })
+  })
+
+  it('what cannot be is reported once', () => {
+    expect(faultsOf({ realm, version: { defaults: { schemes: ['ftp'] } } })).toEqual([
+      ['/versions/v1/defaults/schemes/0', 'invalid_value'],
+    ])
+  })
+})

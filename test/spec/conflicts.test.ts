@@ -63,6 +63,8 @@ const version = ({ name, base, paths = {}, endpoints = [], isActive = true }: Ve
     poolSize: 1,
     languages: ['en'],
     statusCodes: {},
+    security: { type: 'anonymous' },
+    schemes: ['http'],
     endpoints,
     paths: Object.entries(paths).map(([path, methods]): CompiledPath => {
       const pointer = childPointer(place, path)

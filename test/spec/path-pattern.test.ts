@@ -7,6 +7,7 @@ import {
   parsePath,
   pathKey,
   type PathPattern,
+  webSocketPath,
 } from '../../spec/path-pattern.ts'
 
 /** `/a/:id/[...]` and the number of optional segments in it. */
@@ -226,5 +227,20 @@ describe('the key of a path', () => {
 
   it('of what does not parse is the text', () => {
     expect(pathKey('/v1', 'oauth/token')).toBe('/v1oauth/token')
+  })
+})
+
+describe('/ws of a version', () => {
+  it.each([
+    ['/', '/ws', ['/ws']],
+    ['/v1/', '/v1/ws', ['/v1/ws']],
+    ['/[v1.0]', '/[v1.0]/ws', ['/ws', '/v1.0/ws 1']],
+    ['/:tenant/[v1]', '/:tenant/[v1]/ws', ['/:tenant/ws', '/:tenant/v1/ws 1']],
+    ['/ws', '/ws/ws', ['/ws/ws']],
+    ['/[ws]', '/[ws]/ws', ['/ws', '/ws/ws 1']],
+    ['no path', 'no path/ws', []],
+  ])('of base_path %s', (base, template, patterns) => {
+    const path = webSocketPath(base)
+    expect([path.template, path.patterns.map(shown)]).toEqual([template, patterns])
   })
 })

@@ -133,3 +133,66 @@ describe('createTableServing', () => {
     expect(find('plain.test')?.version.deprecation).toBeUndefined()
   })
 })
+
+describe('/ws', () => {
+  const place = (serving: TableServing<string>, host: string, path: string) => {
+    const found = match(serving.webSockets(), host, path)
+    if (found === undefined || found === 'malformed') return undefined
+    return found.candidates.map(({ target }) => `${target.version.apiId} ${target.template}`)
+  }
+
+  it.each([
+    ['/v1/ws', ['api /[v1]/ws']],
+    ['/ws', ['api /[v1]/ws']],
+    ['/v1/ws/', ['api /[v1]/ws']],
+    ['/v1/%77s', ['api /[v1]/ws']],
+    ['/acme/admin/ws', ['api /:tenant/admin/ws']],
+    ['/v1/WS', undefined],
+    ['/v1/ws/x', undefined],
+    ['/v2/ws', undefined],
+    ['/off/ws', undefined],
+  ])('%s', async (path, expected) => {
+    const { serving } = makeRig()
+    const paths = { '/x': { get: STATIC } }
+    const versions = [
+      { name: 'one', base_path: '/[v1]', paths },
+      { name: 'two', base_path: '/:tenant/admin', paths },
+      { name: 'off', base_path: '/off', is_active: false, paths },
+    ]
+    await serving.apply(change({ put: [packed('api', { api: { versions } })] }))
+    expect(place(serving, 'api.test', path)).toEqual(expected)
+  })
+
+  it('hides no path with bindings, and is no path', async () => {
+    const { serving, find } = makeRig()
+    await serving.apply(change({ put: [packed('a', { paths: { '/:x': { get: STATIC } } })] }))
+    expect(find('a.test', '/v1/ws')?.template).toBe('/v1/:x')
+    expect(match(serving.webSockets(), 'a.test', '/v1/x')).toBeUndefined()
+  })
+
+  it('knows what the version asks for, until the document goes', async () => {
+    const { serving } = makeRig()
+    const target = (id: string) => {
+      const found = match(serving.webSockets(), `${id}.test`, '/v1/ws')
+      return found === undefined || found === 'malformed' ? undefined : found.candidates[0]?.target
+    }
+    const defaults = { security: { type: 'basic', groups: ['staff'] }, schemes: ['https'] }
+    await serving.apply(change({ put: [packed('a'), packed('b', { version: { defaults } })] }))
+    expect(target('a')).toMatchObject({ security: { type: 'anonymous' }, version: { name: 'v1' } })
+    expect(target('b')).toMatchObject({
+      security: { type: 'basic', groups: ['staff'] },
+      schemes: ['https'],
+      version: { apiId: 'b', realmUri: 'com.acme' },
+    })
+    await serving.apply(change({ remove: ['b'] }))
+    expect([target('a')?.template, target('b')]).toEqual(['/v1/ws', undefined])
+  })
+
+  it('of documents that share it the oldest goes first', async () => {
+    const { serving } = makeRig()
+    const at = (id: string, since: number) =>
+      packed(id, { api: { id, host: 'a.test' }, paths: { [`/${id}`]: { get: STATIC } } }, since)
+    await serving.apply(change({ put: [at('young', 2), at('old', 1)] }))
+    expect(place(serving, 'a.test', '/v1/ws')).toEqual(['old /v1/ws', 'young /v1/ws'])
+  })
+})
