@@ -34,6 +34,25 @@ export interface ByteSink {
   destroy(cause: Error): void
 }
 
+/** One server-sent event (WHATWG HTML §9.2): `data` is `on_result.body` with `result` as `action.result`. */
+export interface OutgoingEvent {
+  readonly result: ValueMap
+  /** Field `event`; a plain message without. */
+  readonly name?: string
+  /** Field `id`. */
+  readonly id?: string
+}
+
+/** Where the events of an answer go. What the client is too slow for is bounded: then it is cut off. */
+export interface EventSink {
+  /** False: the client has gone or was cut off, or the event's expressions failed: the stream is over. */
+  send(event: OutgoingEvent): boolean
+  /** Sends `on_error.body` as an event named `failure`, then ends. */
+  fail(error: ActionError): void
+  comment(text: string): void
+  end(): void
+}
+
 export interface Exchange {
   readonly context: Context
   /** The raw request: streamed bodies are read from it by the forward action only. */
@@ -48,6 +67,13 @@ export interface Exchange {
   refuse(error: Error): void
   /** The body passes through: writes the head now, gives where the bytes go; undefined if the client has gone or the head was refused. */
   stream(head: StreamHead): ByteSink | undefined
+  /** What Accept says of `text/event-stream`: better than the other types on offer, at all, not at all. */
+  readonly eventStreams: 'preferred' | 'accepted' | 'refused'
+  /**
+   * The answer becomes a stream of events: writes the head now (status and headers of `on_result`, `action.result`
+   * being `result`); undefined if the client has gone or the head was refused. Heartbeats are looked after.
+   */
+  events(result: ValueMap): EventSink | undefined
   /** Runs when the client goes away or the gateway gives the request up. At most one at a time; undefined clears it. */
   onCancel(cancel: (() => void) | undefined): void
 }

@@ -8,6 +8,7 @@ import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { ServedPath } from '../served.ts'
+import type { EventStreams } from './event-streams.ts'
 import type { Client, ReadClient } from './forwarded.ts'
 import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead, Target } from './request-head.ts'
@@ -25,6 +26,8 @@ export interface DispatchOptions {
   readonly accessLog: AccessLog | undefined
   /** Requests that are being answered; counted up and down here. */
   readonly inFlight: { count: number }
+  /** Where open streams of events are known; without, each listener has its own. */
+  readonly eventStreams?: EventStreams
   readonly onRefused: (code: GatewayErrorCode) => void
   /** Where requests count that no document serves. */
   readonly unmatched: RequestRow

@@ -8,6 +8,7 @@ import { isHostText } from '../router/host-lookup.ts'
 import { match } from '../router/match.ts'
 import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
 import type { ExchangeObserver } from './exchange.ts'
+import { createEventStreams } from './event-streams.ts'
 import { writeFixed } from './fixed-answer.ts'
 import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
@@ -33,6 +34,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
       report(options, arrival, operation, settlement)
     },
     unexpected: options.onUnexpected,
+    streams: options.eventStreams ?? createEventStreams(),
   }
   return (request, response) => {
     options.inFlight.count++

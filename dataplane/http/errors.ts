@@ -42,6 +42,12 @@ export const toGatewayError = (error: unknown): GatewayError => {
   })
 }
 
+/** 406: `served` are the types that the operation could answer in. */
+export const notAcceptable = (served: readonly string[]): GatewayError =>
+  new GatewayError('svc.error.not_acceptable', 'None of the types in Accept can be served here', {
+    description: `This operation serves ${served.join(' and ')}.`,
+  })
+
 /** The answer to a refusal; `headers` are the operation's, so that CORS works on errors. */
 export const errorAnswer = (
   error: GatewayError,

@@ -2,13 +2,24 @@
 // into exactly one response, whichever comes first.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ContentType, StatusCodes } from '../../spec/compiled.ts'
+import type { ContentType } from '../../spec/compiled.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
-import type { ActionError, ByteSink, Exchange, StreamHead } from '../actions/performer.ts'
+import type {
+  ActionError,
+  ByteSink,
+  EventSink,
+  Exchange,
+  StreamHead,
+} from '../actions/performer.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { headerMap } from '../header-map.ts'
-import { errorAnswer, recordBody, toGatewayError } from './errors.ts'
+import { viewError } from './action-error.ts'
+import { errorAnswer, notAcceptable, recordBody, toGatewayError } from './errors.ts'
+import { EventOutput } from './event-output.ts'
+import { HttpEventSink, type StreamEnd } from './event-sink.ts'
+import type { EventStreams } from './event-streams.ts'
+import { EVENT_STREAM, rateEventStream } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './response-plan.ts'
@@ -17,14 +28,22 @@ import { createByteSink } from './byte-sink.ts'
 import { toLocation } from './location.ts'
 import { mergeStreamHeaders } from './pass-through.ts'
 import type { Settlement } from './report.ts'
-import { type Envelope, writeAnswer, writeStreamHead } from './write-answer.ts'
+import {
+  type Envelope,
+  hasNoBody,
+  writeAnswer,
+  writeEventHead,
+  writeStreamHead,
+} from './write-answer.ts'
 
-/** Who is told what becomes of requests. */
+/** Who is told what becomes of requests, and where they are known while they last. */
 export interface ExchangeObserver {
   /** Told once per request, when its answer is settled. */
   settled(exchange: HttpExchange, settlement: Settlement): void
   /** A fault of the gateway's own: the client learns its request id and nothing else. */
   unexpected(error: unknown, requestId: string): void
+  /** Open streams of events. */
+  readonly streams: EventStreams
 }
 
 /** Counted, never sent: what nginx counts for a client that did not wait. */
@@ -44,6 +63,7 @@ export class HttpExchange implements Exchange {
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
   #sink: ByteSink | undefined = undefined
+  #events: HttpEventSink | undefined = undefined
 
   constructor(
     arrival: Arrival,
@@ -77,9 +97,8 @@ export class HttpExchange implements Exchange {
 
   fail(error: ActionError): void {
     if (this.#isSettled) return
-    const { message, ...visible } = error
-    const status = statusOfError(error, this.operation.version.statusCodes)
-    this.context.action = { error: { ...visible, status_code: status } }
+    const { status, message, ...action } = viewError(error, this.operation.version.statusCodes)
+    this.context.action = action
     const plan = this.operation.onError?.()
     try {
       this.#answer(
@@ -93,7 +112,10 @@ export class HttpExchange implements Exchange {
   }
 
   refuse(error: Error): void {
-    if (this.#isSettled) return
+    if (this.#isSettled) {
+      this.#events?.refuse(error)
+      return
+    }
     const known = toGatewayError(error)
     if (known.code === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId)
@@ -120,11 +142,39 @@ export class HttpExchange implements Exchange {
     return this.#sink
   }
 
+  get eventStreams(): Exchange['eventStreams'] {
+    return rateEventStream(this.arrival.head.accept, this.operation.offers)
+  }
+
+  events(result: ValueMap): EventSink | undefined {
+    if (this.#isSettled) return undefined
+    let status: number
+    try {
+      status = this.#writeEventHead(result)
+    } catch (error) {
+      this.refuse(asError(error))
+      return undefined
+    }
+    this.#isSettled = true
+    if (this.incoming.method === 'HEAD' || hasNoBody(status)) {
+      this.#cancel = undefined
+      this.response.end()
+      this.#observer.settled(this, { status, bytes: 0 })
+      return undefined
+    }
+    return this.#openEvents(status)
+  }
+
   onCancel(cancel: (() => void) | undefined): void {
     this.#cancel = cancel
-    if (cancel === undefined || this.#watchesClient) return
+    if (cancel !== undefined) this.#watchClient()
+  }
+
+  #watchClient(): void {
+    if (this.#watchesClient) return
     this.#watchesClient = true
     this.response.once('close', () => {
+      this.#events?.abandon()
       const pending = this.#cancel
       this.#cancel = undefined
       if (pending === undefined) return
@@ -194,6 +244,51 @@ export class HttpExchange implements Exchange {
     return { status, headers: withLocation(headers, onResult.uri(context), operation.method) }
   }
 
+  #writeEventHead(result: ValueMap): number {
+    const { context, operation } = this
+    const { onResult } = operation
+    if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
+    context.action = { result }
+    const headers = onResult.headers.write(context)
+    const status = onResult.status(context) ?? 200
+    const located = withLocation(headers, onResult.uri(context), operation.method)
+    writeEventHead(this.response, status, located, this.envelope)
+    return status
+  }
+
+  #openEvents(status: number): EventSink | undefined {
+    const { context, operation, response } = this
+    const { streams } = this.#observer
+    if (operation.events === undefined) throw new TypeError('this action makes no events')
+    const sink = new HttpEventSink({
+      output: new EventOutput(response),
+      plan: operation.events(),
+      context,
+      statusCodes: operation.version.statusCodes,
+      streams,
+      onEnd: (end) => {
+        this.#settleEvents(status, end)
+      },
+    })
+    this.#events = sink
+    this.#watchClient()
+    if (!streams.isEnding) return sink
+    this.#cancel = undefined
+    sink.shutDown()
+    return undefined
+  }
+
+  #settleEvents(status: number, { by, bytes, refusal, error }: StreamEnd): void {
+    const cancel = this.#cancel
+    if (by === 'action' || by === 'shutdown') this.#cancel = undefined
+    if (refusal === 'svc.error.internal') this.#observer.unexpected(error, this.envelope.requestId)
+    this.#observer.settled(
+      this,
+      refusal === undefined ? { status, bytes } : { status, bytes, refusal },
+    )
+    if (by === 'shutdown') cancel?.()
+  }
+
   #answer(answer: Answer, refusal?: GatewayErrorCode): void {
     this.#isSettled = true
     this.#cancel = undefined
@@ -226,10 +321,3 @@ const withRetryAfter = (headers: HeaderList, errorUri: string): HeaderList =>
   errorUri === 'svc.error.overloaded' && headerOf(headers, 'retry-after') === undefined
     ? [...headers, ['retry-after', '1']]
     : headers
-
-/** The upstream's own status, else what the document's table says of the error URI, else 500. */
-const statusOfError = (error: ActionError, codes: StatusCodes): number => {
-  if (error.error_uri.startsWith('svc.error.upstream.')) return error.status_code
-  const mapped = Object.hasOwn(codes, error.error_uri) ? codes[error.error_uri] : undefined
-  return mapped ?? 500
-}

@@ -35,6 +35,24 @@ export const pickContentType = (
   return best
 }
 
+/**
+ * Whether to answer with server-sent events where an operation can do that and what it `offers`: `preferred`
+ * with a higher q than every offer, `accepted` with any, or without an Accept.
+ * @example rateEventStream('text/event-stream, application/json;q=0.9', offers) // 'preferred'
+ */
+export const rateEventStream = (
+  accept: string | undefined,
+  offers: readonly ContentType[],
+): 'preferred' | 'accepted' | 'refused' => {
+  if (accept === undefined || accept === '*/*' || accept === '') return 'accepted'
+  const ranges = parseRanges(accept)
+  const q = qualityOf(EVENT_STREAM, ranges)
+  if (q === 0) return 'refused'
+  return offers.every((offer) => qualityOf(offer, ranges) < q) ? 'preferred' : 'accepted'
+}
+
+export const EVENT_STREAM = 'text/event-stream'
+
 const REFUSAL_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
 /** The type of the gateway's own answers: one that the client accepts, whatever an operation provides; else JSON. */
@@ -49,7 +67,7 @@ export const orderOffers = (provides: readonly ContentType[]): readonly ContentT
 }
 
 /** The most specific range decides (RFC 9110 §12.5.1); parameters but q are passed over. */
-const qualityOf = (offer: ContentType, ranges: readonly Range[]): number => {
+const qualityOf = (offer: string, ranges: readonly Range[]): number => {
   const semicolon = offer.indexOf(';')
   const type = semicolon < 0 ? offer : offer.slice(0, semicolon)
   const family = `${type.slice(0, type.indexOf('/'))}/*`

@@ -13,6 +13,7 @@ import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { planOutcome } from '../actions/forward-outcome.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
+import { type EventPlan, makesEvents, prepareEvents } from './event-plan.ts'
 import type { FixedAnswer } from './fixed-answer.ts'
 import { orderOffers } from './negotiate.ts'
 import { needsOf, type RequestNeeds } from './request-view.ts'
@@ -46,6 +47,8 @@ export interface PreparedOperation {
   readonly replacesHeaders: boolean
   /** Some template reads the outcome of the action. */
   readonly readsAction: boolean
+  /** Its answer may be a stream of events: how they are made. Built at the first of them. */
+  readonly events: (() => EventPlan) | undefined
   readonly perform: Perform
   readonly isForward: boolean
   /** The answer is the same for every request: made once per content type. */
@@ -83,7 +86,7 @@ export const prepareOperation = (
     security: operation.security,
     accepts: operation.accepts,
     offers: orderOffers(operation.provides),
-    checksAccept: !passesThrough && action.type !== 'wamp_subscribe',
+    checksAccept: !passesThrough,
     needs: needsOf(operation.reads),
     bodyLimits: operation.body,
     forwardsBody: action.type === 'forward' && action.body === undefined,
@@ -92,6 +95,7 @@ export const prepareOperation = (
     onError: operation.onError.declared ? prepareOnError(slot) : undefined,
     replacesHeaders: operation.onResult.headers !== undefined,
     readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
+    events: makesEvents(action) ? prepareEventPlan(slot) : undefined,
     perform: preparation.createPerformer(operation, path),
     isForward: action.type === 'forward',
     isFixed,
@@ -112,6 +116,17 @@ const prepareOnError = (slot: OperationSlot<PreparedOperation>): (() => Response
     return { headers, body: NO_BODY, ...onError }
   }
   return () => (plan ??= prepareResponse(again(), again))
+}
+
+const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) => {
+  let plan: EventPlan | undefined
+  const build = (): EventPlan => {
+    const operation = slot.load()
+    const { onError } = operation
+    const failure = onError.declared ? (onError.body ?? NO_BODY) : undefined
+    return prepareEvents({ body: resultTemplates(operation).body, failure })
+  }
+  return () => (plan ??= build())
 }
 
 /**
@@ -141,7 +156,8 @@ const resultAt = (...keys: string[]): Template => ({ kind: 'read', root: 'action
 
 const varyOf = (operation: CompiledOperation, version: ServedVersion): string | undefined => {
   const names: string[] = []
-  if (orderOffers(operation.provides).length > 1) names.push('accept')
+  if (orderOffers(operation.provides).length > 1 || makesEvents(operation.action))
+    names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   return names.length === 0 ? undefined : names.join(', ')
 }

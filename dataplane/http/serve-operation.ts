@@ -7,8 +7,15 @@ import { GatewayError } from '../gateway-error.ts'
 import { authenticate } from '../security/authenticate.ts'
 import type { Admission, Path } from './arrival.ts'
 import { checkDeclaredLength, readBody } from './body.ts'
+import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
-import { isAcceptedType, pickContentType, refusalType } from './negotiate.ts'
+import {
+  EVENT_STREAM,
+  isAcceptedType,
+  pickContentType,
+  rateEventStream,
+  refusalType,
+} from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 import { fillRequestView, type RequestFacts } from './request-view.ts'
@@ -25,7 +32,7 @@ export const serveOperation = (admission: Admission, observer: ExchangeObserver)
   const exchange = new HttpExchange(arrival, operation, { envelope, contentType }, observer)
   try {
     fillRequestView(exchange.context.request, operation.needs, factsOf(admission))
-    checkAdmission(admission, offered !== undefined)
+    checkAdmission(admission, offered !== undefined || takesEvents(operation, accept))
   } catch (error) {
     refuse(exchange, error)
     return
@@ -71,16 +78,18 @@ const checkAdmission = (admission: Admission, isAcceptable: boolean): void => {
     const { refusal } = authenticate(operation.security, operation.version.realmUri)
     if (refusal !== undefined) throw refusal
   }
-  if (operation.checksAccept && !isAcceptable) throw notAcceptable(operation)
+  if (operation.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation))
   if (!hasBody(head)) return
   if (WITH_BODY.has(operation.method)) checkContentType(head, operation)
   checkDeclaredLength(head, operation.bodyLimits)
 }
 
-const notAcceptable = (operation: PreparedOperation): GatewayError =>
-  new GatewayError('svc.error.not_acceptable', 'None of the types in Accept can be served here', {
-    description: `This operation serves ${operation.offers.join(' and ')}.`,
-  })
+const servedBy = ({ offers, events }: PreparedOperation): readonly string[] =>
+  events === undefined ? offers : [...offers, EVENT_STREAM]
+
+/** Whether events are what it will be, the action decides. */
+const takesEvents = ({ events, offers }: PreparedOperation, accept: string | undefined): boolean =>
+  events !== undefined && rateEventStream(accept, offers) !== 'refused'
 
 const checkContentType = (head: RequestHead, operation: PreparedOperation): void => {
   const goesUnread = operation.forwardsBody && !operation.needs.body

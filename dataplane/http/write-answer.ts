@@ -3,6 +3,7 @@
 
 import type { ServerResponse } from 'node:http'
 import { headLines, presetHead } from './head-text.ts'
+import { EVENT_STREAM } from './negotiate.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 
@@ -96,6 +97,26 @@ const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
   const added = negotiated.split(', ').filter((name) => !known.includes(name))
   return headers.with(at, ['vary', [own, ...added].join(', ')])
 }
+
+/** Head of an answer whose body follows as events. They are for this client, now: nothing may keep them back. */
+export const writeEventHead = (
+  response: ServerResponse,
+  status: number,
+  headers: HeaderList,
+  envelope: Envelope,
+): void => {
+  const defaults = EVENT_HEADERS.filter(([name]) => headerOf(headers, name) === undefined)
+  const contentType = hasNoBody(status) ? undefined : EVENT_STREAM
+  const answer = { status, headers: [...defaults, ...headers], contentType, body: '' }
+  response.writeHead(status, composeHead(answer, envelope))
+  response.flushHeaders()
+}
+
+/** `x-accel-buffering`: nginx, and ingresses made of it, pass on what comes as it comes. */
+const EVENT_HEADERS: HeaderList = [
+  ['cache-control', 'no-store'],
+  ['x-accel-buffering', 'no'],
+]
 
 /** Head of an upstream's answer that passes through: its own headers, ours over them by name. */
 export const writeStreamHead = (

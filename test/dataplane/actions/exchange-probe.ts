@@ -2,32 +2,101 @@
 
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import type { ActionError, Exchange } from '../../../dataplane/actions/performer.ts'
+import type {
+  ActionError,
+  EventSink,
+  Exchange,
+  OutgoingEvent,
+} from '../../../dataplane/actions/performer.ts'
 import { Context } from '../../../dataplane/context.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 
 export interface Probe extends Exchange {
   readonly results: ValueMap[]
   readonly failures: ActionError[]
+  readonly refusals: Error[]
+  /** One per call of `events`. */
+  readonly streams: ProbeStream[]
+  /** What has been given to `onCancel` last. */
+  readonly cancel: (() => void) | undefined
 }
 
-export const probeExchange = (request: Readonly<Record<string, unknown>> = {}): Probe => {
+/** What went to a stream of events; `isOpen` may be set to false: the client has gone. */
+export interface ProbeStream {
+  readonly result: ValueMap
+  readonly sent: OutgoingEvent[]
+  readonly comments: string[]
+  failure: ActionError | undefined
+  isOpen: boolean
+}
+
+export interface ProbeOptions {
+  readonly eventStreams?: Exchange['eventStreams']
+  /** `events` gives undefined. */
+  readonly refusesEvents?: boolean
+}
+
+export const probeExchange = (
+  request: Readonly<Record<string, unknown>> = {},
+  { eventStreams = 'accepted', refusesEvents = false }: ProbeOptions = {},
+): Probe => {
   const context = new Context()
   Object.assign(context.request, request)
   const results: ValueMap[] = []
   const failures: ActionError[] = []
+  const refusals: Error[] = []
+  const streams: ProbeStream[] = []
+  let cancel: (() => void) | undefined
   return {
     context,
     incoming: new IncomingMessage(new Socket()),
     rawBody: undefined,
     results,
     failures,
+    refusals,
+    streams,
+    get cancel() {
+      return cancel
+    },
     succeed: (result) => results.push(result),
     fail: (error) => failures.push(error),
     refuse: (error) => {
+      refusals.push(error)
       throw error
     },
     stream: () => undefined,
-    onCancel: () => undefined,
+    eventStreams,
+    events: (result) => {
+      if (refusesEvents) return undefined
+      const stream: ProbeStream = {
+        result,
+        sent: [],
+        comments: [],
+        failure: undefined,
+        isOpen: true,
+      }
+      streams.push(stream)
+      return sinkOf(stream)
+    },
+    onCancel: (next) => {
+      cancel = next
+    },
   }
 }
+
+const sinkOf = (stream: ProbeStream): EventSink => ({
+  send: (event) => {
+    if (stream.isOpen) stream.sent.push(event)
+    return stream.isOpen
+  },
+  fail: (error) => {
+    if (stream.isOpen) stream.failure = error
+    stream.isOpen = false
+  },
+  comment: (text) => {
+    if (stream.isOpen) stream.comments.push(text)
+  },
+  end: () => {
+    stream.isOpen = false
+  },
+})

@@ -87,6 +87,7 @@ class TestExchange implements Exchange {
   readonly rawBody: Buffer | undefined
   readonly response: ServerResponse
   readonly outcomes: string[]
+  readonly eventStreams = 'refused'
   #cancel: (() => void) | undefined
 
   constructor(
@@ -149,6 +150,11 @@ class TestExchange implements Exchange {
         response.destroy()
       },
     }
+  }
+
+  /** No forward makes events. */
+  events(): undefined {
+    this.outcomes.push('events')
   }
 
   onCancel(cancel: (() => void) | undefined): void {
