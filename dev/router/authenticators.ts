@@ -1,0 +1,145 @@
+// Who a client says it is, in; a challenge out, then whether its answer fits. Keeps nothing; an unknown user
+// is challenged like a known one and fails like one with a wrong secret.
+
+import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
+import type { RealmOptions, RouterUser } from './router-options.ts'
+import type { Identity } from './session.ts'
+import type { Surroundings } from './surroundings.ts'
+import { drawId } from './wamp-id.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+
+export interface Applicant {
+  readonly sessionId: number
+  readonly authid: string
+}
+
+export type Entry =
+  /** Nothing is asked. */
+  | { readonly kind: 'admitted'; readonly identity: Identity }
+  | { readonly kind: 'challenge'; readonly method: UserMethod; readonly challenge: Challenge }
+
+export interface Challenge {
+  readonly extra: ValueMap
+  /** Undefined: refused. */
+  readonly check: (signature: string) => Identity | undefined
+}
+
+export type UserMethod = RouterUser['method']
+
+/**
+ * The first of the client's methods that the realm has, in the client's order.
+ * @returns undefined where there is none
+ */
+export const openEntry = (
+  realm: RealmOptions,
+  methods: readonly unknown[],
+  applicant: Applicant,
+  surroundings: Surroundings,
+): Entry | undefined => {
+  const users = realm.users ?? []
+  for (const method of methods) {
+    if (method === 'anonymous' && realm.anonymous === true) {
+      return { kind: 'admitted', identity: anonymous(surroundings) }
+    }
+    if (isUserMethod(method) && users.some((user) => user.method === method)) {
+      const known = users.find((user) => user.method === method && user.authid === applicant.authid)
+      const user = known ?? stranger(applicant.authid, method, surroundings)
+      return {
+        kind: 'challenge',
+        method,
+        challenge: CHALLENGES[method](user, applicant, surroundings),
+      }
+    }
+  }
+  return undefined
+}
+
+const anonymous = ({ randomBytes }: Surroundings): Identity => ({
+  authid: drawId(randomBytes).toString(16),
+  authrole: 'client',
+  authmethod: 'anonymous',
+  authprovider: 'static',
+})
+
+/** A secret that nobody knows. */
+const stranger = (
+  authid: string,
+  method: UserMethod,
+  { randomBytes }: Surroundings,
+): RouterUser => ({ authid, method, secret: randomBytes(32).toString('hex'), role: 'user' })
+
+type OpenChallenge = (
+  user: RouterUser,
+  applicant: Applicant,
+  surroundings: Surroundings,
+) => Challenge
+
+const isUserMethod = (method: unknown): method is UserMethod =>
+  typeof method === 'string' && Object.hasOwn(CHALLENGES, method)
+
+const identityOf = ({ authid, role, method }: RouterUser): Identity => ({
+  authid,
+  authrole: role,
+  authmethod: method,
+  authprovider: 'static',
+})
+
+const admitIf = (isRight: boolean, user: RouterUser): Identity | undefined =>
+  isRight ? identityOf(user) : undefined
+
+const challengeTicket: OpenChallenge = (user) => ({
+  extra: {},
+  check: (signature) => admitIf(isSameText(signature, user.secret), user),
+})
+
+const challengeWampCra: OpenChallenge = (user, { sessionId }, { now, randomBytes }) => {
+  const challenge = JSON.stringify({
+    ...identityOf(user),
+    nonce: randomBytes(16).toString('hex'),
+    session: sessionId,
+    timestamp: now().toISOString(),
+  })
+  const wanted = createHmac('sha256', user.secret).update(challenge).digest('base64')
+  return {
+    extra: { challenge },
+    check: (signature) => admitIf(isSameText(signature, wanted), user),
+  }
+}
+
+const SIGNATURE_BYTES = 64
+
+/** The answer is the signature and what was signed, in hex. */
+const challengeCryptosign: OpenChallenge = (user, _applicant, { randomBytes }) => {
+  const challenge = randomBytes(32)
+  return {
+    extra: { challenge: challenge.toString('hex'), channel_binding: null },
+    check: (answer) => {
+      const bytes = Buffer.from(answer, 'hex')
+      const isOfChallenge = bytes.subarray(SIGNATURE_BYTES).equals(challenge)
+      const signature = bytes.subarray(0, SIGNATURE_BYTES)
+      return admitIf(isOfChallenge && isSigned(challenge, signature, user.secret), user)
+    },
+  }
+}
+
+const CHALLENGES = {
+  ticket: challengeTicket,
+  wampcra: challengeWampCra,
+  cryptosign: challengeCryptosign,
+} satisfies Record<UserMethod, OpenChallenge>
+
+const isSigned = (data: Buffer, signature: Buffer, publicKeyHex: string): boolean => {
+  const x = Buffer.from(publicKeyHex, 'hex').toString('base64url')
+  try {
+    const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } })
+    return verify(null, data, key, signature)
+  } catch {
+    // A key that is none: of a stranger now and then, or of a user written down wrong.
+    return false
+  }
+}
+
+const isSameText = (one: string, other: string): boolean => {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}

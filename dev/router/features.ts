@@ -1,0 +1,42 @@
+// HELLO details in; the roles and features that a client announces, out. And what this router announces, in
+// WELCOME: what it has, and nothing else.
+
+import { BROKER_FEATURES } from './broker.ts'
+import { own } from './client-message.ts'
+import { DEALER_FEATURES } from './dealer.ts'
+import type { Session } from './session.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+
+export interface Announced {
+  readonly roles: ReadonlySet<string>
+  /** As `callee.call_canceling`. */
+  readonly features: ReadonlySet<string>
+}
+
+const CLIENT_ROLES = ['publisher', 'subscriber', 'caller', 'callee'] as const
+
+export const announcedFeatures = (helloDetails: ValueMap): Announced => {
+  const announced = own(helloDetails, 'roles')
+  const roles = new Set<string>()
+  const features = new Set<string>()
+  for (const role of CLIENT_ROLES) {
+    const about = isMap(announced) ? own(announced, role) : undefined
+    if (!isMap(about)) continue
+    roles.add(role)
+    const names = own(about, 'features')
+    for (const [name, isThere] of Object.entries(isMap(names) ? names : {})) {
+      if (isThere === true) features.add(`${role}.${name}`)
+    }
+  }
+  return { roles, features }
+}
+
+export const welcomeMessage = ({ id, identity }: Session): WampMessage => [
+  MESSAGE.welcome,
+  id,
+  {
+    ...identity,
+    roles: { broker: { features: BROKER_FEATURES }, dealer: { features: DEALER_FEATURES } },
+  },
+]

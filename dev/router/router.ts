@@ -1,0 +1,53 @@
+// Options in; a running WAMP router on loopback out, for the playground and for tests. The basic profile and
+// what it announces beyond; keeps everything in memory, never reads or writes a file.
+
+import type { ListenerNeeds } from './listener.ts'
+import { createRouterCore } from './router-core.ts'
+import type { RouterOptions } from './router-options.ts'
+import { realSurroundings } from './surroundings.ts'
+import { listenForWebSockets } from './websocket-listener.ts'
+
+export interface Router extends AsyncDisposable {
+  /** `ws://127.0.0.1:PORT/` */
+  readonly wsUrl: string
+  /** Ends every session, with GOODBYE `wamp.close.system_shutdown` unless it is `hard`. Idempotent. */
+  readonly close: (how?: { readonly hard?: boolean }) => Promise<void>
+  /** GOODBYE `wamp.close.killed`, or with that reason, to one session; false: the realm has none such. */
+  readonly killSession: (realmUri: string, sessionId: number, reason?: string) => boolean
+  /** Of those who have joined. */
+  readonly sessionIds: (realmUri: string) => readonly number[]
+}
+
+/**
+ * @throws the error of `listen`, such as EADDRINUSE
+ * @example
+ * await using router = await startRouter({ realms: [{ uri: 'com.example.realm', anonymous: true }] })
+ */
+export const startRouter = async (options: RouterOptions): Promise<Router> => {
+  const core = createRouterCore(options.realms, realSurroundings())
+  const needs: Omit<ListenerNeeds, 'port'> = {
+    host: options.host ?? '127.0.0.1',
+    maxMessageBytes: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+    maxQueuedBytes: options.maxQueuedBytes ?? DEFAULT_MAX_QUEUED_BYTES,
+    accept: core.accept,
+  }
+  const webSockets = await listenForWebSockets({ ...needs, port: options.webSocketPort ?? 0 })
+  const close: Router['close'] = async ({ hard = false } = {}) => {
+    if (!hard) core.shutDown()
+    await webSockets.close(hard ? 0 : LEAVE_MS)
+  }
+  return {
+    wsUrl: webSockets.url,
+    close,
+    killSession: (realmUri, sessionId, reason = 'wamp.close.killed') =>
+      core.kill(realmUri, sessionId, reason),
+    sessionIds: core.sessionIds,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
+const DEFAULT_MAX_QUEUED_BYTES = 64 * 1024 * 1024
+
+/** For clients that have been told to go. */
+const LEAVE_MS = 1000
