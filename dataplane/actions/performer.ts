@@ -43,9 +43,12 @@ export interface OutgoingEvent {
   readonly id?: string
 }
 
-/** Where the events of an answer go. What the client is too slow for is bounded: then it is cut off. */
+/** Where the events of an answer go. What may wait for a slow client is bounded: beyond that it is cut off. */
 export interface EventSink {
-  /** False: the client has gone or was cut off, or the event's expressions failed: the stream is over. */
+  /**
+   * False: the client has gone or was cut off, or the event's expressions failed: the stream is over. One and
+   * the same `result` for several streams is rendered once, where its body reads nothing of the request.
+   */
   send(event: OutgoingEvent): boolean
   /** Sends `on_error.body` as an event named `failure`, then ends. */
   fail(error: ActionError): void
@@ -71,10 +74,11 @@ export interface Exchange {
   readonly eventStreams: 'preferred' | 'accepted' | 'refused'
   /**
    * The answer becomes a stream of events: writes the head now (status and headers of `on_result`, `action.result`
-   * being `result`); undefined if the client has gone or the head was refused. Heartbeats are looked after.
+   * being `result`). Heartbeats are looked after. undefined: nothing can follow, and all is settled; the client
+   * has gone, the head was refused, the request is a HEAD, or the gateway shuts down.
    */
   events(result: ValueMap): EventSink | undefined
-  /** Runs when the client goes away or the gateway gives the request up. At most one at a time; undefined clears it. */
+  /** Runs when the client goes away or the gateway gives the request up, also to shut down. At most one at a time; undefined clears it. */
   onCancel(cancel: (() => void) | undefined): void
 }
 

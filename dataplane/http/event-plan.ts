@@ -23,10 +23,13 @@ export interface EventPlan {
   write(event: OutgoingEvent, context: Context): EventBytes
   /** Data of the event that tells of a failure, read from `action.error`; undefined: the error record. */
   readonly failure: ((context: Context) => string) | undefined
+  /** Ends only with its client: nothing is lost where it ends early, for the client comes back. */
+  readonly isEndless: boolean
 }
 
-/** Bodies of `on_result` and `on_error`, fall-backs in their places; no `failure`: nothing is declared. */
+/** `body` and `failure`: of `on_result` and `on_error`, what they fall back to in place; no `failure`: not declared. */
 export interface EventTemplates {
+  readonly action: CompiledOperation['action']
   readonly body: Template
   readonly failure: Template | undefined
 }
@@ -35,7 +38,7 @@ export interface EventTemplates {
 export const makesEvents = ({ type }: CompiledOperation['action']): boolean =>
   type === 'wamp_call' || type === 'wamp_subscribe'
 
-export const prepareEvents = ({ body, failure }: EventTemplates): EventPlan => {
+export const prepareEvents = ({ action, body, failure }: EventTemplates): EventPlan => {
   const data = prepareData(body)
   const render: Render = (event, context) => {
     context.action = { result: event.result }
@@ -45,6 +48,7 @@ export const prepareEvents = ({ body, failure }: EventTemplates): EventPlan => {
   return {
     write: isSameForAll(body) ? renderedOnce(render) : render,
     failure: failure && prepareData(failure),
+    isEndless: action.type === 'wamp_subscribe',
   }
 }
 

@@ -100,6 +100,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
   }
 
   shutDown(): void {
+    if (!this.#parts.plan.isEndless) return
     this.comment('the gateway is shutting down')
     this.#finish({ by: 'shutdown' })
   }

@@ -5,7 +5,7 @@
 export interface OpenEventStream {
   /** Called `BEATS` times per heartbeat interval. */
   beat(): void
-  /** Ends in order; the client comes back by itself, to another gateway. */
+  /** Ends in order, if it would not by itself: the client comes back, to another gateway. */
   shutDown(): void
 }
 
@@ -14,7 +14,7 @@ export interface EventStreams {
   readonly size: number
   /** `endAll` has been called: what opens now ends at once. */
   readonly isEnding: boolean
-  /** When the gateway stops serving: ends every stream, and each one that opens later. */
+  /** When the gateway stops serving: ends every stream that has no end of its own, and each that opens later. */
   endAll(): void
   add(stream: OpenEventStream): void
   remove(stream: OpenEventStream): void

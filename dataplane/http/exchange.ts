@@ -13,20 +13,23 @@ import type {
 } from '../actions/performer.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import { headerMap } from '../header-map.ts'
-import { viewError } from './action-error.ts'
-import { errorAnswer, notAcceptable, recordBody, toGatewayError } from './errors.ts'
+import { errorAnswer, notAcceptable, toGatewayError } from './errors.ts'
 import { EventOutput } from './event-output.ts'
 import { HttpEventSink, type StreamEnd } from './event-sink.ts'
 import type { EventStreams } from './event-streams.ts'
 import { EVENT_STREAM, rateEventStream } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import { headerOf, type HeaderList } from './response-headers.ts'
-import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './response-plan.ts'
+import {
+  type Head,
+  planEvents,
+  planStream,
+  renderFailure,
+  renderSuccess,
+} from './render-outcome.ts'
+import { headerOf } from './response-headers.ts'
+import type { Answer } from './response-plan.ts'
 import type { Arrival } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
-import { toLocation } from './location.ts'
-import { mergeStreamHeaders } from './pass-through.ts'
 import type { Settlement } from './report.ts'
 import {
   type Envelope,
@@ -83,31 +86,19 @@ export class HttpExchange implements Exchange {
 
   succeed(result: ValueMap): void {
     if (this.#isSettled) return
-    const { operation, context } = this
-    context.action = { result }
-    const upstream = operation.isForward ? result['status_code'] : undefined
     try {
-      this.#answer(
-        this.#render(operation.onResult, typeof upstream === 'number' ? upstream : undefined),
-      )
+      this.#answer(renderSuccess(this, result))
     } catch (error) {
       this.refuse(asError(error))
     }
   }
 
-  fail(error: ActionError): void {
+  fail(failure: ActionError): void {
     if (this.#isSettled) return
-    const { status, message, ...action } = viewError(error, this.operation.version.statusCodes)
-    this.context.action = action
-    const plan = this.operation.onError?.()
     try {
-      this.#answer(
-        plan === undefined
-          ? this.#errorRecord(error, message, status)
-          : this.#renderError(plan, error.error_uri, status),
-      )
-    } catch (cause) {
-      this.refuse(asError(cause))
+      this.#answer(renderFailure(this, failure))
+    } catch (error) {
+      this.refuse(asError(error))
     }
   }
 
@@ -125,9 +116,9 @@ export class HttpExchange implements Exchange {
 
   stream(head: StreamHead): ByteSink | undefined {
     if (this.#isSettled) return undefined
-    let plan: { readonly status: number; readonly headers: HeaderList }
+    let plan: Head
     try {
-      plan = this.#planStream(head)
+      plan = planStream(this, head)
       writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
     } catch (error) {
       this.refuse(asError(error))
@@ -148,21 +139,16 @@ export class HttpExchange implements Exchange {
 
   events(result: ValueMap): EventSink | undefined {
     if (this.#isSettled) return undefined
-    let status: number
+    if (this.response.destroyed) {
+      this.abandon()
+      return undefined
+    }
     try {
-      status = this.#writeEventHead(result)
+      return this.#openEvents(result)
     } catch (error) {
       this.refuse(asError(error))
       return undefined
     }
-    this.#isSettled = true
-    if (this.incoming.method === 'HEAD' || hasNoBody(status)) {
-      this.#cancel = undefined
-      this.response.end()
-      this.#observer.settled(this, { status, bytes: 0 })
-      return undefined
-    }
-    return this.#openEvents(status)
   }
 
   onCancel(cancel: (() => void) | undefined): void {
@@ -191,78 +177,19 @@ export class HttpExchange implements Exchange {
     this.#observer.settled(this, { status: CLIENT_WENT_AWAY, bytes: 0 })
   }
 
-  /** @throws ExpressionError */
-  renderResult(): Answer {
-    return this.#render(this.operation.onResult, undefined)
-  }
-
-  #render(plan: ResponsePlan, upstream: number | undefined): Answer {
-    const { context } = this
-    const headers = plan.headers.write(context)
-    const encoded = plan.body(context, this.contentType, headers)
-    const uri = plan.uri(context)
-    const status =
-      plan.status(context) ??
-      successStatus(this.operation.method, uri, encoded.bytes.length > 0, upstream)
-    return toAnswer(status, withLocation(headers, uri, this.operation.method), encoded)
-  }
-
-  #renderError(plan: ResponsePlan, errorUri: string, status: number): Answer {
-    const { context } = this
-    const headers = plan.headers.write(context)
-    const encoded = plan.body(context, this.contentType, headers)
-    const own = plan.status(context) ?? plan.statusOfBody(context)
-    return toAnswer(own ?? status, withRetryAfter(headers, errorUri), encoded)
-  }
-
-  #errorRecord(error: ActionError, message: string, status: number): Answer {
-    const headers = this.operation.headers.writeWhatIsKnown(this.context)
-    return {
-      status,
-      headers: withRetryAfter(headers, error.error_uri),
-      ...recordBody(error.error_uri, message, '', this.contentType),
-    }
-  }
-
-  #planStream(head: StreamHead): { readonly status: number; readonly headers: HeaderList } {
-    const { context, operation } = this
-    const { onResult, readsAction } = operation
-    context.action = {
-      result: {
-        status_code: head.statusCode,
-        headers: readsAction ? headerMap(head.headers) : {},
-        uri: headerOf(head.headers, 'location') ?? '',
-      },
-    }
-    const own = onResult.headers.write(context)
-    const status = onResult.status(context) ?? head.statusCode
-    const headers = mergeStreamHeaders(status, {
-      upstream: head.headers,
-      own,
-      replaces: operation.replacesHeaders,
-    })
-    return { status, headers: withLocation(headers, onResult.uri(context), operation.method) }
-  }
-
-  #writeEventHead(result: ValueMap): number {
-    const { context, operation } = this
-    const { onResult } = operation
-    if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
-    context.action = { result }
-    const headers = onResult.headers.write(context)
-    const status = onResult.status(context) ?? 200
-    const located = withLocation(headers, onResult.uri(context), operation.method)
-    writeEventHead(this.response, status, located, this.envelope)
-    return status
-  }
-
-  #openEvents(status: number): EventSink | undefined {
+  /** @throws ExpressionError and whatever node has against a header: nothing has been written then */
+  #openEvents(result: ValueMap): EventSink | undefined {
     const { context, operation, response } = this
     const { streams } = this.#observer
-    if (operation.events === undefined) throw new TypeError('this action makes no events')
+    const plan = operation.events?.()
+    if (plan === undefined) throw new TypeError('this action makes no events')
+    if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
+    const { status, headers } = planEvents(this, result)
+    writeEventHead(response, status, headers, this.envelope)
+    this.#isSettled = true
     const sink = new HttpEventSink({
       output: new EventOutput(response),
-      plan: operation.events(),
+      plan,
       context,
       statusCodes: operation.version.statusCodes,
       streams,
@@ -272,9 +199,11 @@ export class HttpExchange implements Exchange {
     })
     this.#events = sink
     this.#watchClient()
-    if (!streams.isEnding) return sink
+    const isHeadOnly = this.incoming.method === 'HEAD' || hasNoBody(status)
+    if (!isHeadOnly && !(plan.isEndless && streams.isEnding)) return sink
     this.#cancel = undefined
-    sink.shutDown()
+    if (isHeadOnly) sink.end()
+    else sink.shutDown()
     return undefined
   }
 
@@ -304,20 +233,3 @@ export class HttpExchange implements Exchange {
 
 const asError = (error: unknown): Error =>
   error instanceof Error ? error : new Error(String(error))
-
-const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): Answer => ({
-  status,
-  headers,
-  contentType: encoded.contentType,
-  body: encoded.bytes,
-})
-
-const withLocation = (headers: HeaderList, uri: string, method: string): HeaderList =>
-  uri === '' || method !== 'post' || headerOf(headers, 'location') !== undefined
-    ? headers
-    : [...headers, ['location', toLocation(uri)]]
-
-const withRetryAfter = (headers: HeaderList, errorUri: string): HeaderList =>
-  errorUri === 'svc.error.overloaded' && headerOf(headers, 'retry-after') === undefined
-    ? [...headers, ['retry-after', '1']]
-    : headers

@@ -122,9 +122,9 @@ const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventP
   let plan: EventPlan | undefined
   const build = (): EventPlan => {
     const operation = slot.load()
-    const { onError } = operation
+    const { action, onError } = operation
     const failure = onError.declared ? (onError.body ?? NO_BODY) : undefined
-    return prepareEvents({ body: resultTemplates(operation).body, failure })
+    return prepareEvents({ action, body: resultTemplates(operation).body, failure })
   }
   return () => (plan ??= build())
 }

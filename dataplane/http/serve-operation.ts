@@ -17,6 +17,7 @@ import {
   refusalType,
 } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
+import { renderResult } from './render-outcome.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 import { fillRequestView, type RequestFacts } from './request-view.ts'
 import { fixAnswer } from './fixed-answer.ts'
@@ -150,7 +151,7 @@ const perform = (exchange: HttpExchange): void => {
   const { operation, contentType } = exchange
   try {
     if (operation.isFixed && !operation.fixed.has(contentType))
-      operation.fixed.set(contentType, fixAnswer(exchange.renderResult(), exchange.envelope))
+      operation.fixed.set(contentType, fixAnswer(renderResult(exchange), exchange.envelope))
     operation.perform(exchange)
   } catch (error) {
     refuse(exchange, error)

@@ -2,18 +2,26 @@
 // replaced by what a test says. Counts what the process would count.
 
 import type { AddressInfo } from 'node:net'
+import type { CallbackPoster } from '../../../dataplane/actions/callback-poster.ts'
 import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
+import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
+import { createCallQuota } from '../../../dataplane/actions/wamp-quota.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
 import type { DispatchOptions } from '../../../dataplane/http/arrival.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
+import type { EventStreams } from '../../../dataplane/http/event-streams.ts'
 import { createClientReader } from '../../../dataplane/http/forwarded.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
 import { createPlainServer } from '../../../dataplane/http-server.ts'
+import type { StallTimes } from '../../../dataplane/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
+import { createDeadlines } from '../../../dataplane/upstream/deadlines.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import type { WampClient } from '../../../dataplane/wamp/wamp-client.ts'
+import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
 import { compile } from '../../../spec/compile.ts'
 import type { AccessEntry } from '../../../telemetry/access-log.ts'
 import { type HttpAnswer, type HttpOptions, request } from '../../support/http-request.ts'
@@ -22,6 +30,10 @@ import { type Address, openRawClient, type Part, type RawClient } from '../../su
 export interface ServedOptions {
   /** Performs every forward. */
   readonly forward?: Perform
+  /** Performs every WAMP action; without, there is no router. */
+  readonly wamp?: Perform
+  readonly eventStreams?: EventStreams
+  readonly stalls?: StallTimes
   readonly trustedProxies?: readonly string[]
   readonly hasRealm?: boolean
 }
@@ -67,17 +79,16 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     table: () => serving.table(),
     preparation: {
       createPerformer: (operation) =>
-        operation.action.type === 'forward' && options.forward !== undefined
-          ? options.forward
-          : createPerformer(operation, {
-              // Never reached: forwards are replaced.
-              forward: {
-                upstream: {} as Upstream,
-                scope: {} as PoolScope,
-                callTimeoutMs: () => 1000,
-              },
-              hasRealm: () => options.hasRealm ?? true,
-            }),
+        replacement(operation.action.type, options) ??
+        createPerformer(operation, {
+          // Never reached: forwards are replaced.
+          forward: {
+            upstream: {} as Upstream,
+            scope: {} as PoolScope,
+            callTimeoutMs: () => 1000,
+          },
+          wamp: withoutRouter(options.hasRealm ?? true),
+        }),
       rowFor: () => ({ observe: (status) => counts.statuses.push(status) }),
     },
     readClient: createClientReader(options.trustedProxies ?? []),
@@ -89,8 +100,10 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     onRefused: (code) => counts.refused.push(code),
     unmatched: { observe: (status) => counts.unmatched.push(status) },
     onUnexpected: (error) => unexpected.push(error),
+    ...(options.eventStreams && { eventStreams: options.eventStreams }),
   }
-  const server = createPlainServer(LIMITS, {
+  const limits = options.stalls === undefined ? LIMITS : { ...LIMITS, stalls: options.stalls }
+  const server = createPlainServer(limits, {
     onRequest: createDispatch(dispatchOptions, 'http'),
     onClientError: createClientErrorHandler(() => 'client-error'),
   })
@@ -133,6 +146,35 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         })
         server.closeAllConnections()
       }),
+  }
+}
+
+const replacement = (type: string, { forward, wamp }: ServedOptions): Perform | undefined =>
+  type === 'forward' ? forward : type.startsWith('wamp_') ? wamp : undefined
+
+const withoutRouter = (hasRealm: boolean): WampEnvironment => {
+  const uri = hasRealm ? 'wamp.error.net_failure' : 'wamp.error.no_such_realm'
+  const away = (): never => {
+    throw new WampFault(uri, 'there is no router', { wasSent: false })
+  }
+  const client: WampClient = {
+    callTimeoutUnit: undefined,
+    call: away,
+    publish: () => Promise.reject(new WampFault(uri, 'there is no router', { wasSent: false })),
+    follow: away,
+    register: away,
+    subscribe: away,
+    release: away,
+  }
+  return {
+    realmUri: 'com.acme',
+    client: () => client,
+    calls: createCallQuota(200),
+    callTimeoutMs: () => 1000,
+    deadlines: createDeadlines(),
+    // Never reached: nothing is held without a router.
+    callbacks: {} as CallbackPoster,
+    realm: () => undefined,
   }
 }
 
