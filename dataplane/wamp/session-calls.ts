@@ -1,0 +1,105 @@
+// The calls of a session in flight: each is settled once, by its answer, by its caller, or by the end of the
+// session. A cancelled one leaves nothing behind, whether the router ever answers it or not.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { AutobahnSession, Outcome } from './autobahn-door.ts'
+import type { Outbox } from './session-outbox.ts'
+import { payloadAt, payloadToSend } from './session-payload.ts'
+import type { CallHandler, CallRequest, PendingCall, WampFault } from './wamp-session.ts'
+import { MESSAGE, type WampMessage } from './wire.ts'
+
+/** What all that waits for answers shares. */
+export interface Asking {
+  readonly autobahn: AutobahnSession
+  readonly outbox: Outbox
+  /** Lets autobahn have an answer for its books, without the payload, which is read here. */
+  readonly account: (message: WampMessage) => void
+  /** Runs a handler of the bridge; what it throws is logged. */
+  readonly guard: (run: () => void) => void
+}
+
+export interface Calls {
+  /** @throws WampFault, unsent */
+  call(request: CallRequest, handler: CallHandler): PendingCall
+  /** A checked RESULT; false: nobody waits for it. */
+  onResult(message: WampMessage): boolean
+  /** False: nobody waits for it. */
+  fail(requestId: number, fault: WampFault): boolean
+  end(fault: WampFault): void
+  readonly size: number
+}
+
+const KILL_NO_WAIT: ValueMap = { mode: 'killnowait' }
+
+export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls => {
+  const handlers = new Map<number, CallHandler>()
+
+  return {
+    call: (request, handler) => {
+      const outcome = outbox.request(() => startCall(autobahn, request, handler))
+      const id = outbox.lastRequestId
+      handlers.set(id, handler)
+      return {
+        cancel: () => {
+          if (handlers.delete(id)) outcome.cancel(KILL_NO_WAIT)
+        },
+      }
+    },
+
+    onResult: (message) => {
+      const requestId = message[1] as number
+      const details = message[2] as ValueMap
+      const handler = handlers.get(requestId)
+      if (handler === undefined) return false
+      const result = { requestId, ...payloadAt(message, 3), details }
+      if (details['progress'] === true) {
+        guard(() => handler.onProgress?.(result))
+        return true
+      }
+      handlers.delete(requestId)
+      account([MESSAGE.result, requestId, {}])
+      guard(() => {
+        handler.onResult(result)
+      })
+      return true
+    },
+
+    fail: (requestId, fault) => {
+      const handler = handlers.get(requestId)
+      if (handler === undefined) return false
+      handlers.delete(requestId)
+      account([MESSAGE.error, MESSAGE.call, requestId, {}, fault.uri])
+      guard(() => {
+        handler.onFailure(fault)
+      })
+      return true
+    },
+
+    end: (fault) => {
+      const ended = [...handlers.values()]
+      handlers.clear()
+      for (const handler of ended) {
+        guard(() => {
+          handler.onFailure(fault)
+        })
+      }
+    },
+
+    get size() {
+      return handlers.size
+    },
+  }
+}
+
+const startCall = (
+  autobahn: AutobahnSession,
+  request: CallRequest,
+  handler: CallHandler,
+): Outcome => {
+  const { args, kwargs } = payloadToSend(request)
+  const options =
+    handler.onProgress === undefined
+      ? request.options
+      : { ...request.options, receive_progress: true }
+  return autobahn.call(request.procedure, args, kwargs, options)
+}

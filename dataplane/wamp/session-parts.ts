@@ -1,0 +1,91 @@
+// The peer and the outbox of a session come in; what serves its operations goes out, and the session as the
+// bridge sees it. When it opens and ends is not decided here.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Peer } from './autobahn-door.ts'
+import { createCalls, type Asking } from './session-calls.ts'
+import { netFailure } from './session-faults.ts'
+import type { SessionParts } from './session-inbox.ts'
+import { createInvocations } from './session-invocations.ts'
+import type { Outbox } from './session-outbox.ts'
+import { payloadToSend } from './session-payload.ts'
+import { createRegistrations } from './session-registrations.ts'
+import { createRequests } from './session-requests.ts'
+import { createSubscriptions } from './session-subscriptions.ts'
+import type { WampSession } from './wamp-session.ts'
+import { MESSAGE } from './wire.ts'
+
+export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts => {
+  const told = new Set<string>()
+  const asking: Asking = {
+    autobahn: peer.session,
+    outbox,
+    account: peer.receive,
+    guard: (run) => {
+      try {
+        run()
+      } catch (error) {
+        log.error('a handler of a WAMP session failed', { error })
+      }
+    },
+  }
+  const requests = createRequests(asking)
+  const invocations = createInvocations(outbox, log)
+  return {
+    autobahn: peer.session,
+    outbox,
+    requests,
+    calls: createCalls(asking),
+    subscriptions: createSubscriptions(asking, requests),
+    registrations: createRegistrations(asking, requests, invocations),
+    invocations,
+    onDropped: (what, why) => {
+      if (told.has(what)) return
+      told.add(what)
+      log.warn('a router message was lost; later ones like it are not logged', { what, why })
+    },
+  }
+}
+
+/** Everything that waits fails with `wamp.error.net_failure`, now. */
+export const endParts = (parts: SessionParts): void => {
+  const fault = netFailure(true)
+  parts.subscriptions.end()
+  parts.registrations.end()
+  parts.invocations.end()
+  parts.calls.end(fault)
+  parts.requests.end(fault)
+}
+
+/** Operations fail unsent once `isOpen` says no. */
+export const createSession = (
+  id: number,
+  parts: SessionParts,
+  isOpen: () => boolean,
+): WampSession => {
+  const { autobahn, calls, requests, subscriptions, registrations } = parts
+  const ended = (): Promise<never> => Promise.reject(netFailure(false))
+  return {
+    id,
+    call: (request, handler) => {
+      if (!isOpen()) throw netFailure(false)
+      return calls.call(request, handler)
+    },
+    publish: (topic, payload, options) => {
+      if (!isOpen()) return ended()
+      const { args, kwargs } = payloadToSend(payload)
+      return requests.ask(
+        MESSAGE.publish,
+        () => autobahn.publish(topic, args, kwargs, { ...options, acknowledge: true }),
+        (answer) => ({ publicationId: answer[2] as number }),
+      )
+    },
+    subscribe: (topic, options, onEvent) =>
+      isOpen() ? subscriptions.subscribe(topic, options, onEvent) : ended(),
+    register: (procedure, options, handler) =>
+      isOpen() ? registrations.register(procedure, options, handler) : ended(),
+    get pendingCalls() {
+      return calls.size
+    },
+  }
+}

@@ -1,0 +1,76 @@
+// Registrations of a session: REGISTERED and INVOCATION messages come in, the handler of a procedure is run.
+// How it answers is not known here.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Asking } from './session-calls.ts'
+import type { Invocations } from './session-invocations.ts'
+import { payloadAt } from './session-payload.ts'
+import type { Requests } from './session-requests.ts'
+import type { InvocationHandler, SessionHold } from './wamp-session.ts'
+import { MESSAGE, type WampMessage } from './wire.ts'
+
+export interface Registrations {
+  register(procedure: string, options: ValueMap, handler: InvocationHandler): Promise<SessionHold>
+  onInvocation(message: WampMessage): void
+  /** The router has ended it by itself; false: there is none of that id. */
+  onRevoked(registrationId: number): boolean
+  end(): void
+}
+
+interface Registered {
+  readonly procedure: string
+  readonly handler: InvocationHandler
+}
+
+export const createRegistrations = (
+  { autobahn }: Asking,
+  requests: Requests,
+  invocations: Invocations,
+): Registrations => {
+  const registrations = new Map<number, Registered>()
+
+  /** Invocations are served until the router has acknowledged. */
+  const release = async (id: number, registration: unknown): Promise<void> => {
+    if (!registrations.has(id)) return
+    await requests.ask(
+      MESSAGE.unregister,
+      () => autobahn.unregister(registration),
+      () => registrations.delete(id),
+    )
+  }
+
+  return {
+    register: (procedure, options, handler) =>
+      requests.ask(
+        MESSAGE.register,
+        () => autobahn.register(procedure, nothing, options),
+        (message, outcome) => {
+          const id = message[2] as number
+          registrations.set(id, { procedure, handler })
+          let released: Promise<void> | undefined
+          return { id, release: () => (released ??= release(id, outcome.value)) }
+        },
+      ),
+
+    onInvocation: (message) => {
+      const [, requestId, id, given] = message as readonly [number, number, number, ValueMap]
+      const registered = registrations.get(id)
+      if (registered === undefined) {
+        // Unregistered a moment ago: the caller shall not wait for ever.
+        invocations.refuse(requestId, 'wamp.error.no_such_procedure', 'no longer registered')
+        return
+      }
+      const { procedure, handler } = registered
+      const details = typeof given['procedure'] === 'string' ? given : { ...given, procedure }
+      invocations.run(requestId, handler, { ...payloadAt(message, 4), details })
+    },
+
+    onRevoked: (id) => registrations.delete(id),
+
+    end: () => {
+      registrations.clear()
+    },
+  }
+}
+
+const nothing = (): void => undefined
