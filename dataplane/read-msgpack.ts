@@ -24,6 +24,22 @@ export const readMsgpack = (bytes: Buffer, maxDepth: number): Value => {
   return value
 }
 
+/**
+ * The elements of the list that `bytes` hold, up to the first one that can't be read: all that can be said of a
+ * message with a bad payload. None when it is no list. Never throws.
+ */
+export const readMsgpackHead = (bytes: Buffer, maxDepth: number): Value[] => {
+  const head: Value[] = []
+  try {
+    const reader = new Reader(bytes, maxDepth)
+    const length = reader.listLength()
+    while (head.length < length) head.push(reader.value(1))
+  } catch (cause) {
+    if (!(cause instanceof MsgpackFault)) throw cause
+  }
+  return head
+}
+
 /** First byte → what it says, for those that are no fixed form (msgpack specification, *Formats*). */
 const FORMATS: Readonly<Record<number, (reader: Reader, depth: number) => Value>> = {
   0xc0: () => null,
@@ -73,6 +89,14 @@ class Reader {
     const format = FORMATS[byte]
     if (format === undefined) throw new MsgpackFault('msgpack extension types are not taken')
     return format(this, depth)
+  }
+
+  /** Of the list that begins here; 0 when none does. */
+  listLength(): number {
+    const byte = this.byte()
+    if (byte >= 0x90 && byte < 0xa0) return byte & 0x0f
+    if (byte === 0xdc) return this.unsigned(2)
+    return byte === 0xdd ? this.unsigned(4) : 0
   }
 
   /** Moves on by `count` bytes, which are there; gives where they begin. */

@@ -24,6 +24,11 @@ export interface TransportHandlers {
   onMessage(message: WampMessage): void
   /** A message whose first elements could be read and whose payload could not: one call fails, not the session. */
   onUnreadable(head: WampMessage, why: string): void
+  /**
+   * Nothing has come for half of `keepaliveMs`, and the transport has no ping that every router understands: make
+   * the router answer something. Without this handler such a transport does not notice that a peer is silent.
+   */
+  onQuiet?(): void
   /** Once, whatever happened; also when it never opened. */
   onClose(end: TransportEnd): void
 }

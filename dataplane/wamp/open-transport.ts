@@ -1,0 +1,48 @@
+// Opens the transport that a router's address asks for. It never throws: what can't even be tried ends as
+// what could not be reached.
+
+import { parseRouterUrl } from './router-url.ts'
+import { openRawSocketTransport } from './rawsocket-transport.ts'
+import { reasonOf } from './transport-life.ts'
+import type { OpenTransport, Transport, TransportHandlers } from './transport.ts'
+import { openWebSocketTransport } from './websocket-transport.ts'
+
+export interface TransportOpenerOptions {
+  /** How long a close may take before the connection is destroyed; 1000 ms when absent. */
+  readonly closeGraceMs?: number
+}
+
+/**
+ * @example
+ * const openTransport = createTransportOpener()
+ * const transport = openTransport({ url: 'ws://127.0.0.1:8080/ws', …target }, handlers)
+ */
+export const createTransportOpener = (options: TransportOpenerOptions = {}): OpenTransport => {
+  const { closeGraceMs = 1000 } = options
+  return (target, handlers) => {
+    const url = parseRouterUrl(target.url)
+    try {
+      if (url.kind === 'invalid') return unreachable(handlers, `its URL is of no use: ${url.why}`)
+      if (target.serializers.length === 0) return unreachable(handlers, 'there is no serializer')
+      return url.kind === 'websocket'
+        ? openWebSocketTransport(url, target, handlers, closeGraceMs)
+        : openRawSocketTransport(url, target, handlers, closeGraceMs)
+    } catch (error) {
+      return unreachable(handlers, error instanceof Error ? reasonOf(error) : 'it cannot be tried')
+    }
+  }
+}
+
+export const openTransport: OpenTransport = createTransportOpener()
+
+/** The end is told after this has returned, as that of any other. */
+const unreachable = (handlers: TransportHandlers, reason: string): Transport => {
+  process.nextTick(() => {
+    handlers.onClose({ kind: 'unreachable', reason })
+  })
+  return {
+    send: () => undefined,
+    bufferedBytes: 0,
+    close: () => undefined,
+  }
+}

@@ -1,0 +1,129 @@
+// Bytes of a RawSocket in, whole frames out, and frames in, bytes for one write out (WAMP protocol,
+// *RawSocket Transport*). Each byte is copied once at most while it waits; nothing is allocated on the word of
+// a length.
+
+/** The lower three bits of a frame's first byte; the upper five are reserved. */
+export const FRAME = { message: 0, ping: 1, pong: 2 } as const
+
+export type FrameType = (typeof FRAME)[keyof typeof FRAME]
+
+const HEAD_BYTES = 4
+/** The length is the lower 24 bits of a head. */
+const LENGTHS = 2 ** 24
+/** Larger buffers are let go once their frame is read. */
+const KEPT_BYTES = 64 * 1024
+
+/** What no RawSocket peer may send. */
+export class FrameFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'FrameFault'
+  }
+}
+
+export class FrameReader {
+  readonly #limitBytes: number
+  readonly #onFrame: (type: FrameType, payload: Buffer) => void
+  /** The beginning of a frame that has not come whole. */
+  #held = Buffer.alloc(0)
+  #heldBytes = 0
+
+  /** @param onFrame its payload is good until it returns */
+  constructor(limitBytes: number, onFrame: (type: FrameType, payload: Buffer) => void) {
+    this.#limitBytes = limitBytes
+    this.#onFrame = onFrame
+  }
+
+  /** @throws FrameFault */
+  push(chunk: Buffer): void {
+    let at = this.#heldBytes === 0 ? 0 : this.#complete(chunk)
+    while (chunk.length - at >= HEAD_BYTES) {
+      const end = at + this.#frameBytes(chunk, at)
+      if (end > chunk.length) break
+      this.#onFrame(typeOf(chunk, at), chunk.subarray(at + HEAD_BYTES, end))
+      at = end
+    }
+    if (at < chunk.length) this.#hold(chunk, at, chunk.length)
+  }
+
+  /** Moves from `chunk` what the held frame lacks; gives how much that was. */
+  #complete(chunk: Buffer): number {
+    let at = this.#hold(chunk, 0, HEAD_BYTES - this.#heldBytes)
+    if (this.#heldBytes < HEAD_BYTES) return at
+    const frameBytes = this.#frameBytes(this.#held, 0)
+    at = this.#hold(chunk, at, at + frameBytes - this.#heldBytes)
+    if (this.#heldBytes < frameBytes) return at
+    const held = this.#held
+    this.#heldBytes = 0
+    if (held.length > KEPT_BYTES) this.#held = Buffer.alloc(0)
+    this.#onFrame(typeOf(held, 0), held.subarray(HEAD_BYTES, frameBytes))
+    return at
+  }
+
+  /** Holds what there is of `chunk` from `start` to `end`; gives where it stopped. */
+  #hold(chunk: Buffer, start: number, end: number): number {
+    const stop = Math.max(start, Math.min(end, chunk.length))
+    const heldBytes = this.#heldBytes + stop - start
+    if (heldBytes > this.#held.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(heldBytes, 2 * this.#held.length, 256))
+      this.#held.copy(larger, 0, 0, this.#heldBytes)
+      this.#held = larger
+    }
+    chunk.copy(this.#held, this.#heldBytes, start, stop)
+    this.#heldBytes = heldBytes
+    return stop
+  }
+
+  /** Of the frame whose head stands at `at`. */
+  #frameBytes(bytes: Buffer, at: number): number {
+    if (bytes.readUInt8(at) > FRAME.pong) throw new FrameFault('a frame of an unknown type')
+    const length = bytes.readUIntBE(at + 1, 3)
+    if (length > this.#limitBytes)
+      throw new FrameFault(`a message of ${length} bytes, the limit is ${this.#limitBytes}`)
+    return HEAD_BYTES + length
+  }
+}
+
+const typeOf = (bytes: Buffer, at: number): FrameType => bytes.readUInt8(at) as FrameType
+
+/** Frames that go out in one write. */
+export class FrameBatch {
+  /** Type and length of each, as the head of a frame has them. */
+  #heads: number[] = []
+  #payloads: (string | Uint8Array)[] = []
+  bytes = 0
+
+  /** @param length of the payload in bytes, up to 2^24 - 1 */
+  add(type: FrameType, payload: string | Uint8Array, length: number): void {
+    this.#heads.push(type * LENGTHS + length)
+    this.#payloads.push(payload)
+    this.bytes += HEAD_BYTES + length
+  }
+
+  /** All frames; the batch is empty then. */
+  take(): Buffer {
+    const buffer = Buffer.allocUnsafe(this.bytes)
+    let at = 0
+    for (let index = 0; index < this.#heads.length; index++) {
+      const head = this.#heads[index] ?? 0
+      at = buffer.writeUInt32BE(head, at)
+      at += writePayload(buffer, at, this.#payloads[index] ?? '', head % LENGTHS)
+    }
+    this.#heads = []
+    this.#payloads = []
+    this.bytes = 0
+    return buffer
+  }
+}
+
+const writePayload = (
+  buffer: Buffer,
+  at: number,
+  payload: string | Uint8Array,
+  length: number,
+): number => {
+  if (typeof payload !== 'string') buffer.set(payload, at)
+  // As many bytes as characters: ASCII, which is merely copied.
+  else buffer.write(payload, at, length === payload.length ? 'latin1' : 'utf8')
+  return length
+}

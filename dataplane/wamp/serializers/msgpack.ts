@@ -1,0 +1,27 @@
+// WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
+
+import type { Value } from '../../../spec/expression/value.ts'
+import { encodeMsgpack } from '../../codec.ts'
+import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../read-msgpack.ts'
+import { portable } from './portable.ts'
+import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
+import { widenInteger } from './wide-integers.ts'
+
+export const msgpack: Serializer = {
+  name: 'msgpack',
+  isText: false,
+  rawSocketId: 2,
+
+  encode: (message) => encodeMsgpack(portable(message, widenInteger) as Value),
+
+  decode(bytes) {
+    let message: Value
+    try {
+      message = readMsgpack(bytes, MAX_DEPTH)
+    } catch (cause) {
+      if (!(cause instanceof MsgpackFault)) throw cause
+      throw unreadable(readMsgpackHead(bytes, MAX_DEPTH), cause.message)
+    }
+    return asMessage(message)
+  },
+}

@@ -1,0 +1,189 @@
+// The life of one connection, whatever carries it: connecting, open, closing, ended. Turns bytes into messages
+// for the handlers, keeps the clock, and tells the end once. Knows no socket; nothing that a handler throws
+// gets through to whoever feeds it.
+
+import { SERIALIZERS } from './serializers/by-name.ts'
+import { DecodingFault, type Serializer } from './serializers/serializer.ts'
+import { watchSilence } from './transport-silence.ts'
+import { EncodingFault } from './transport.ts'
+import type { TransportEnd, TransportHandlers, TransportTarget } from './transport.ts'
+import type { SerializerName, WampMessage } from './wire.ts'
+
+/** What carries the bytes. */
+export interface Carrier {
+  readonly bytesRead: number
+  /** Makes any peer answer; without it the session is asked to do so. */
+  ping?(): void
+  /** After the end: lets go of the connection; when `malformed`, a word to the peer may precede. */
+  release(kind: TransportEnd['kind']): void
+}
+
+type State = 'connecting' | 'open' | 'closing' | 'ended'
+
+export class TransportLife {
+  readonly #target: TransportTarget
+  readonly #handlers: TransportHandlers
+  readonly #carrier: Carrier
+  readonly #closeGraceMs: number
+  #state: State = 'connecting'
+  #serializer: Serializer = SERIALIZERS.json
+  #timer: NodeJS.Timeout
+  #stopWatching: (() => void) | undefined
+
+  /** @param closeGraceMs how long a close may take before the connection is destroyed */
+  constructor(
+    target: TransportTarget,
+    handlers: TransportHandlers,
+    carrier: Carrier,
+    closeGraceMs: number,
+  ) {
+    this.#target = target
+    this.#handlers = handlers
+    this.#carrier = carrier
+    this.#closeGraceMs = closeGraceMs
+    this.#timer = setTimeout(() => {
+      this.end('unreachable', `no connection within ${target.connectTimeoutMs} ms`)
+    }, target.connectTimeoutMs).unref()
+  }
+
+  get isConnecting(): boolean {
+    return this.#state === 'connecting'
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  open(name: SerializerName): void {
+    if (this.#state !== 'connecting') return
+    clearTimeout(this.#timer)
+    this.#state = 'open'
+    this.#serializer = SERIALIZERS[name]
+    this.#stopWatching = this.#watch()
+    try {
+      this.#handlers.onOpen({ serializer: name })
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  #watch(): (() => void) | undefined {
+    const carrier = this.#carrier
+    const { keepaliveMs } = this.#target
+    if (keepaliveMs === 0 || !(carrier.ping ?? this.#handlers.onQuiet)) return undefined
+    return watchSilence(keepaliveMs, {
+      bytesRead: () => carrier.bytesRead,
+      ping: () => {
+        this.#provoke()
+      },
+      onSilent: () => {
+        this.end('silent', `nothing came for ${keepaliveMs} ms`)
+      },
+    })
+  }
+
+  #provoke(): void {
+    if (this.#carrier.ping) {
+      this.#carrier.ping()
+      return
+    }
+    try {
+      this.#handlers.onQuiet?.()
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  /** The one that was agreed on. */
+  get serializer(): Serializer {
+    return this.#serializer
+  }
+
+  /** The bytes of one message; those that come after a close are dropped. */
+  take(bytes: Buffer): void {
+    if (this.#state !== 'open') return
+    let message: WampMessage
+    try {
+      message = this.#serializer.decode(bytes)
+    } catch (error) {
+      this.#takeUnreadable(error)
+      return
+    }
+    try {
+      this.#handlers.onMessage(message)
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  #takeUnreadable(error: unknown): void {
+    if (!(error instanceof DecodingFault)) {
+      this.end('malformed', 'a message that cannot be taken')
+      return
+    }
+    if (error.head === undefined) {
+      this.end('malformed', error.message)
+      return
+    }
+    try {
+      this.#handlers.onUnreadable(error.head, error.message)
+    } catch (cause) {
+      this.#endForHandler(cause)
+    }
+  }
+
+  /** The name alone: the words of an error may quote the message. */
+  #endForHandler(error: unknown): void {
+    const name = error instanceof Error ? error.name : typeof error
+    this.end('malformed', `the session failed (${name})`)
+  }
+
+  /** Begins an end of our own; false when one has begun already. */
+  startClosing(): boolean {
+    if (this.#state === 'closing' || this.#state === 'ended') return false
+    this.#state = 'closing'
+    this.#stopClocks()
+    this.#timer = setTimeout(() => {
+      this.end('closed', '')
+    }, this.#closeGraceMs).unref()
+    return true
+  }
+
+  /** Once. Whatever ends a connection that we are closing, `closed` is told; before it was open, `unreachable`. */
+  end(kind: TransportEnd['kind'], reason: string): void {
+    const was = this.#state
+    if (was === 'ended') return
+    this.#state = 'ended'
+    this.#stopClocks()
+    this.#carrier.release(kind)
+    const end: TransportEnd =
+      was === 'closing'
+        ? { kind: 'closed', reason: 'we closed the connection' }
+        : { kind: was === 'connecting' ? 'unreachable' : kind, reason }
+    try {
+      this.#handlers.onClose(end)
+    } catch {
+      // The last word has been said; there is nobody left to tell.
+    }
+  }
+
+  #stopClocks(): void {
+    clearTimeout(this.#timer)
+    this.#stopWatching?.()
+  }
+}
+
+/**
+ * @returns the bytes of an encoded message
+ * @throws EncodingFault
+ */
+export const checkedLength = (encoded: string | Uint8Array, limitBytes: number): number => {
+  const bytes = typeof encoded === 'string' ? Buffer.byteLength(encoded) : encoded.length
+  if (bytes > limitBytes)
+    throw new EncodingFault(`the message has ${bytes} bytes, the limit is ${limitBytes}`)
+  return bytes
+}
+
+/** Connecting to several addresses fails with an error that has no words but a code. */
+export const reasonOf = (error: Error): string =>
+  error.message || ('code' in error ? String(error.code) : error.name)

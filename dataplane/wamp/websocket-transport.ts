@@ -1,0 +1,153 @@
+// WAMP over WebSocket (RFC 6455): a `ws` or `wss` URL in, whole messages both ways, by the best sub-protocol
+// that the router takes. It compresses nothing and follows no redirect.
+
+import type { Socket } from 'node:net'
+import { WebSocket } from 'ws'
+import { trustOf } from './extra-ca.ts'
+import type { WebSocketUrl } from './router-url.ts'
+import { SERIALIZERS } from './serializers/by-name.ts'
+import { checkedLength, reasonOf, TransportLife, type Carrier } from './transport-life.ts'
+import type { Transport, TransportEnd, TransportHandlers, TransportTarget } from './transport.ts'
+import type { SerializerName, WampMessage } from './wire.ts'
+
+/**
+ * @param closeGraceMs how long a close may take
+ * @throws what `ws` throws for certificates that are none
+ */
+export const openWebSocketTransport = (
+  url: WebSocketUrl,
+  target: TransportTarget,
+  handlers: TransportHandlers,
+  closeGraceMs: number,
+): Transport => {
+  const webSocket = new WebSocket(url.href, target.serializers.map(subProtocol), {
+    ...trustOf(target.extraCa),
+    maxPayload: target.maxMessageBytes,
+    perMessageDeflate: false,
+    // The serializers look themselves, at less cost.
+    skipUTF8Validation: true,
+  })
+  return new WebSocketTransport(webSocket, target, handlers, closeGraceMs)
+}
+
+/** WAMP protocol, *WebSocket Transport*. */
+const subProtocol = (name: SerializerName): string => `wamp.2.${name}`
+
+/** RFC 6455 §7.4.1. */
+const NORMAL_CLOSURE = 1000
+const PROTOCOL_ERROR = 1002
+const NO_CLOSE_FRAME = 1006
+
+class WebSocketTransport implements Transport, Carrier {
+  readonly #webSocket: WebSocket
+  readonly #maxMessageBytes: number
+  readonly #closeGraceMs: number
+  readonly #life: TransportLife
+  #socket: Socket | undefined
+  #isCorked = false
+
+  constructor(
+    webSocket: WebSocket,
+    target: TransportTarget,
+    handlers: TransportHandlers,
+    closeGraceMs: number,
+  ) {
+    this.#webSocket = webSocket
+    this.#maxMessageBytes = target.maxMessageBytes
+    this.#closeGraceMs = closeGraceMs
+    this.#life = new TransportLife(target, handlers, this, closeGraceMs)
+    webSocket
+      .on('upgrade', (response) => {
+        this.#socket = response.socket
+      })
+      .on('open', () => {
+        this.#opened()
+      })
+      .on('message', (data, isBinary) => {
+        this.#take(data as Buffer, isBinary)
+      })
+      .on('error', (error) => {
+        this.#life.end(isFaultOfPeer(error) ? 'malformed' : 'lost', reasonOf(error))
+      })
+      .on('close', (code, reason) => {
+        this.#life.end('lost', closeReason(code, reason.toString()))
+      })
+  }
+
+  send(message: WampMessage): void {
+    if (!this.#life.isOpen) return
+    const encoded = this.#life.serializer.encode(message)
+    checkedLength(encoded, this.#maxMessageBytes)
+    if (!this.#isCorked) {
+      // One write for all that the requests of one turn of the event loop send: half the CPU per call.
+      this.#isCorked = true
+      this.#socket?.cork()
+      setImmediate(this.#flush)
+    }
+    this.#webSocket.send(encoded)
+  }
+
+  get bufferedBytes(): number {
+    return this.#webSocket.bufferedAmount
+  }
+
+  close(): void {
+    if (!this.#life.startClosing()) return
+    this.#flush()
+    if (this.#webSocket.readyState === WebSocket.CONNECTING) this.#webSocket.terminate()
+    else this.#webSocket.close(NORMAL_CLOSURE)
+  }
+
+  get bytesRead(): number {
+    return this.#socket?.bytesRead ?? 0
+  }
+
+  ping(): void {
+    this.#webSocket.ping()
+  }
+
+  release(kind: TransportEnd['kind']): void {
+    const webSocket = this.#webSocket
+    if (kind !== 'malformed' || webSocket.readyState === WebSocket.CONNECTING) {
+      webSocket.terminate()
+      return
+    }
+    webSocket.close(PROTOCOL_ERROR)
+    setTimeout(() => {
+      webSocket.terminate()
+    }, this.#closeGraceMs).unref()
+  }
+
+  #opened(): void {
+    const { protocol } = this.#webSocket
+    const serializer = Object.values(SERIALIZERS).find(({ name }) => subProtocol(name) === protocol)
+    if (serializer === undefined) this.#life.end('unreachable', 'the router took no sub-protocol')
+    else this.#life.open(serializer.name)
+  }
+
+  #take(data: Buffer, isBinary: boolean): void {
+    if (isBinary !== this.#life.serializer.isText) this.#life.take(data)
+    else
+      this.#life.end(
+        'malformed',
+        `a ${isBinary ? 'binary' : 'text'} frame came instead of the other kind`,
+      )
+  }
+
+  readonly #flush = (): void => {
+    this.#isCorked = false
+    this.#socket?.uncork()
+  }
+}
+
+/** `ws` gives such codes to what breaks RFC 6455, and to messages over `maxPayload`. */
+const isFaultOfPeer = (error: Error): boolean =>
+  'code' in error && String(error.code).startsWith('WS_ERR_')
+
+const closeReason = (code: number, words: string): string => {
+  if (code === NO_CLOSE_FRAME) return 'the connection was lost'
+  return `the router closed the connection (${code}${words === '' ? '' : `, ${plain(words)}`})`
+}
+
+/** A router's words, at most 123 bytes (RFC 6455 §5.5), fit for a log. */
+const plain = (words: string): string => words.replace(/\p{C}/gu, '?')
