@@ -1,12 +1,12 @@
 // Messages of publishers and subscribers in; EVENTs and answers out, to the sessions they are for. Keeps
 // subscriptions of one realm, never an event.
 
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
 import { type Publish, type Subscribe, type Unsubscribe, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage, payloadTail } from './router-message.ts'
 import { disclosed, type Session } from './session.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
 
 export const BROKER_FEATURES: ValueMap = {
   pattern_based_subscription: true,

@@ -1,9 +1,9 @@
 // A message of a client in, as it was decoded; what it asks of the router out, or a ProtocolViolation. Knows
 // nothing of sessions: whether the message may come now is for others to say.
 
-import { isWampId } from './wamp-id.ts'
 import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/wire.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isWampId } from './wamp-id.ts'
 
 /** What ends the session of whoever sent it, and nobody else's. */
 export class ProtocolViolation extends Error {

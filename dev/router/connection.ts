@@ -1,6 +1,8 @@
 // Messages of one connected client in, from HELLO to GOODBYE; answers out, and its part in a realm's routing.
 // Knows nothing of sockets or serializers; what one client does wrong ends that client alone.
 
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { isList } from '../../spec/expression/value.ts'
 import { type Challenge, openEntry, type UserMethod } from './authenticators.ts'
 import {
   type ClientMessage,
@@ -15,8 +17,6 @@ import { abortMessage, goodbyeMessage } from './router-message.ts'
 import type { Identity, Session } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 import { drawId } from './wamp-id.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isList } from '../../spec/expression/value.ts'
 
 /** Towards the client. */
 export interface Outlet {

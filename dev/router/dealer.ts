@@ -1,6 +1,8 @@
 // Messages of callers and callees in; INVOCATIONs, INTERRUPTs, results and errors out, to the sessions they
 // are for. Keeps the registrations and the calls in flight of one realm; settles each call exactly once.
 
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import type { Value, ValueMap } from '../../spec/expression/value.ts'
 import {
   type Call,
   type Cancel,
@@ -14,8 +16,6 @@ import {
 import { createRegistrations, type Picked } from './registrations.ts'
 import { errorMessage, payloadTail, resultMessage } from './router-message.ts'
 import { disclosed, type Session } from './session.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
 
 export const DEALER_FEATURES: ValueMap = {
   call_canceling: true,
@@ -192,10 +192,10 @@ class CallDealer implements Dealer {
     return pending
   }
 
-  /** What is no number of milliseconds is no time limit, as on other routers. */
+  /** What is no whole number of milliseconds is no time limit, as on other routers. */
   #limit(pending: PendingCall, timeout: Value | undefined): void {
-    if (typeof timeout !== 'number' || !(timeout > 0)) return
-    const delayMs = Math.min(Math.trunc(timeout), MAX_TIMEOUT_MS)
+    if (typeof timeout !== 'number' || !Number.isInteger(timeout) || timeout <= 0) return
+    const delayMs = Math.min(timeout, MAX_TIMEOUT_MS)
     pending.stopTimer = this.#needs.schedule(delayMs, () => {
       interrupt(pending, 'killnowait')
       this.#fail(pending, 'wamp.error.timeout', ['call timeout'])
@@ -215,7 +215,8 @@ class CallDealer implements Dealer {
   }
 }
 
-const PAYLOAD_REFUSED = 'wamp.error.payload_size_exceeded'
+/** Too large for who is to have it, or no value that its serializer can carry. */
+const PAYLOAD_REFUSED = 'wamp.error.invalid_payload'
 
 const invocationMessage = (
   { caller, callee, invocation, takesProgress }: PendingCall,

@@ -1,12 +1,12 @@
 // HELLO details in; the roles and features that a client announces, out. And what this router announces, in
 // WELCOME: what it has, and nothing else.
 
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import { BROKER_FEATURES } from './broker.ts'
 import { own } from './client-message.ts'
 import { DEALER_FEATURES } from './dealer.ts'
 import type { Session } from './session.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 
 export interface Announced {
   readonly roles: ReadonlySet<string>

@@ -20,6 +20,9 @@ export interface Listener {
   readonly close: (leaveMs: number) => Promise<void>
 }
 
+/** For clients that have been told to go, to read it and to go. */
+export const LEAVE_MS = 1000
+
 /** Plenty for a playground, and an end to what a loop gone wild can open. */
 const MAX_CONNECTIONS = 10_000
 

@@ -1,6 +1,7 @@
 // Messages of the sessions of one realm in; each goes to the broker or the dealer, unless its URI is refused.
 // Knows nothing of how sessions join.
 
+import { MESSAGE } from '../../dataplane/wamp/wire.ts'
 import { type Broker, createBroker } from './broker.ts'
 import { own, type RoutedMessage } from './client-message.ts'
 import { createDealer, type Dealer } from './dealer.ts'
@@ -10,7 +11,6 @@ import { answerMeta } from './session-meta.ts'
 import type { Session } from './session.ts'
 import type { Surroundings } from './surroundings.ts'
 import { drawId } from './wamp-id.ts'
-import { MESSAGE } from '../../dataplane/wamp/wire.ts'
 
 export interface Realm {
   readonly options: RealmOptions

@@ -1,12 +1,12 @@
 // REGISTER and UNREGISTER of callees in; the answers out, to them, and for a URI the callee whose turn it is.
 // Knows nothing of calls.
 
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import type { Value } from '../../spec/expression/value.ts'
 import { type Register, type Unregister, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage } from './router-message.ts'
 import type { Session } from './session.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { Value } from '../../spec/expression/value.ts'
 
 export interface Registrations {
   register(callee: Session, message: Register): void

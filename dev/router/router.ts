@@ -1,7 +1,8 @@
 // Options in; a running WAMP router on loopback out, for the playground and for tests. The basic profile and
 // what it announces beyond; keeps everything in memory, never reads or writes a file.
 
-import type { ListenerNeeds } from './listener.ts'
+import { LEAVE_MS, type ListenerNeeds } from './listener.ts'
+import { listenForRawSockets } from './rawsocket-listener.ts'
 import { createRouterCore } from './router-core.ts'
 import type { RouterOptions } from './router-options.ts'
 import { realSurroundings } from './surroundings.ts'
@@ -10,6 +11,8 @@ import { listenForWebSockets } from './websocket-listener.ts'
 export interface Router extends AsyncDisposable {
   /** `ws://127.0.0.1:PORT/` */
   readonly wsUrl: string
+  /** `rs://127.0.0.1:PORT` */
+  readonly rawSocketUrl: string
   /** Ends every session, with GOODBYE `wamp.close.system_shutdown` unless it is `hard`. Idempotent. */
   readonly close: (how?: { readonly hard?: boolean }) => Promise<void>
   /** GOODBYE `wamp.close.killed`, or with that reason, to one session; false: the realm has none such. */
@@ -32,12 +35,19 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
     accept: core.accept,
   }
   const webSockets = await listenForWebSockets({ ...needs, port: options.webSocketPort ?? 0 })
+  const rawSocketNeeds = { ...needs, port: options.rawSocketPort ?? 0 }
+  const rawSockets = await listenForRawSockets(rawSocketNeeds).catch(async (error: unknown) => {
+    await webSockets.close(0)
+    throw error
+  })
   const close: Router['close'] = async ({ hard = false } = {}) => {
     if (!hard) core.shutDown()
-    await webSockets.close(hard ? 0 : LEAVE_MS)
+    const leaveMs = hard ? 0 : LEAVE_MS
+    await Promise.all([webSockets.close(leaveMs), rawSockets.close(leaveMs)])
   }
   return {
     wsUrl: webSockets.url,
+    rawSocketUrl: rawSockets.url,
     close,
     killSession: (realmUri, sessionId, reason = 'wamp.close.killed') =>
       core.kill(realmUri, sessionId, reason),
@@ -48,6 +58,3 @@ export const startRouter = async (options: RouterOptions): Promise<Router> => {
 
 const DEFAULT_MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 const DEFAULT_MAX_QUEUED_BYTES = 64 * 1024 * 1024
-
-/** For clients that have been told to go. */
-const LEAVE_MS = 1000

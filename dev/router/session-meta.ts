@@ -1,12 +1,12 @@
 // CALLs of the router's own procedures in; their answers out. Of WAMP's session meta API there are `count` and
 // `kill`, what tests and a bridge use; the rest is no such procedure, and the API is not announced.
 
-import { type Call, own } from './client-message.ts'
-import { errorMessage, resultMessage } from './router-message.ts'
-import type { Session } from './session.ts'
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
 import { isList } from '../../spec/expression/value.ts'
 import { isWampUri } from '../../spec/wamp-uri.ts'
+import { type Call, own } from './client-message.ts'
+import { errorMessage, resultMessage } from './router-message.ts'
+import type { Session } from './session.ts'
 
 export type Members = ReadonlyMap<number, Session>
 

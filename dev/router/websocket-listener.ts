@@ -1,13 +1,12 @@
 // WebSocket connections in, on one port; whole messages both ways for each. Knows what a client is only as an
 // Inlet; drops whoever does not read what it is sent.
 
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer } from 'node:http'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import { type Codec, codecOf } from './codecs.ts'
-import type { Inlet, Outlet } from './connection.ts'
-import { endServer, type Listener, type ListenerNeeds, listenOn } from './listener.ts'
-
-const PROTOCOL = /^wamp\.2\.(json|msgpack|cbor)$/
+import type { Serializer } from '../../dataplane/wamp/serializers/serializer.ts'
+import type { Outlet } from './connection.ts'
+import { endServer, LEAVE_MS, type Listener, type ListenerNeeds, listenOn } from './listener.ts'
+import { encodeFor, serializerOfProtocol, takeBytes } from './message-codec.ts'
 
 /** @throws the error of `listen`, such as EADDRINUSE */
 export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listener> => {
@@ -19,12 +18,16 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
     maxPayload: needs.maxMessageBytes,
     perMessageDeflate: false,
     verifyClient: ({ req }, answer) => {
-      answer(chooseProtocol(offeredBy(req)) !== undefined, 400, 'no sub-protocol of WAMP')
+      const offered = req.headers['sec-websocket-protocol'] ?? ''
+      const chosen = chooseProtocol(offered.split(',').map((name) => name.trim()))
+      answer(chosen !== undefined, 400, 'no sub-protocol of WAMP')
     },
-    handleProtocols: (offered) => chooseProtocol(offered) ?? false,
+    handleProtocols: (offered) => chooseProtocol([...offered]) ?? false,
   })
   sockets.on('connection', (socket) => {
-    serve(socket, needs)
+    const serializer = serializerOfProtocol(socket.protocol)
+    if (serializer === undefined) socket.terminate()
+    else serve(socket, serializer, needs)
   })
   const port = await listenOn(server, needs)
   return {
@@ -37,27 +40,15 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
   }
 }
 
-const chooseProtocol = (offered: Iterable<string>): string | undefined =>
-  Array.from(offered).find((protocol) => codecOfProtocol(protocol) !== undefined)
+/** The first that we have, in the client's order. */
+const chooseProtocol = (offered: readonly string[]): string | undefined =>
+  offered.find((protocol) => serializerOfProtocol(protocol) !== undefined)
 
-const offeredBy = (request: IncomingMessage): readonly string[] =>
-  (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
-
-const codecOfProtocol = (protocol: string): Codec | undefined => {
-  const name = PROTOCOL.exec(protocol)?.[1]
-  return name === undefined ? undefined : codecOf(name)
-}
-
-const serve = (socket: WebSocket, needs: ListenerNeeds): void => {
-  const codec = codecOfProtocol(socket.protocol)
-  if (codec === undefined) {
-    socket.terminate()
-    return
-  }
-  const inlet = needs.accept(outletOf(socket, codec, needs))
+const serve = (socket: WebSocket, serializer: Serializer, needs: ListenerNeeds): void => {
+  const inlet = needs.accept(outletOf(socket, serializer, needs))
   socket.on('message', (data, isBinary) => {
-    if (isBinary === codec.isBinary) receive(inlet, codec, data)
-    else inlet.refuse(`frames of this sub-protocol are ${codec.isBinary ? 'binary' : 'text'}`)
+    if (isBinary === serializer.isText) inlet.refuse('the frame is of the wrong kind')
+    else takeBytes(inlet, serializer, bytesOf(data))
   })
   // What is wrong with a frame, `ws` has told the client by then.
   socket.on('error', () => undefined)
@@ -66,36 +57,27 @@ const serve = (socket: WebSocket, needs: ListenerNeeds): void => {
   })
 }
 
-const receive = (inlet: Inlet, codec: Codec, data: RawData): void => {
-  let message
-  try {
-    message = codec.decode(bytesOf(data))
-  } catch (error) {
-    inlet.refuse(error instanceof Error ? error.message : 'the message cannot be read')
-    return
-  }
-  inlet.receive(message)
-}
+const outletOf = (
+  socket: WebSocket,
+  serializer: Serializer,
+  { maxMessageBytes, maxQueuedBytes }: ListenerNeeds,
+): Outlet => ({
+  send(message) {
+    const bytes = encodeFor(serializer, message, maxMessageBytes)
+    if (bytes === undefined) return false
+    if (socket.bufferedAmount + bytes.length > maxQueuedBytes) socket.terminate()
+    else if (socket.readyState === socket.OPEN) socket.send(bytes, { binary: !serializer.isText })
+    return true
+  },
+  close() {
+    socket.close(1000)
+    setTimeout(() => {
+      socket.terminate()
+    }, LEAVE_MS).unref()
+  },
+})
 
 const bytesOf = (data: RawData): Buffer => {
   if (Array.isArray(data)) return Buffer.concat(data)
   return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }
-
-const outletOf = (socket: WebSocket, codec: Codec, needs: ListenerNeeds): Outlet => ({
-  send(message) {
-    let bytes
-    try {
-      bytes = codec.encode(message)
-    } catch {
-      return false
-    }
-    if (bytes.length > needs.maxMessageBytes) return false
-    if (socket.bufferedAmount + bytes.length > needs.maxQueuedBytes) socket.terminate()
-    else if (socket.readyState === socket.OPEN) socket.send(bytes, { binary: codec.isBinary })
-    return true
-  },
-  close() {
-    socket.close(1000)
-  },
-})

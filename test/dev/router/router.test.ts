@@ -2,16 +2,16 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Router, startRouter } from '../../../dev/router/router.ts'
-import { type Client, connect } from './autobahn-client.ts'
+import { type AutobahnClient, connectAutobahn } from '../../../dev/router/autobahn-client.ts'
 
 let router: Router
-let caller: Client
-let callee: Client
+let caller: AutobahnClient
+let callee: AutobahnClient
 
 beforeAll(async () => {
   router = await startRouter({ realms: [{ uri: 'com.example.realm', anonymous: true }] })
-  caller = await connect(router.wsUrl, 'com.example.realm')
-  callee = await connect(router.wsUrl, 'com.example.realm')
+  caller = await connectAutobahn(router.wsUrl, 'com.example.realm')
+  callee = await connectAutobahn(router.wsUrl, 'com.example.realm')
 })
 
 afterAll(async () => {

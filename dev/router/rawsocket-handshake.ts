@@ -1,0 +1,46 @@
+// The four bytes that a RawSocket client begins with, in; the four that a router answers and what was agreed
+// on, out (WAMP protocol, *RawSocket Transport*). Pure.
+
+import { greeting, MAX_FRAME_BYTES, takenBytes } from '../../dataplane/wamp/rawsocket-handshake.ts'
+import type { Serializer } from '../../dataplane/wamp/serializers/serializer.ts'
+import { serializerOfId } from './message-codec.ts'
+
+export type Handshake =
+  /** No RawSocket at all: nothing is answered. */
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'refused'; readonly answer: Buffer }
+  | {
+      readonly kind: 'agreed'
+      readonly answer: Buffer
+      readonly serializer: Serializer
+      /** That the client takes. */
+      readonly maxSentBytes: number
+      /** That we have promised to take. */
+      readonly maxReceivedBytes: number
+    }
+
+/** @example answerGreeting(Buffer.from([0x7f, 0xf1, 0, 0]), 2 ** 24).kind // 'agreed' */
+export const answerGreeting = (bytes: Buffer, maxMessageBytes: number): Handshake => {
+  const [magic, said = 0, third, fourth] = bytes
+  if (magic !== MAGIC) return { kind: 'foreign' }
+  if (third !== 0 || fourth !== 0) return refused(REFUSALS.reservedBits)
+  const serializer = serializerOfId(said & 0x0f)
+  if (serializer === undefined) return refused(REFUSALS.serializer)
+  return {
+    kind: 'agreed',
+    // The same four bytes as of a client.
+    answer: greeting(serializer.rawSocketId, maxMessageBytes),
+    serializer,
+    maxSentBytes: Math.min(2 ** (9 + (said >> 4)), MAX_FRAME_BYTES),
+    maxReceivedBytes: takenBytes(maxMessageBytes),
+  }
+}
+
+const MAGIC = 0x7f
+
+const REFUSALS = { serializer: 1, reservedBits: 3 } as const
+
+const refused = (code: number): Handshake => ({
+  kind: 'refused',
+  answer: Buffer.of(MAGIC, code << 4, 0, 0),
+})
