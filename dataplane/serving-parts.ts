@@ -1,14 +1,16 @@
 // Everything one serving process is made of: the table, what requests of it reach, and what they count.
 // The same in a process that does it all and in each worker of a cluster.
 
-import { randomFillSync } from 'node:crypto'
+import { randomFillSync, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { rowsToKeep } from './forget-rows.ts'
 import { endpointsOf } from './own-listeners.ts'
+import { createCallbackPoster } from './actions/callback-poster.ts'
 import { createPerformer } from './actions/create-performer.ts'
+import { type CallQuota, createCallQuota } from './actions/wamp-quota.ts'
 import type { GatewaySettings } from './config.ts'
 import { createClientErrorHandler } from './http/client-error.ts'
 import { createDispatch } from './http/dispatch.ts'
@@ -22,10 +24,14 @@ import type { ServedVersion } from './served.ts'
 import { messageOf, StartError } from './start-error.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
+import { createDeadlines } from './upstream/deadlines.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
 import { createPoolScope, type PoolScope } from './upstream/limiter.ts'
+import { SYSTEM_CLOCK } from './upstream/retry.ts'
 import { createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
+import type { WampClient } from './wamp/wamp-client.ts'
+import { WampFault } from './wamp/wamp-session.ts'
 
 export interface ServingEnvironment {
   readonly settings: GatewaySettings
@@ -130,6 +136,22 @@ const createPreparation = (
     scopes.set(version, scope)
     return scope
   }
+  const quotas = new WeakMap<ServedVersion, CallQuota>()
+  const callsOf = (version: ServedVersion): CallQuota => {
+    const known = quotas.get(version)
+    if (known !== undefined) return known
+    const quota = createCallQuota(version.poolSize)
+    quotas.set(version, quota)
+    return quota
+  }
+  const deadlines = createDeadlines()
+  const callbacks = createCallbackPoster({
+    upstream,
+    clock: SYSTEM_CLOCK,
+    wallClock: Date.now,
+    newId: randomUUID,
+    onLost: () => undefined,
+  })
   return {
     createPerformer: (operation, { version }) =>
       createPerformer(operation, {
@@ -138,7 +160,15 @@ const createPreparation = (
           scope: scopeOf(version),
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
         },
-        hasRealm: () => realms.get(version.realmUri) !== undefined,
+        wamp: {
+          realmUri: version.realmUri,
+          client: () => unbridgedClient(() => realms.get(version.realmUri) !== undefined),
+          calls: callsOf(version),
+          callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+          deadlines,
+          callbacks,
+          realm: () => realms.get(version.realmUri),
+        },
       }),
     rowFor: (version, path, method) =>
       measurements.requests.rowFor({
@@ -147,6 +177,32 @@ const createPreparation = (
         path,
         method: method.toUpperCase(),
       }),
+  }
+}
+
+/** Until the bridge is wired in: as if the router of every realm were away. */
+const unbridgedClient = (hasRealm: () => boolean): WampClient => {
+  const away = (): WampFault =>
+    new WampFault(
+      hasRealm() ? 'wamp.error.net_failure' : 'wamp.error.no_such_realm',
+      'The WAMP router of the realm is not reachable',
+      { wasSent: false },
+    )
+  return {
+    callTimeoutUnit: undefined,
+    call: () => {
+      throw away()
+    },
+    publish: () => Promise.reject(away()),
+    follow: (_topic, _options, follower) => {
+      queueMicrotask(() => {
+        follower.onFailure(away())
+      })
+      return { end: () => undefined }
+    },
+    register: () => Promise.reject(away()),
+    subscribe: () => Promise.reject(away()),
+    release: () => Promise.reject(away()),
   }
 }
 

@@ -1,8 +1,16 @@
-// The door of callbacks: what a router brings (invocations, events) goes to HTTP URLs, and what they
-// reply comes back as payloads.
+// Callbacks (behaviour §4): what a router brings, invocations and events, is posted as JSON to HTTP URLs
+// within bounds, and what they reply goes back as payloads. Where it may go the destination guard of the
+// upstream decides, and the realm's list of origins, at each delivery anew.
 
+import { toJson } from '../../spec/expression/json.ts'
+import { ownValue } from '../../spec/expression/lookup.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
 import type { InvocationHandler, WampEvent } from '../wamp/wamp-session.ts'
-import type { CallbackRules, CallbackUrl } from './callback-url.ts'
+import type { Payload } from '../wamp/wire.ts'
+import { deliver, type DeliveryTools } from './callback-delivery.ts'
+import { createLine } from './callback-line.ts'
+import { callbackFault, type CallbackReply, readReply } from './callback-reply.ts'
+import { type CallbackRules, type CallbackUrl, isAllowed } from './callback-url.ts'
 
 export interface CallbackTarget {
   readonly url: CallbackUrl
@@ -13,8 +21,84 @@ export interface CallbackTarget {
 }
 
 export interface CallbackPoster {
-  /** For a registration: so many posts at once, so many that wait; beyond, `svc.error.overloaded`. */
+  /** For a registration: 64 posts at once, 256 that wait; beyond, `svc.error.overloaded`. */
   invocations(target: CallbackTarget): InvocationHandler
-  /** For a subscription: one post at a time, in order; what does not fit in the queue is dropped and counted. */
+  /** For a subscription: one post at a time, in order, 256 that wait; what is lost is counted. */
   events(target: CallbackTarget): (event: WampEvent) => void
 }
+
+export interface CallbackPosterOptions extends DeliveryTools {
+  /** An id for each delivery. */
+  readonly newId: () => string
+  /** An event that no callback has taken: there was no place for it, or the delivery failed. */
+  readonly onLost: (why: 'overloaded' | 'failed') => void
+}
+
+const MAX_TIMEOUT_MS = 30_000
+const POSTS_AT_ONCE = 64
+const MAX_WAITING = 256
+
+/**
+ * @example
+ * const callbacks = createCallbackPoster({
+ *   upstream, clock: SYSTEM_CLOCK, wallClock: Date.now, newId: randomUUID, onLost,
+ * })
+ */
+export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPoster => {
+  const { newId, onLost } = options
+
+  const post = (target: CallbackTarget, body: ValueMap): Promise<CallbackReply> => {
+    const rules = target.rules()
+    if (!isAllowed(target.url, rules)) throw withdrawn()
+    const delivery = {
+      url: target.url,
+      id: newId(),
+      body: Buffer.from(toJson(body)),
+      secret: rules?.callback_secret,
+      timeoutMs: Math.min(target.timeoutMs(), MAX_TIMEOUT_MS),
+    }
+    return deliver(delivery, options)
+  }
+
+  return {
+    invocations(target) {
+      const line = createLine(POSTS_AT_ONCE, MAX_WAITING)
+      const answer = async (body: ValueMap): Promise<Payload> => readReply(await post(target, body))
+      return async ({ args, kwargs, details }) => {
+        const answered = line.run(() => answer({ args, kwargs, details }))
+        if (answered === undefined) throw overloaded()
+        return answered
+      }
+    },
+    events(target) {
+      const line = createLine(1, MAX_WAITING)
+      const tell = async (event: WampEvent): Promise<void> => {
+        const { statusCode } = await post(target, bodyOf(event))
+        if (statusCode >= 300) onLost('failed')
+      }
+      return (event) => {
+        const told = line.run(() => tell(event))
+        if (told === undefined) onLost('overloaded')
+        else {
+          told.catch(() => {
+            onLost('failed')
+          })
+        }
+      }
+    },
+  }
+}
+
+const bodyOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap => ({
+  args,
+  kwargs,
+  details,
+  publication_id: publicationId,
+  topic: ownValue(details, 'topic') ?? '',
+})
+
+const withdrawn = (): Error =>
+  callbackFault('wamp.error.not_authorized', 'The realm does not allow this callback any more.')
+
+const overloaded = (): Error =>
+  callbackFault('svc.error.overloaded', 'Too many invocations wait for this callback.')

@@ -4,17 +4,21 @@ import type { CompiledAction, CompiledOperation } from '../../spec/compiled.ts'
 import { prepareForward, type ForwardEnvironment } from './forward.ts'
 import type { Perform } from './performer.ts'
 import { prepareStatic } from './static.ts'
-import { prepareWampAway } from './wamp-away.ts'
+import { prepareWampCall } from './wamp-call.ts'
+import type { WampEnvironment } from './wamp-environment.ts'
+import { prepareWampPublish } from './wamp-publish.ts'
+import { prepareWampRegister } from './wamp-register.ts'
+import { prepareWampRelease } from './wamp-release.ts'
+import { prepareWampSubscribe } from './wamp-subscribe.ts'
 
 /** What actions reach of the world, for one version of one document. */
 export interface ActionEnvironment {
   readonly forward: ForwardEnvironment
-  readonly hasRealm: () => boolean
+  readonly wamp: WampEnvironment
 }
 
 type Factory<A> = (
-  action: A,
-  operation: CompiledOperation,
+  operation: CompiledOperation & { readonly action: A },
   environment: ActionEnvironment,
 ) => Perform
 
@@ -26,15 +30,14 @@ const FACTORIES: Factories = {
   empty: () => (exchange) => {
     exchange.succeed({})
   },
-  static: (action, operation) => prepareStatic(operation, action),
-  forward: (action, operation, environment) =>
-    prepareForward({ ...operation, action }, environment.forward),
-  wamp_call: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
-  wamp_publish: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
-  wamp_subscribe: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
-  wamp_unsubscribe: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
-  wamp_register: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
-  wamp_unregister: (action, _, { hasRealm }) => prepareWampAway(action, hasRealm),
+  static: (operation) => prepareStatic(operation, operation.action),
+  forward: (operation, { forward }) => prepareForward(operation, forward),
+  wamp_call: (operation, { wamp }) => prepareWampCall(operation, wamp),
+  wamp_publish: (operation, { wamp }) => prepareWampPublish(operation, wamp),
+  wamp_subscribe: (operation, { wamp }) => prepareWampSubscribe(operation, wamp),
+  wamp_unsubscribe: (operation, { wamp }) => prepareWampRelease(operation, wamp),
+  wamp_register: (operation, { wamp }) => prepareWampRegister(operation, wamp),
+  wamp_unregister: (operation, { wamp }) => prepareWampRelease(operation, wamp),
 }
 
 export const createPerformer = (
@@ -44,5 +47,5 @@ export const createPerformer = (
   const { action } = operation
   // The table's type pairs each action with its own factory; a union of functions can't be called as such.
   const factory = FACTORIES[action.type] as Factory<CompiledAction>
-  return factory(action, operation, environment)
+  return factory(operation, environment)
 }

@@ -4,7 +4,7 @@
 
 import type { CompiledOperation, ForwardAction } from '../../spec/compiled.ts'
 import type { PoolScope } from '../upstream/limiter.ts'
-import type { RetryClock } from '../upstream/retry.ts'
+import { SYSTEM_CLOCK, type RetryClock } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { collectBody, streamBody } from './forward-incoming.ts'
 import { prepareLimits, type CallTimes } from './call-limits.ts'
@@ -24,8 +24,6 @@ export interface ForwardEnvironment {
   /** For tests: the clock and dice of retries. */
   readonly clock?: RetryClock
 }
-
-const CLOCK: RetryClock = { now: () => performance.now(), random: Math.random }
 
 /**
  * Reads `id`, `method`, `scheme`, `path`, `query_string` of the context's request besides what the
@@ -49,7 +47,7 @@ export const prepareForward = (
     getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
-  const { upstream, scope, clock = CLOCK } = environment
+  const { upstream, scope, clock = SYSTEM_CLOCK } = environment
   const tools: ForwardTools = { upstream, scope, clock, outcome }
 
   return (exchange) => {

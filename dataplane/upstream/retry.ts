@@ -1,4 +1,4 @@
-// Whether, and after how long, a request is sent once more (behaviour §2). The decision is pure; the
+// Whether, and after how long, something is attempted once more (behaviour §2). The decision is pure; the
 // runner only waits. Neither sends anything.
 
 import type { UpstreamFailure } from './upstream.ts'
@@ -21,6 +21,8 @@ export interface RetryClock {
   /** 0 ≤ random < 1 */
   readonly random: () => number
 }
+
+export const SYSTEM_CLOCK: RetryClock = { now: () => performance.now(), random: Math.random }
 
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeout'])
@@ -57,6 +59,37 @@ export const delayMs = (attempt: number, random: number): number => {
   return Math.round(whole / 2 + (whole / 2) * random)
 }
 
+export interface Pauses {
+  /** True: `again` will run after a pause. False: there were enough attempts, or it is too late. */
+  offer(again: () => void): boolean
+  /** Ends a pause; `again` is not called. */
+  cancel(): void
+}
+
+/** The waits between attempts, whatever is attempted. Made when the first attempt starts. */
+export const createPauses = (
+  { retries, retryTimeoutMs }: Omit<RetryPolicy, 'isIdempotent'>,
+  clock: RetryClock,
+): Pauses => {
+  const startedAt = clock.now()
+  let attempt = 1
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    offer(again) {
+      if (attempt > retries) return false
+      const pauseMs = delayMs(attempt, clock.random())
+      if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
+      attempt++
+      timer = setTimeout(again, pauseMs)
+      return true
+    },
+    cancel() {
+      clearTimeout(timer)
+    },
+  }
+}
+
 export interface Retrier {
   /** True: `again` will run after a pause. False: the outcome stands. */
   offer(outcome: AttemptOutcome, again: () => void): boolean
@@ -66,21 +99,11 @@ export interface Retrier {
 
 /** Made when the first attempt starts. */
 export const createRetrier = (policy: RetryPolicy, clock: RetryClock): Retrier => {
-  const startedAt = clock.now()
-  let attempt = 1
-  let timer: NodeJS.Timeout | undefined
-
+  const pauses = createPauses(policy, clock)
   return {
-    offer(outcome, again) {
-      if (attempt > policy.retries || !isRetryable(outcome, policy.isIdempotent)) return false
-      const pauseMs = delayMs(attempt, clock.random())
-      if (clock.now() - startedAt + pauseMs > policy.retryTimeoutMs) return false
-      attempt++
-      timer = setTimeout(again, pauseMs)
-      return true
-    },
-    cancel() {
-      clearTimeout(timer)
+    offer: (outcome, again) => isRetryable(outcome, policy.isIdempotent) && pauses.offer(again),
+    cancel: () => {
+      pauses.cancel()
     },
   }
 }

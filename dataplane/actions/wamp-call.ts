@@ -1,0 +1,54 @@
+// The `wamp_call` action (specification §2.5, behaviour §4): an operation in, a performer out that turns each
+// request into a call and its result into the answer.
+
+import type { CompiledOperation, WampCallAction } from '../../spec/compiled.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { SYSTEM_CLOCK } from '../upstream/retry.ts'
+import { prepareLimits } from './call-limits.ts'
+import type { Perform } from './performer.ts'
+import { Calling, type CallTools } from './wamp-call-run.ts'
+import type { WampEnvironment } from './wamp-environment.ts'
+import { failingOnFaults } from './wamp-failure.ts'
+import { withCaller } from './wamp-identity.ts'
+import type { CheckedOptions } from './wamp-options.ts'
+import { prepareWampRequest } from './wamp-request.ts'
+
+/**
+ * The deadline is `options.timeout` where it is more than 0, else `timeout`; retries and their pauses count.
+ * Where a client prefers `text/event-stream`, progressive results are events named `progress` and the last
+ * one is named `result`; then the deadline holds up to the first result, and for each pause after it.
+ *
+ * @throws (the performer) ExpressionError
+ */
+export const prepareWampCall = (
+  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampCallAction },
+  environment: WampEnvironment,
+): Perform => {
+  const { client, calls, deadlines, realmUri, clock = SYSTEM_CLOCK } = environment
+  const tools: CallTools = { client, calls, deadlines, clock }
+  const reader = prepareWampRequest('call', action)
+  const timesOf = prepareLimits(limits, environment.callTimeoutMs)
+  return failingOnFaults((exchange) => {
+    const { context } = exchange
+    const evaluated = reader.evaluate(context)
+    const times = timesOf(context)
+    const { uri, options, args, kwargs } = reader.check(evaluated)
+    const { timeoutMs, forwardsIdentity } = options
+    const request = {
+      procedure: uri,
+      options: timeoutMs === 0 ? options.sent : withTimeout(options, client().callTimeoutUnit),
+      args,
+      kwargs: forwardsIdentity ? withCaller(kwargs, context.security, realmUri) : kwargs,
+    }
+    new Calling(exchange, tools, request, timeoutMs === 0 ? times : { ...times, timeoutMs }).start()
+  })
+}
+
+/** Routers disagree on its unit: it is sent where the realm's record names that unit. */
+const withTimeout = (
+  { sent, timeoutMs }: CheckedOptions,
+  unit: 'ms' | 's' | undefined,
+): ValueMap =>
+  unit === undefined
+    ? sent
+    : { ...sent, timeout: unit === 's' ? Math.ceil(timeoutMs / 1000) : timeoutMs }

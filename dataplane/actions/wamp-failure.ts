@@ -1,0 +1,51 @@
+// What `on_error` sees of a WAMP operation that failed (behaviour §4): faults in, `action.error` out.
+// Their messages are the bridge's, for clients to read.
+
+import { ownValue } from '../../spec/expression/lookup.ts'
+import { boundMessage } from '../../spec/expression/errors.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { WampFault } from '../wamp/wamp-session.ts'
+import { gatewayError } from './forward-failure.ts'
+import type { ActionError, Exchange, Perform } from './performer.ts'
+
+/** @param statusCodes the operation's merged map; what it does not name is 500 */
+export const faultError = (fault: WampFault, statusCodes: ValueMap): ActionError => {
+  const status = ownValue(statusCodes, fault.uri)
+  return {
+    error_uri: fault.uri,
+    args: fault.args,
+    kwargs: fault.kwargs,
+    details: fault.details,
+    status_code: typeof status === 'number' ? status : 500,
+    headers: {},
+    body: '',
+    message: boundMessage(fault.message),
+  }
+}
+
+export const overdueError = (statusCodes: ValueMap): ActionError =>
+  gatewayError('svc.error.timeout', 'The WAMP operation took too long.', statusCodes)
+
+export const overloadedError = (statusCodes: ValueMap): ActionError =>
+  gatewayError('svc.error.overloaded', 'Too many WAMP operations are in flight.', statusCodes)
+
+/** A fault that is thrown before anything is under way fails the action; all else is thrown on. */
+export const failingOnFaults =
+  (perform: Perform): Perform =>
+  (exchange) => {
+    try {
+      perform(exchange)
+    } catch (error) {
+      if (!(error instanceof WampFault)) throw error
+      exchange.fail(faultError(error, exchange.context.status_codes))
+    }
+  }
+
+/** What was rejected or thrown while the operation was under way: a fault fails it, all else is a bug. */
+export const failExchange = (exchange: Exchange, error: unknown): void => {
+  if (error instanceof WampFault) {
+    exchange.fail(faultError(error, exchange.context.status_codes))
+    return
+  }
+  exchange.refuse(error instanceof Error ? error : new Error(String(error), { cause: error }))
+}

@@ -1,0 +1,38 @@
+// The `wamp_register` action (behaviour §4): an operation in, a performer out that registers a procedure
+// whose invocations are posted to the URL in `kwargs.callback`.
+
+import type { CompiledOperation, WampRegisterAction } from '../../spec/compiled.ts'
+import { prepareLimits } from './call-limits.ts'
+import { callbackOf } from './callback-url.ts'
+import type { Perform } from './performer.ts'
+import type { WampEnvironment } from './wamp-environment.ts'
+import { failingOnFaults } from './wamp-failure.ts'
+import { runOperation } from './wamp-operation.ts'
+import { prepareWampRequest } from './wamp-request.ts'
+
+/** @throws (the performer) ExpressionError */
+export const prepareWampRegister = (
+  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampRegisterAction },
+  environment: WampEnvironment,
+): Perform => {
+  const { client, callbacks, realm, realmUri, callTimeoutMs } = environment
+  const reader = prepareWampRequest('register', action)
+  const timesOf = prepareLimits(limits, callTimeoutMs)
+  return failingOnFaults((exchange) => {
+    const evaluated = reader.evaluate(exchange.context)
+    const times = timesOf(exchange.context)
+    const { uri, options, kwargs } = reader.check(evaluated)
+    const url = callbackOf(kwargs, realm(), realmUri)
+    runOperation(exchange, environment, options.timeoutMs || times.timeoutMs, {
+      start: () =>
+        client().register({
+          procedure: uri,
+          options: options.sent,
+          handler: callbacks.invocations({ url, rules: realm, timeoutMs: callTimeoutMs }),
+          callback: url.shown,
+        }),
+      view: ({ id }) => ({ registration_id: id }),
+      undo: ({ id }) => client().release('registration', id),
+    })
+  })
+}

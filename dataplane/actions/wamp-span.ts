@@ -1,0 +1,71 @@
+// The time that a WAMP operation is under way for one exchange: it holds a place in the quota, a deadline
+// on the shared wheel and an ear at the client, and lets all three go together, once.
+
+import type { Deadlines, Timed } from '../upstream/deadlines.ts'
+import type { Exchange } from './performer.ts'
+import type { CallQuota } from './wamp-quota.ts'
+
+export interface SpanOwner {
+  /** Time is up; the span has ended. */
+  onOverdue(): void
+  /** The client has gone, or the gateway gives up; the span has ended. Nothing is written any more. */
+  onGone(): void
+}
+
+export interface SpanTools {
+  readonly calls: CallQuota
+  readonly deadlines: Deadlines
+}
+
+export class Span implements Timed {
+  due = 0
+  slot = -1
+  readonly #exchange: Exchange
+  readonly #owner: SpanOwner
+  readonly #tools: SpanTools
+  #isOpen = false
+
+  constructor(exchange: Exchange, tools: SpanTools, owner: SpanOwner) {
+    this.#exchange = exchange
+    this.#tools = tools
+    this.#owner = owner
+  }
+
+  /** False: the quota is used up, and nothing has begun. */
+  begin(timeoutMs: number): boolean {
+    const { calls, deadlines } = this.#tools
+    if (!calls.tryEnter()) return false
+    this.#isOpen = true
+    this.due = deadlines.dueIn(timeoutMs)
+    deadlines.add(this)
+    this.#exchange.onCancel(this.#onCancel)
+    return true
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Time starts anew. */
+  extend(timeoutMs: number): void {
+    this.due = this.#tools.deadlines.dueIn(timeoutMs)
+  }
+
+  /** True once: the outcome may be reported. */
+  end(): boolean {
+    if (!this.#isOpen) return false
+    this.#isOpen = false
+    this.#tools.deadlines.remove(this)
+    this.#tools.calls.leave()
+    this.#exchange.onCancel(undefined)
+    return true
+  }
+
+  expire(): void {
+    if (this.end()) this.#owner.onOverdue()
+  }
+
+  readonly #onCancel = (): void => {
+    if (this.end()) this.#owner.onGone()
+  }
+}

@@ -1,0 +1,82 @@
+// The `wamp_subscribe` action (behaviour §4): an operation in, a performer out that answers with the events
+// of a topic, or, where `kwargs.callback` names a URL, has them posted there until they are unsubscribed.
+
+import type { CompiledOperation, WampSubscribeAction } from '../../spec/compiled.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { WampEvent } from '../wamp/wamp-session.ts'
+import { prepareLimits } from './call-limits.ts'
+import { callbackOf, refuseOthers } from './callback-url.ts'
+import type { Exchange, Perform } from './performer.ts'
+import type { WampEnvironment } from './wamp-environment.ts'
+import { failingOnFaults } from './wamp-failure.ts'
+import { runOperation } from './wamp-operation.ts'
+import { prepareWampRequest, type WampRequest } from './wamp-request.ts'
+import { Streaming, type StreamTools } from './wamp-stream.ts'
+
+/** @throws (the performer) ExpressionError, GatewayError `svc.error.not_acceptable` */
+export const prepareWampSubscribe = (
+  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampSubscribeAction },
+  environment: WampEnvironment,
+): Perform => {
+  const { client, calls, deadlines } = environment
+  const tools: StreamTools = { client, calls, deadlines, view: rememberingView() }
+  const reader = prepareWampRequest('subscribe', action)
+  const timesOf = prepareLimits(limits, environment.callTimeoutMs)
+  return failingOnFaults((exchange) => {
+    const evaluated = reader.evaluate(exchange.context)
+    const times = timesOf(exchange.context)
+    const request = reader.check(evaluated)
+    const timeoutMs = request.options.timeoutMs || times.timeoutMs
+    if (Object.hasOwn(request.kwargs, 'callback')) {
+      subscribeCallback(exchange, environment, request, timeoutMs)
+      return
+    }
+    refuseOthers(request.kwargs)
+    if (exchange.eventStreams === 'refused') throw notAcceptable()
+    new Streaming(exchange, tools).start(
+      { uri: request.uri, options: request.options.sent },
+      timeoutMs,
+    )
+  })
+}
+
+const subscribeCallback = (
+  exchange: Exchange,
+  environment: WampEnvironment,
+  { uri, options, kwargs }: WampRequest,
+  timeoutMs: number,
+): void => {
+  const { client, callbacks, realm, callTimeoutMs } = environment
+  const url = callbackOf(kwargs, realm(), environment.realmUri)
+  runOperation(exchange, environment, timeoutMs, {
+    start: () =>
+      client().subscribe({
+        topic: uri,
+        options: options.sent,
+        onEvent: callbacks.events({ url, rules: realm, timeoutMs: callTimeoutMs }),
+        callback: url.shown,
+      }),
+    view: ({ id }) => ({ subscription_id: id }),
+    undo: ({ id }) => client().release('subscription', id),
+  })
+}
+
+const notAcceptable = (): GatewayError =>
+  new GatewayError('svc.error.not_acceptable', 'None of the types in Accept can be served here', {
+    description: 'This operation serves text/event-stream.',
+  })
+
+/** Followers of a topic are told of the same event object one after the other. */
+const rememberingView = (): ((event: WampEvent) => ValueMap) => {
+  let last: WampEvent | undefined
+  let view: ValueMap = {}
+  return (event) => {
+    if (event !== last) {
+      const { publicationId, args, kwargs, details } = event
+      view = { publication_id: publicationId, args, kwargs, details }
+      last = event
+    }
+    return view
+  }
+}
