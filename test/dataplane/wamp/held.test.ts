@@ -1,0 +1,386 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Held, HeldListing, Registration } from '../../../dataplane/wamp/wamp-client.ts'
+import { WampFault, type WampEvent } from '../../../dataplane/wamp/wamp-session.ts'
+import type { Payload } from '../../../dataplane/wamp/wire.ts'
+import { eventually } from '../../support/eventually.ts'
+import {
+  change,
+  faultOf,
+  joinedScene,
+  linkAt,
+  REALM,
+  realm,
+  type Scene,
+  turn,
+  URL_TWO,
+} from './scripted-links.ts'
+
+const CALLBACK = 'https://hooks.acme.com/add'
+const ANSWER: Payload = { args: [42], kwargs: {} }
+
+const register = (scene: Scene, more: Partial<Registration> = {}): Promise<Held> =>
+  scene.bridge.clientOf(REALM).register({
+    procedure: 'com.acme.add',
+    options: {},
+    callback: CALLBACK,
+    handler: () => Promise.resolve(ANSWER),
+    ...more,
+  })
+
+const subscribe = (
+  scene: Scene,
+  onEvent: (event: WampEvent) => void = () => undefined,
+  topic = 'com.acme.topic',
+): Promise<Held> =>
+  scene.bridge.clientOf(REALM).subscribe({ topic, options: {}, callback: CALLBACK, onEvent })
+
+const listings = (scene: Scene): readonly HeldListing[] =>
+  scene.bridge.status().flatMap(({ held }) => held)
+
+const activity = (scene: Scene): readonly boolean[] =>
+  listings(scene).map(({ isActive }) => isActive)
+
+const exists = new WampFault('wamp.error.procedure_already_exists', 'taken')
+const KINDS = [
+  ['registration', register, 'register com.acme.add', 'unregister com.acme.add'],
+  ['subscription', subscribe, 'subscribe com.acme.topic', 'unsubscribe com.acme.topic'],
+] as const
+
+describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
+  it('is with the router when its id is told, and listed', async () => {
+    const scene = joinedScene({}, { random: () => 0.5 })
+    const { id } = await hold(scene)
+    const status = scene.statusCalls()
+    await turn()
+
+    expect(id).toBe(2 ** 52)
+    expect(scene.session.asked).toEqual([asked])
+    expect(listings(scene)).toEqual([
+      {
+        kind,
+        id,
+        uri: asked.split(' ')[1],
+        match: 'exact',
+        callback: CALLBACK,
+        isActive: true,
+      },
+    ])
+    expect(scene.statusCalls()).toBeGreaterThan(status)
+  })
+
+  it.each([
+    [0, 1],
+    [1 - 2 ** -53, Number.MAX_SAFE_INTEGER],
+  ])('randomness %d gives id %d', async (random, expected) => {
+    const scene = joinedScene({}, { random: () => random })
+
+    expect((await hold(scene)).id).toBe(expected)
+  })
+
+  it('has an id of its own, whatever the randomness', async () => {
+    const scene = joinedScene({}, { random: () => 1 - 2 ** -53 })
+    const ids = [await hold(scene), await hold(scene), await hold(scene)].map(({ id }) => id)
+
+    expect(ids).toEqual([Number.MAX_SAFE_INTEGER, 1, 2])
+  })
+
+  it('is refused by the router: its fault, nothing held', async () => {
+    const scene = joinedScene()
+    scene.answer = () => exists
+
+    const fault = await faultOf(() => hold(scene))
+
+    expect(fault).toBe(exists)
+    expect(listings(scene)).toEqual([])
+  })
+
+  it('is not held when the router goes away before it has answered', async () => {
+    const scene = joinedScene()
+    scene.answer = () => new Promise(() => undefined)
+    const held = faultOf(() => hold(scene))
+    scene.link.lose()
+    scene.answer = () => undefined
+    const fault = await held
+    const again = scene.link.join()
+    await turn()
+
+    expect(fault.uri).toBe('wamp.error.net_failure')
+    expect(listings(scene)).toEqual([])
+    expect(again.asked).toEqual([])
+  })
+
+  it('keeps its id over a reconnect', async () => {
+    const scene = joinedScene()
+    const { id } = await hold(scene)
+    scene.link.lose()
+    const away = activity(scene)
+    const again = scene.link.join()
+    await turn()
+
+    expect(away).toEqual([false])
+    expect(again.asked).toEqual([asked])
+    expect(listings(scene)).toMatchObject([{ id, isActive: true }])
+  })
+
+  it('is asked for again when a later router refuses it', async () => {
+    const scene = joinedScene()
+    await hold(scene)
+    scene.link.lose()
+    scene.answer = () => exists
+    const again = scene.link.join()
+    await eventually(() => {
+      expect(again.asked.length).toBeGreaterThan(1)
+    })
+    const refused = activity(scene)
+    scene.answer = () => undefined
+    await eventually(() => {
+      expect(activity(scene)).toEqual([true])
+    })
+
+    expect(refused).toEqual([false])
+    expect(scene.logged.filter((line) => line.includes('was refused'))).toHaveLength(1)
+  })
+
+  it('does not wait for its pause when the router comes back', async () => {
+    const scene = joinedScene({}, { random: () => 0.5 })
+    await hold(scene)
+    scene.link.lose()
+    scene.answer = () => exists
+    scene.link.join()
+    await turn()
+    scene.link.lose()
+    scene.answer = () => undefined
+    const again = scene.link.join()
+    await turn()
+
+    expect(again.asked).toEqual([asked])
+    expect(activity(scene)).toEqual([true])
+  })
+
+  it('is released', async () => {
+    const scene = joinedScene({ lingerMs: 1 })
+    const { id } = await hold(scene)
+    const other = await scene.bridge.releaseHere(
+      REALM,
+      kind === 'registration' ? 'subscription' : 'registration',
+      id,
+    )
+    const released = await scene.bridge.clientOf(REALM).release(kind, id)
+    const again = await scene.bridge.releaseHere(REALM, kind, id)
+
+    expect([other, released, again]).toEqual([false, true, false])
+    expect(listings(scene)).toEqual([])
+    expect(scene.elsewhere).toEqual([])
+    await eventually(() => {
+      expect(scene.session.asked).toEqual([asked, ended])
+    })
+  })
+
+  it('is released also when the router will not end it', async () => {
+    const scene = joinedScene({ lingerMs: 1 })
+    const { id } = await hold(scene)
+    scene.answer = () => new WampFault('wamp.error.no_such_registration', 'never heard of it')
+
+    expect(await scene.bridge.releaseHere(REALM, kind, id)).toBe(true)
+    await eventually(() => {
+      expect(scene.session.asked).toEqual([asked, ended])
+    })
+    expect(listings(scene)).toEqual([])
+  })
+
+  it('is released while the router is away', async () => {
+    const scene = joinedScene()
+    const { id } = await hold(scene)
+    scene.link.lose()
+    const released = await scene.bridge.clientOf(REALM).release(kind, id)
+    const again = scene.link.join()
+    await turn()
+
+    expect(released).toBe(true)
+    expect(again.asked).toEqual([])
+  })
+
+  it.each([
+    [4711, true],
+    [4712, false],
+  ])('of another process: %d', async (id, expected) => {
+    const scene = joinedScene()
+
+    expect(await scene.bridge.clientOf(REALM).release(kind, id)).toBe(expected)
+    expect(scene.elsewhere).toEqual([`${REALM} ${kind} ${id}`])
+  })
+
+  it.each([
+    ['its realm is deleted', change({ deleted: [REALM] })],
+    ['the last document goes', change({ remove: ['orders'] })],
+  ])('ends when %s', async (_what, gone) => {
+    const scene = joinedScene()
+    const { id } = await hold(scene)
+    scene.bridge.follow(gone)
+    await turn()
+
+    expect(scene.logged.at(-1)).toContain('for callbacks end')
+    expect(scene.session.asked).toEqual([asked, ended])
+    expect(await scene.bridge.releaseHere(REALM, kind, id)).toBe(false)
+  })
+
+  it('is not held when its realm goes before the router has answered', async () => {
+    const scene = joinedScene()
+    let acknowledge = (): void => undefined
+    scene.answer = (operation) =>
+      operation === 'register' || operation === 'subscribe'
+        ? new Promise((resolve) => {
+            acknowledge = resolve
+          })
+        : undefined
+    const held = faultOf(() => hold(scene))
+    scene.bridge.follow(change({ deleted: [REALM] }))
+    acknowledge()
+
+    expect((await held).uri).toBe('wamp.error.no_such_realm')
+    await eventually(() => {
+      expect(scene.session.asked).toEqual([asked, ended])
+    })
+  })
+
+  it('moves to the links of a changed record', async () => {
+    const scene = joinedScene()
+    const { id } = await hold(scene)
+    scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    const next = linkAt(scene, 1).join()
+    await turn()
+
+    expect(scene.session.asked).toEqual([asked, ended])
+    expect(next.asked).toEqual([asked])
+    expect(listings(scene)).toMatchObject([{ id, isActive: true }])
+    expect(await scene.bridge.clientOf(REALM).release(kind, id)).toBe(true)
+  })
+
+  it('is one of at most 1,000', async () => {
+    const scene = joinedScene()
+    const all = await Promise.all(Array.from({ length: 1000 }, () => hold(scene)))
+    const fault = await faultOf(() => hold(scene))
+    await scene.bridge.releaseHere(REALM, kind, all[0]?.id ?? 0)
+    const next = await hold(scene)
+
+    expect(fault).toMatchObject({ uri: 'svc.error.overloaded', wasSent: false })
+    expect(next.id).toBeGreaterThan(0)
+  })
+})
+
+describe('registrations', () => {
+  it('answer invocations, also those of later sessions', async () => {
+    const scene = joinedScene()
+    await register(scene)
+    const first = await scene.session.invoke('com.acme.add')
+    scene.link.lose()
+    const again = scene.link.join()
+    await turn()
+
+    expect([first, await again.invoke('com.acme.add')]).toEqual([ANSWER, ANSWER])
+  })
+
+  it('hand on what a handler rejects with', async () => {
+    const scene = joinedScene()
+    await register(scene, { handler: () => Promise.reject(exists) })
+
+    expect(await faultOf(() => scene.session.invoke('com.acme.add'))).toBe(exists)
+  })
+
+  it('end at the old session before they begin at the new one', async () => {
+    const scene = joinedScene()
+    await register(scene)
+    let release = (): void => undefined
+    scene.answer = (operation) =>
+      operation === 'unregister'
+        ? new Promise((resolve) => {
+            release = resolve
+          })
+        : undefined
+    scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    const next = linkAt(scene, 1).join()
+    await turn()
+    const before = [...next.asked]
+    release()
+    await turn()
+
+    expect(before).toEqual([])
+    expect(next.asked).toEqual(['register com.acme.add'])
+  })
+
+  it('keep a replaced session open until they have answered', async () => {
+    const scene = joinedScene()
+    let finish: (answer: Payload) => void = () => undefined
+    await register(scene, {
+      handler: () =>
+        new Promise((resolve) => {
+          finish = resolve
+        }),
+    })
+    const answer = scene.session.invoke('com.acme.add')
+    scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    linkAt(scene, 1).join()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const isOpen = !scene.link.isClosed
+    finish(ANSWER)
+
+    expect([isOpen, await answer]).toEqual([true, ANSWER])
+    await eventually(() => {
+      expect(scene.link.isClosed).toBe(true)
+    })
+  })
+
+  it('show how they match', async () => {
+    const scene = joinedScene()
+    await register(scene, { options: { match: 'prefix' } })
+
+    expect(listings(scene)[0]?.match).toBe('prefix')
+  })
+
+  it('survive a router that moves while it is asked for the first time', async () => {
+    const scene = joinedScene()
+    let acknowledge = (): void => undefined
+    scene.answer = (operation) =>
+      operation === 'register'
+        ? new Promise((resolve) => {
+            acknowledge = resolve
+          })
+        : undefined
+    const held = register(scene)
+    scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    scene.answer = (operation) =>
+      operation === 'register' || operation === 'unregister' ? undefined : exists
+    const next = linkAt(scene, 1).join()
+    acknowledge()
+    const { id } = await held
+    await turn()
+
+    expect(next.asked).toEqual(['register com.acme.add'])
+    expect(scene.session.asked).toEqual(['register com.acme.add', 'unregister com.acme.add'])
+    expect(listings(scene)).toMatchObject([{ id, isActive: true }])
+  })
+})
+
+describe('subscriptions', () => {
+  it('share the router subscription of a topic with its followers', async () => {
+    const scene = joinedScene()
+    const seen: WampEvent[] = []
+    await subscribe(scene, (event) => seen.push(event))
+    await subscribe(scene, (event) => seen.push(event))
+    scene.session.emit('com.acme.topic', 1)
+
+    expect(scene.session.asked).toHaveLength(1)
+    expect(seen).toHaveLength(2)
+    expect(seen[0]).toBe(seen[1])
+  })
+
+  it('hear nothing after their release', async () => {
+    const scene = joinedScene()
+    const seen: WampEvent[] = []
+    const { id } = await subscribe(scene, (event) => seen.push(event))
+    await scene.bridge.releaseHere(REALM, 'subscription', id)
+    scene.session.emit('com.acme.topic', 1)
+
+    expect(seen).toEqual([])
+  })
+})
