@@ -1,0 +1,187 @@
+// One realm: its record and how many documents use it in, its links and where topics and registrations
+// live on them out. It never blocks, and never throws but at who asks for a session.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { BridgeSetup } from './bridge-setup.ts'
+import type { RunningInvocations } from './held-invocations.ts'
+import { HeldList } from './held-list.ts'
+import { obstacleFault, type Obstacle } from './realm-fault.ts'
+import { planLinks, type RealmPlan } from './realm-plan.ts'
+import { RealmPool } from './realm-pool.ts'
+import type { Retirement } from './realm-retirement.ts'
+import { RealmTurns } from './realm-turns.ts'
+import { TopicBoard } from './topic-board.ts'
+import type { RealmBridgeStatus } from './wamp-client.ts'
+import type { WampFault, WampSession } from './wamp-session.ts'
+
+export interface RealmParts {
+  readonly setup: BridgeSetup
+  readonly retirement: Retirement
+  readonly invocations: RunningInvocations
+}
+
+export class RealmBridge {
+  readonly uri: string
+  readonly topics: TopicBoard
+  readonly held: HeldList
+  /** Undefined: the realm is gone, or was never there. */
+  record: RealmRecord | undefined
+  documents = 0
+  readonly #setup: BridgeSetup
+  readonly #retirement: Retirement
+  #isClosed = false
+  #plan: RealmPlan | undefined
+  /** Takes calls. */
+  #serving: RealmPool | undefined
+  /** Opened for a changed record; takes the place of `#serving` when it has joined, or can't. */
+  #next: RealmPool | undefined
+  #handover: NodeJS.Timeout | undefined
+  /** Where topics and registrations live: one joined session of `#serving`. */
+  #home: WampSession | undefined
+
+  constructor(uri: string, { setup, retirement, invocations }: RealmParts) {
+    this.uri = uri
+    this.#setup = setup
+    this.#retirement = retirement
+    const obstacle = (): Obstacle => this.#obstacle()
+    const turns = new RealmTurns(setup.times.acknowledgeMs)
+    const { log, times } = setup
+    this.topics = new TopicBoard({ log, times, turns, realmUri: uri }, obstacle)
+    this.held = new HeldList({ realmUri: uri, setup, turns, invocations }, this.topics, obstacle)
+  }
+
+  /** Nothing is known of it any more, nothing of it is open. */
+  get isIdle(): boolean {
+    return this.record === undefined && this.documents === 0
+  }
+
+  /** Opens, replaces or closes links, as `record` and `documents` now have it. */
+  settle(): void {
+    const plan =
+      this.#isClosed || this.documents === 0 || this.record === undefined
+        ? undefined
+        : planLinks(this.record, this.#setup.extraCa)
+    if (isDeepStrictEqual(plan, this.#plan)) return
+    this.#plan = plan
+    if (plan === undefined) this.#closeLinks()
+    else this.#openLinks(plan)
+    this.#setup.noteStatus()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.settle()
+  }
+
+  /** @throws WampFault, unsent: no session is joined */
+  session(): WampSession {
+    const session = this.#serving?.pick()
+    if (session === undefined) throw this.fault()
+    return session
+  }
+
+  fault(): WampFault {
+    return obstacleFault(this.#obstacle(), this.uri)
+  }
+
+  status(): RealmBridgeStatus | undefined {
+    const pool = this.#next ?? this.#serving
+    if (pool === undefined) return undefined
+    return { realmUri: this.uri, sessions: pool.states(), held: this.held.listings() }
+  }
+
+  #openLinks(plan: RealmPlan): void {
+    const { log, times } = this.#setup
+    log.info('opening sessions with a router', { realmUri: this.uri, pool: plan.pool })
+    const pool = new RealmPool(this.#setup, plan)
+    const replaced = this.#next
+    this.#next = pool
+    pool.open({
+      onJoined: () => {
+        this.#considerHandover()
+        this.#settleHome()
+      },
+      onLost: (session) => {
+        this.#lose(session)
+      },
+      onState: () => {
+        this.#considerHandover()
+        this.#setup.noteStatus()
+      },
+    })
+    if (replaced !== undefined) this.#retirement.retire(replaced)
+    clearTimeout(this.#handover)
+    this.#handover = setTimeout(() => {
+      if (this.#next === pool) this.#handOver(pool)
+    }, times.handoverMs).unref()
+    this.#considerHandover()
+  }
+
+  /** Until the new links have joined, or have failed to, the old ones serve. */
+  #considerHandover(): void {
+    const next = this.#next
+    if (next === undefined) return
+    const isServed = (this.#serving?.joined.length ?? 0) > 0
+    if (!isServed || next.joined.length > 0 || !next.isHopeful) this.#handOver(next)
+  }
+
+  #handOver(next: RealmPool): void {
+    clearTimeout(this.#handover)
+    const before = this.#serving
+    this.#serving = next
+    this.#next = undefined
+    this.#settleHome()
+    if (before !== undefined) this.#retirement.retire(before)
+  }
+
+  #closeLinks(): void {
+    const { uri: realmUri } = this
+    const fault = this.fault()
+    this.#setup.log.info('closing the sessions with a router', { realmUri, reason: fault.message })
+    clearTimeout(this.#handover)
+    const pools = [this.#serving, this.#next]
+    this.#serving = undefined
+    this.#next = undefined
+    this.#home = undefined
+    this.held.dropAll(fault)
+    this.topics.failAll(fault)
+    for (const pool of pools) if (pool !== undefined) this.#retirement.retire(pool)
+  }
+
+  #lose(session: WampSession): void {
+    if (session === this.#home) this.#moveHome(undefined)
+    this.#considerHandover()
+    this.#settleHome()
+  }
+
+  #settleHome(): void {
+    const joined = this.#serving?.joined ?? []
+    if (this.#home !== undefined && joined.includes(this.#home)) return
+    const home = joined[0]
+    if (home !== this.#home) this.#moveHome(home)
+  }
+
+  /** Topics first: what is held looks at them. */
+  #moveHome(home: WampSession | undefined): void {
+    this.#home = home
+    this.topics.moveTo(home)
+    this.held.moveTo(home)
+  }
+
+  #obstacle(): Obstacle {
+    if (this.#isClosed) return 'closed'
+    if (this.record === undefined) return 'no-realm'
+    if (planLinks(this.record, []) === undefined) return 'no-router'
+    if (this.documents === 0) return 'unused'
+    return refusalOf(this.#serving) ?? 'away'
+  }
+}
+
+const refusalOf = (pool: RealmPool | undefined): 'unknown-to-router' | 'refused' | undefined => {
+  const refused = pool?.states().filter(({ state }) => state === 'refused') ?? []
+  if (refused.length === 0) return undefined
+  return refused.some(({ reason }) => reason?.includes('wamp.error.no_such_realm'))
+    ? 'unknown-to-router'
+    : 'refused'
+}

@@ -1,0 +1,56 @@
+// Changes of what is served in, the realms that they touch out, with their records and how many documents
+// use each. Forgets a realm that nobody knows any more; opens nothing.
+
+import { RealmBridge, type RealmParts } from './realm-bridge.ts'
+import type { BridgeChange } from './wamp-client.ts'
+
+export class RealmDirectory {
+  readonly #parts: RealmParts
+  readonly #realms = new Map<string, RealmBridge>()
+  /** Document id → the realm that it uses. */
+  readonly #uses = new Map<string, string>()
+
+  constructor(parts: RealmParts) {
+    this.#parts = parts
+  }
+
+  /** A realm that is not there has no record: it answers that, and is not kept. */
+  find(uri: string): RealmBridge {
+    return this.#realms.get(uri) ?? new RealmBridge(uri, this.#parts)
+  }
+
+  all(): readonly RealmBridge[] {
+    return [...this.#realms.values()]
+  }
+
+  /** The whole change is taken before anybody acts on it: a document may move, a realm come back. */
+  take({ put, remove, realms }: BridgeChange): ReadonlySet<RealmBridge> {
+    const touched = new Set<RealmBridge>()
+    for (const id of remove) this.#use(id, undefined, touched)
+    for (const record of realms.put) this.#kept(record.uri, touched).record = record
+    for (const { id, realmUri, versions } of put)
+      this.#use(id, versions.length === 0 ? undefined : realmUri, touched)
+    for (const uri of realms.delete) this.#kept(uri, touched).record = undefined
+    for (const realm of touched) if (realm.isIdle) this.#realms.delete(realm.uri)
+    return touched
+  }
+
+  #use(id: string, realmUri: string | undefined, touched: Set<RealmBridge>): void {
+    const before = this.#uses.get(id)
+    if (before === realmUri) return
+    if (before !== undefined) this.#kept(before, touched).documents--
+    if (realmUri === undefined) {
+      this.#uses.delete(id)
+      return
+    }
+    this.#uses.set(id, realmUri)
+    this.#kept(realmUri, touched).documents++
+  }
+
+  #kept(uri: string, touched: Set<RealmBridge>): RealmBridge {
+    const realm = this.find(uri)
+    this.#realms.set(uri, realm)
+    touched.add(realm)
+    return realm
+  }
+}
