@@ -1,0 +1,131 @@
+// Real routers come up, stop as they are told, come back where they were, and leave nobody behind, whatever
+// becomes of whoever started them.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { openRawPeer } from '../raw-wamp-peer.ts'
+import { rawSocketAnswers, webSocketAnswers } from './listener-answers.ts'
+import { absenceRow, prepareSuite, START_MS } from './router-under-test.ts'
+import { startRouter, type RealRouter } from './start-router.ts'
+
+const suite = await prepareSuite('nexus')
+
+interface Row {
+  readonly title: string
+  readonly expected: unknown
+  readonly observe: () => unknown
+}
+
+let router: RealRouter
+
+beforeAll(async () => {
+  if (suite.availability.available)
+    router = await startRouter('nexus', { realms: ['com.example.more'] })
+}, START_MS)
+afterAll(async () => {
+  if (suite.availability.available) await router[Symbol.asyncDispose]()
+})
+
+const answers = async (): Promise<unknown> =>
+  Promise.all([webSocketAnswers(router.ports.ws), rawSocketAnswers(router.ports.rawsocket)])
+
+/** A program of its own that runs a router, as a test worker does. */
+const PROGRAM = join(import.meta.dirname, 'router-program.ts')
+
+const endsWithItsStarter = async (signal: NodeJS.Signals): Promise<unknown> => {
+  const starter = spawn(process.execPath, [PROGRAM, 'start', 'nexus'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = (await once(createInterface({ input: starter.stdout }), 'line')) as [string]
+  const { pid } = JSON.parse(line) as { readonly pid: number }
+  const before = isAlive(pid)
+  starter.kill(signal)
+  await once(starter, 'close')
+  await eventually(() => {
+    expect(isAlive(pid)).toBe(false)
+  })
+  return { before }
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const ROWS: readonly Row[] = [
+  {
+    title: 'anyone may join the realms that were asked for',
+    expected: true,
+    observe: async () => {
+      await using peer = await openRawPeer({ url: router.ws, realm: 'com.example.more' })
+      return peer.sessionId > 0
+    },
+  },
+  {
+    title: 'stops, and starts again on the same ports as another process',
+    expected: { stopped: [false, false], again: [true, true], isOther: true },
+    observe: async () => {
+      const { pid } = router
+      await router.stop()
+      await router.stop()
+      const stopped = await answers()
+      await router.restart()
+      return { stopped, again: await answers(), isOther: router.pid !== pid }
+    },
+  },
+  {
+    title: 'kill -9 closes connections at once',
+    expected: true,
+    observe: async () => {
+      await using peer = await openRawPeer({ url: router.rawsocket, realm: 'com.example.more' })
+      await router.stop({ kill: true })
+      const hasEnded = await peer.endsWithin(2000)
+      await router.restart()
+      return hasEnded
+    },
+  },
+  {
+    title: 'frozen: connections stay and nothing moves; thawed: it goes on',
+    expected: { ended: false, thawed: [true, true] },
+    observe: async () => {
+      await using peer = await openRawPeer({ url: router.rawsocket, realm: 'com.example.more' })
+      router.freeze()
+      peer.send([48, 1, {}, 'com.example.nobody'])
+      const ended = await peer.endsWithin(100)
+      router.thaw()
+      await peer.answerTo([48, 1])
+      return { ended, thawed: await answers() }
+    },
+  },
+  {
+    title: 'ends with the process that started it, in order',
+    expected: { before: true },
+    observe: () => endsWithItsStarter('SIGTERM'),
+  },
+  {
+    title: 'ends with the process that started it, killed',
+    expected: { before: true },
+    observe: () => endsWithItsStarter('SIGKILL'),
+  },
+]
+
+it.each(suite.availability.available ? ROWS : [absenceRow('nexus', suite.availability.why)])(
+  '$title',
+  async ({ observe, expected }) => {
+    expect(await observe()).toEqual(expected)
+  },
+  START_MS,
+)
+
+it('says why it did not start', async () => {
+  if (!suite.availability.available) return
+  await expect(startRouter('nexus', { config: { deny: 'no list' } })).rejects.toThrow(/json/)
+})
