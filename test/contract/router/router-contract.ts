@@ -1,0 +1,32 @@
+// The whole contract as one table of groups: what every router test file holds its router to.
+
+import { absenceRow, type RouterSuite } from '../../support/routers/router-under-test.ts'
+import { CALL_CASES } from './cases/call-cases.ts'
+import { CANCEL_CASES } from './cases/cancel-cases.ts'
+import { END_CASES } from './cases/end-cases.ts'
+import { HOSTILE_CASES } from './cases/hostile-cases.ts'
+import { PUBLICATION_CASES } from './cases/publication-cases.ts'
+import { REGISTRATION_CASES } from './cases/registration-cases.ts'
+import { SESSION_CASES } from './cases/session-cases.ts'
+import { SIZE_CASES } from './cases/size-cases.ts'
+import { VALUE_CASES } from './cases/value-cases.ts'
+import { type ContractCase, type ContractRow, rowsOf } from './contract-case.ts'
+
+/** The last one ends every session. */
+const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
+  sessions: SESSION_CASES,
+  calls: CALL_CASES,
+  cancelling: CANCEL_CASES,
+  registrations: REGISTRATION_CASES,
+  publications: PUBLICATION_CASES,
+  values: VALUE_CASES,
+  sizes: SIZE_CASES,
+  'what clients get wrong': HOSTILE_CASES,
+  'its end': END_CASES,
+}
+
+/** Rows for `it.each`: what is observed must equal what is expected. */
+export const contractRows = (suite: RouterSuite): readonly ContractRow[] =>
+  suite.availability.available
+    ? Object.entries(GROUPS).flatMap(([group, cases]) => rowsOf(group, cases, suite))
+    : [absenceRow(suite.name, suite.availability.why)]
