@@ -3,11 +3,12 @@
 import { checkHeaders } from './compile-headers.ts'
 import type { CompiledAction } from './compiled.ts'
 import { METHODS, type Method } from './document.ts'
+import { ownValue } from './expression/lookup.ts'
 import { constant, type Template } from './expression/template.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readOneOf, readShape, readText, readTextOrWait } from './folded.ts'
 import { childPointer } from './problem.ts'
-import { isWampUri } from './wamp-uri.ts'
+import { isWampPattern, type WampMatch } from './wamp-uri.ts'
 
 type Compiler = (map: FoldedMap, findings: Findings) => CompiledAction | undefined
 type TypeName = Exclude<CompiledAction['type'], 'empty'>
@@ -114,7 +115,8 @@ const withUri = (
   const uri = requiredText(map, names, findings)
   const parts = wampParts(map, findings)
   if (uri === undefined) return undefined
-  checkUri(uri, childPointer(map.pointer, presentName(map, names)), findings)
+  const match = isPattern(type) ? matchOf(parts.options) : 'exact'
+  checkUri(uri, match, childPointer(map.pointer, presentName(map, names)), findings)
   return { type, uri, ...parts }
 }
 
@@ -126,17 +128,34 @@ const withOptionalUri = (
 ): CompiledAction => {
   const name = presentName(map, names)
   const uri = textMember(map, name, findings)
-  if (uri !== undefined) checkUri(uri, childPointer(map.pointer, name), findings)
+  if (uri !== undefined) checkUri(uri, 'wildcard', childPointer(map.pointer, name), findings)
   return { type, ...(uri === undefined ? {} : { uri }), ...wampParts(map, findings) }
 }
 
-const checkUri = (uri: Template, pointer: string, findings: Findings): void => {
-  if (uri.kind === 'constant' && typeof uri.value === 'string' && !isWampUri(uri.value))
-    findings.problem(
-      'invalid_value',
-      pointer,
-      'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
-    )
+const isPattern = (type: UriType): boolean => type === 'wamp_subscribe' || type === 'wamp_register'
+
+/** What `options.match` says; the loosest where only the request knows. */
+const matchOf = (options: Template): WampMatch => {
+  const match = optionOf(options, 'match')
+  if (match?.kind !== 'constant') return match === undefined ? 'exact' : 'wildcard'
+  return match.value === 'prefix' || match.value === 'wildcard' ? match.value : 'exact'
+}
+
+const optionOf = (options: Template, name: string): Template | undefined => {
+  if (options.kind === 'map') return options.entries.find(([key]) => key === name)?.[1]
+  if (options.kind !== 'constant') return options
+  const value = ownValue(options.value, name)
+  return value === undefined ? undefined : constant(value)
+}
+
+const checkUri = (uri: Template, match: WampMatch, pointer: string, findings: Findings): void => {
+  if (uri.kind !== 'constant' || typeof uri.value !== 'string') return
+  if (isWampPattern(uri.value, match)) return
+  findings.problem(
+    'invalid_value',
+    pointer,
+    'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
+  )
 }
 
 const presentName = (map: FoldedMap, names: readonly string[]): string =>

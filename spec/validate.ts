@@ -7,7 +7,7 @@ import type { Problem } from './problem.ts'
 import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
 import { problemsOf } from './validate-faults.ts'
 import type { Place } from './validate-messages.ts'
-import { isWampUri } from './wamp-uri.ts'
+import { isWampPattern, isWampUri } from './wamp-uri.ts'
 
 export type Validation =
   | { readonly ok: true; readonly document: ApiDocument }
@@ -30,7 +30,11 @@ export interface SchemaJudge {
 export const createSchemaJudge = (schema: { readonly $id: string }): SchemaJudge => {
   const ajv = new Ajv2020({
     schemas: [schema],
-    formats: { 'wamp-uri': isWampUri },
+    formats: {
+      'wamp-uri': isWampUri,
+      // Which parts may be empty depends on the options: the compiler looks there.
+      'wamp-pattern': (text: string) => isWampPattern(text, 'wildcard'),
+    },
     allErrors: true,
     verbose: true,
     messages: false,

@@ -289,7 +289,7 @@ describe.each([
   )
 
   it('is valid by its meta-schema', () => {
-    const ajv = new Ajv2020({ formats: { 'wamp-uri': true } })
+    const ajv = new Ajv2020({ formats: { 'wamp-uri': true, 'wamp-pattern': true } })
     expect(ajv.validateSchema(schema)).toBe(true)
   })
 

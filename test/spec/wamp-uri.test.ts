@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { isWampUri } from '../../spec/wamp-uri.ts'
+import { isWampPattern, isWampUri, type WampMatch } from '../../spec/wamp-uri.ts'
 
 describe('isWampUri', () => {
   it.each([
@@ -13,10 +13,45 @@ describe('isWampUri', () => {
     expect(isWampUri(uri)).toBe(true)
   })
 
-  it.each(['', '.', 'a.', '.a', 'a..b', 'a b', 'a\tb', 'a\n', 'a\u00a0b', 'a#b', '#'])(
-    'refuses %j',
-    (uri) => {
-      expect(isWampUri(uri)).toBe(false)
-    },
-  )
+  it.each([
+    '',
+    '.',
+    'a.',
+    '.a',
+    'a..b',
+    'a b',
+    'a\tb',
+    'a\n',
+    'a\u00a0b',
+    'a#b',
+    '#',
+    'a\u001cb',
+    'a\u0085b',
+    'a\u0000',
+  ])('refuses %j', (uri) => {
+    expect(isWampUri(uri)).toBe(false)
+  })
+})
+
+describe('isWampPattern', () => {
+  it.each<[string, WampMatch, boolean]>([
+    ['a.b', 'exact', true],
+    ['a.', 'exact', false],
+    ['a..b', 'exact', false],
+    ['a.b', 'prefix', true],
+    ['a.', 'prefix', true],
+    ['a..', 'prefix', false],
+    ['.', 'prefix', false],
+    ['', 'prefix', false],
+    ['a b.', 'prefix', false],
+    ['a.b', 'wildcard', true],
+    ['a..b', 'wildcard', true],
+    ['.b.', 'wildcard', true],
+    ['..', 'wildcard', true],
+    ['', 'wildcard', false],
+    ['a..b#', 'wildcard', false],
+    ['a. .b', 'wildcard', false],
+  ])('%j as %s: %s', (text, match, expected) => {
+    expect(isWampPattern(text, match)).toBe(expected)
+  })
 })
