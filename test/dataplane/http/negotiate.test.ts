@@ -4,6 +4,7 @@ import {
   orderOffers,
   pickContentType,
   pickLanguage,
+  rateEventStream,
   refusalType,
 } from '../../../dataplane/http/negotiate.ts'
 import type { ContentType } from '../../../spec/compiled.ts'
@@ -54,6 +55,46 @@ describe('pickContentType', () => {
 
   it('reads a header of a megabyte in one pass', () => {
     expect(pickContentType(`${';'.repeat(1_000_000)},${JSON_TYPE}`, BOTH)).toBe(JSON_TYPE)
+  })
+})
+
+describe('rateEventStream', () => {
+  const EVENTS = 'text/event-stream'
+
+  it.each<[string | undefined, ReturnType<typeof rateEventStream>]>([
+    [undefined, 'accepted'],
+    ['', 'accepted'],
+    ['*/*', 'accepted'],
+    ['*/*;q=0.1', 'accepted'],
+    [EVENTS, 'preferred'],
+    ['Text/Event-Stream; charset=utf-8', 'preferred'],
+    [`${EVENTS};q=0.1`, 'preferred'],
+    ['text/*', 'preferred'],
+    ['text/*, application/*;q=0.9', 'preferred'],
+    [`${EVENTS}, */*;q=0.5`, 'preferred'],
+    [`${EVENTS}, ${JSON_TYPE};q=0.9, ${MSGPACK};q=0.8`, 'preferred'],
+    [`${EVENTS}, ${JSON_TYPE}`, 'accepted'],
+    [`${EVENTS}, */*`, 'accepted'],
+    [`${EVENTS};q=0.9, ${MSGPACK}`, 'accepted'],
+    [`${EVENTS};q=0.9, ${JSON_TYPE};q=0.1, ${MSGPACK}`, 'accepted'],
+    [`${EVENTS}, application/*;q=0`, 'preferred'],
+    ['*/*, application/*;q=0.1', 'preferred'],
+    ['text/html, */*;q=0.1', 'accepted'],
+    [JSON_TYPE, 'refused'],
+    ['application/*', 'refused'],
+    ['text/html', 'refused'],
+    [`${EVENTS};q=0`, 'refused'],
+    [`${EVENTS};q=0, */*`, 'refused'],
+    ['text/*;q=0, */*', 'refused'],
+    ['*/*;q=0', 'refused'],
+    [`${EVENTS};q=x`, 'refused'],
+    ['constructor', 'refused'],
+  ])('%p', (accept, expected) => {
+    expect(rateEventStream(accept, BOTH)).toBe(expected)
+  })
+
+  it('beside nothing else, whatever is accepted is preferred', () => {
+    expect(rateEventStream('text/html, */*;q=0.1', [])).toBe('preferred')
   })
 })
 
