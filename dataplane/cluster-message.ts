@@ -2,9 +2,11 @@
 
 import type { Address } from '../telemetry/settings-table.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
+import type { HeldName } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { ListenerName } from './listeners.ts'
 import type { ServingChange } from './store/serving.ts'
+import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
 
 /** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
 export type ToWorker =
@@ -14,6 +16,10 @@ export type ToWorker =
   | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
   /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
   | { readonly kind: 'measure'; readonly task: number }
+  /** Likewise, answered by `released`: does this worker hold it? Then it lets go. */
+  | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
+  /** Answers the worker's own `release`. */
+  | { readonly kind: 'released'; readonly ask: number; readonly found: boolean }
   | { readonly kind: 'drain' | 'close' | 'abort' }
 
 export type ToPrimary =
@@ -26,6 +32,11 @@ export type ToPrimary =
       readonly isStartError: boolean
     }
   | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
+  | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
+  /** Unasked: the sessions with routers, or what is held for callbacks, are different now. */
+  | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
+  /** Does another worker hold it? Answered by `released` with the same `ask`. */
+  | { readonly kind: 'release'; readonly ask: number; readonly name: HeldName }
 
 /** Where the public listeners are; in `listen`, what to ask for instead of what the settings say. */
 export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>

@@ -2,6 +2,7 @@
 // does not answer in time is killed; one that is gone has no task left.
 
 import type { MetricsState } from '../telemetry/metrics-state.ts'
+import type { HeldName } from './bridge-board.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
 
 /** The parts of `cluster.Worker` that are used. */
@@ -55,13 +56,19 @@ export class ClusterPeer {
     return this.lastMetrics
   }
 
+  /** Out of turn; false where no answer comes in time. */
+  async release(name: HeldName, timeoutMs: number): Promise<boolean> {
+    const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'released' && reply.found
+  }
+
   tell(kind: 'drain' | 'close' | 'abort'): void {
     if (!this.#isGone) this.worker.send({ kind })
   }
 
   /** To be called with every message of the worker. */
   receive(message: ToPrimary): void {
-    this.#waiting.get(message.task)?.(message)
+    if ('task' in message) this.#waiting.get(message.task)?.(message)
   }
 
   /** To be called when the process has ended. */

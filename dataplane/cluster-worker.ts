@@ -2,6 +2,7 @@
 // the primary is gone. Holds no state that the primary does not have.
 
 import type { Log } from '../telemetry/log.ts'
+import type { BridgePeers, HeldName } from './bridge-board.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
 import type { GatewaySettings } from './config.ts'
 import { openListeners, type Listeners } from './listeners.ts'
@@ -18,7 +19,10 @@ export interface WorkerChannel {
 export interface WorkerOptions {
   readonly channel: WorkerChannel
   /** Called once, with the settings of the primary. */
-  readonly create: (settings: GatewaySettings) => Promise<{ parts: ServingParts; log: Log }>
+  readonly create: (
+    settings: GatewaySettings,
+    peers: BridgePeers,
+  ) => Promise<{ parts: ServingParts; log: Log }>
   readonly exit: (code: number) => void
 }
 
@@ -28,10 +32,11 @@ export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
   let listeners: Listeners | undefined
   let closing = false
   let turn = Promise.resolve()
+  const peers = createPeers(channel)
 
   const perform = async (message: ToWorker): Promise<Addresses | undefined> => {
     if (message.kind === 'start') {
-      running = { ...(await create(message.settings)), settings: message.settings }
+      running = { ...(await create(message.settings, peers)), settings: message.settings }
       return undefined
     }
     if (running === undefined) throw new Error('the worker has not started yet')
@@ -50,6 +55,7 @@ export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
   const close = async (): Promise<void> => {
     if (closing) return
     closing = true
+    running?.parts.endStreams()
     await listeners?.close()
     await running?.parts.close()
     exit(0)
@@ -63,8 +69,15 @@ export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
     })
   }
 
+  const release = async (task: number, name: HeldName): Promise<void> => {
+    const found = (await running?.parts.releaseHere(name)) ?? false
+    channel.send?.({ kind: 'released', task, found })
+  }
+
   channel.on('message', (message) => {
-    if ('task' in message && message.kind !== 'measure') {
+    if (message.kind === 'release') void release(message.task, message.name)
+    else if (message.kind === 'released') peers.answer(message.ask, message.found)
+    else if ('task' in message && message.kind !== 'measure') {
       turn = turn.then(() => answer(channel, message.task, () => perform(message)))
     } else if (message.kind === 'measure') void measure(message.task)
     else if (message.kind === 'drain') listeners?.beginDraining()
@@ -91,6 +104,28 @@ const answer = async (
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     channel.send?.({ kind: 'failed', task, message, isStartError: error instanceof StartError })
+  }
+}
+
+/** A question that its primary leaves open: the primary is gone, and so are we soon. */
+const createPeers = (
+  channel: WorkerChannel,
+): BridgePeers & { answer(ask: number, found: boolean): void } => {
+  const asked = new Map<number, (found: boolean) => void>()
+  let next = 1
+  return {
+    statusChanged: (status) => {
+      channel.send?.({ kind: 'bridge', status })
+    },
+    releaseElsewhere: (name) =>
+      new Promise((resolve) => {
+        asked.set(next, resolve)
+        channel.send?.({ kind: 'release', ask: next++, name })
+      }),
+    answer: (ask, found) => {
+      asked.get(ask)?.(found)
+      asked.delete(ask)
+    },
   }
 }
 

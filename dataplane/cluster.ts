@@ -5,6 +5,7 @@ import cluster from 'node:cluster'
 import type { Log } from '../telemetry/log.ts'
 import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
 import { removeStaleSocket, urlOf } from './bind.ts'
+import type { BridgeBoard, HeldName } from './bridge-board.ts'
 import type { Addresses, ToPrimary } from './cluster-message.ts'
 import { ClusterPeer, type TaskOutcome, type WorkerProcess } from './cluster-peer.ts'
 import type { GatewaySettings } from './config.ts'
@@ -18,6 +19,8 @@ export interface ClusterOptions {
   readonly processes: number
   readonly settings: GatewaySettings
   readonly log: Log
+  /** Takes what the workers say of their bridges. */
+  readonly board: BridgeBoard
   /** A worker was lost and is replaced. */
   readonly onRestart?: () => void
   /** Starts a worker; node:cluster's own if left out. */
@@ -67,6 +70,8 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
 
 const TASK_TIMEOUT_MS = 30_000
 const MEASURE_TIMEOUT_MS = 1000
+/** A router may take its time to let go of a registration. */
+const RELEASE_TIMEOUT_MS = 10_000
 /** A worker that lived this long has not failed at its start. */
 const STABLE_MS = 30_000
 const FIRST_RESTART_MS = 100
@@ -182,13 +187,26 @@ class Primary {
       this.#onExit(peer, performance.now() - startedAt)
     })
     worker.on('message', (message: ToPrimary) => {
-      peer.receive(message)
+      this.#receive(peer, message)
     })
     // Queued in one go: whatever is applied from here on comes after what is held now.
     void peer.perform({ kind: 'start', settings })
     void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)
+  }
+
+  #receive(peer: ClusterPeer, message: ToPrimary): void {
+    if (message.kind === 'bridge') this.#options.board.write(peer.worker.id, message.status)
+    else if (message.kind === 'release') void this.#release(peer, message.ask, message.name)
+    else peer.receive(message)
+  }
+
+  /** Of the workers but the one that asks. */
+  async #release(from: ClusterPeer, ask: number, name: HeldName): Promise<void> {
+    const others = [...this.peers.values()].filter((peer) => peer !== from)
+    const found = await Promise.all(others.map((peer) => peer.release(name, RELEASE_TIMEOUT_MS)))
+    if (!from.isGone) from.worker.send({ kind: 'released', ask, found: found.includes(true) })
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskOutcome> {
@@ -201,6 +219,7 @@ class Primary {
   #onExit(peer: ClusterPeer, livedMs: number): void {
     peer.markGone()
     this.peers.delete(peer.worker.id)
+    this.#options.board.erase(peer.worker.id)
     const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
     this.#retired = mergeStates([this.#retired, counted])
     if (this.peers.size === 0) {

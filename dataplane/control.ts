@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import type { Log } from '../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../telemetry/metrics-state.ts'
 import { validate } from '../spec/validate.ts'
+import type { BridgeBoard } from './bridge-board.ts'
 import { type GatewaySettings, isLocal } from './config.ts'
 import { type Listeners, openListeners } from './listeners.ts'
 import { createHealthApp, createManagementApp } from './management/app.ts'
@@ -38,6 +39,8 @@ export interface ControlOptions {
   readonly settings: GatewaySettings
   readonly log: Log
   readonly plane: Plane
+  /** What the WAMP bridges of the plane say. */
+  readonly board: BridgeBoard
   /** Of this process; the plane's own are asked for at scrape. */
   readonly metrics: GatewayMetrics
   readonly isOwnMetricsApart: boolean
@@ -55,6 +58,9 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   validate({})
   const progress: Progress = { snapshot: settings.stateDir === null ? 'off' : 'empty' }
   const store = new Store(await storeOptions(options, readiness, progress))
+  options.board.onChange(() => {
+    store.touch()
+  })
   readiness.restored((await store.restore()).complete)
   if (store.documents().length + store.realms().length > 0) progress.snapshot = 'restored'
   metrics.gauge('snapshot', () => [[{ state: progress.snapshot }, 1]])
@@ -69,7 +75,12 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   return {
     readiness,
     listen: async () => {
-      const onRequest = createManagementApp({ ...probes, store, authorize: access.authorize })
+      const onRequest = createManagementApp({
+        ...probes,
+        store,
+        callbacksOf: (uri) => options.board.heldOf(uri),
+        authorize: access.authorize,
+      })
       listeners = await openListeners({
         settings,
         log,
@@ -93,7 +104,7 @@ interface Progress {
 }
 
 const storeOptions = async (
-  { settings, log, plane, metrics }: ControlOptions,
+  { settings, log, plane, metrics, board }: ControlOptions,
   readiness: Readiness,
   progress: Progress,
 ): Promise<StoreOptions> => {
@@ -105,6 +116,7 @@ const storeOptions = async (
     bootId: randomUUID(),
     manager: settings.managed,
     allowUnmanaged: settings.allowUnmanaged,
+    sessionsOf: (uri) => board.sessionsOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
     observer: {
       item: ({ kind, result }) => {

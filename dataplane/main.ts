@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
 import { readVersion } from '../telemetry/version.ts'
-import { isClusterWorker, startCluster } from './cluster.ts'
+import { BridgeBoard, type BridgePeers, peersOfOne } from './bridge-board.ts'
+import { type ClusterOptions, isClusterWorker, startCluster } from './cluster.ts'
 import { countProcesses } from './cluster-size.ts'
 import { runWorker } from './cluster-worker.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
@@ -18,24 +19,26 @@ import { createServingParts, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { StartError } from './start-error.ts'
 
-const createParts = (settings: GatewaySettings, log: Log): ServingProcess =>
+const createParts = (settings: GatewaySettings, log: Log, peers: BridgePeers): ServingProcess =>
   createServingParts({
     settings,
     log,
+    peers,
     writeLines: (lines) => process.stdout.write(lines),
   })
 
 const serve = async (settings: GatewaySettings): Promise<void> => {
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
   const processes = countProcesses(settings.processes)
-  const parts = processes === 1 ? createParts(settings, log) : undefined
+  const board = new BridgeBoard()
+  const parts = processes === 1 ? createParts(settings, log, peersOfOne(board)) : undefined
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
-      ? startWorkers(processes, settings, log, metrics)
+      ? startWorkers({ processes, settings, log, board }, metrics)
       : serveHere(parts, settings, log)
   const isOwnMetricsApart = parts === undefined
-  const control = await createControl({ settings, log, plane, metrics, isOwnMetricsApart })
+  const control = await createControl({ settings, log, plane, board, metrics, isOwnMetricsApart })
   const publicUrls = await plane.listen()
   const controlUrls = (await control.listen()).urls()
   plane.announce([...Object.values(publicUrls), ...Object.values(controlUrls)])
@@ -59,16 +62,11 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
 }
 
-const startWorkers = (
-  processes: number,
-  settings: GatewaySettings,
-  log: Log,
-  metrics: GatewayMetrics,
-): Plane => {
+const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane => {
   const onRestart = (): void => {
     metrics.count('workerRestarts', {})
   }
-  const plane = startCluster({ processes, settings, log, onRestart })
+  const plane = startCluster({ ...options, onRestart })
   metrics.gauge('workers', () => [[{}, plane.size]])
   return plane
 }
@@ -115,9 +113,9 @@ const runCommand = async (command: string, settings: GatewaySettings): Promise<v
 if (isClusterWorker()) {
   runWorker({
     channel: process,
-    create: (settings) => {
+    create: (settings, peers) => {
       const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-      return Promise.resolve({ parts: createParts(settings, log), log })
+      return Promise.resolve({ parts: createParts(settings, log, peers), log })
     },
     exit: (code) => process.exit(code),
   })

@@ -30,6 +30,42 @@ const METRICS = {
     help: 'Per origin: connections open (connected) and busy (running), requests that wait (queued).',
     labels: ['origin', 'state'],
   },
+  wampSessions: {
+    kind: 'gauge',
+    name: 'svc_gateway_wamp_sessions',
+    help: 'Sessions with routers, by realm and state: connecting, open, waiting, refused.',
+    labels: ['realm', 'state'],
+  },
+  wampCallbacks: {
+    kind: 'gauge',
+    name: 'svc_gateway_wamp_callbacks',
+    help: 'Registrations and subscriptions that are held for HTTP callbacks, by realm.',
+    labels: ['realm', 'kind'],
+  },
+  callbacksLost: {
+    kind: 'counter',
+    name: 'svc_gateway_callbacks_lost_total',
+    help: 'Events that no HTTP callback has taken: overloaded (no place to wait) or failed.',
+    labels: ['why'],
+  },
+  eventStreams: {
+    kind: 'gauge',
+    name: 'svc_gateway_event_streams',
+    help: 'Streams of server-sent events that are open.',
+    labels: [],
+  },
+  eventStreamsCutOff: {
+    kind: 'counter',
+    name: 'svc_gateway_event_streams_cut_off_total',
+    help: 'Streams of server-sent events that were ended because their client was too slow.',
+    labels: [],
+  },
+  webSockets: {
+    kind: 'gauge',
+    name: 'svc_gateway_websockets',
+    help: 'WebSocket connections that are carried to routers.',
+    labels: [],
+  },
   requestsInFlight: {
     kind: 'gauge',
     name: 'svc_gateway_requests_in_flight',

@@ -3,6 +3,7 @@
 
 import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { HeldName } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { ServerHandlers } from './http-server.ts'
 import { openListeners, type ListenerName, type Listeners } from './listeners.ts'
@@ -17,6 +18,10 @@ export interface ServingParts {
   readonly exportMetrics: () => Promise<MetricsState>
   /** URLs of all listeners of this gateway, the control half's too: what no upstream may be. */
   readonly announce?: (urls: readonly string[]) => void
+  /** Lets go of a registration or subscription for a callback, where this process holds it. Never rejects. */
+  readonly releaseHere: (name: HeldName) => Promise<boolean>
+  /** Event streams and WebSocket connections would outlive any drain: they end now, and clients come again. */
+  readonly endStreams: () => void
   /** After the last request: pools, sessions, access log. */
   readonly close: () => Promise<void>
 }
@@ -51,6 +56,7 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
       listeners?.beginDraining()
     },
     close: async () => {
+      parts.endStreams()
       await listeners?.close()
       await parts.close()
     },

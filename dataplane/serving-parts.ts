@@ -1,43 +1,41 @@
 // Everything one serving process is made of: the table, what requests of it reach, and what they count.
 // The same in a process that does it all and in each worker of a cluster.
 
-import { randomFillSync, randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { randomFillSync } from 'node:crypto'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { rowsToKeep } from './forget-rows.ts'
 import { endpointsOf } from './own-listeners.ts'
-import { createCallbackPoster } from './actions/callback-poster.ts'
 import { createPerformer } from './actions/create-performer.ts'
-import { type CallQuota, createCallQuota } from './actions/wamp-quota.ts'
+import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import { createClientErrorHandler } from './http/client-error.ts'
 import { createDispatch } from './http/dispatch.ts'
+import { createEventStreams, type EventStreams } from './http/event-streams.ts'
 import { createClientReader } from './http/forwarded.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
 import { createRequestIds } from './http/request-id.ts'
-import { createMeasurements, type Measurements } from './metrics.ts'
+import { createMeasurements, type GatewayMetrics, type Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { createServingUpstream } from './serving-upstream.ts'
+import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
-import { createDeadlines } from './upstream/deadlines.ts'
-import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
+import type { SocketEndpoint } from './upstream/guard.ts'
 import { createPoolScope, type PoolScope } from './upstream/limiter.ts'
-import { SYSTEM_CLOCK } from './upstream/retry.ts'
-import { createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
-import type { WampClient } from './wamp/wamp-client.ts'
-import { WampFault } from './wamp/wamp-session.ts'
+import type { WampBridge } from './wamp/wamp-client.ts'
 
 export interface ServingEnvironment {
   readonly settings: GatewaySettings
   readonly log: Log
   /** Takes access-log lines. */
   readonly writeLines: (lines: string) => void
+  /** The other serving processes of this gateway. */
+  readonly peers: BridgePeers
 }
 
 export interface ServingProcess extends ServingParts {
@@ -49,35 +47,32 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { settings, log } = environment
   const measurements = createMeasurements()
   const { metrics } = measurements
-  const inFlight = { count: 0 }
-  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const upstream = createUpstream({
-    guard: createGuard({
-      allow: readRules(settings.upstreamAllow).rules,
-      deny: readRules(settings.upstreamDeny).rules,
-      ownListeners: () => own,
-    }),
-    onFailure: (failure) => {
-      metrics.count('upstreamFailures', { failure })
-    },
-    extraCa: settings.upstreamCa === null ? [] : [readCa(settings.upstreamCa)],
+  const { upstream, extraCa } = createServingUpstream(settings, metrics, () => own)
+  const wamp = createServingWamp({
+    realms,
+    upstream,
+    metrics,
+    log,
+    peers: environment.peers,
+    extraCa,
   })
-  gaugeUpstream(measurements, upstream)
+  const eventStreams = countedEventStreams(metrics)
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
   const accessLog = createAccessLog({ share: settings.accessLog, sink: environment.writeLines })
   const nextRequestId = createRequestIds(Date.now, randomFillSync)
   const onClientError = createClientErrorHandler(nextRequestId)
   const dispatchOptions = {
     table: () => table.table(),
-    preparation: createPreparation(upstream, realms, measurements),
+    preparation: createPreparation({ upstream, wamp, realms, measurements }),
     readClient: createClientReader(settings.trustedProxies),
     nextRequestId,
     now: () => performance.now(),
     wallClock: Date.now,
     accessLog,
-    inFlight,
+    inFlight: gaugedInFlight(metrics),
+    eventStreams,
     onRefused: (code: string) => {
       metrics.count('refusals', { code })
     },
@@ -87,7 +82,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     },
   }
   return {
-    serving: forgettingRows(table, measurements),
+    serving: following(table, wamp.bridge, measurements),
     measurements,
     announce: (urls) => {
       own = endpointsOf(urls)
@@ -97,37 +92,52 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
       onClientError,
     }),
     exportMetrics: () => measurements.metrics.exportState(),
+    releaseHere: ({ realmUri, held, id }) =>
+      wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
+    endStreams: () => {
+      eventStreams.endAll()
+    },
     close: async () => {
       accessLog?.flush()
-      await upstream.close()
+      await Promise.all([upstream.close(), wamp.bridge.close()])
     },
   }
 }
 
-/** Counts of documents and paths that are served no more are let go. */
-const forgettingRows = (serving: Serving, { requests }: Measurements): Serving => ({
+const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
+  const inFlight = { count: 0 }
+  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
+  return inFlight
+}
+
+const countedEventStreams = (metrics: GatewayMetrics): EventStreams => {
+  const eventStreams = createEventStreams({
+    onCutOff: () => {
+      metrics.count('eventStreamsCutOff', {})
+    },
+  })
+  metrics.gauge('eventStreams', () => [[{}, eventStreams.size]])
+  return eventStreams
+}
+
+/** Sessions with routers come and go with documents, and so do the counts of their paths. */
+const following = (serving: Serving, bridge: WampBridge, { requests }: Measurements): Serving => ({
   apply: async (change) => {
     await serving.apply(change)
+    bridge.follow(change)
     requests.prune(rowsToKeep(change))
   },
 })
 
-const readCa = (path: string): string => {
-  try {
-    const text = readFileSync(path, 'utf8')
-    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no certificate')
-    return text
-  } catch (cause) {
-    throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)
-  }
+interface Reach {
+  readonly upstream: Upstream
+  readonly wamp: ServingWamp
+  readonly realms: RealmRegistry
+  readonly measurements: Measurements
 }
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
-const createPreparation = (
-  upstream: Upstream,
-  realms: RealmRegistry,
-  measurements: Measurements,
-): Preparation => {
+const createPreparation = ({ upstream, wamp, realms, measurements }: Reach): Preparation => {
   const scopes = new WeakMap<ServedVersion, PoolScope>()
   const scopeOf = (version: ServedVersion): PoolScope => {
     const known = scopes.get(version)
@@ -136,22 +146,6 @@ const createPreparation = (
     scopes.set(version, scope)
     return scope
   }
-  const quotas = new WeakMap<ServedVersion, CallQuota>()
-  const callsOf = (version: ServedVersion): CallQuota => {
-    const known = quotas.get(version)
-    if (known !== undefined) return known
-    const quota = createCallQuota(version.poolSize)
-    quotas.set(version, quota)
-    return quota
-  }
-  const deadlines = createDeadlines()
-  const callbacks = createCallbackPoster({
-    upstream,
-    clock: SYSTEM_CLOCK,
-    wallClock: Date.now,
-    newId: randomUUID,
-    onLost: () => undefined,
-  })
   return {
     createPerformer: (operation, { version }) =>
       createPerformer(operation, {
@@ -160,15 +154,7 @@ const createPreparation = (
           scope: scopeOf(version),
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
         },
-        wamp: {
-          realmUri: version.realmUri,
-          client: () => unbridgedClient(() => realms.get(version.realmUri) !== undefined),
-          calls: callsOf(version),
-          callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
-          deadlines,
-          callbacks,
-          realm: () => realms.get(version.realmUri),
-        },
+        wamp: wamp.environmentOf(version),
       }),
     rowFor: (version, path, method) =>
       measurements.requests.rowFor({
@@ -178,42 +164,4 @@ const createPreparation = (
         method: method.toUpperCase(),
       }),
   }
-}
-
-/** Until the bridge is wired in: as if the router of every realm were away. */
-const unbridgedClient = (hasRealm: () => boolean): WampClient => {
-  const away = (): WampFault =>
-    new WampFault(
-      hasRealm() ? 'wamp.error.net_failure' : 'wamp.error.no_such_realm',
-      'The WAMP router of the realm is not reachable',
-      { wasSent: false },
-    )
-  return {
-    callTimeoutUnit: undefined,
-    call: () => {
-      throw away()
-    },
-    publish: () => Promise.reject(away()),
-    follow: (_topic, _options, follower) => {
-      queueMicrotask(() => {
-        follower.onFailure(away())
-      })
-      return { end: () => undefined }
-    },
-    register: () => Promise.reject(away()),
-    subscribe: () => Promise.reject(away()),
-    release: () => Promise.reject(away()),
-  }
-}
-
-const gaugeUpstream = ({ metrics }: Measurements, upstream: Upstream): void => {
-  metrics.gauge('upstreamConnections', () =>
-    upstream
-      .stats()
-      .flatMap(({ origin, connected, running, queued }) => [
-        [{ origin, state: 'connected' }, connected] as const,
-        [{ origin, state: 'running' }, running] as const,
-        [{ origin, state: 'queued' }, queued] as const,
-      ]),
-  )
 }

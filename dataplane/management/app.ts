@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
 import { QueueFullError } from '../store/serial-queue.ts'
 import type { Store } from '../store/store.ts'
+import type { HeldListing } from '../wamp/wamp-client.ts'
 import { sendFault } from './answer.ts'
 import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
 import type { Authorize } from './credentials.ts'
@@ -20,6 +21,8 @@ export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface ManagementDeps extends ProbeDeps {
   readonly store: Store
+  /** What a realm holds for HTTP callbacks; nothing if left out. */
+  readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
   readonly authorize: Authorize
   readonly times?: BodyTimes
   /** Bytes of request bodies at work at one time; 192 MiB. */
@@ -38,7 +41,7 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
     ...probeEndpoints(deps),
     syncEndpoint(deps.store, bodies),
     ...specEndpoints(deps.store, bodies),
-    ...realmEndpoints(deps.store, bodies),
+    ...realmEndpoints(deps.store, bodies, deps.callbacksOf ?? (() => [])),
   ]
   return createApp(endpoints, {
     log: deps.log,

@@ -3,6 +3,7 @@
 import { redacted } from '../realm/redact.ts'
 import type { HeldRealm } from '../store/holdings.ts'
 import type { Store } from '../store/store.ts'
+import type { HeldListing } from '../wamp/wamp-client.ts'
 import { sendJson, sendNothing } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
@@ -16,10 +17,12 @@ const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutD
 export const realmEndpoints = (
   store: Store,
   bodies: Omit<BodyReading, 'bounds'>,
+  callbacksOf: (realmUri: string) => readonly HeldListing[],
 ): readonly Endpoint[] => {
   const record = ({ uri, record }: HeldRealm): object => ({
     ...redacted(record),
     sessions: store.sessionsOf(uri),
+    callbacks: callbacksOf(uri),
   })
   return [
     {

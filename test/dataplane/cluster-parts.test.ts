@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
+import { BridgeBoard, type HeldName } from '../../dataplane/bridge-board.ts'
 import type { ToPrimary, ToWorker } from '../../dataplane/cluster-message.ts'
 import { ClusterPeer } from '../../dataplane/cluster-peer.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
@@ -84,6 +85,10 @@ class FakeWorker implements ForkedWorker {
     if (answer !== undefined) setImmediate(() => this.#events.emit('message', answer))
   }
 
+  say(message: ToPrimary): void {
+    this.#events.emit('message', message)
+  }
+
   kill(): void {
     this.die()
   }
@@ -106,6 +111,7 @@ interface Fixture {
   readonly workers: FakeWorker[]
   readonly restarts: () => number
   readonly lines: string[]
+  readonly board: BridgeBoard
 }
 
 const prepare = (
@@ -116,6 +122,7 @@ const prepare = (
   const workers: FakeWorker[] = []
   const lines: string[] = []
   let restarts = 0
+  const board = new BridgeBoard()
   const cluster = startCluster({
     processes,
     settings: settingsOf(...argv),
@@ -124,6 +131,7 @@ const prepare = (
       name: 'x',
       destination: { write: (line) => lines.push(line) },
     }),
+    board,
     onRestart: () => restarts++,
     fork: () => {
       const worker = new FakeWorker(workers.length + 1, answers[workers.length] ?? obedient)
@@ -133,7 +141,7 @@ const prepare = (
     taskTimeoutMs: 200,
     measureTimeoutMs: 30,
   })
-  return { cluster, workers, restarts: () => restarts, lines }
+  return { cluster, workers, restarts: () => restarts, lines, board }
 }
 
 const applied = (worker: FakeWorker | undefined): string[] =>
@@ -391,55 +399,57 @@ describe('held content', () => {
   })
 })
 
-describe('a worker', () => {
-  const start = (
-    parts: Partial<ServingParts> = {},
-  ): {
-    channel: EventEmitter
-    sent: ToPrimary[]
-    codes: number[]
-    tell: (message: ToWorker) => void
-    answerTo: (task: number) => Promise<ToPrimary>
-  } => {
-    const channel = new EventEmitter()
-    const sent: ToPrimary[] = []
-    const codes: number[] = []
-    runWorker({
-      channel: {
-        send: (message) => sent.push(message),
-        on: (event: string, listener: (message: ToWorker) => void) => channel.on(event, listener),
-      },
-      create: () =>
-        Promise.resolve({
-          log: createLog({ level: 'silent', name: 'x' }),
-          parts: {
-            serving: { apply: () => Promise.resolve() },
-            publicHandlers: () => ({ onRequest: (_, response) => response.end('served') }),
-            exportMetrics: () => Promise.resolve(requestsOf(5)),
-            close: () => Promise.resolve(),
-            ...parts,
-          },
-        }),
-      exit: (code) => codes.push(code),
-    })
-    return {
-      channel,
-      sent,
-      codes,
-      tell: (message) => channel.emit('message', message),
-      answerTo: (task) =>
-        eventually(() => {
-          const answer = sent.find((message) => message.task === task)
-          if (answer === undefined) throw new Error(`no answer to ${task}`)
-          return answer
-        }),
-    }
+const startWorker = (
+  parts: Partial<ServingParts> = {},
+): {
+  channel: EventEmitter
+  sent: ToPrimary[]
+  codes: number[]
+  tell: (message: ToWorker) => void
+  answerTo: (task: number) => Promise<ToPrimary>
+} => {
+  const channel = new EventEmitter()
+  const sent: ToPrimary[] = []
+  const codes: number[] = []
+  runWorker({
+    channel: {
+      send: (message) => sent.push(message),
+      on: (event: string, listener: (message: ToWorker) => void) => channel.on(event, listener),
+    },
+    create: () =>
+      Promise.resolve({
+        log: createLog({ level: 'silent', name: 'x' }),
+        parts: {
+          serving: { apply: () => Promise.resolve() },
+          publicHandlers: () => ({ onRequest: (_, response) => response.end('served') }),
+          exportMetrics: () => Promise.resolve(requestsOf(5)),
+          releaseHere: () => Promise.resolve(false),
+          endStreams: () => undefined,
+          close: () => Promise.resolve(),
+          ...parts,
+        },
+      }),
+    exit: (code) => codes.push(code),
+  })
+  return {
+    channel,
+    sent,
+    codes,
+    tell: (message) => channel.emit('message', message),
+    answerTo: (task) =>
+      eventually(() => {
+        const answer = sent.find((message) => 'task' in message && message.task === task)
+        if (answer === undefined) throw new Error(`no answer to ${task}`)
+        return answer
+      }),
   }
+}
 
+describe('a worker', () => {
   it('starts, applies, listens, measures, drains and closes as told', async () => {
     const urls: (readonly string[])[] = []
     const changes: string[] = []
-    const worker = start({
+    const worker = startWorker({
       announce: (own) => urls.push(own),
       serving: {
         apply: (change) => {
@@ -476,7 +486,7 @@ describe('a worker', () => {
   })
 
   it('answers a failure, and does the next task all the same', async () => {
-    const worker = start({ serving: { apply: () => Promise.reject(new Error('broken')) } })
+    const worker = startWorker({ serving: { apply: () => Promise.reject(new Error('broken')) } })
     worker.tell({ kind: 'apply', task: 1, change: put() })
     worker.tell({ kind: 'start', task: 2, settings: settingsOf('--public', '203.0.113.1:1') })
     worker.tell({ kind: 'apply', task: 3, change: put() })
@@ -491,17 +501,103 @@ describe('a worker', () => {
   })
 
   it('measures nothing before it has started', async () => {
-    const worker = start()
+    const worker = startWorker()
     worker.tell({ kind: 'measure', task: 1 })
     expect(await worker.answerTo(1)).toEqual({ kind: 'metrics', task: 1, state: [] })
   })
 
   it('ends with its primary, and leaves signals to it', () => {
-    const worker = start()
+    const worker = startWorker()
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2']) worker.channel.emit(signal)
     expect(worker.codes).toEqual([])
     worker.channel.emit('disconnect')
     expect(worker.codes).toEqual([1])
+  })
+})
+
+describe('what bridges say across processes', () => {
+  const status = [
+    { realmUri: 'com.acme', sessions: [{ url: 'ws://r', state: 'open' as const }], held: [] },
+  ]
+  const name = { realmUri: 'com.acme', held: 'registration' as const, id: 7 }
+
+  it('writes what each worker says on the board, and erases it with the worker', async () => {
+    const { cluster, workers, board } = prepare(2)
+    let changes = 0
+    board.onChange(() => changes++)
+    await cluster.listen()
+    workers[0]?.say({ kind: 'bridge', status })
+    workers[1]?.say({ kind: 'bridge', status })
+    expect(board.sessionsOf('com.acme')).toHaveLength(2)
+    expect(board.sessionsOf('constructor')).toEqual([])
+    workers[0]?.die()
+    await eventually(() => {
+      expect(board.sessionsOf('com.acme')).toHaveLength(1)
+    })
+    expect(changes).toBe(3)
+    await cluster.close()
+  })
+
+  it.each([
+    { holder: 1, found: true },
+    { holder: undefined, found: false },
+  ])('asks the other workers for what one does not hold: $found', async ({ holder, found }) => {
+    const holds =
+      (index: number): Answer =>
+      (message) =>
+        message.kind === 'release'
+          ? { kind: 'released', task: message.task, found: index === holder }
+          : obedient(message)
+    const { cluster, workers } = prepare(3, [holds(0), holds(1), holds(2)])
+    await cluster.listen()
+    workers[0]?.say({ kind: 'release', ask: 4, name })
+    await eventually(() => {
+      expect(workers[0]?.received).toContainEqual({ kind: 'released', ask: 4, found })
+    })
+    expect(workers[0]?.kinds()).not.toContain('release')
+    expect(workers[1]?.received).toContainEqual(expect.objectContaining({ kind: 'release', name }))
+    await cluster.close()
+  })
+
+  it('lets a worker ask its primary, and answers it', async () => {
+    let ask: ((name: HeldName) => Promise<boolean>) | undefined
+    const channel = new EventEmitter()
+    const sent: ToPrimary[] = []
+    runWorker({
+      channel: {
+        send: (message) => sent.push(message),
+        on: (event: string, listener: (message: ToWorker) => void) => channel.on(event, listener),
+      },
+      create: (_settings, peers) => {
+        ask = (held) => peers.releaseElsewhere(held)
+        peers.statusChanged(status)
+        return Promise.reject(new Error('enough'))
+      },
+      exit: () => undefined,
+    })
+    channel.emit('message', { kind: 'start', task: 1, settings: settingsOf() })
+    await eventually(() => {
+      expect(sent).toContainEqual({ kind: 'bridge', status })
+    })
+    const answer = ask?.(name)
+    const question = sent.find(({ kind }) => kind === 'release')
+    expect(question).toEqual({ kind: 'release', ask: 1, name })
+    channel.emit('message', { kind: 'released', ask: 1, found: true })
+    expect(await answer).toBe(true)
+  })
+
+  it('releases what the worker holds when the primary asks', async () => {
+    const names: HeldName[] = []
+    const worker = startWorker({
+      releaseHere: (asked) => Promise.resolve(names.push(asked) > 0),
+    })
+    worker.tell({ kind: 'release', task: 3, name })
+    expect(await worker.answerTo(3)).toEqual({ kind: 'released', task: 3, found: false })
+    worker.tell({ kind: 'start', task: 1, settings: settingsOf() })
+    await worker.answerTo(1)
+    worker.tell({ kind: 'release', task: 4, name })
+    expect(await worker.answerTo(4)).toEqual({ kind: 'released', task: 4, found: true })
+    expect(names).toEqual([name])
   })
 })
 
@@ -514,6 +610,8 @@ describe('serveHere', () => {
       publicHandlers: () => ({ onRequest: (_, response) => response.end('here') }),
       exportMetrics: () => Promise.resolve([...requestsOf(1), ...requestsOf(2)]),
       announce: (own) => urls.push(own),
+      releaseHere: () => Promise.resolve(false),
+      endStreams: () => undefined,
       close: () => {
         isClosed = true
         return Promise.resolve()

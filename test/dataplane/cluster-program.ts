@@ -2,6 +2,7 @@
 // documents are bytes that say what to answer under their id. Orders come over the channel of the test.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BridgeBoard } from '../../dataplane/bridge-board.ts'
 import { isClusterWorker, startCluster, type ClusterPlane } from '../../dataplane/cluster.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
 import { readGatewaySettings } from '../../dataplane/config.ts'
@@ -44,6 +45,8 @@ const createParts = (): ServingParts => {
     },
     publicHandlers: () => ({ onRequest }),
     exportMetrics: () => metrics.exportState(),
+    releaseHere: () => Promise.resolve(false),
+    endStreams: () => undefined,
     close: () => Promise.resolve(),
   }
 }
@@ -79,7 +82,13 @@ const runPrimary = async (): Promise<void> => {
   const parsed = readGatewaySettings(process.argv.slice(2))
   if (parsed.kind !== 'settings') throw new Error(JSON.stringify(parsed))
   const { settings } = parsed
-  const cluster = startCluster({ processes: 2, settings, log, taskTimeoutMs: 3000 })
+  const cluster = startCluster({
+    processes: 2,
+    settings,
+    log,
+    board: new BridgeBoard(),
+    taskTimeoutMs: 3000,
+  })
   await obey(cluster, { put: { first: 'before anybody listened' } })
   const urls = await cluster.listen()
   const shutdown = createShutdown({

@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
+import { BridgeBoard } from '../../dataplane/bridge-board.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { type Control, createControl } from '../../dataplane/control.ts'
 import { createMeasurements } from '../../dataplane/metrics.ts'
@@ -65,6 +66,7 @@ const start = async ({
     settings,
     log: createSilentLog(),
     plane,
+    board: new BridgeBoard(),
     metrics,
     isOwnMetricsApart,
   })

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { BridgeBoard, peersOfOne } from '../../dataplane/bridge-board.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { createPlainServer } from '../../dataplane/http-server.ts'
 import { createServingParts, type ServingProcess } from '../../dataplane/serving-parts.ts'
@@ -43,7 +44,12 @@ const listen = async (server: Server): Promise<string> => {
 
 const start = async (...argv: readonly string[]): Promise<string> => {
   const settings = settingsOf('--access-log', 'on', ...argv)
-  parts = createServingParts({ settings, log, writeLines: (text) => lines.push(text) })
+  parts = createServingParts({
+    settings,
+    log,
+    writeLines: (text) => lines.push(text),
+    peers: peersOfOne(new BridgeBoard()),
+  })
   return listen(createPlainServer(settings, parts.publicHandlers('http')))
 }
 
@@ -137,6 +143,7 @@ describe('createServingParts', () => {
         settings: settingsOf('--upstream-ca', gone),
         log,
         writeLines: () => undefined,
+        peers: peersOfOne(new BridgeBoard()),
       }),
     ).toThrow(StartError)
   })

@@ -1,0 +1,63 @@
+// What the WAMP bridges of all serving processes last said of themselves: the control half reads it for the
+// management API. It asks nobody; whoever knows better writes it.
+
+import type { SessionState } from '../spec/wire.ts'
+import type { HeldKind, HeldListing, RealmBridgeStatus } from './wamp/wamp-client.ts'
+
+/** A registration or subscription for a callback, wherever in this gateway it is held. */
+export interface HeldName {
+  readonly realmUri: string
+  readonly held: HeldKind
+  readonly id: number
+}
+
+/** What a serving process says to, and asks of, the others through whoever runs it. */
+export interface BridgePeers {
+  /** May be called often: only what differs goes on. */
+  statusChanged(status: readonly RealmBridgeStatus[]): void
+  /** False: no other process holds it. Never rejects. */
+  releaseElsewhere(name: HeldName): Promise<boolean>
+}
+
+export class BridgeBoard {
+  readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
+  readonly #listeners: (() => void)[] = []
+
+  write(process: number, status: readonly RealmBridgeStatus[]): void {
+    this.#processes.set(process, status)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The process has ended. */
+  erase(process: number): void {
+    if (this.#processes.delete(process)) for (const listener of this.#listeners) listener()
+  }
+
+  /** `listener` runs after every change. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Of every process, one after the other. */
+  sessionsOf(realmUri: string): readonly SessionState[] {
+    return this.#realms(realmUri).flatMap(({ sessions }) => sessions)
+  }
+
+  heldOf(realmUri: string): readonly HeldListing[] {
+    return this.#realms(realmUri).flatMap(({ held }) => held)
+  }
+
+  #realms(realmUri: string): readonly RealmBridgeStatus[] {
+    return [...this.#processes.values()].flatMap((status) =>
+      status.filter((realm) => realm.realmUri === realmUri),
+    )
+  }
+}
+
+/** The peers of a process that serves alone. */
+export const peersOfOne = (board: BridgeBoard): BridgePeers => ({
+  statusChanged: (status) => {
+    board.write(0, status)
+  },
+  releaseElsewhere: () => Promise.resolve(false),
+})

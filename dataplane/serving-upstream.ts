@@ -1,0 +1,63 @@
+// Settings in, the way to HTTP upstreams out: guarded, counted, with the certificate authorities that were
+// added. One of it in every serving process.
+
+import { readFileSync } from 'node:fs'
+import type { GatewaySettings } from './config.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import { messageOf, StartError } from './start-error.ts'
+import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
+import { createUpstream } from './upstream/undici-upstream.ts'
+import type { Upstream } from './upstream/upstream.ts'
+
+export interface ServingUpstream {
+  readonly upstream: Upstream
+  /** Certificates, PEM, that routers are judged by too. */
+  readonly extraCa: readonly string[]
+}
+
+/**
+ * @param ownListeners what no upstream may be
+ * @throws StartError for a file of certificates that is of no use
+ */
+export const createServingUpstream = (
+  settings: GatewaySettings,
+  metrics: GatewayMetrics,
+  ownListeners: () => readonly SocketEndpoint[],
+): ServingUpstream => {
+  const extraCa = settings.upstreamCa === null ? [] : [readCa(settings.upstreamCa)]
+  const upstream = createUpstream({
+    guard: createGuard({
+      allow: readRules(settings.upstreamAllow).rules,
+      deny: readRules(settings.upstreamDeny).rules,
+      ownListeners,
+    }),
+    onFailure: (failure) => {
+      metrics.count('upstreamFailures', { failure })
+    },
+    extraCa,
+  })
+  gaugeUpstream(metrics, upstream)
+  return { upstream, extraCa }
+}
+
+const readCa = (path: string): string => {
+  try {
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no certificate')
+    return text
+  } catch (cause) {
+    throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)
+  }
+}
+
+const gaugeUpstream = (metrics: GatewayMetrics, upstream: Upstream): void => {
+  metrics.gauge('upstreamConnections', () =>
+    upstream
+      .stats()
+      .flatMap(({ origin, connected, running, queued }) => [
+        [{ origin, state: 'connected' }, connected] as const,
+        [{ origin, state: 'running' }, running] as const,
+        [{ origin, state: 'queued' }, queued] as const,
+      ]),
+  )
+}

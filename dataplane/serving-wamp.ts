@@ -1,0 +1,110 @@
+// The WAMP half of one serving process: the bridge with its links to routers, callbacks over HTTP, and what
+// the actions of a version reach of both.
+
+import { randomUUID } from 'node:crypto'
+import type { Log } from '../telemetry/log.ts'
+import { createCallbackPoster } from './actions/callback-poster.ts'
+import type { WampEnvironment } from './actions/wamp-environment.ts'
+import { type CallQuota, createCallQuota } from './actions/wamp-quota.ts'
+import type { BridgePeers } from './bridge-board.ts'
+import type { GatewayMetrics } from './metrics.ts'
+import type { RealmRegistry } from './realm/realm-registry.ts'
+import type { ServedVersion } from './served.ts'
+import { createDeadlines } from './upstream/deadlines.ts'
+import { SYSTEM_CLOCK } from './upstream/retry.ts'
+import type { Upstream } from './upstream/upstream.ts'
+import { createBridge } from './wamp/bridge.ts'
+import { createLinkOpener } from './wamp/link.ts'
+import { openTransport } from './wamp/open-transport.ts'
+import type { WampBridge } from './wamp/wamp-client.ts'
+
+export interface ServingWampOptions {
+  readonly realms: RealmRegistry
+  readonly upstream: Upstream
+  readonly metrics: GatewayMetrics
+  readonly log: Log
+  readonly peers: BridgePeers
+  /** More CA certificates for routers, PEM. */
+  readonly extraCa: readonly string[]
+}
+
+export interface ServingWamp {
+  readonly bridge: WampBridge
+  environmentOf(version: ServedVersion): WampEnvironment
+}
+
+/** Opens no session until the bridge is told of a document whose realm has a router. */
+export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
+  const { realms, upstream, metrics, log, peers, extraCa } = options
+  const bridge: WampBridge = createBridge({
+    openLink: createLinkOpener({ openTransport, log, random: Math.random }),
+    log,
+    extraCa,
+    onStatus: () => {
+      peers.statusChanged(bridge.status())
+    },
+    releaseElsewhere: (realmUri, held, id) => peers.releaseElsewhere({ realmUri, held, id }),
+  })
+  gaugeBridge(metrics, bridge)
+  const deadlines = createDeadlines()
+  const callbacks = createCallbackPoster({
+    upstream,
+    clock: SYSTEM_CLOCK,
+    wallClock: Date.now,
+    newId: randomUUID,
+    onLost: (why) => {
+      metrics.count('callbacksLost', { why })
+    },
+  })
+  // One per loaded version: it goes when the version's document is replaced.
+  const quotas = new WeakMap<ServedVersion, CallQuota>()
+  const callsOf = (version: ServedVersion): CallQuota => {
+    const known = quotas.get(version)
+    if (known !== undefined) return known
+    const quota = createCallQuota(version.poolSize)
+    quotas.set(version, quota)
+    return quota
+  }
+  return {
+    bridge,
+    environmentOf: (version) => ({
+      realmUri: version.realmUri,
+      client: () => bridge.clientOf(version.realmUri),
+      calls: callsOf(version),
+      callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+      deadlines,
+      callbacks,
+      realm: () => realms.get(version.realmUri),
+    }),
+  }
+}
+
+const gaugeBridge = (metrics: GatewayMetrics, bridge: WampBridge): void => {
+  metrics.gauge('wampSessions', () =>
+    bridge
+      .status()
+      .flatMap(({ realmUri, sessions }) =>
+        countBy(sessions, ({ state }) => state).map(
+          ([state, count]) => [{ realm: realmUri, state }, count] as const,
+        ),
+      ),
+  )
+  metrics.gauge('wampCallbacks', () =>
+    bridge
+      .status()
+      .flatMap(({ realmUri, held }) =>
+        countBy(held, ({ kind }) => kind).map(
+          ([kind, count]) => [{ realm: realmUri, kind }, count] as const,
+        ),
+      ),
+  )
+}
+
+const countBy = <T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+): readonly [string, number][] => {
+  const counts = new Map<string, number>()
+  for (const item of items) counts.set(nameOf(item), (counts.get(nameOf(item)) ?? 0) + 1)
+  return [...counts]
+}
