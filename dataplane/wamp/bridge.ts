@@ -2,7 +2,7 @@
 // realm. It never blocks who tells it of a change, and never throws at them.
 
 import { BRIDGE_TIMES, secureRandom, type BridgeOptions, type BridgeSetup } from './bridge-setup.ts'
-import { createClient } from './client.ts'
+import { BridgeClient, type ClientParts } from './client.ts'
 import { RunningInvocations } from './held-invocations.ts'
 import type { RealmParts } from './realm-bridge.ts'
 import { RealmDirectory } from './realm-directory.ts'
@@ -23,14 +23,15 @@ export const createBridge = (options: BridgeOptions): WampBridge => {
   const releaseHere: WampBridge['releaseHere'] = (realmUri, kind, id) =>
     realms.find(realmUri).held.release(kind, id)
 
+  const ofClients: ClientParts = {
+    find: (realmUri) => realms.find(realmUri),
+    release: async (realmUri, kind, id) =>
+      (await releaseHere(realmUri, kind, id)) ||
+      (await options.releaseElsewhere(realmUri, kind, id)),
+  }
+
   return {
-    clientOf: (realmUri) =>
-      createClient(
-        () => realms.find(realmUri),
-        async (kind, id) =>
-          (await releaseHere(realmUri, kind, id)) ||
-          (await options.releaseElsewhere(realmUri, kind, id)),
-      ),
+    clientOf: (realmUri) => new BridgeClient(realmUri, ofClients),
     follow: (change) => {
       if (isClosed) return
       for (const realm of realms.take(change)) realm.settle()

@@ -66,7 +66,7 @@ export class HeldList {
     setup.log.warn(
       'registrations and subscriptions for callbacks end with the sessions of the realm',
       {
-        realmUri,
+        realm: realmUri,
         count: entries.length,
         reason: fault.message,
       },

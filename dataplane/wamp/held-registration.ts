@@ -130,14 +130,14 @@ export class HeldRegistration implements HeldItem {
         () => undefined,
       )
     } catch (error) {
-      setup.log.debug('a registration was not ended by the router', { realmUri, error })
+      setup.log.debug('a registration was not ended by the router', { realm: realmUri, error })
     }
   }
 
   #logRefusal(fault: WampFault): void {
     const { realmUri, setup } = this.#realm
     setup.log.warn('a held registration was refused after a reconnect; it is tried again', {
-      realmUri,
+      realm: realmUri,
       procedure: this.uri,
       error: fault,
     })

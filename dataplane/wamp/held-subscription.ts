@@ -110,7 +110,7 @@ export class HeldSubscription implements HeldItem {
   #logRefusal(fault: WampFault): void {
     const { realmUri, setup } = this.#realm
     setup.log.warn('a held subscription was refused after a reconnect; it is tried again', {
-      realmUri,
+      realm: realmUri,
       topic: this.uri,
       error: fault,
     })

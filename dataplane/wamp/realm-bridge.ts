@@ -45,10 +45,12 @@ export class RealmBridge {
     this.#setup = setup
     this.#retirement = retirement
     const obstacle = (): Obstacle => this.#obstacle()
-    const turns = new RealmTurns(setup.times.acknowledgeMs)
     const { log, times } = setup
-    this.topics = new TopicBoard({ log, times, turns, realmUri: uri }, obstacle)
-    this.held = new HeldList({ realmUri: uri, setup, turns, invocations }, this.topics, obstacle)
+    // Of their own: a procedure that moves to another session is not to be gone for as long as all topics take.
+    const [forTopics, forHeld] = [newTurns(setup), newTurns(setup)]
+    this.topics = new TopicBoard({ log, times, turns: forTopics, realmUri: uri }, obstacle)
+    const heldRealm = { realmUri: uri, setup, turns: forHeld, invocations }
+    this.held = new HeldList(heldRealm, this.topics, obstacle)
   }
 
   /** Nothing is known of it any more, nothing of it is open. */
@@ -93,7 +95,7 @@ export class RealmBridge {
 
   #openLinks(plan: RealmPlan): void {
     const { log, times } = this.#setup
-    log.info('opening sessions with a router', { realmUri: this.uri, pool: plan.pool })
+    log.info('opening sessions with a router', { realm: this.uri, pool: plan.pool })
     const pool = new RealmPool(this.#setup, plan)
     const replaced = this.#next
     this.#next = pool
@@ -136,9 +138,11 @@ export class RealmBridge {
   }
 
   #closeLinks(): void {
-    const { uri: realmUri } = this
     const fault = this.fault()
-    this.#setup.log.info('closing the sessions with a router', { realmUri, reason: fault.message })
+    this.#setup.log.info('closing the sessions with a router', {
+      realm: this.uri,
+      reason: fault.message,
+    })
     clearTimeout(this.#handover)
     const pools = [this.#serving, this.#next]
     this.#serving = undefined
@@ -178,10 +182,12 @@ export class RealmBridge {
   }
 }
 
+const newTurns = ({ times }: BridgeSetup): RealmTurns => new RealmTurns(times.acknowledgeMs)
+
 const refusalOf = (pool: RealmPool | undefined): 'unknown-to-router' | 'refused' | undefined => {
   const refused = pool?.states().filter(({ state }) => state === 'refused') ?? []
   if (refused.length === 0) return undefined
-  return refused.some(({ reason }) => reason?.includes('wamp.error.no_such_realm'))
+  return refused.some(({ reason }) => reason?.startsWith('wamp.error.no_such_realm'))
     ? 'unknown-to-router'
     : 'refused'
 }

@@ -44,7 +44,7 @@ export class RealmPool {
         member.link = this.#setup.openLink(this.#plan.link, this.#watch(member, observer))
       } catch (error) {
         const { realmUri } = this.#plan.link
-        this.#setup.log.error('a link to a router could not be opened', { realmUri, error })
+        this.#setup.log.error('a link to a router could not be opened', { realm: realmUri, error })
       }
     }
   }

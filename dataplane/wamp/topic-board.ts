@@ -75,7 +75,7 @@ export class TopicBoard {
         follower.onFailure(fault)
       } catch (error) {
         const { log, realmUri } = this.#realm
-        log.error('a follower of a topic threw', { realmUri, error })
+        log.error('a follower of a topic threw', { realm: realmUri, error })
       }
     })
     return {

@@ -250,7 +250,7 @@ export class TopicSubscription {
         () => undefined,
       )
       .catch((error: unknown) => {
-        log.debug('a subscription was not ended by the router', { realmUri, error })
+        log.debug('a subscription was not ended by the router', { realm: realmUri, error })
       })
   }
 
@@ -264,6 +264,6 @@ export class TopicSubscription {
 
   #logThrown(error: unknown): void {
     const { log, realmUri } = this.#realm
-    log.error('a follower of a topic threw', { realmUri, topic: this.#topic, error })
+    log.error('a follower of a topic threw', { realm: realmUri, topic: this.#topic, error })
   }
 }

@@ -308,6 +308,20 @@ describe('registrations', () => {
     expect(next.asked).toEqual(['register com.acme.add'])
   })
 
+  it('do not queue behind topics', async () => {
+    const scene = joinedScene()
+    await register(scene)
+    for (let index = 0; index < 50; index++) await subscribe(scene, undefined, `a.t${index}`)
+    scene.answer = (operation) =>
+      operation === 'subscribe' ? new Promise(() => undefined) : undefined
+    scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    const next = linkAt(scene, 1).join()
+    await turn()
+
+    expect(next.asked).toContain('register com.acme.add')
+    expect(next.asked).toHaveLength(17)
+  })
+
   it('keep a replaced session open until they have answered', async () => {
     const scene = joinedScene()
     let finish: (answer: Payload) => void = () => undefined
