@@ -16,7 +16,7 @@ export interface PeerInvocation {
   readonly args: readonly Value[]
   readonly kwargs: ValueMap
   /** A progressive YIELD. */
-  progress(args: readonly Value[]): void
+  readonly progress: (args: readonly Value[]) => void
 }
 
 /** undefined: no answer is sent. */

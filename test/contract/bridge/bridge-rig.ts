@@ -1,0 +1,213 @@
+// A router's address comes in, a bridge with one realm and one document in it goes out, as the gateway makes it,
+// and what it does as plain data.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+import type { RouterRecord } from '../../../spec/realm-record.ts'
+import type { SessionState } from '../../../spec/wire.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { createBridge } from '../../../dataplane/wamp/bridge.ts'
+import { createLinkOpener } from '../../../dataplane/wamp/link.ts'
+import { openTransport } from '../../../dataplane/wamp/open-transport.ts'
+import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/wamp-client.ts'
+import {
+  type PendingCall,
+  type WampEvent,
+  WampFault,
+} from '../../../dataplane/wamp/wamp-session.ts'
+import type { Payload } from '../../../dataplane/wamp/wire.ts'
+import { eventually } from '../../support/eventually.ts'
+import { OPEN_REALM } from '../../support/routers/router-config.ts'
+
+export interface BridgeRigOptions extends RouterRecord {
+  readonly realmUri?: string
+}
+
+export interface BridgeRig extends AsyncDisposable {
+  readonly client: WampClient
+  readonly status: () => RealmBridgeStatus
+  readonly sessions: () => readonly SessionState[]
+  /** Resolves when the realm's sessions are all in that state. */
+  readonly become: (state: SessionState['state']) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export const startBridge = ({ realmUri = OPEN_REALM, ...router }: BridgeRigOptions): BridgeRig => {
+  const log = createSilentLog()
+  const bridge = createBridge({
+    openLink: createLinkOpener({ openTransport, log, random: Math.random }),
+    log,
+    extraCa: [],
+    onStatus: () => undefined,
+    releaseElsewhere: () => Promise.resolve(false),
+  })
+  bridge.follow({
+    put: [{ id: 'contract', realmUri, versions: [{}] }],
+    remove: [],
+    realms: { put: [{ uri: realmUri, router }], delete: [] },
+  })
+  const status = (): RealmBridgeStatus => {
+    const [realm] = bridge.status()
+    if (realm === undefined) throw new Error('the bridge has no sessions for its realm')
+    return realm
+  }
+  const sessions = (): readonly SessionState[] => status().sessions
+  return {
+    client: bridge.clientOf(realmUri),
+    status,
+    sessions,
+    become: (state) =>
+      eventually(
+        () => {
+          const now = sessions()
+          if (now.some((session) => session.state !== state))
+            throw new Error(`not all are ${state}: ${JSON.stringify(now)}`)
+        },
+        { everyMs: 5, withinMs: 10_000 },
+      ),
+    close: () => bridge.close(),
+    [Symbol.asyncDispose]: () => bridge.close(),
+  }
+}
+
+/** What became of an operation; empty parts and texts for people are left out. */
+export type Settled =
+  | { readonly args?: Value; readonly kwargs?: ValueMap }
+  | { readonly error: string; readonly args?: Value; readonly kwargs?: ValueMap }
+
+export interface Asking extends Partial<Payload> {
+  readonly options?: ValueMap
+}
+
+const partsOf = ({ args, kwargs }: Payload): Settled => ({
+  ...(args.length > 0 && { args }),
+  ...(Object.keys(kwargs).length > 0 && { kwargs }),
+})
+
+export const faultParts = (fault: unknown): Settled => {
+  if (!(fault instanceof WampFault)) throw fault
+  return { error: fault.uri, ...partsOf(fault) }
+}
+
+/** Counts how often a call is settled: it must be once. */
+export interface RunningCall {
+  readonly settled: Promise<Settled>
+  readonly progress: readonly Payload[]
+  /** Of the answer. */
+  readonly details: () => ValueMap
+  readonly times: () => number
+  readonly cancel: () => void
+}
+
+export const startCall = (
+  client: WampClient,
+  procedure: string,
+  { args = [], kwargs = {}, options = {} }: Asking = {},
+  takesProgress = false,
+): RunningCall => {
+  const progress: Payload[] = []
+  const done = Promise.withResolvers<Settled>()
+  let details: ValueMap = {}
+  let times = 0
+  const settle = (settled: Settled): void => {
+    times += 1
+    done.resolve(settled)
+  }
+  let pending: PendingCall | undefined
+  try {
+    pending = client.call(
+      { procedure, args, kwargs, options },
+      {
+        onResult: (result) => {
+          ;({ details } = result)
+          settle(partsOf(result))
+        },
+        onFailure: (fault) => {
+          settle(faultParts(fault))
+        },
+        ...(takesProgress && {
+          onProgress: (result) => {
+            progress.push({ args: result.args, kwargs: result.kwargs })
+          },
+        }),
+      },
+    )
+  } catch (fault) {
+    settle(faultParts(fault))
+  }
+  return {
+    settled: done.promise,
+    progress,
+    details: () => details,
+    times: () => times,
+    cancel: () => pending?.cancel(),
+  }
+}
+
+export const callBy = (client: WampClient, procedure: string, asking?: Asking): Promise<Settled> =>
+  startCall(client, procedure, asking).settled
+
+/** The value, or the fault's parts. */
+export const settledBy = async <T>(doing: Promise<T>): Promise<T | Settled> => {
+  try {
+    return await doing
+  } catch (fault) {
+    return faultParts(fault)
+  }
+}
+
+/** What a follower of a topic is told, in order. */
+export interface Followed {
+  readonly told: string[]
+  readonly events: WampEvent[]
+  readonly end: () => void
+  /** Resolves when `told` ends in that. */
+  readonly until: (word: string) => Promise<void>
+}
+
+export const follow = async (
+  client: WampClient,
+  topic: string,
+  options: ValueMap = {},
+): Promise<Followed> => {
+  const told: string[] = []
+  const events: WampEvent[] = []
+  const following = client.follow(topic, options, {
+    onFollowed: () => told.push('followed'),
+    onEvent: (event) => events.push(event),
+    onInterrupted: () => told.push('interrupted'),
+    onResumed: () => told.push('resumed'),
+    onFailure: (fault) => told.push(fault.uri),
+  })
+  const until = (word: string): Promise<void> =>
+    eventually(
+      () => {
+        if (told.at(-1) !== word) throw new Error(`told ${told.join(', ')} and not ${word}`)
+      },
+      { everyMs: 5, withinMs: 10_000 },
+    )
+  await eventually(() => {
+    if (told.length === 0) throw new Error('a follower was told nothing')
+  })
+  return {
+    told,
+    events,
+    until,
+    end: () => {
+      following.end()
+    },
+  }
+}
+
+/** 'pending' when nothing comes of it in that time. */
+export const within = async <T>(ms: number, doing: Promise<T>): Promise<T | 'pending'> => {
+  const late = new AbortController()
+  try {
+    return await Promise.race([
+      doing,
+      sleep(ms, 'pending' as const, { signal: late.signal, ref: false }),
+    ])
+  } finally {
+    late.abort()
+  }
+}
