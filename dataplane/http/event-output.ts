@@ -10,7 +10,7 @@ export interface EventBytes {
 }
 
 /** What may wait for a client besides what is on its way to it. */
-export const MAX_WAITING_BYTES = 1024 * 1024
+const MAX_WAITING_BYTES = 1024 * 1024
 
 /** What an event that waits costs beside its bytes, which all its streams share. */
 const OVERHEAD_BYTES = 64
