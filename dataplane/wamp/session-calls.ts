@@ -26,9 +26,13 @@ export interface Calls {
   /** False: nobody waits for it. */
   fail(requestId: number, fault: WampFault): boolean
   end(fault: WampFault): void
+  /** Makes the router say something, whatever it is. */
+  probe(): void
   readonly size: number
 }
 
+// Every router answers a call; of those that have meta procedures this is the cheapest.
+const PROBED = 'wamp.session.count'
 const KILL_NO_WAIT: ValueMap = { mode: 'killnowait' }
 
 export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls => {
@@ -83,6 +87,12 @@ export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls
           handler.onFailure(fault)
         })
       }
+    },
+
+    // Nobody waits for the answer: it is dropped as that of a cancelled call is, be it a number or a refusal.
+    probe: () => {
+      outbox.request(() => autobahn.call(PROBED, undefined, undefined, {}))
+      account([MESSAGE.result, outbox.lastRequestId, {}])
     },
 
     get size() {

@@ -111,6 +111,9 @@ class SessionLife implements OpenSession {
           this.#receiveHead(head, why)
         })
       },
+      onQuiet: () => {
+        if (this.#phase === 'open') this.#parts.calls.probe()
+      },
       onClose: (end) => {
         this.#later(() => {
           this.#onTransportEnd(end)
@@ -178,7 +181,7 @@ class SessionLife implements OpenSession {
 
   #receiveJoining(message: WampMessage): void {
     const type = message[0]
-    if (type === MESSAGE.abort) this.#end(endOf('refused', message))
+    if (type === MESSAGE.abort) this.#end(endOf(isParting(message) ? 'failed' : 'refused', message))
     else if (type === MESSAGE.challenge && !this.#wasChallenged) {
       this.#wasChallenged = true
       this.#peer.receive(message)
@@ -264,5 +267,8 @@ const endOf = (kind: SessionEnd['kind'], [, details, uri]: WampMessage): Session
   const text = (details as ValueMap)['message']
   return { kind, uri: uri as string, text: typeof text === 'string' ? text : '' }
 }
+
+/** A router that goes down will be back: that is no refusal. */
+const isParting = ([, , uri]: WampMessage): boolean => (uri as string).startsWith('wamp.close.')
 
 const nameOf = ([type]: WampMessage): string => String(Number(type))

@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals'
+import { createLinkLog } from '../../../dataplane/wamp/link-log.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+
+const start = () => {
+  const lines: string[] = []
+  let now = 0
+  const log = createLinkLog(
+    {
+      ...createSilentLog(),
+      info: (message) => lines.push(message),
+      warn: (message, fields) => lines.push(`${message}: ${String(fields?.['reason'])}`),
+    },
+    () => now,
+  )
+  const fail = (reason: string, isRefusal = false, url = 'ws://a/') => {
+    log.failed({ url, isRefusal, reason })
+  }
+  return {
+    lines,
+    fail,
+    join: () => {
+      log.joined({})
+    },
+    pass: (ms: number) => {
+      now += ms
+    },
+  }
+}
+
+describe('createLinkLog', () => {
+  it('tells each change of reason once, and the same again after a minute', () => {
+    const { lines, fail, pass } = start()
+    fail('x')
+    fail('x')
+    fail('y', true)
+    pass(59_999)
+    fail('y', true)
+    pass(1)
+    fail('y', true)
+    expect(lines).toEqual([
+      'no session with a WAMP router: x',
+      'a WAMP router refuses us: y',
+      'a WAMP router refuses us: y',
+    ])
+  })
+
+  it('knows addresses apart', () => {
+    const { lines, fail } = start()
+    for (let round = 0; round < 3; round++) {
+      fail('x', false, 'ws://a/')
+      fail('y', false, 'ws://b/')
+    }
+    expect(lines).toHaveLength(2)
+  })
+
+  it('a router that comes and goes writes two lines a minute', () => {
+    const { lines, fail, join, pass } = start()
+    join()
+    for (let second = 0; second < 60; second++) {
+      fail('lost')
+      join()
+      pass(1000)
+    }
+    expect(lines).toEqual([
+      'joined a WAMP router',
+      'no session with a WAMP router: lost',
+      'joined a WAMP router',
+    ])
+  })
+})
