@@ -15,7 +15,7 @@ import type { SerializerName, WampMessage } from './wire.ts'
 
 /**
  * @param closeGraceMs how long a close may take
- * @throws what `tls.connect` throws for certificates that are none
+ * @throws what `net` and `tls` throw for options that they can't take
  */
 export const openRawSocketTransport = (
   url: RawSocketUrl | UnixSocketUrl,

@@ -2,7 +2,7 @@
 // that the router takes. It compresses nothing and follows no redirect.
 
 import type { Socket } from 'node:net'
-import { WebSocket } from 'ws'
+import { WebSocket, type ClientOptions } from 'ws'
 import { trustOf } from './extra-ca.ts'
 import type { WebSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
@@ -11,8 +11,8 @@ import type { Transport, TransportEnd, TransportHandlers, TransportTarget } from
 import type { SerializerName, WampMessage } from './wire.ts'
 
 /**
- * @param closeGraceMs how long a close may take
- * @throws what `ws` throws for certificates that are none
+ * @param closeGraceMs how long a close may take, the router's too
+ * @throws what `ws` throws for options that it can't take
  */
 export const openWebSocketTransport = (
   url: WebSocketUrl,
@@ -20,13 +20,16 @@ export const openWebSocketTransport = (
   handlers: TransportHandlers,
   closeGraceMs: number,
 ): Transport => {
-  const webSocket = new WebSocket(url.href, target.serializers.map(subProtocol), {
+  const options: ClientOptions & { closeTimeout: number } = {
     ...trustOf(target.extraCa),
     maxPayload: target.maxMessageBytes,
     perMessageDeflate: false,
     // The serializers look themselves, at less cost.
     skipUTF8Validation: true,
-  })
+    closeTimeout: closeGraceMs,
+  }
+  const protocols = [...new Set(target.serializers)].map(subProtocol)
+  const webSocket = new WebSocket(url.href, protocols, options)
   return new WebSocketTransport(webSocket, target, handlers, closeGraceMs)
 }
 
@@ -41,7 +44,6 @@ const NO_CLOSE_FRAME = 1006
 class WebSocketTransport implements Transport, Carrier {
   readonly #webSocket: WebSocket
   readonly #maxMessageBytes: number
-  readonly #closeGraceMs: number
   readonly #life: TransportLife
   #socket: Socket | undefined
   #isCorked = false
@@ -54,7 +56,6 @@ class WebSocketTransport implements Transport, Carrier {
   ) {
     this.#webSocket = webSocket
     this.#maxMessageBytes = target.maxMessageBytes
-    this.#closeGraceMs = closeGraceMs
     this.#life = new TransportLife(target, handlers, this, closeGraceMs)
     webSocket
       .on('upgrade', (response) => {
@@ -107,15 +108,10 @@ class WebSocketTransport implements Transport, Carrier {
   }
 
   release(kind: TransportEnd['kind']): void {
-    const webSocket = this.#webSocket
-    if (kind !== 'malformed' || webSocket.readyState === WebSocket.CONNECTING) {
-      webSocket.terminate()
-      return
-    }
-    webSocket.close(PROTOCOL_ERROR)
-    setTimeout(() => {
-      webSocket.terminate()
-    }, this.#closeGraceMs).unref()
+    // A close frame goes first; `closeTimeout` sees to the rest.
+    if (kind === 'malformed' && this.#webSocket.readyState !== WebSocket.CONNECTING)
+      this.#webSocket.close(PROTOCOL_ERROR)
+    else this.#webSocket.terminate()
   }
 
   #opened(): void {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
+import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { startWebSocketRouter } from './fake-routers.ts'
 import { openProbe } from './transport-probe.ts'
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('WebSocket', () => {
   it('offers all sub-protocols at once, and no compression', async () => {
@@ -41,6 +44,28 @@ describe('WebSocket', () => {
     await probe.untilOpen()
     router.webSocket.close(code, words)
     expect(await probe.untilEnd()).toEqual({ kind: 'lost', reason })
+  })
+
+  it('a router that says it closes, and does not, is lost soon', async () => {
+    await using router = await startWebSocketRouter()
+    const probe = openProbe(router.url, { open: createTransportOpener({ closeGraceMs: 50 }) })
+    await probe.untilOpen()
+    router.socket.removeAllListeners('data').resume()
+    router.socket.write(Buffer.of(0x88, 0x02, 0x03, 0xe9))
+    await sleep(10)
+    probe.transport.send([48, 1])
+    expect(await probe.untilEnd()).toMatchObject({
+      kind: 'lost',
+      reason: expect.stringContaining('1001'),
+    })
+  })
+
+  it('a serializer may be named twice', async () => {
+    await using router = await startWebSocketRouter()
+    const probe = openProbe(router.url, { serializers: ['json', 'json'] })
+    expect(await probe.untilOpen()).toBe('json')
+    probe.transport.close()
+    await probe.untilEnd()
   })
 
   it('what breaks the protocol is malformed', async () => {
