@@ -1,0 +1,33 @@
+// Who did what, and what came of it: one JSON line for each event of security. Never a secret, a token or a
+// password; names as they were given, cut to 200 characters.
+
+import type { Log } from '../telemetry/log.ts'
+
+export interface AuditEvent {
+  readonly event: 'login' | 'logout' | 'authentication' | 'token' | 'revocation'
+  readonly outcome: 'success' | 'failure'
+  /** Closed vocabulary of each room: `wrong_password`, `state_expired`, `refresh_reuse`, … `""` on success. */
+  readonly reason: string
+  readonly realm: string
+  readonly scheme: 'basic' | 'api_key' | 'oauth2' | 'oidc'
+  /** As far as it is known. */
+  readonly authid?: string
+  readonly clientId?: string
+  readonly provider?: string
+  readonly address: string
+  readonly requestId: string
+}
+
+export type Audit = (event: AuditEvent) => void
+
+const MAX_TEXT = 200
+
+/** Lines `{"level":"info","audit":true,"event":"login",…}` on the program's log. */
+export const createAudit =
+  (log: Log): Audit =>
+  (event) => {
+    const fields: Record<string, unknown> = { audit: true }
+    for (const [key, value] of Object.entries<string>({ ...event }))
+      fields[key] = value.slice(0, MAX_TEXT)
+    log.info('audit', fields)
+  }
