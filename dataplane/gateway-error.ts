@@ -10,10 +10,12 @@ export type GatewayErrorCode =
   | 'svc.error.payload_too_large'
   | 'svc.error.request_timeout'
   | 'svc.error.invalid_data'
+  | 'svc.error.upgrade_required'
   | 'svc.error.unauthorized'
   | 'svc.error.forbidden'
   | 'svc.error.too_many_requests'
   | 'svc.error.overloaded'
+  | 'svc.error.bad_gateway'
   | 'svc.error.internal'
   | 'svc.error.http_gateway.invalid_expression'
 

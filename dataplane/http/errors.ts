@@ -19,9 +19,11 @@ const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.request_timeout': 408,
   'svc.error.payload_too_large': 413,
   'svc.error.unsupported_media_type': 415,
+  'svc.error.upgrade_required': 426,
   'svc.error.too_many_requests': 429,
   'svc.error.internal': 500,
   'svc.error.http_gateway.invalid_expression': 500,
+  'svc.error.bad_gateway': 502,
   'svc.error.overloaded': 503,
 }
 
