@@ -21,7 +21,10 @@ export interface Authentication {
   answer(method: string, extra: ValueMap): Promise<string>
 }
 
-/** The router asks for something that we do not have, or should not give. Never names a secret. */
+/**
+ * The router asks for something that we do not have, or should not give. Never names a secret.
+ * @internal
+ */
 export class ChallengeFault extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })

@@ -46,6 +46,8 @@ interface LinkSurroundings {
   readonly loading: Promise<Autobahn>
 }
 
+const CLOSED = 'closed'
+
 /** What became of one address in a round. */
 interface Failure {
   readonly url: string
@@ -111,7 +113,7 @@ class KeptLink implements Link {
   async #leave(): Promise<void> {
     clearTimeout(this.#timer)
     const leaving = this.#opened?.close()
-    this.#become('waiting', 'closed')
+    this.#become('waiting', CLOSED, this.#displayUrl())
     await leaving
   }
 
@@ -158,7 +160,7 @@ class KeptLink implements Link {
       this.#observer.onJoined(session)
     })
     // Unless the observer has closed it.
-    if (this.#session === session) this.#become('open')
+    if (this.#session === session) this.#become('open', undefined, this.#displayUrl())
   }
 
   #onLost(end: SessionEnd): void {
@@ -169,10 +171,9 @@ class KeptLink implements Link {
       this.#told.failed(failure)
       this.#pause(++this.#failures, LONGEST_PAUSE_MS)
     }
-    this.#tell(() => {
+    this.#become('waiting', this.#isClosed ? CLOSED : failure.reason, failure.url, () => {
       this.#observer.onLost()
     })
-    if (!this.#isClosed) this.#become('waiting', failure.reason)
   }
 
   #onFailed(end: SessionEnd): void {
@@ -208,10 +209,16 @@ class KeptLink implements Link {
   }
 
   /** Tries in between change nothing: what clients are told must not flicker. */
-  #become(state: SessionState['state'], reason?: string, url = this.#displayUrl()): void {
+  #become(
+    state: SessionState['state'],
+    reason: string | undefined,
+    url: string,
+    first?: () => void,
+  ): void {
     const before = this.#state
-    if (before.state === state && before.reason === reason && before.url === url) return
     this.#state = { url, state, ...(reason === undefined ? {} : { reason }) }
+    if (first !== undefined) this.#tell(first)
+    if (before.state === state && before.reason === reason && before.url === url) return
     this.#tell(() => {
       this.#observer.onState()
     })

@@ -49,6 +49,7 @@ const start = async (options: Partial<LinkOptions> = {}, atJoin?: (close: () => 
       },
       onLost: () => {
         expect(link.session).toBeUndefined()
+        expect(link.state.state).toBe('waiting')
         told.push('lost')
       },
       onState: () => told.push([link.state.state, link.state.reason].join(' ').trim()),
