@@ -1,0 +1,64 @@
+// All faults that a router of that name can be part of, as rows for `it.each`: one router, one gateway and one
+// neighbour for all of them.
+
+import { startGateway } from '../../support/gateway-process.ts'
+import { openRawPeer } from '../../support/raw-wamp-peer.ts'
+import { OPEN_REALM } from '../../support/routers/router-config.ts'
+import {
+  absenceRow,
+  type RouterSuite,
+  type RouterUnderTest,
+} from '../../support/routers/router-under-test.ts'
+import { FaultContext, type FaultRow, type FaultWorld, rowsOf, sessionCount } from './fault-case.ts'
+import { startNeighbour } from './neighbour.ts'
+import { ROUTER_CASES } from './router-cases.ts'
+
+const GROUPS = {
+  router: ROUTER_CASES,
+}
+
+export interface FaultSuite {
+  readonly rows: readonly FaultRow[]
+  /** For `beforeAll`. */
+  readonly start: () => Promise<void>
+  /** For `afterAll`; throws when the gateway has had a fault of its own. */
+  readonly stop: () => Promise<void>
+}
+
+export const faultSuite = (suite: RouterSuite): FaultSuite => {
+  const { availability, name } = suite
+  if (!availability.available) {
+    const nothing = (): Promise<void> => Promise.resolve()
+    return { rows: [absenceRow(name, availability.why)], start: nothing, stop: nothing }
+  }
+  let world: FaultWorld | undefined
+  const open = (id: string): FaultContext => {
+    if (world === undefined) throw new Error('the suite was not started')
+    return new FaultContext(world, id)
+  }
+  return {
+    rows: Object.entries(GROUPS).flatMap(([group, cases]) => rowsOf(group, cases, suite, open)),
+    start: async () => {
+      await suite.start()
+      const router = suite.running()
+      const routerSessions = await countRouterSessions(router)
+      const [gateway, neighbour] = await Promise.all([startGateway(), startNeighbour()])
+      world = { router, gateway, neighbour, routerSessions }
+    },
+    stop: async () => {
+      await world?.gateway.stop()
+      await world?.neighbour[Symbol.asyncDispose]()
+      await suite.stop()
+      const faults = (world?.gateway.logs() ?? []).filter((line) => FAULT.test(line))
+      if (faults.length > 0) throw new Error(`the gateway had faults:\n${faults.join('\n')}`)
+    },
+  }
+}
+
+/** Crossbar's HTTP bridge has some. */
+const countRouterSessions = async ({ rawsocket }: RouterUnderTest): Promise<number> => {
+  await using peer = await openRawPeer({ url: rawsocket, realm: OPEN_REALM })
+  return (await sessionCount(peer)) - 1
+}
+
+const FAULT = /"level":"?(?:error|fatal|50|60)|uncaught|unhandled|TypeError/i
