@@ -36,23 +36,35 @@ export const openEntry = (
   applicant: Applicant,
   surroundings: Surroundings,
 ): Entry | undefined => {
-  const users = realm.users ?? []
   for (const method of methods) {
     if (method === 'anonymous' && realm.anonymous === true) {
       return { kind: 'admitted', identity: anonymous(surroundings) }
     }
-    if (isUserMethod(method) && users.some((user) => user.method === method)) {
-      const known = users.find((user) => user.method === method && user.authid === applicant.authid)
-      const user = known ?? stranger(applicant.authid, method, surroundings)
-      return {
-        kind: 'challenge',
-        method,
-        challenge: CHALLENGES[method](user, applicant, surroundings),
-      }
-    }
+    const challenge = isUserMethod(method)
+      ? openChallenge(realm.users ?? [], method, applicant, surroundings)
+      : undefined
+    if (challenge !== undefined) return challenge
   }
   return undefined
 }
+
+/** A stranger is challenged as if it were a user, with a secret that nobody knows. */
+const openChallenge = (
+  users: readonly RouterUser[],
+  method: UserMethod,
+  applicant: Applicant,
+  surroundings: Surroundings,
+): Entry | undefined => {
+  const candidates = users.filter((user) => user.method === method)
+  const { authid } = applicant
+  const user =
+    candidates.find((candidate) => candidate.authid === authid) ??
+    candidates.map((example) => ({ ...example, authid, secret: unknownSecret(surroundings) }))[0]
+  if (user === undefined) return undefined
+  return { kind: 'challenge', method, challenge: CHALLENGES[method](user, applicant, surroundings) }
+}
+
+const unknownSecret = ({ randomBytes }: Surroundings): string => randomBytes(32).toString('hex')
 
 const anonymous = ({ randomBytes }: Surroundings): Identity => ({
   authid: drawId(randomBytes).toString(16),
@@ -60,13 +72,6 @@ const anonymous = ({ randomBytes }: Surroundings): Identity => ({
   authmethod: 'anonymous',
   authprovider: 'static',
 })
-
-/** A secret that nobody knows. */
-const stranger = (
-  authid: string,
-  method: UserMethod,
-  { randomBytes }: Surroundings,
-): RouterUser => ({ authid, method, secret: randomBytes(32).toString('hex'), role: 'user' })
 
 type OpenChallenge = (
   user: RouterUser,

@@ -58,7 +58,8 @@ const serve = (socket: Socket, agreed: Agreed, needs: ListenerNeeds, rest: Buffe
   socket.setTimeout(0)
   socket.write(agreed.answer)
   const add = createFrameWriter(socket, needs.maxQueuedBytes)
-  const inlet = needs.accept(outletOf(socket, agreed, add))
+  const maxSentBytes = Math.min(agreed.maxSentBytes, needs.maxMessageBytes)
+  const inlet = needs.accept(outletOf(socket, { ...agreed, maxSentBytes }, add))
   const reader = new FrameReader(agreed.maxReceivedBytes, (type, payload) => {
     if (type === FRAME.message) takeBytes(inlet, agreed.serializer, payload)
     else if (type === FRAME.ping) add(FRAME.pong, Buffer.from(payload))

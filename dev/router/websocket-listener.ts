@@ -29,6 +29,8 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
     if (serializer === undefined) socket.terminate()
     else serve(socket, serializer, needs)
   })
+  // The server's error, told a second time; `listenOn` has it.
+  sockets.on('error', () => undefined)
   const port = await listenOn(server, needs)
   return {
     url: `ws://${needs.host}:${port}/`,
