@@ -141,9 +141,9 @@ export class RawPeer implements AsyncDisposable {
     )
   }
 
-  /** Called for each message before it is kept; true: it is not kept. */
+  /** Called for each message before it is kept, the newest listener first; true: it is taken, and not kept. */
   listen(take: (message: WampMessage) => boolean): void {
-    this.#inbox.takers.push(take)
+    this.#inbox.takers.unshift(take)
   }
 
   /** Resolves with true at the end of the connection, with false when it is still open after that time. */

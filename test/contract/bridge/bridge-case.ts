@@ -30,6 +30,8 @@ export interface BridgeContext {
   readonly open: (options?: Partial<RawPeerOptions>) => Promise<RawPeer>
   /** A bridge of this case, closed after it; joined already, unless `join` is false. */
   readonly bridge: (options?: BridgeRigOptions & { readonly join?: boolean }) => Promise<BridgeRig>
+  /** Ends the sessions that cases share, `rig` and `peer` too: for those that count sessions. */
+  readonly leaveAlone: () => Promise<void>
 }
 
 interface CaseBase {
@@ -78,7 +80,6 @@ export class SharedParts implements AsyncDisposable {
     return await this.#peer
   }
 
-  /** Before a case that counts sessions or ends the router. */
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#rigs.values()].map((rig) => rig.close()))
     this.#rigs.clear()
@@ -115,6 +116,7 @@ export const bridgeRows = (
       }
       const context = {
         ...{ router, wire, open, bridge },
+        leaveAlone: () => parts[Symbol.asyncDispose](),
         rig: await parts.rig(wire),
         peer: await parts.peer(),
         uri: `com.example.bridge.${group.replaceAll(/\W+/g, '_')}.case${index}`,

@@ -10,20 +10,29 @@ import {
   SharedParts,
 } from './bridge-case.ts'
 import { CALL_CASES } from './cases/call-cases.ts'
+import { FAULT_CASES } from './cases/fault-cases.ts'
+import { hostileCases } from './cases/hostile-cases.ts'
+import { LOAD_CASES } from './cases/load-cases.ts'
 import { REGISTRATION_CASES } from './cases/registration-cases.ts'
+import { SESSION_CASES } from './cases/session-cases.ts'
 import { TOPIC_CASES } from './cases/topic-cases.ts'
 
 const WIRES: readonly BridgeWire[] = (['ws', 'rawsocket'] as const).flatMap((transport) =>
   (['json', 'msgpack', 'cbor'] as const).map((serializer) => ({ transport, serializer })),
 )
 
-const BY_WIRE: Readonly<Record<string, readonly BridgeCase[]>> = {
+const byWire = ({ serializer }: BridgeWire): Readonly<Record<string, readonly BridgeCase[]>> => ({
   calls: CALL_CASES,
   topics: TOPIC_CASES,
   registrations: REGISTRATION_CASES,
-}
+  'hostile callees': hostileCases(serializer),
+})
 
-const ONCE: Readonly<Record<string, readonly BridgeCase[]>> = {}
+const ONCE: Readonly<Record<string, readonly BridgeCase[]>> = {
+  sessions: SESSION_CASES,
+  load: LOAD_CASES,
+  faults: FAULT_CASES,
+}
 
 export interface BridgeSuite extends AsyncDisposable {
   readonly rows: readonly BridgeRow[]
@@ -41,7 +50,7 @@ export const bridgeSuite = (suite: RouterSuite): BridgeSuite => {
 
 const allRows = (parts: SharedParts): readonly BridgeRow[] => [
   ...WIRES.flatMap((wire) =>
-    Object.entries(BY_WIRE).flatMap(([group, cases]) =>
+    Object.entries(byWire(wire)).flatMap(([group, cases]) =>
       bridgeRows(`${wire.transport} ${wire.serializer}: ${group}`, cases, parts, wire),
     ),
   ),

@@ -1,0 +1,253 @@
+// Routers that go, hang or are cut off, and come back: what waits is settled at once, what is held is held again,
+// and no session is left behind. Runs last, as it ends every session.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SerializerName } from '../../../../dataplane/wamp/wire.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { openRawPeer } from '../../../support/raw-wamp-peer.ts'
+import { OPEN_REALM } from '../../../support/routers/router-config.ts'
+import type { RouterUnderTest } from '../../../support/routers/router-under-test.ts'
+import { startTcpRelay, type TcpRelay } from '../../../support/tcp-relay.ts'
+import { call, publish, register } from '../../../support/wamp-peer.ts'
+import { ABLE_CALLEE, errorOf } from '../../router/contract-case.ts'
+import type { BridgeCase, BridgeContext } from '../bridge-case.ts'
+import {
+  type BridgeRig,
+  type BridgeRigOptions,
+  callBy,
+  follow,
+  type Followed,
+  type Settled,
+  startCall,
+  within,
+} from '../bridge-rig.ts'
+import { sessionCount } from './session-cases.ts'
+
+const NET_FAILURE = 'wamp.error.net_failure'
+const TRANSPORTS = ['ws', 'rawsocket'] as const
+
+/** One bridge over WebSocket and one over RawSocket. */
+const perTransport = (observed: unknown): unknown => ({ ws: observed, rawsocket: observed })
+
+const CAME_BACK = {
+  pending: NET_FAILURE,
+  meanwhile: NET_FAILURE,
+  isInTime: true,
+  held: { args: ['held'] },
+  told: ['followed', 'interrupted', 'resumed'],
+  events: [['after']],
+}
+
+const NOTICED = {
+  pending: NET_FAILURE,
+  settledOnce: true,
+  told: ['followed', 'interrupted', 'resumed'],
+  again: true,
+}
+
+export const FAULT_CASES: readonly BridgeCase[] = [
+  {
+    name: 'frozen connections are noticed within the keepalive',
+    same: perTransport(NOTICED),
+    run: (context) =>
+      behindRelays(context, { keepalive: 300 }, async (relay) => {
+        relay.freeze()
+        await sleep(1000)
+        relay.thaw()
+      }),
+  },
+  {
+    name: 'connections that are cut are noticed at once',
+    same: perTransport(NOTICED),
+    run: (context) =>
+      behindRelays(context, {}, (relay) => {
+        relay.cut()
+        return Promise.resolve()
+      }),
+  },
+  {
+    name: 'idle connections are kept, however short the keepalive',
+    same: perTransport(['followed']),
+    run: async ({ bridge, router, uri }) => {
+      const observed: Record<string, unknown> = {}
+      for (const transport of TRANSPORTS) {
+        const rig = await bridge({ url: router[transport], keepalive: 150 })
+        const { told } = await follow(rig.client, uri)
+        await sleep(600)
+        observed[transport] = [...told]
+      }
+      return observed
+    },
+  },
+  {
+    name: 'closed while calls are pending: they fail, and the session is gone',
+    same: { pending: NET_FAILURE, left: 0 },
+    run: async ({ bridge, open, uri }) => {
+      const callee = await open()
+      const before = await sessionCount(callee)
+      const rig = await bridge()
+      const asked = Promise.withResolvers<undefined>()
+      await register(callee, uri, () => {
+        asked.resolve(undefined)
+        return undefined
+      })
+      const pending = callBy(rig.client, uri)
+      await asked.promise
+      await rig.close()
+      const settled = errorOf(await within(1000, pending))
+      return { pending: settled, left: (await sessionCount(callee)) - before }
+    },
+  },
+  {
+    name: 'SIGTERM and back on the same ports',
+    same: { ...(perTransport(CAME_BACK) as object), leaked: 0 },
+    run: (context) => restarted(context, {}),
+  },
+  {
+    name: 'kill -9 and back on the same ports',
+    same: { ...(perTransport(CAME_BACK) as object), leaked: 0 },
+    run: (context) => restarted(context, { kill: true }),
+  },
+]
+
+interface Watched {
+  readonly rig: BridgeRig
+  readonly followed: Followed
+  readonly pending: ReturnType<typeof startCall>
+}
+
+/** A bridge that follows, holds and waits for something: its callee has been asked. */
+const watch = async (
+  { bridge, open, uri }: Pick<BridgeContext, 'bridge' | 'open' | 'uri'>,
+  options: BridgeRigOptions,
+): Promise<Watched> => {
+  const rig = await bridge(options)
+  const asked = Promise.withResolvers<undefined>()
+  await register(await open(), `${uri}.never`, () => {
+    asked.resolve(undefined)
+    return undefined
+  })
+  const handler = () => Promise.resolve({ args: ['held'], kwargs: {} })
+  await rig.client.register({ procedure: `${uri}.held`, options: {}, handler, callback: 'x' })
+  const followed = await follow(rig.client, `${uri}.topic`)
+  const pending = startCall(rig.client, `${uri}.never`)
+  await asked.promise
+  return { rig, followed, pending }
+}
+
+const behindRelays = async (
+  { bridge, open, router, uri }: BridgeContext,
+  options: BridgeRigOptions,
+  trouble: (relay: TcpRelay) => Promise<void>,
+): Promise<unknown> => {
+  const observed: Record<string, unknown> = {}
+  for (const transport of TRANSPORTS) {
+    await using relay = await startTcpRelay(Number(new URL(router[transport]).port))
+    const own = `${uri}.${transport}`
+    const url = throughRelay(router[transport], relay)
+    const { rig, followed, pending } = await watch({ bridge, open, uri: own }, { ...options, url })
+    const troubled = trouble(relay)
+    const settled = errorOf(await within(5000, pending.settled))
+    await troubled
+    await followed.until('resumed')
+    const again = 'args' in (await callBy(rig.client, 'wamp.session.count'))
+    const told = [...followed.told]
+    observed[transport] = { pending: settled, settledOnce: pending.times() === 1, told, again }
+    await rig.close()
+  }
+  return observed
+}
+
+const throughRelay = (url: string, relay: TcpRelay): string => {
+  const { port } = new URL(url)
+  return url.replace(`:${port}`, `:${relay.port}`)
+}
+
+const SERIALIZER: Readonly<Record<(typeof TRANSPORTS)[number], SerializerName>> = {
+  ws: 'json',
+  rawsocket: 'msgpack',
+}
+
+const restarted = async (
+  { bridge, open, router, uri, leaveAlone }: BridgeContext,
+  how: { readonly kill?: boolean },
+): Promise<unknown> => {
+  await leaveAlone()
+  const countSessions = async (): Promise<number> => {
+    await using peer = await openRawPeer({ url: router.rawsocket, realm: OPEN_REALM })
+    return await sessionCount(peer)
+  }
+  // Crossbar's own services have sessions too. An end is heard of later.
+  const before = await steady(countSessions)
+  const watched = new Map<string, Watched>()
+  for (const transport of TRANSPORTS) {
+    const wire = { url: router[transport], serializers: [SERIALIZER[transport]] }
+    watched.set(transport, await watch({ bridge, open, uri: `${uri}.${transport}` }, wire))
+  }
+  await router.stop(how)
+  const lost = new Map<string, unknown>()
+  for (const [transport, { rig, pending }] of watched) {
+    const settled = errorOf(await within(1000, pending.settled))
+    const meanwhile = errorOf(await callBy(rig.client, 'wamp.session.count'))
+    lost.set(transport, { pending: settled, meanwhile })
+  }
+  await router.restart()
+  const observed: Record<string, unknown> = {}
+  const backs = [...watched].map(async ([transport, parts]) => {
+    observed[transport] = {
+      ...(lost.get(transport) as object),
+      ...(await back(router, `${uri}.${transport}`, parts)),
+    }
+  })
+  await Promise.all(backs)
+  return { ...observed, leaked: (await steady(countSessions)) - before - watched.size }
+}
+
+/** The number, once it has been the same for a while. */
+const steady = async (count: () => Promise<number>): Promise<number> => {
+  let last = NaN
+  return await eventually(
+    async () => {
+      const before = last
+      last = await count()
+      if (last !== before) throw new Error(`${before} and then ${last}`)
+      return last
+    },
+    { everyMs: 100 },
+  )
+}
+
+const BACK_MS = 2000
+
+/** A call by the bridge succeeds in time; what it holds can be used by others. */
+const back = async (
+  router: RouterUnderTest,
+  uri: string,
+  { rig, followed }: Watched,
+): Promise<object> => {
+  const isInTime = await eventually(
+    async () => {
+      const settled: Settled = await callBy(rig.client, 'wamp.session.count')
+      if ('error' in settled) throw new Error(settled.error)
+      return true
+    },
+    { withinMs: BACK_MS, everyMs: 10 },
+  ).catch(() => false)
+  await followed.until('resumed')
+  await using peer = await openRawPeer({
+    url: router.rawsocket,
+    realm: OPEN_REALM,
+    roles: ABLE_CALLEE,
+  })
+  const held = await eventually(async () => {
+    const outcome = await call(peer, `${uri}.held`)
+    if ('error' in outcome) throw new Error(outcome.error)
+    return outcome
+  })
+  await publish(peer, `${uri}.topic`, { args: ['after'] })
+  const events = await eventually(() => {
+    if (followed.events.length === 0) throw new Error('no event yet')
+    return followed.events.map(({ args }) => args)
+  })
+  return { isInTime, held, told: [...followed.told], events }
+}
