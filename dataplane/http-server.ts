@@ -1,12 +1,12 @@
 // Limits and handlers in, a node:http or node:https server out, set so that a hostile client costs little
 // and every refusal can be an error record.
 
-import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
-import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { GatewaySettings } from './config.ts'
+import { createSocketResponse } from './socket-response.ts'
 import { cutOffStalledClients, STALL_TIMES, type StallTimes } from './stalled-clients.ts'
 
 /** What a listener does with what comes in. */
@@ -14,8 +14,10 @@ export interface ServerHandlers {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
   /** What the parser refused; must end or destroy the socket. Node's own bare 400 if left out. */
   readonly onClientError?: (error: NodeJS.ErrnoException, socket: Duplex) => void
-  /** A request that asks to upgrade; without it such a request is a plain one. */
+  /** A request that asks to upgrade, and what came behind it; without it such a request is a plain one. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** False: such a request is a plain one all the same. Asked right before `onUpgrade`; all are taken if left out. */
+  readonly shouldUpgrade?: (request: IncomingMessage) => boolean
 }
 
 export type ServerLimits = Pick<
@@ -29,7 +31,7 @@ export type ServerLimits = Pick<
 
 /** Plain HTTP/1.1. */
 export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers): Server =>
-  prepare(createServer(optionsOf(limits)), 'connection', limits, handlers)
+  prepare(createServer(optionsOf(limits, handlers)), 'connection', limits, handlers)
 
 /**
  * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
@@ -42,7 +44,7 @@ export const createSecureServer = (
 ): TlsServer =>
   prepare(
     createTlsServer({
-      ...optionsOf(limits),
+      ...optionsOf(limits, handlers),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       ...TLS,
       ...tls,
@@ -62,7 +64,10 @@ const HANDSHAKE_TIMEOUT_MS = 10_000
 
 const TLS = { minVersion: 'TLSv1.2' } as const satisfies SecureContextOptions
 
-const optionsOf = (limits: ServerLimits): Parameters<typeof createServer>[0] => ({
+const optionsOf = (
+  limits: ServerLimits,
+  { shouldUpgrade }: ServerHandlers,
+): Parameters<typeof createServer>[0] => ({
   maxHeaderSize: limits.maxHeaderBytes,
   headersTimeout: limits.headersTimeoutSeconds * 1000,
   requestTimeout: limits.requestTimeoutSeconds * 1000,
@@ -73,6 +78,8 @@ const optionsOf = (limits: ServerLimits): Parameters<typeof createServer>[0] => 
   // Node would answer a missing Host by itself, without an error record: dispatch does.
   requireHostHeader: false,
   noDelay: true,
+  // Node 24.9 and newer.
+  ...(shouldUpgrade && { shouldUpgradeCallback: shouldUpgrade }),
 })
 
 const prepare = <S extends Server>(
@@ -103,17 +110,8 @@ const answerConnect = (
   onRequest: ServerHandlers['onRequest'],
 ): void => {
   socket.on('error', () => undefined)
-  if (!(socket instanceof Socket)) {
-    socket.destroy()
-    return
-  }
   // An authority is no path, and Express would have its own words for it.
   if (request.url?.startsWith('/') !== true) request.url = '/'
-  const response = new ServerResponse(request)
-  response.shouldKeepAlive = false
-  response.assignSocket(socket)
-  response.once('finish', () => {
-    socket.destroySoon()
-  })
-  onRequest(request, response)
+  const response = createSocketResponse(request, socket)
+  if (response !== undefined) onRequest(request, response)
 }

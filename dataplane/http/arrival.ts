@@ -13,10 +13,13 @@ import type { Client, ReadClient } from './forwarded.ts'
 import type { Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead, Target } from './request-head.ts'
 import type { Selected } from './select-route.ts'
+import type { WebSocketRoutes } from './web-socket-route.ts'
 
 export interface DispatchOptions {
   readonly table: () => RouteTable<ServedPath<PreparedOperation>>
   readonly preparation: Preparation
+  /** Where connections may be upgraded: plain requests are told so. None if left out. */
+  readonly webSockets?: WebSocketRoutes
   readonly readClient: ReadClient
   readonly nextRequestId: () => string
   /** Monotonic, milliseconds. */

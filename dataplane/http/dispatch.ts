@@ -19,6 +19,7 @@ import { hasBody, readHead, readTarget } from './request-head.ts'
 import type { Answer } from './response-plan.ts'
 import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
 import { serveOperation } from './serve-operation.ts'
+import { upgradeRequired } from './upgrade-handshake.ts'
 
 /** Operations whose closures are kept at once: about 100 MB when all are large. */
 const PREPARED_LIMIT = 20_000
@@ -73,7 +74,7 @@ const route = (
   const found = match(options.table(), host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
-  if (found === undefined) throw nobody(host)
+  if (found === undefined) throw nobody(options, arrival, host, target.path)
   const selected = selectOrAnswer(options, { arrival, host, target, match: found })
   if (selected === undefined) return
   const operation = cache.get(selected.slot)
@@ -108,10 +109,18 @@ const serveFixed = (
   return true
 }
 
-const nobody = (host: string): GatewayError =>
-  isHostText(host)
+const nobody = (
+  { webSockets }: DispatchOptions,
+  { scheme }: Arrival,
+  host: string,
+  path: string,
+): GatewayError => {
+  if (!isHostText(host))
+    return new GatewayError('svc.error.invalid_data', 'The Host is no host name')
+  return webSockets?.find(host, path, scheme) === undefined
     ? notFound()
-    : new GatewayError('svc.error.invalid_data', 'The Host is no host name')
+    : upgradeRequired('This path takes WebSocket connections only')
+}
 
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')

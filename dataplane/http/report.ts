@@ -58,8 +58,8 @@ export interface Settlement {
 /** An operation has answered, or its client has gone. */
 export const report = (
   options: DispatchOptions,
-  arrival: Arrival,
-  operation: PreparedOperation,
+  arrival: Omit<Arrival, 'response'>,
+  operation: Pick<PreparedOperation, 'row' | 'version'>,
   { status, bytes, refusal }: Settlement,
 ): void => {
   options.inFlight.count--
@@ -81,7 +81,7 @@ interface Outcome {
 
 const log = (
   { accessLog, wallClock }: DispatchOptions,
-  { id, client, head, request }: Arrival,
+  { id, client, head, request }: Omit<Arrival, 'response'>,
   outcome: Outcome,
 ): void => {
   accessLog?.write({

@@ -53,7 +53,7 @@ export type HandshakeAnswer =
       readonly headBytes: number
     }
 
-export const MAX_ANSWER_BYTES = 16 * 1024
+const MAX_ANSWER_BYTES = 16 * 1024
 
 /** @param bytes all that the router has sent */
 export const readHandshakeAnswer = (bytes: Buffer, asked: RelayHandshake): HandshakeAnswer => {

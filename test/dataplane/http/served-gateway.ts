@@ -13,17 +13,23 @@ import { createDispatch } from '../../../dataplane/http/dispatch.ts'
 import type { EventStreams } from '../../../dataplane/http/event-streams.ts'
 import { createClientReader } from '../../../dataplane/http/forwarded.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
+import { type AuthenticateUpgrade, createUpgrade } from '../../../dataplane/http/upgrade.ts'
+import { createWebSocketRoutes } from '../../../dataplane/http/web-socket-route.ts'
 import { createPlainServer } from '../../../dataplane/http-server.ts'
+import { unauthorized } from '../../../dataplane/security/challenge.ts'
 import type { StallTimes } from '../../../dataplane/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import { createDeadlines } from '../../../dataplane/upstream/deadlines.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { createRelays, type RelayLimits, type Relays } from '../../../dataplane/wamp/relays.ts'
 import type { WampClient } from '../../../dataplane/wamp/wamp-client.ts'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
 import { compile } from '../../../spec/compile.ts'
+import type { RealmRecord } from '../../../spec/realm-record.ts'
 import type { AccessEntry } from '../../../telemetry/access-log.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
 import { type HttpAnswer, type HttpOptions, request } from '../../support/http-request.ts'
 import { type Address, openRawClient, type Part, type RawClient } from '../../support/raw-client.ts'
 
@@ -36,6 +42,11 @@ export interface ServedOptions {
   readonly stalls?: StallTimes
   readonly trustedProxies?: readonly string[]
   readonly hasRealm?: boolean
+  /** Records of realms, for `/ws`; others have no router. */
+  readonly realms?: Map<string, RealmRecord>
+  readonly relayLimits?: Partial<RelayLimits>
+  /** For `/ws` of versions that are not anonymous. */
+  readonly authenticate?: AuthenticateUpgrade
 }
 
 export interface ServedGateway extends AsyncDisposable {
@@ -51,6 +62,9 @@ export interface ServedGateway extends AsyncDisposable {
   /** Statuses in the order in which requests were settled, of those that a document serves. */
   readonly statuses: number[]
   readonly unmatched: number[]
+  /** `GET /v1/ws` for each request that a document serves. */
+  readonly rows: string[]
+  readonly relays: Relays
   readonly refused: string[]
   readonly unexpected: unknown[]
   readonly log: AccessEntry[]
@@ -69,12 +83,28 @@ const LIMITS = {
 const NO_REALM = { put: () => undefined, delete: () => undefined }
 
 export const serveGateway = async (options: ServedOptions = {}): Promise<ServedGateway> => {
-  const counts = { statuses: [] as number[], unmatched: [] as number[], refused: [] as string[] }
+  const counts = {
+    statuses: [] as number[],
+    unmatched: [] as number[],
+    rows: [] as string[],
+    refused: [] as string[],
+  }
   const unexpected: unknown[] = []
   const log: AccessEntry[] = []
   const inFlight = { count: 0 }
   const serving = createTableServing<PreparedOperation>(NO_REALM, () => Promise.resolve())
   let nextId = 0
+  const realms = options.realms ?? new Map<string, RealmRecord>()
+  const relays = createRelays({
+    routerOf: (uri) => realms.get(uri)?.router,
+    extraCa: [],
+    log: createSilentLog(),
+    limits: { lingerMs: 200, ...options.relayLimits },
+  })
+  const webSockets = createWebSocketRoutes(
+    () => serving.webSockets(),
+    (uri) => relays.hasRouter(uri),
+  )
   const dispatchOptions: DispatchOptions = {
     table: () => serving.table(),
     preparation: {
@@ -89,8 +119,14 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
           },
           wamp: withoutRouter(options.hasRealm ?? true),
         }),
-      rowFor: () => ({ observe: (status) => counts.statuses.push(status) }),
+      rowFor: (_, template, method) => ({
+        observe: (status) => {
+          counts.statuses.push(status)
+          counts.rows.push(`${method.toUpperCase()} ${template}`)
+        },
+      }),
     },
+    webSockets,
     readClient: createClientReader(options.trustedProxies ?? []),
     nextRequestId: () => `id-${++nextId}`,
     now: () => performance.now(),
@@ -106,6 +142,18 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
   const server = createPlainServer(limits, {
     onRequest: createDispatch(dispatchOptions, 'http'),
     onClientError: createClientErrorHandler(() => 'client-error'),
+    ...createUpgrade(
+      {
+        dispatch: dispatchOptions,
+        webSockets,
+        relays,
+        authenticate:
+          options.authenticate ??
+          (({ type }, realmUri) => Promise.resolve(unauthorized(type, realmUri))),
+        allowedOrigins: (uri) => realms.get(uri)?.allowed_origins,
+      },
+      'http',
+    ),
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -115,6 +163,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     url,
     address,
     ...counts,
+    relays,
     unexpected,
     log,
     inFlight,
@@ -139,13 +188,15 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
           resolve(count)
         })
       }),
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>((resolve) => {
+    [Symbol.asyncDispose]: async () => {
+      await relays.closeAll()
+      await new Promise<void>((resolve) => {
         server.close(() => {
           resolve()
         })
         server.closeAllConnections()
-      }),
+      })
+    },
   }
 }
 

@@ -1,0 +1,213 @@
+// A request for a WebSocket connection in, the connection carried to the router of the version's realm out, or
+// a refusal like any other: match → scheme → origin → authenticate → handshake → router.
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { CompiledSecurity } from '../../spec/compiled.ts'
+import type { Scheme } from '../../spec/document.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { ServerHandlers } from '../http-server.ts'
+import { plainAddress } from '../plain-address.ts'
+import type { ServedWebSocket } from '../served.ts'
+import { createSocketResponse } from '../socket-response.ts'
+import type { OpenedRelay, Relays } from '../wamp/relays.ts'
+import type { Arrival, DispatchOptions } from './arrival.ts'
+import { errorAnswer, toGatewayError } from './errors.ts'
+import { headLines } from './head-text.ts'
+import { refusalType } from './negotiate.ts'
+import { refuseUnmatched, report, type Settlement } from './report.ts'
+import { readHead, readTarget } from './request-head.ts'
+import { asksForWebSocket, checkOrigin, readHandshake } from './upgrade-handshake.ts'
+import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
+import { writeAnswer } from './write-answer.ts'
+
+/** undefined: who asks may have the connection. Else the refusal; at once or later. */
+export type AuthenticateUpgrade = (
+  security: Exclude<CompiledSecurity, { readonly type: 'anonymous' }>,
+  realmUri: string,
+  caller: UpgradeCaller,
+) => Error | undefined | Promise<Error | undefined>
+
+export interface UpgradeCaller {
+  readonly request: IncomingMessage
+  /** Of the client itself, behind trusted proxies too. */
+  readonly address: string
+  readonly requestId: string
+}
+
+export interface UpgradeOptions {
+  /** What requests count and are logged by. */
+  readonly dispatch: DispatchOptions
+  readonly webSockets: WebSocketRoutes
+  readonly relays: Pick<Relays, 'open'>
+  readonly authenticate: AuthenticateUpgrade
+  /** Of the realm's record; none listed: all. */
+  readonly allowedOrigins: (realmUri: string) => readonly string[] | undefined
+}
+
+/** What is known of a request that asks to upgrade. */
+interface Upgrade {
+  readonly arrival: Omit<Arrival, 'response'>
+  readonly socket: Duplex
+  /** What the client has sent behind its request. */
+  readonly head: Buffer
+}
+
+/**
+ * For a public server that speaks `scheme`. Whatever asks for another protocol, or elsewhere, stays a plain
+ * request, which dispatch answers.
+ * @example createPlainServer(limits, { onRequest, ...createUpgrade(options, 'http') })
+ */
+export const createUpgrade = (
+  options: UpgradeOptions,
+  scheme: Scheme,
+): Required<Pick<ServerHandlers, 'onUpgrade' | 'shouldUpgrade'>> => ({
+  shouldUpgrade: (request) =>
+    asksForWebSocket(request, readHead(request)) &&
+    !isAnswering(request.socket) &&
+    find(options, request, schemeOf(options, request, scheme)) !== undefined,
+  onUpgrade: (request, socket, head) => {
+    const { dispatch } = options
+    dispatch.inFlight.count++
+    socket.on('error', () => undefined)
+    const client = dispatch.readClient(request, scheme)
+    const arrival = {
+      request,
+      head: readHead(request),
+      scheme: client?.scheme ?? scheme,
+      client,
+      id: client?.requestId ?? dispatch.nextRequestId(),
+      startedMs: dispatch.now(),
+    }
+    void serve(options, { arrival, socket, head })
+  },
+})
+
+const schemeOf = ({ dispatch }: UpgradeOptions, request: IncomingMessage, scheme: Scheme): Scheme =>
+  dispatch.readClient(request, scheme)?.scheme ?? scheme
+
+/** An earlier request of this connection waits for its answer: frames would end up in it. */
+const isAnswering = (socket: Duplex): boolean => {
+  const { _httpMessage: message } = socket as { _httpMessage?: object | null }
+  return message !== undefined && message !== null
+}
+
+const find = (
+  { webSockets }: UpgradeOptions,
+  request: IncomingMessage,
+  scheme: Scheme,
+): ServedWebSocket | undefined => {
+  const { host, hostCount } = readHead(request)
+  const target = readTarget(request.url ?? '')
+  if (target === undefined || hostCount !== 1) return undefined
+  return webSockets.find(target.authority ?? host, target.path, scheme)
+}
+
+/** Never rejects. */
+const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
+  const { arrival, socket, head } = upgrade
+  const found = find(options, arrival.request, arrival.scheme)
+  if (found === undefined) {
+    refuseGone(options, upgrade)
+    return
+  }
+  const gone = new AbortController()
+  socket.once('close', () => {
+    gone.abort()
+  })
+  try {
+    const opened = await admit(options, upgrade, found, gone.signal)
+    if (socket.destroyed) {
+      opened.drop()
+      settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
+      return
+    }
+    socket.write(switchingProtocols(opened, upgrade, found))
+    opened.start(socket, head)
+    settle(options, upgrade, found, { status: 101, bytes: 0 })
+  } catch (error) {
+    refuse(options, upgrade, found, error)
+  }
+}
+
+/** Counted, never sent: what nginx counts for a client that did not wait. */
+const CLIENT_WENT_AWAY = 499
+
+/** The document went between two looks at the table. */
+const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade): void => {
+  const response = createSocketResponse(arrival.request, socket)
+  if (response === undefined) return
+  const error = new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+  refuseUnmatched(dispatch, { ...arrival, response }, error, [])
+}
+
+/** @throws GatewayError */
+const admit = async (
+  { relays, authenticate, allowedOrigins }: UpgradeOptions,
+  { arrival }: Upgrade,
+  found: ServedWebSocket,
+  signal: AbortSignal,
+): Promise<OpenedRelay> => {
+  const { request, scheme, client, id: requestId } = arrival
+  const { security, version } = found
+  const { realmUri } = version
+  checkScheme(found, scheme)
+  checkOrigin(request.headers.origin, allowedOrigins(realmUri))
+  if (security.type !== 'anonymous') {
+    const address = client?.address ?? plainAddress(request.socket.remoteAddress ?? '')
+    const refusal = await authenticate(security, realmUri, { request, address, requestId })
+    if (refusal !== undefined) throw refusal
+  }
+  return relays.open(realmUri, readHandshake(request), signal)
+}
+
+/** Texts that were checked: the router's two against what was asked of it. */
+const switchingProtocols = (
+  { accept, protocol }: OpenedRelay,
+  { arrival }: Upgrade,
+  { version }: ServedWebSocket,
+): string =>
+  `HTTP/1.1 101 Switching Protocols\r\n${headLines([
+    'upgrade',
+    'websocket',
+    'connection',
+    'Upgrade',
+    'sec-websocket-accept',
+    accept,
+    'sec-websocket-protocol',
+    protocol,
+    'x-request-id',
+    arrival.id,
+    ...Object.entries(version.deprecation ?? {}).flat(),
+  ])}\r\n`
+
+const refuse = (
+  options: UpgradeOptions,
+  upgrade: Upgrade,
+  found: ServedWebSocket,
+  error: unknown,
+): void => {
+  const { arrival, socket } = upgrade
+  const known = toGatewayError(error)
+  if (known.code === 'svc.error.internal') options.dispatch.onUnexpected(error, arrival.id)
+  const response = socket.destroyed ? undefined : createSocketResponse(arrival.request, socket)
+  if (response === undefined) {
+    settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
+    return
+  }
+  const answer = errorAnswer(known, refusalType(arrival.head.accept), [])
+  const { deprecation } = found.version
+  const envelope = { requestId: arrival.id, language: undefined, deprecation, vary: undefined }
+  const bytes = writeAnswer(response, answer, envelope, false)
+  settle(options, upgrade, found, { status: answer.status, bytes, refusal: known.code })
+}
+
+const settle = (
+  { dispatch }: UpgradeOptions,
+  { arrival }: Upgrade,
+  { version, template }: ServedWebSocket,
+  settlement: Settlement,
+): void => {
+  const row = dispatch.preparation.rowFor(version, template, 'get')
+  report(dispatch, arrival, { row, version }, settlement)
+}

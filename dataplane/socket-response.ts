@@ -1,0 +1,37 @@
+// A request whose socket node has let go of (CONNECT, upgrades) in, a response on that socket out, so that it
+// is refused like any other request. The connection ends with it.
+
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** A client that does not hang up keeps its connection no longer than this. */
+const LINGER_MS = 1000
+
+/** undefined: there is nothing to respond on; the socket is destroyed. */
+export const createSocketResponse = (
+  request: IncomingMessage,
+  socket: Duplex,
+): ServerResponse | undefined => {
+  if (!(socket instanceof Socket)) {
+    socket.destroy()
+    return undefined
+  }
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket)
+  response.once('finish', () => {
+    endSoftly(socket)
+  })
+  return response
+}
+
+/** At once would reset the connection under an answer that the client has not read yet. */
+const endSoftly = (socket: Socket): void => {
+  socket.end()
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => {
+    clearTimeout(timer)
+  })
+}
