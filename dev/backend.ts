@@ -1,11 +1,14 @@
-// HTTP requests in on a loopback port; the answers of a small orders service out, and of endpoints that are
-// slow or fail on demand. Forgets everything when it closes; never reads or writes a file.
+// HTTP requests in on a loopback port; the answers of a small orders service out, of endpoints that are slow or
+// fail on demand, of webhooks, and pages. Forgets everything when it closes; never writes a file.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answerHook } from './backend-hooks.ts'
+import { readPage } from './backend-pages.ts'
+import type { Asked, Reply } from './backend-reply.ts'
 
 export interface Backend extends AsyncDisposable {
   /** `http://127.0.0.1:PORT` */
@@ -52,23 +55,7 @@ interface State {
   flakyCalls: number
 }
 
-interface Asked {
-  readonly state: State
-  readonly request: IncomingMessage
-  readonly url: URL
-  /** Segments of the path after the first one. */
-  readonly rest: readonly string[]
-  readonly body: string
-}
-
-interface Reply {
-  readonly status: number
-  /** Left out: no body. */
-  readonly json?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-type Endpoint = (asked: Asked) => Reply | Promise<Reply>
+type Endpoint = (asked: Asked, state: State) => Reply | Promise<Reply>
 
 const FIRST_ORDERS: readonly (readonly [string, Order])[] = [
   ['1', { id: '1', sku: 'A-1', quantity: 2, status: 'open' }],
@@ -81,12 +68,14 @@ const MAX_SLEEP_MS = 30_000
 
 /** First segment of the path and method → what answers. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
-  ['GET orders', ({ state, url, rest }) => readOrders(state, url, rest[0])],
-  ['POST orders', ({ state, body }) => createOrder(state, body)],
+  ['GET orders', ({ url, rest }, state) => readOrders(state, url, rest[0])],
+  ['POST orders', ({ body }, state) => createOrder(state, body.toString())],
   [
     'DELETE orders',
-    ({ state, rest }) => (state.orders.delete(rest[0] ?? '') ? { status: 204 } : NO_SUCH_ORDER),
+    ({ rest }, state) => (state.orders.delete(rest[0] ?? '') ? { status: 204 } : NO_SUCH_ORDER),
   ],
+  ['POST hooks', answerHook],
+  ['GET pages', readPage],
   // /slow?ms=2000 answers after so long.
   [
     'GET slow',
@@ -99,7 +88,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   // Fails twice, succeeds the third time, and so on.
   [
     'GET flaky',
-    ({ state }) => {
+    (_asked, state) => {
       const attempt = (state.flakyCalls++ % 3) + 1
       const json = { attempt }
       return { status: attempt === 3 ? 200 : 503, json }
@@ -126,12 +115,12 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 const NO_SUCH_ORDER: Reply = { status: 404, json: { error: 'no such order' } }
 
 const answer = async (state: State, request: IncomingMessage): Promise<Reply> => {
-  const body = (await buffer(request)).toString()
+  const body = await buffer(request)
   const url = new URL(request.url ?? '/', 'http://backend')
   const [first = '', ...rest] = url.pathname.slice(1).split('/')
   const method = request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET')
   const endpoint = ENDPOINTS.get(`${method} ${first}`) ?? echo
-  return endpoint({ state, request, url, rest, body })
+  return endpoint({ request, url, rest, body }, state)
 }
 
 const readOrders = (state: State, url: URL, id: string | undefined): Reply => {
@@ -165,7 +154,7 @@ const echo: Endpoint = ({ request, url, body }) => ({
     path: url.pathname,
     query: url.search.slice(1),
     headers: request.headers,
-    body,
+    body: body.toString(),
   },
 })
 
@@ -178,17 +167,17 @@ const parseObject = (text: string): Readonly<Record<string, unknown>> => {
   }
 }
 
-const write = (response: ServerResponse, { status, json, headers = {} }: Reply): void => {
-  if (json === undefined) {
+const write = (response: ServerResponse, { status, json, file, headers = {} }: Reply): void => {
+  if (json === undefined && file === undefined) {
     response.writeHead(status, headers).end()
     return
   }
-  const text = JSON.stringify(json)
+  const bytes = file?.bytes ?? Buffer.from(JSON.stringify(json))
   const described = {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
+    'content-type': file?.type ?? 'application/json',
+    'content-length': bytes.length,
   }
-  response.writeHead(status, { ...described, ...headers }).end(text)
+  response.writeHead(status, { ...described, ...headers }).end(bytes)
 }
 
 const stop = async (server: Server): Promise<void> => {

@@ -13,29 +13,33 @@ export interface ExampleDirectory {
   readonly remove: () => Promise<void>
 }
 
-export interface Addresses {
-  /** `127.0.0.1:18080` */
-  readonly public: string
-  readonly backend: string
+/** Ports of loopback that manifests name. */
+export interface NamedPorts {
+  readonly public: number
+  readonly backend: number
+  readonly router: number
 }
 
 export const placeExamples = async (
   original: string,
-  addresses: Addresses,
+  ports: NamedPorts,
 ): Promise<ExampleDirectory> => {
-  const usual = { public: loopback(USUAL_PORTS.public), backend: loopback(USUAL_PORTS.backend) }
-  if (addresses.public === usual.public && addresses.backend === usual.backend) {
+  const moves = new Map(NAMED.map((name) => [String(USUAL_PORTS[name]), String(ports[name])]))
+  if (NAMED.every((name) => ports[name] === USUAL_PORTS[name])) {
     return { path: original, isCopy: false, remove: () => Promise.resolve() }
   }
   const path = await mkdtemp(join(tmpdir(), 'svc-playground-'))
   for (const name of (await readdir(original)).filter((each) => each.endsWith('.yaml'))) {
     const text = await readFile(join(original, name), 'utf8')
-    const moved = text
-      .replaceAll(usual.public, addresses.public)
-      .replaceAll(usual.backend, addresses.backend)
-    await writeFile(join(path, name), moved)
+    await writeFile(join(path, name), moved(text, moves))
   }
   return { path, isCopy: true, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-const loopback = (port: number): string => `127.0.0.1:${port}`
+const NAMED = ['public', 'backend', 'router'] as const satisfies readonly (keyof NamedPorts)[]
+
+const moved = (text: string, moves: ReadonlyMap<string, string>): string =>
+  text.replaceAll(
+    /(127\.0\.0\.1|localhost):(\d+)/g,
+    (_whole, host: string, port: string) => `${host}:${moves.get(port) ?? port}`,
+  )

@@ -1,10 +1,12 @@
-// The text of an example manifest in; its title and the commands that its comments tell one to try, with
-// what must come back, out. Reads comments only.
+// The text of an example manifest in; its title, the commands that its comments tell one to try, with what
+// must come back, and the pages to open, out. Reads comments only.
 
 export interface ManifestTries {
   /** The first comment, without its full stop; empty where there is none. */
   readonly title: string
   readonly tries: readonly Try[]
+  /** For a browser. */
+  readonly pages: readonly string[]
 }
 
 export interface Try {
@@ -15,7 +17,8 @@ export interface Try {
 }
 
 /**
- * A command is a comment line, indented, that holds `curl `; the line after it may be `-> 200 … part`.
+ * A command is a comment line, indented, that holds `curl `; the line after it may be `-> 200 … part`. A page is
+ * an indented line that is a URL.
  * @example readTries('# Says hello.\n#\n#   curl -i http://a/\n#   -> 200 … hello\n')
  */
 export const readTries = (text: string): ManifestTries => {
@@ -28,5 +31,6 @@ export const readTries = (text: string): ManifestTries => {
     const expected = /^ +-> (.*)$/.exec(comments[i + 1] ?? '')?.[1] ?? ''
     tries.push({ command, expected })
   })
-  return { title: title.replace(/\.$/, ''), tries }
+  const pages = comments.flatMap((comment) => /^ +(https?:\S+)$/.exec(comment ?? '')?.[1] ?? [])
+  return { title: title.replace(/\.$/, ''), tries, pages }
 }

@@ -1,10 +1,12 @@
-// Ports and the directory of examples in; a backend, a gateway and its operator, all on loopback, out. They
-// live and end together; what they say goes to one listener.
+// Ports and the directory of examples in; a backend, a router, a gateway and its operator, all on loopback,
+// out. They live and end together; what they say goes to one listener.
 
 import { type Backend, startBackend } from './backend.ts'
 import { type ExampleDirectory, placeExamples } from './example-directory.ts'
+import { type ExampleRouter, startExampleRouter } from './example-router.ts'
 import type { Ports } from './ports.ts'
 import { type Program, startProgram } from './program.ts'
+import { haveJoined } from './realm-view.ts'
 import { isSettled, readStatus, type StatusView } from './status-view.ts'
 
 export interface PlaygroundOptions {
@@ -20,6 +22,7 @@ export interface Playground extends AsyncDisposable {
     readonly management: string
     readonly status: string
     readonly backend: string
+    readonly router: string
   }
   readonly manifests: ExampleDirectory
   readonly status: () => Promise<StatusView | undefined>
@@ -31,37 +34,44 @@ export interface Playground extends AsyncDisposable {
 /** The name under which the operator owns the gateway; documents may be loaded by hand beside it. */
 const MANAGER = 'playground'
 const START_MS = 20_000
+const JOIN_MS = 5000
 const POLL_MS = 50
 
 /**
- * Resolves when the operator has brought the gateway into line with the manifests.
+ * Resolves when the operator has brought the gateway into line with the manifests, and its realms have joined
+ * their routers, or could not.
  * @throws Error in words for a person, with everything stopped
  */
 export const startPlayground = async (options: PlaygroundOptions): Promise<Playground> => {
-  const parts: { backend?: Backend; manifests?: ExampleDirectory; programs: Program[] } = {
-    programs: [],
-  }
+  const parts: Parts = { programs: [] }
   const stopping = new AbortController()
   const stop = async (): Promise<void> => {
     stopping.abort()
     await Promise.all(parts.programs.map((program) => program.stop()))
-    await parts.backend?.close()
+    await Promise.all([parts.backend?.close(), parts.router?.close()])
     await parts.manifests?.remove()
   }
   try {
-    const backend = await listen(options.ports.backend)
+    const backend = await listen('backend', () => startBackend(options.ports.backend))
     parts.backend = backend
+    const router = await listen('router', () => startExampleRouter(options.ports.router))
+    parts.router = router
     const gateway = startGateway(options, parts.programs)
     const { public: publicUrl, management } = await within(gateway.listening, gateway.program)
-    const addresses = { public: new URL(publicUrl).host, backend: new URL(backend.origin).host }
-    const manifests = await placeExamples(options.examples, addresses)
+    const manifests = await placeExamples(options.examples, {
+      public: portOf(publicUrl),
+      backend: portOf(backend.origin),
+      router: portOf(router.url),
+    })
     parts.manifests = manifests
     const operator = startOperator(options, { manifests: manifests.path, management })
     parts.programs.push(operator.program)
     const { status } = await within(operator.operating, operator.program)
     await within(settled(status, stopping.signal), operator.program)
+    await joined(management, stopping.signal)
+    const urls = { public: publicUrl, management, status, backend: backend.origin }
     return {
-      urls: { public: publicUrl, management, status, backend: backend.origin },
+      urls: { ...urls, router: router.url },
       manifests,
       status: () => readStatus(status),
       failed: Promise.race(parts.programs.map(lastWords)),
@@ -74,14 +84,23 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
   }
 }
 
-const listen = async (port: number): Promise<Backend> => {
+interface Parts {
+  backend?: Backend
+  router?: ExampleRouter
+  manifests?: ExampleDirectory
+  readonly programs: Program[]
+}
+
+const listen = async <T>(what: string, start: () => Promise<T>): Promise<T> => {
   try {
-    return await startBackend(port)
+    return await start()
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error)
-    throw new Error(`the example backend can't listen: ${words}`, { cause: error })
+    throw new Error(`the example ${what} can't listen: ${words}`, { cause: error })
   }
 }
+
+const portOf = (url: string): number => Number(new URL(url).port)
 
 interface GatewayUrls {
   readonly public: string
@@ -143,6 +162,15 @@ const settled = async (url: string, stopping: AbortSignal): Promise<void> => {
   while (!stopping.aborted) {
     const status = await readStatus(url)
     if (status !== undefined && isSettled(status)) return
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+/** A router that is away is no fault of the playground's: documents that ask for none work. */
+const joined = async (management: string, stopping: AbortSignal): Promise<void> => {
+  const deadlineMs = performance.now() + JOIN_MS
+  while (!stopping.aborted && performance.now() < deadlineMs) {
+    if (await haveJoined(management)) return
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

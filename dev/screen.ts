@@ -28,8 +28,12 @@ export const renderGreeting = (greeting: Greeting): string =>
 const renderExamples = ({ examples, manifests }: Greeting): string =>
   examples
     .filter(({ tries }) => tries.length > 0)
-    .map(({ file, title, tries }) =>
-      [`${manifests}/${file}: ${title}`, ...tries.map(({ command }) => `  ${command}`)].join('\n'),
+    .map(({ file, title, tries, pages }) =>
+      [
+        `${manifests}/${file}: ${title}`,
+        ...pages.map((page) => `  in a browser: ${page}`),
+        ...tries.map(({ command }) => `  ${command}`),
+      ].join('\n'),
     )
     .join('\n\n')
 
@@ -41,6 +45,7 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
     ['management', urls.management, 'GET /api_specs, /ready, /metrics'],
     ['operator', urls.status, 'GET /status: what became of each manifest, and why'],
     ['backend', urls.backend, 'the service that examples forward to'],
+    ['router', urls.router, 'WAMP: the procedures and topics of the realm com.example'],
     ['manifests', `${manifests}/`, isCopy ? COPIED : 'watched: what you save is served at once'],
   ]
   const moved =

@@ -15,6 +15,9 @@ describe('readTries', () => {
       '#',
       "#   printf 'x' | curl -i http://a/y --data-binary @-",
       '#',
+      '#   http://a/page',
+      '# http://a/no-page',
+      '#',
       'kind: Realm',
     ].join('\n')
     expect(readTries(text)).toEqual({
@@ -23,10 +26,11 @@ describe('readTries', () => {
         { command: 'curl -i http://a/x', expected: '200 … hello' },
         { command: "printf 'x' | curl -i http://a/y --data-binary @-", expected: '' },
       ],
+      pages: ['http://a/page'],
     })
   })
 
   it.each(['', 'kind: Realm\n', 'text: "curl -i http://a/"\n'])('%j has none', (text) => {
-    expect(readTries(text)).toEqual({ title: '', tries: [] })
+    expect(readTries(text)).toEqual({ title: '', tries: [], pages: [] })
   })
 })

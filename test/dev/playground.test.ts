@@ -7,11 +7,11 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
+import { ANY_PORTS } from '../../dev/ports.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const ANY_PORTS = { public: 0, management: 0, status: 0, backend: 0 }
 
 describe('a manifest', () => {
   it('is served as soon as it is saved; broken, the last good one is, and the fault is told', async () => {
@@ -55,7 +55,7 @@ describe('a manifest', () => {
 })
 
 describe('a port that is taken', () => {
-  it.each(['public', 'management', 'status', 'backend'] as const)(
+  it.each(['public', 'management', 'status', 'backend', 'router'] as const)(
     'is told in words: %s',
     async (which) => {
       const server = createServer()

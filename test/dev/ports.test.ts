@@ -16,14 +16,16 @@ describe('choosePorts', () => {
 
   it('moves all of them when one is taken, and says which', async () => {
     expect(await choosePorts(allBut(18090, 18181))).toEqual({
-      ports: { public: 18280, management: 18281, status: 18285, backend: 18290 },
+      ports: { public: 18280, management: 18281, status: 18285, backend: 18290, router: 18291 },
       taken: [18090],
     })
   })
 
   it('gives up in words', async () => {
     const choice = await choosePorts(() => Promise.resolve(false))
-    expect('fault' in choice && choice.fault).toContain('18080, 18081, 18085, 18090 are taken')
+    expect('fault' in choice && choice.fault).toContain(
+      '18080, 18081, 18085, 18090, 18091 are taken',
+    )
   })
 
   it('knows a port that somebody listens on', async () => {

@@ -12,12 +12,18 @@ const GREETING: Greeting = {
     management: 'http://127.0.0.1:2',
     status: 'http://127.0.0.1:3',
     backend: 'http://127.0.0.1:4',
+    router: 'ws://127.0.0.1:5/',
   },
   manifests: 'examples',
   isCopy: false,
   examples: [
-    { file: 'a.yaml', title: 'Says a', tries: [{ command: 'curl -i http://a', expected: '200' }] },
-    { file: 'realm.yaml', title: 'A realm', tries: [] },
+    {
+      file: 'a.yaml',
+      title: 'Says a',
+      tries: [{ command: 'curl -i http://a', expected: '200' }],
+      pages: ['http://a/page'],
+    },
+    { file: 'realm.yaml', title: 'A realm', tries: [], pages: [] },
   ],
   status: {
     resources: [{ kind: 'ApiSpecification', name: 'a', conditions: [READY] }],
@@ -30,7 +36,9 @@ const GREETING: Greeting = {
 describe('renderGreeting', () => {
   it('names each example with what to send, and every address', () => {
     const text = renderGreeting(GREETING)
-    expect(text).toContain('examples/a.yaml: Says a\n  curl -i http://a\n')
+    expect(text).toContain(
+      'examples/a.yaml: Says a\n  in a browser: http://a/page\n  curl -i http://a\n',
+    )
     expect(text).not.toContain('realm.yaml')
     for (const url of Object.values(GREETING.urls)) expect(text).toContain(url)
     expect(text).toContain('1 of 1 documents')

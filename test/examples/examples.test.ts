@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
+import { ANY_PORTS } from '../../dev/ports.ts'
 import { isReady } from '../../dev/status-view.ts'
 import { runValidateOnExamples } from './validate-examples.ts'
 import {
@@ -18,8 +19,8 @@ import {
 let playground: Playground
 
 beforeAll(async () => {
-  const ports = { public: 0, management: 0, status: 0, backend: 0 }
-  playground = await startPlayground({ ports, examples: EXAMPLES, onLine: () => undefined })
+  const onLine = (): void => undefined
+  playground = await startPlayground({ ports: ANY_PORTS, examples: EXAMPLES, onLine })
 }, 30_000)
 
 afterAll(() => playground.stop())

@@ -32,13 +32,28 @@ export interface Answer {
   readonly text: string
 }
 
-/** @param command ends in the arguments of one curl with -i */
+/** @param command its last curl has -i; with -N it may end by its own --max-time, as a stream does */
 export const send = async (command: string): Promise<Answer> => {
-  const line = `${command} --silent --show-error --max-time 10`
-  const { stdout } = await promisify(execFile)('sh', ['-c', line], { encoding: 'latin1' })
+  const line = command.replaceAll('curl ', 'curl --silent --show-error --max-time 10 ')
+  const { stdout } = await run('sh', ['-c', line], { encoding: 'latin1' }).catch(
+    (error: unknown) => {
+      if (/ -i?N /.test(command) && isStreamThatTimedOut(error)) return error
+      throw error
+    },
+  )
   const status = /^HTTP\/1\.1 (\d{3})/.exec(stdout)?.[1]
   return { status: Number(status), text: stdout }
 }
+
+const run = promisify(execFile)
+
+/** `CURLE_OPERATION_TIMEDOUT`. Jest's `Error` is not that of `child_process`. */
+const isStreamThatTimedOut = (error: unknown): error is { readonly stdout: string } =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  error.code === 28 &&
+  'stdout' in error
 
 /** Status, and the parts of the answer in their order. */
 export const holds = ({ status, text }: Answer, expected: string): boolean => {
