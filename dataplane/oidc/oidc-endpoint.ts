@@ -1,0 +1,159 @@
+// The door of the OIDC room: a request in the plainest shape in, an answer out. Whoever listens (the shell
+// over Express) adapts to it; nothing here knows a framework, a route table or a socket.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Log } from '../../telemetry/log.ts'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { Audit } from '../audit.ts'
+import type { SharedState } from '../shared/shared-state.ts'
+import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
+import type { StateKeys } from './state-token.ts'
+
+export interface OidcRequest {
+  /** Upper case. */
+  readonly method: string
+  /** As sent, without the query. */
+  readonly path: string
+  /** As sent, without `?`; `""` without one. */
+  readonly query: string
+  readonly headers: IncomingHttpHeaders
+  /** Client address, behind trusted proxies too. */
+  readonly address: string
+  readonly requestId: string
+  /** `--base-url`; undefined where it is not set. `Host` is never used. */
+  readonly ownOrigin: string | undefined
+  /** Of the document that the route belongs to. */
+  readonly realmUri: string
+  /** The scheme's `provider`, else `default`. */
+  readonly routeProvider: string
+  /** The decoded path segment of callback and back-channel logout. */
+  readonly pathProvider?: string
+  /** The form of a POST as text, at most 64 KiB; `""` for other methods. */
+  readonly body: string
+}
+
+export interface OidcAnswer {
+  readonly status: number
+  /** Lower-case names; `set-cookie` may stand several times. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+}
+
+/** Never rejects: a fault of our own is an answer too. */
+export type OidcHandler = (request: OidcRequest) => Promise<OidcAnswer>
+
+export interface Oidc {
+  readonly login: OidcHandler
+  readonly callback: OidcHandler
+  readonly logout: OidcHandler
+  readonly backChannelLogout: OidcHandler
+  /** OPTIONS of all of them. */
+  readonly preflight: (request: OidcRequest) => OidcAnswer
+}
+
+export type OidcEndpointName = 'login' | 'callback' | 'logout' | 'backChannelLogout'
+
+/**
+ * What is mounted below `base_path`; every path has OPTIONS (`preflight`) beside. Other methods are 405,
+ * HEAD too (behaviour §6).
+ */
+export const OIDC_ENDPOINTS = {
+  login: { path: '/oidc/login', methods: ['get'] },
+  callback: { path: '/oidc/:provider/callback', methods: ['get'] },
+  logout: { path: '/oidc/logout', methods: ['get', 'post'] },
+  /** OpenID Connect Back-Channel Logout 1.0. */
+  backChannelLogout: { path: '/oidc/:provider/backchannel-logout', methods: ['post'] },
+} as const satisfies Record<
+  OidcEndpointName,
+  { readonly path: string; readonly methods: readonly ('get' | 'post')[] }
+>
+
+/** What the ticket says beyond what whoever signs it adds: `id`, `authmethod`, `issued_by`, `kid`, `iat`, `exp`. */
+export interface TicketOrder {
+  readonly authrealm: string
+  readonly authid: string
+  readonly authroles: readonly string[]
+  readonly issued_on: string
+  /** Unix time, seconds. */
+  readonly issued_at: number
+  readonly expires_at: number
+  readonly scope: { readonly realm: string; readonly client_id: string; readonly device_id: string }
+  readonly oidc_provider: string
+  readonly oidc_id_token?: string
+  readonly oidc_access_token_expires_at?: number
+  /** The IdP's session, for back-channel logout. */
+  readonly oidc_sid?: string
+  /** Who at the IdP, as a digest (revocation-keys.ts), for back-channel logout without a session. */
+  readonly oidc_user?: string
+}
+
+/** Of the security room (ticket*.ts); faults of signing reject. */
+export interface TicketIssuer {
+  issueTicket(order: TicketOrder): IssuedTicket | Promise<IssuedTicket>
+  /** Undefined for whatever is not a genuine ticket of that realm. */
+  verifyTicket(
+    realmUri: string,
+    jwt: string,
+    options: { readonly ignoreExpiry: boolean },
+  ): GenuineTicket | undefined | Promise<GenuineTicket | undefined>
+  /** Revokes a ticket by its id until it expires by itself. */
+  revocationKey(ticketId: string): string
+}
+
+export interface IssuedTicket {
+  readonly jwt: string
+  readonly id: string
+  /** UUID-shaped, belongs to the ticket. */
+  readonly csrf: string
+}
+
+/** The claims of a genuine ticket that logging out needs. */
+export interface GenuineTicket {
+  readonly id: string
+  readonly authid: string
+  readonly expires_at: number
+  readonly oidc_provider: string
+  readonly oidc_id_token?: string
+}
+
+export interface OidcDeps {
+  readonly realm: (uri: string) => RealmRecord | undefined
+  readonly tickets: TicketIssuer
+  readonly shared: SharedState
+  /** While the shared state is away: `refuse` answers 503, `allow` goes on without it. */
+  readonly whenSharedAway: 'refuse' | 'allow'
+  readonly fetch: GuardedFetch
+  readonly stateKeys: () => StateKeys
+  /** `--oidc-state-seconds`. */
+  readonly stateSeconds: number
+  /** `issued_on` of tickets. */
+  readonly nodeName: string
+  /** Unix time, milliseconds. */
+  readonly now: () => number
+  readonly randomBytes: (size: number) => Buffer
+  readonly audit: Audit
+  readonly log: Log
+  readonly count: (event: OidcCount) => void
+}
+
+/** For metrics: how an endpoint answered, or what was noteworthy on the way. Closed vocabulary, no user data. */
+export interface OidcCount {
+  readonly endpoint: OidcEndpointName
+  readonly outcome: OidcOutcome
+}
+
+export type OidcOutcome =
+  'ok' | OidcErrorCode | 'invalid_request' | 'redirect_refused' | 'id_token_left_out'
+
+/** specification §7.1. */
+export type OidcErrorCode =
+  | 'unknown_provider'
+  | 'authorization_url_failed'
+  | 'provider_unavailable'
+  | 'missing_code_or_state'
+  | 'invalid_state'
+  | 'state_expired'
+  | 'realm_mismatch'
+  | 'token_exchange_failed'
+  | 'missing_authid_claim'
+  | 'ticket_issue_failed'

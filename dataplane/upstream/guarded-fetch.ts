@@ -1,0 +1,164 @@
+// A request to an identity provider or a key set in, its whole answer out. It goes where the destination
+// guard lets it, trusts the CAs it is given, follows no redirect, and ends after a time and a size.
+
+import { getCACertificates } from 'node:tls'
+import { Agent, Pool, request, type Dispatcher } from 'undici'
+import { createConnector, type Resolve } from './connector.ts'
+import type { DestinationGuard } from './guard.ts'
+
+export interface FetchLimits {
+  /** PEM of more CAs for this peer alone. */
+  readonly ca?: string
+  /** For the whole: connecting, headers and body. */
+  readonly timeoutMs: number
+  /** Of the body. */
+  readonly maxBytes: number
+}
+
+/** What of `RequestInit` is honoured; no redirect is followed whatever `redirect` says. */
+export interface GuardedRequest {
+  readonly method?: string
+  readonly headers?: Headers | Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+  readonly signal?: AbortSignal
+}
+
+/**
+ * Any status is an answer, 3xx too. Rejects with a FetchFailure when there is none.
+ * @example
+ * const fetch = createGuardedFetch({ guard, extraCa: [] })
+ * const answer = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
+ */
+export type GuardedFetch = (
+  url: string,
+  init: GuardedRequest,
+  limits: FetchLimits,
+) => Promise<Response>
+
+export type FetchFailureKind = 'unreachable' | 'timeout' | 'too_large'
+
+export class FetchFailure extends Error {
+  readonly kind: FetchFailureKind
+
+  constructor(kind: FetchFailureKind, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'FetchFailure'
+    this.kind = kind
+  }
+}
+
+export interface GuardedFetchOptions {
+  readonly guard: DestinationGuard
+  /** `--upstream-ca`: PEM texts, trusted beside the system's. */
+  readonly extraCa: readonly string[]
+  /** For tests: name resolution. */
+  readonly resolve?: Resolve
+}
+
+// Agents differ by their CAs only. More than these many private CAs at once: the oldest is opened anew.
+const MAX_AGENTS = 64
+const MAX_CONNECTIONS = 16
+const KEEP_ALIVE_MS = 4000
+const MAX_HEAD_BYTES = 32 * 1024
+
+export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch => {
+  const agents = new Map<string, Agent>()
+
+  const agentOf = (ca = ''): Agent => {
+    const known = agents.get(ca)
+    if (known !== undefined) return known
+    const agent = openAgent(options, ca)
+    agents.set(ca, agent)
+    const [oldest] = agents
+    if (agents.size > MAX_AGENTS && oldest !== undefined) {
+      agents.delete(oldest[0])
+      // Ends after what is in flight.
+      oldest[1].close().catch(() => undefined)
+    }
+    return agent
+  }
+
+  return async (url, init, limits) => {
+    const deadline = AbortSignal.timeout(limits.timeoutMs)
+    const signal = init.signal ? AbortSignal.any([deadline, init.signal]) : deadline
+    try {
+      return await exchange(agentOf(limits.ca), url, { ...init, signal }, limits.maxBytes)
+    } catch (cause) {
+      if (cause instanceof FetchFailure) throw cause
+      if (signal.aborted) throw new FetchFailure('timeout', 'No answer in time', cause)
+      throw new FetchFailure('unreachable', 'No answer', cause)
+    }
+  }
+}
+
+const openAgent = ({ guard, extraCa, resolve }: GuardedFetchOptions, ca: string): Agent => {
+  const more = ca === '' ? extraCa : [...extraCa, ca]
+  const trusted = more.length === 0 ? undefined : [...getCACertificates(), ...more]
+  return new Agent({
+    connections: MAX_CONNECTIONS,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: MAX_HEAD_BYTES,
+    factory: (origin, settings) => {
+      const connector = createConnector({
+        guard,
+        ...(trusted && { ca: trusted }),
+        ...(resolve && { resolve }),
+      })
+      const connect: Pool.Options['connect'] = (to, connected) => {
+        connector(to, connected)
+      }
+      return new Pool(origin, { ...(settings as Pool.Options), connect })
+    },
+  })
+}
+
+const exchange = async (
+  agent: Agent,
+  url: string,
+  init: GuardedRequest & { readonly signal: AbortSignal },
+  maxBytes: number,
+): Promise<Response> => {
+  const { method = 'GET', headers, body, signal } = init
+  const answer = await request(url, {
+    dispatcher: agent,
+    method: method,
+    headers: { ...plainHeaders(headers), 'accept-encoding': 'identity' },
+    ...(body !== undefined && { body }),
+    signal,
+  })
+  const bytes = await readBounded(answer.body, maxBytes)
+  const hasBody =
+    answer.statusCode !== 204 && answer.statusCode !== 205 && answer.statusCode !== 304
+  return new Response(hasBody ? bytes : null, {
+    status: answer.statusCode,
+    headers: headersOf(answer.headers),
+  })
+}
+
+const readBounded = async (
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+): Promise<Buffer<ArrayBuffer>> => {
+  const chunks: Buffer[] = []
+  let size = 0
+  // Leaving the loop destroys the body, and with it the connection.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxBytes) throw new FetchFailure('too_large', `An answer of over ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const plainHeaders = (headers: GuardedRequest['headers']): Record<string, string> =>
+  headers instanceof Headers ? Object.fromEntries(headers.entries()) : { ...headers }
+
+const headersOf = (received: Dispatcher.ResponseData['headers']): Headers => {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(received))
+    for (const each of Array.isArray(value) ? value : [value])
+      if (each !== undefined) headers.append(name, each)
+  return headers
+}
