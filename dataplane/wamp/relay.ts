@@ -128,8 +128,8 @@ export class Relay {
     other.once('finish', () => {
       this.#endSoon()
     })
-    if (head.length > 0) lane.take(head)
     from.resume()
+    if (head.length > 0) lane.take(head)
   }
 
   #endSoon(): void {
