@@ -12,6 +12,10 @@ export const TABLE_NAMES = [
   'memory',
   'processes',
   'latency',
+  'wamp',
+  'crossbar',
+  'events',
+  'wamp-latency',
 ] as const
 
 export type TableName = (typeof TABLE_NAMES)[number]

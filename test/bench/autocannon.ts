@@ -11,6 +11,9 @@ type Autocannon = (options: {
   readonly url: string
   readonly connections: number
   readonly duration: number
+  readonly method?: 'POST'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
   readonly requests?: readonly { readonly setupRequest: (request: Target) => Target }[]
 }) => Promise<{
   readonly requests: { readonly total: number }
@@ -25,6 +28,7 @@ export const runAutocannon = async ({
   url,
   seconds,
   connections,
+  post,
   random,
   pauseMs,
 }: Load): Promise<Loaded> => {
@@ -35,6 +39,7 @@ export const runAutocannon = async ({
     url,
     connections,
     duration: seconds,
+    ...(post === undefined ? {} : { ...POST, body: post }),
     ...(random === undefined ? {} : { requests: [{ setupRequest: drawing(random) }] }),
   })
   if (result.non2xx > 0) throw new Error(`${result.non2xx} answers are not 2xx`)
@@ -46,6 +51,8 @@ export const runAutocannon = async ({
     socketErrors: result.errors,
   }
 }
+
+const POST = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
 
 const drawing =
   ({ documents, paths }: RandomTargets) =>

@@ -2,15 +2,20 @@
 // the reference first and last in every repetition.
 
 import { type Bench, CONNECTIONS } from './bench.ts'
-import { measure } from './load.ts'
+import { measure, measureWhile } from './load.ts'
 import { type Comparison, type Repetition, type Run, summarise } from './statistics.ts'
-import type { Load } from './wrk.ts'
+import type { Load, Loaded } from './wrk.ts'
 
 export interface Subject {
   readonly name: string
   readonly pid: number
-  readonly load: Pick<Load, 'url' | 'random' | 'pauseMs'>
+  /** More processes whose work is part of every request. */
+  readonly otherPids?: readonly number[]
+  /** HTTP requests, or whatever else makes requests for so many seconds. */
+  readonly load: HttpLoad | ((seconds: number) => Promise<Loaded>)
 }
+
+export type HttpLoad = Pick<Load, 'url' | 'post' | 'random' | 'pauseMs'>
 
 export interface CompareOptions {
   /** Heads the lines of progress. */
@@ -27,10 +32,15 @@ export const compare = async (
   { title, connections = CONNECTIONS, warmFactor = 1 }: CompareOptions,
 ): Promise<Comparison> => {
   const { machine, timing, progress } = bench
-  const under = async ({ name, pid, load }: Subject, seconds: number): Promise<Run> => ({
-    name,
-    measured: await measure(machine, { ...load, connections, seconds }, pid),
-  })
+  const under = async (subject: Subject, seconds: number): Promise<Run> => {
+    const { name, load } = subject
+    const pids = [subject.pid, ...(subject.otherPids ?? [])]
+    const measured =
+      typeof load === 'function'
+        ? await measureWhile(() => load(seconds), ...pids)
+        : await measure(machine, { ...load, connections, seconds }, ...pids)
+    return { name, measured }
+  }
   for (const subject of subjects) {
     progress(`${title}: warming up ${subject.name}`)
     await under(subject, timing.warmSeconds * warmFactor)

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { SyncReply } from '../../spec/wire.ts'
 import { freePort } from '../support/free-port.ts'
 import { REALM } from './documents.ts'
@@ -59,8 +60,12 @@ const untilReady = async ({ management }: Gateway): Promise<void> => {
 }
 
 /** By hand: the realm, then the documents, a thousand in a call. */
-export const loadByHand = async (gateway: Gateway, documents: readonly object[]): Promise<void> => {
-  await post(gateway, '/realms', JSON.stringify(REALM))
+export const loadByHand = async (
+  gateway: Gateway,
+  documents: readonly object[],
+  realm: RealmRecord = REALM,
+): Promise<void> => {
+  await post(gateway, '/realms', JSON.stringify(realm))
   for (let from = 0; from < documents.length; from += PER_CALL)
     await postDocuments(gateway, JSON.stringify(documents.slice(from, from + PER_CALL)))
 }

@@ -1,5 +1,5 @@
 // Load on one server for a bounded time: requests a second, the CPU time that the server spent on each and
-// the most memory it held. wrk where the machine has it, autocannon otherwise.
+// the most memory it held. wrk where the machine has it, autocannon otherwise; or whatever else makes requests.
 
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -16,12 +16,22 @@ const run = promisify(execFile)
 
 export const canLoad = (machine: Machine): boolean => machine.has('wrk') || hasPackage('autocannon')
 
-/** @param pid of the server, for its CPU time and memory */
-export const measure = async (machine: Machine, load: Load, pid: number): Promise<Measured> => {
-  const memory = watchMemory(pid)
-  const before = readFigures(pid)
-  const loaded = await generate(machine, load).finally(memory.stop)
-  const spentMicros = readFigures(pid).cpuMicros - before.cpuMicros
+/** @param pids of the server, for its CPU time and memory */
+export const measure = (
+  machine: Machine,
+  load: Load,
+  ...pids: readonly number[]
+): Promise<Measured> => measureWhile(() => generate(machine, load), ...pids)
+
+/** @param run makes the requests: of anything, by anybody */
+export const measureWhile = async (
+  run: () => Promise<Loaded>,
+  ...pids: readonly number[]
+): Promise<Measured> => {
+  const memory = watchMemory(pids)
+  const before = readFigures(...pids)
+  const loaded = await run().finally(memory.stop)
+  const spentMicros = readFigures(...pids).cpuMicros - before.cpuMicros
   return {
     perSecond: loaded.requests / loaded.seconds,
     cpuMicros: spentMicros / loaded.requests,
@@ -34,10 +44,12 @@ export const measure = async (machine: Machine, load: Load, pid: number): Promis
 
 const SAMPLE_MS = 100
 
-const watchMemory = (pid: number): { readonly stop: () => void; readonly peak: () => number } => {
-  let peak = readFigures(pid).rssMegabytes
+const watchMemory = (
+  pids: readonly number[],
+): { readonly stop: () => void; readonly peak: () => number } => {
+  let peak = readFigures(...pids).rssMegabytes
   const sample = (): void => {
-    peak = Math.max(peak, readFigures(pid).rssMegabytes)
+    peak = Math.max(peak, readFigures(...pids).rssMegabytes)
   }
   const timer = setInterval(sample, SAMPLE_MS)
   return {

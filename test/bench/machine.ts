@@ -34,9 +34,15 @@ export const lookAtMachine = (): Machine => {
 }
 
 /** So that this process, and what it starts without a word, leaves the server's core alone. */
-export const pinOwnProcess = ({ isPinned }: Machine): void => {
+export const pinOwnProcess = (machine: Machine): void => {
+  pinProcesses(machine, 'load', [process.pid])
+}
+
+/** Processes that are running already; so are the threads that they start from now on. */
+export const pinProcesses = ({ isPinned }: Machine, core: Core, pids: readonly number[]): void => {
   const program: Program = 'taskset'
-  if (isPinned) spawnSync(program, ['-a', '-p', '-c', CORES.load, String(process.pid)])
+  if (!isPinned) return
+  for (const pid of pids) spawnSync(program, ['-a', '-p', '-c', CORES[core], String(pid)])
 }
 
 /** Lines for the report: hardware, system, versions. */
@@ -68,7 +74,7 @@ const versionOf = (program: Program): string => {
   return /\d+\.\d+(?:\.\d+)?/.exec(stdout + stderr)?.[0] ?? ''
 }
 
-const PACKAGES = ['undici', 'fastify', 'http-proxy', 'autocannon'] as const
+const PACKAGES = ['undici', 'fastify', 'http-proxy', 'autobahn', 'autocannon'] as const
 
 const packageVersion = (name: string): readonly string[] => {
   const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url)

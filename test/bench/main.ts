@@ -14,21 +14,28 @@ import {
 } from './machine.ts'
 import { renderSection, type Section } from './section.ts'
 import { measureCompile } from './tables/compile.ts'
+import { measureEvents } from './tables/events.ts'
 import { measureForward } from './tables/forward.ts'
+import { measureLatency } from './tables/latency.ts'
 import { measureLoad } from './tables/load.ts'
 import { measureMatch } from './tables/match.ts'
 import { measureMemory } from './tables/memory.ts'
-import { measureLatency, measureProcesses } from './tables/processes.ts'
+import { measureProcesses } from './tables/processes.ts'
 import { measureStatic } from './tables/static.ts'
+import { measureCrossbar, measureWamp, measureWampLatency } from './tables/wamp.ts'
+import { lacksRouter } from './wamp-rig.ts'
 
 interface TableMaker {
   readonly make: (bench: Bench) => Promise<Section | readonly Section[]>
   /** Why it cannot be made on this machine. */
-  readonly lacks: (machine: Machine) => string | undefined
+  readonly lacks: (machine: Machine) => string | undefined | Promise<string | undefined>
 }
 
 const needsLoad = (machine: Machine): string | undefined =>
   canLoad(machine) ? undefined : 'neither wrk nor autocannon is installed here'
+
+const needsWrk = (machine: Machine): string | undefined =>
+  machine.has('wrk') ? undefined : 'wrk, which can pause between requests, is not installed here'
 
 const MAKERS = {
   static: { make: measureStatic, lacks: needsLoad },
@@ -38,12 +45,16 @@ const MAKERS = {
   compile: { make: measureCompile, lacks: () => undefined },
   memory: { make: measureMemory, lacks: () => undefined },
   processes: { make: measureProcesses, lacks: needsLoad },
-  latency: {
-    make: measureLatency,
-    lacks: (machine) =>
-      machine.has('wrk')
-        ? undefined
-        : 'wrk, which can pause between requests, is not installed here',
+  latency: { make: measureLatency, lacks: needsWrk },
+  wamp: { make: measureWamp, lacks: (machine) => needsLoad(machine) ?? lacksRouter('nexus') },
+  crossbar: {
+    make: measureCrossbar,
+    lacks: (machine) => needsLoad(machine) ?? lacksRouter('crossbar'),
+  },
+  events: { make: measureEvents, lacks: () => lacksRouter('nexus') },
+  'wamp-latency': {
+    make: measureWampLatency,
+    lacks: (machine) => needsWrk(machine) ?? lacksRouter('nexus'),
   },
 } as const satisfies Record<TableName, TableMaker>
 
@@ -60,7 +71,7 @@ const progress = (startedMs: number): Bench['progress'] => {
 
 const makeTable = async (name: TableName, bench: Bench): Promise<readonly string[]> => {
   const { make, lacks }: TableMaker = MAKERS[name]
-  const lacking = lacks(bench.machine)
+  const lacking = await lacks(bench.machine)
   if (lacking !== undefined) {
     const line = `The table '${name}' was left out: ${lacking}.`
     print(line)

@@ -1,4 +1,4 @@
-// A process id in, what the process and its children have used so far out. Reads /proc; NaN where there
+// Process ids in, what these processes and their children have used so far out. Reads /proc; NaN where there
 // is none.
 
 import { execFileSync } from 'node:child_process'
@@ -9,9 +9,9 @@ export interface Figures {
   readonly rssMegabytes: number
 }
 
-/** Of the whole tree: a cluster's workers count. */
-export const readFigures = (pid: number): Figures => {
-  const pids = treeOf(pid)
+/** Of the whole trees: a cluster's workers count. */
+export const readFigures = (...roots: readonly number[]): Figures => {
+  const pids = roots.flatMap(processTree)
   return { cpuMicros: sum(pids.map(cpuMicros)), rssMegabytes: sum(pids.map(rssMegabytes)) }
 }
 
@@ -26,10 +26,11 @@ export const parseCpuTicks = (stat: string): number => {
 export const parseRssMegabytes = (status: string): number =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 
-const treeOf = (pid: number): readonly number[] => {
+/** The process, its children and theirs. */
+export const processTree = (pid: number): readonly number[] => {
   const children = read(`/proc/${pid}/task/${pid}/children`)?.trim() ?? ''
   if (children === '') return [pid]
-  return [pid, ...children.split(' ').map(Number).flatMap(treeOf)]
+  return [pid, ...children.split(' ').map(Number).flatMap(processTree)]
 }
 
 const cpuMicros = (pid: number): number => {

@@ -114,12 +114,16 @@ export const ratioAtLeast = (
   ]
 }
 
-/** A row for each server of a comparison. */
+/**
+ * A row for each server of a comparison.
+ * @param what is counted
+ */
 export const comparisonTable = (
   { summaries }: Comparison,
   extra: Readonly<Record<string, (summary: Summary) => string>> = {},
+  what = 'request',
 ): Table => ({
-  head: ['', 'requests/s', '×', 'CPU µs/request', 'CPU ×', ...Object.keys(extra)],
+  head: ['', `${what}s/s`, '×', `CPU µs/${what}`, 'CPU ×', ...Object.keys(extra)],
   rows: summaries.map((summary) => [
     summary.name,
     whole(summary.perSecond),

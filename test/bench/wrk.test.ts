@@ -42,6 +42,12 @@ describe('wrkScript', () => {
     expect(script).toContain('"/v1/resource-" .. math.random(0, 19) .. "/7"')
   })
 
+  it('posts a JSON text as it is', () => {
+    const script = wrkScript({ ...load, post: '{"args":["]]"]}' })
+    expect(script).toContain('wrk.method = "POST"')
+    expect(script).toContain('wrk.body = [==[{"args":["]]"]}]==]')
+  })
+
   it('pauses for up to twice the mean', () => {
     expect(wrkScript({ ...load, pauseMs: 12.4 })).toContain('math.random(0, 25)')
   })

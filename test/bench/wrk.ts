@@ -5,6 +5,8 @@ export interface Load {
   readonly url: string
   readonly seconds: number
   readonly connections: number
+  /** A JSON text: requests are POSTs of it. */
+  readonly post?: string
   /** Documents of `manyDocument` whose hosts are drawn at random; the URL as it stands if left out. */
   readonly random?: RandomTargets
   /** Each connection pauses between two requests for up to twice this time, in whole milliseconds. */
@@ -39,8 +41,9 @@ export const wrkCommand = (
   url,
 ]
 
-export const wrkScript = ({ random, pauseMs }: Load): string =>
+export const wrkScript = ({ post, random, pauseMs }: Load): string =>
   [
+    post === undefined ? '' : postScript(post),
     random === undefined ? '' : randomScript(random),
     pauseMs === undefined
       ? ''
@@ -50,6 +53,11 @@ end
 `,
     DONE,
   ].join('')
+
+const postScript = (body: string): string => `wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+wrk.body = [==[${body}]==]
+`
 
 const randomScript = ({ documents, paths }: RandomTargets): string => `function request()
   wrk.headers["Host"] = "host-" .. math.random(0, ${documents - 1}) .. ".bench.test"
