@@ -11,10 +11,20 @@ import {
 } from '../../support/routers/router-under-test.ts'
 import { FaultContext, type FaultRow, type FaultWorld, rowsOf, sessionCount } from './fault-case.ts'
 import { startNeighbour } from './neighbour.ts'
+import { CALL_CASES } from './call-cases.ts'
+import { DOCUMENT_CASES } from './document-cases.ts'
+import { JOINING_CASES } from './joining-cases.ts'
+import { PAYLOAD_CASES } from './payload-cases.ts'
 import { ROUTER_CASES } from './router-cases.ts'
+import { STREAM_CASES } from './stream-cases.ts'
 
 const GROUPS = {
   router: ROUTER_CASES,
+  joining: JOINING_CASES,
+  call: CALL_CASES,
+  payload: PAYLOAD_CASES,
+  document: DOCUMENT_CASES,
+  stream: STREAM_CASES,
 }
 
 export interface FaultSuite {
@@ -42,7 +52,10 @@ export const faultSuite = (suite: RouterSuite): FaultSuite => {
       await suite.start()
       const router = suite.running()
       const routerSessions = await countRouterSessions(router)
-      const [gateway, neighbour] = await Promise.all([startGateway(), startNeighbour()])
+      const [gateway, neighbour] = await Promise.all([
+        startGateway({ flags: ['--log-level', 'debug'] }),
+        startNeighbour(),
+      ])
       world = { router, gateway, neighbour, routerSessions }
     },
     stop: async () => {

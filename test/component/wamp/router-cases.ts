@@ -35,6 +35,8 @@ export const ROUTER_CASES: readonly FaultCase[] = [
   ...TRANSPORTS.flatMap((transport) =>
     [true, false].map((kill): FaultCase => ({
       name: `${kill ? 'killed' : 'stopped'} and back, by ${transport}`,
+      // Crossbar needs seconds to start.
+      on: kill === (transport === 'ws') ? ['embedded', 'nexus', 'crossbar'] : ['embedded', 'nexus'],
       same: INTERRUPTED,
       run: async (context) => {
         const { router } = context

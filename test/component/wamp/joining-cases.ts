@@ -1,0 +1,160 @@
+// The router does not let the gateway in: whoever runs the gateway learns why, clients learn that it fails, nobody
+// learns a secret; once the realm is put right, it works at once.
+
+import type { RouterRecord } from '../../../spec/realm-record.ts'
+import { request } from '../../support/http-request.ts'
+import { eventually } from '../../support/eventually.ts'
+import { SECURED_REALM } from '../../support/routers/router-config.ts'
+import { CRYPTOSIGN_SEED, type RouterName } from '../../support/routers/router-under-test.ts'
+import { register } from '../../support/wamp-peer.ts'
+import type { FaultCase, FaultContext } from './fault-case.ts'
+import { measured } from './measured.ts'
+import { calls } from './wamp-operations.ts'
+
+type Auth = NonNullable<RouterRecord['auth']>
+
+const NOWHERE = 'com.example.nope'
+const ON_SECURED = { url: '', realm: SECURED_REALM }
+
+interface Identity {
+  readonly right: Auth & { readonly secret: string }
+  readonly wrong: string
+  /** How each router says no. */
+  readonly reasons: Readonly<Record<RouterName, string>>
+  /** Without it the router takes no such method. */
+  readonly takenBy: readonly RouterName[]
+}
+
+const ALL: readonly RouterName[] = ['embedded', 'nexus', 'crossbar']
+const REASONS = {
+  embedded: 'wamp.error.authentication_failed',
+  nexus: 'wamp.error.authentication_failed',
+  crossbar: 'wamp.error.not_authorized',
+}
+
+const IDENTITIES: readonly Identity[] = [
+  {
+    right: { method: 'ticket', authid: 'gateway', secret: 'gateway-ticket' },
+    wrong: 'wrong-ticket-5d1f0c',
+    reasons: REASONS,
+    takenBy: ALL,
+  },
+  {
+    right: { method: 'wampcra', authid: 'gateway-cra', secret: 'gateway-cra-secret' },
+    wrong: 'wrong-cra-7be21a',
+    reasons: REASONS,
+    takenBy: ALL,
+  },
+  {
+    right: { method: 'cryptosign', authid: 'gateway-key', secret: CRYPTOSIGN_SEED },
+    wrong: '5a'.repeat(32),
+    reasons: { ...REASONS, crossbar: 'wamp.error.no_auth_method' },
+    takenBy: ['embedded'],
+  },
+]
+
+export const JOINING_CASES: readonly FaultCase[] = [
+  {
+    name: 'a realm that the router does not know',
+    same: {
+      state: 'refused',
+      reason: 'wamp.error.no_such_realm',
+      answer: { status: 502, body: 'wamp.error.no_such_realm' },
+      metric: ['refused'],
+      neighbour: 200,
+      ready: 204,
+      right: { status: 200, body: ['in'] },
+    },
+    run: async (context) => {
+      const { router, uri } = context
+      await context.realm({ url: router.ws }, { uri: NOWHERE })
+      await context.serve({ '/x': { post: calls(`${uri}.x`) } }, { realmUri: NOWHERE })
+      const { state, reason } = await context.become('refused', NOWHERE)
+      const answer = await context.call('/x')
+      const metric = await statesOf(context, NOWHERE)
+      const { status } = await context.neighbour()
+      const ready = (await request(`${context.gateway.management}/ready`)).status
+      // The document moves to a realm that there is.
+      const callee = await context.open()
+      await register(callee, `${uri}.x`, ({ args }) => ({ args }))
+      await context.realm({ url: router.ws })
+      await context.serve({ '/x': { post: calls(`${uri}.x`) } })
+      const right = await untilAnswered(context)
+      return { state, reason: uriOf(reason), answer, metric, neighbour: status, ready, right }
+    },
+  },
+  ...IDENTITIES.map(({ right, wrong, reasons, takenBy }): FaultCase => {
+    const expected = (router: RouterName): unknown => ({
+      state: 'refused',
+      reason: reasons[router],
+      answer: { status: 502, body: 'wamp.error.net_failure' },
+      after: takenBy.includes(router) ? { status: 200, body: ['in'] } : 'refused',
+      told: [],
+    })
+    return {
+      name: `a wrong ${right.method}, then the right one`,
+      each: {
+        embedded: expected('embedded'),
+        nexus: expected('nexus'),
+        crossbar: expected('crossbar'),
+      },
+      run: async (context) => {
+        const { router, uri, gateway } = context
+        const secured = { uri: SECURED_REALM }
+        await context.realm({ url: router.rawsocket, auth: { ...right, secret: wrong } }, secured)
+        await context.serve({ '/x': { post: calls(`${uri}.x`) } }, { realmUri: SECURED_REALM })
+        const { state, reason } = await context.become('refused', SECURED_REALM)
+        const answer = await context.call('/x')
+        const before = await everythingTold(context)
+        const callee = await context.open({ ...ON_SECURED, ...asTicket(context) })
+        await register(callee, `${uri}.x`, ({ args }) => ({ args }))
+        const sinceMs = performance.now()
+        await context.realm({ url: router.rawsocket, auth: right }, secured)
+        const isTaken = takenBy.includes(router.name)
+        const after = isTaken
+          ? await untilAnswered(context)
+          : (await context.become('refused', SECURED_REALM)).state
+        if (isTaken) {
+          const what = `open after the right ${right.method} was put`
+          measured(router.name, what, performance.now() - sinceMs)
+        }
+        const texts = [...before, ...(await everythingTold(context)), ...gateway.logs()]
+        const told = [wrong, right.secret].filter((secret) =>
+          texts.some((text) => text.includes(secret)),
+        )
+        return { state, reason: uriOf(reason), answer, after, told }
+      },
+    }
+  }),
+]
+
+const asTicket = ({ router }: FaultContext): object => ({
+  url: router.rawsocket,
+  hello: { authmethods: ['ticket'], authid: 'gateway' },
+  onChallenge: () => 'gateway-ticket',
+})
+
+const untilAnswered = (context: FaultContext): Promise<unknown> =>
+  eventually(async () => {
+    const answer = await context.call('/x', ['in'])
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer))
+    return answer
+  })
+
+/** What follows the URI is for people. */
+const uriOf = (reason = ''): string => /^[\w.]+/.exec(reason)?.[0] ?? reason
+
+const statesOf = async (context: FaultContext, realmUri: string): Promise<readonly string[]> =>
+  (await context.metric(`svc_gateway_wamp_sessions{realm="${realmUri}"`))
+    .filter((line) => !line.endsWith(' 0'))
+    .map((line) => /state="(\w+)"/.exec(line)?.[1] ?? line)
+
+/** All that can be read of a gateway, and an answer that fails. */
+const everythingTold = async (context: FaultContext): Promise<readonly string[]> => {
+  const { gateway } = context
+  const paths = ['/realms', `/realms/${SECURED_REALM}`, '/metrics', '/api_specs']
+  const read = [...paths, '/api_specs?view=state'].map((path) => request(gateway.management + path))
+  const failed = request(context.url('/x'), { method: 'POST', json: { args: [] } })
+  const answers = await Promise.all([...read, failed])
+  return answers.map(({ text, headers }) => text + JSON.stringify(headers))
+}

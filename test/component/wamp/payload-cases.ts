@@ -1,0 +1,78 @@
+// Large and binary arguments from an HTTP body to a callee and back, by every transport and serializer.
+
+import { buffer } from 'node:stream/consumers'
+import { Packr } from 'msgpackr'
+import type { SerializerName } from '../../../dataplane/wamp/wire.ts'
+import { openRequest, request } from '../../support/http-request.ts'
+import { register } from '../../support/wamp-peer.ts'
+import type { FaultCase, FaultContext, Transport } from './fault-case.ts'
+import { measured } from './measured.ts'
+import { calls } from './wamp-operations.ts'
+
+const MB = 1_000_000
+const packr = new Packr({ useRecords: false })
+
+interface Wire {
+  readonly transport: Transport
+  readonly serializer: SerializerName
+}
+
+const WIRES: readonly Wire[] = (['ws', 'rawsocket'] as const).flatMap((transport) =>
+  (['json', 'msgpack', 'cbor'] as const).map((serializer) => ({ transport, serializer })),
+)
+
+/** All bytes there are, and none. */
+const BYTES = [Uint8Array.from({ length: 256 }, (_, n) => n), Uint8Array.of()]
+const AS_JSON = BYTES.map((bytes) => Buffer.from(bytes).toString('base64'))
+
+export const PAYLOAD_CASES: readonly FaultCase[] = WIRES.flatMap((wire): FaultCase[] => [
+  {
+    name: `5 MB of arguments there and back, ${wire.transport} ${wire.serializer}`,
+    same: { status: 200, isSame: true, next: { status: 200, body: [1] } },
+    run: async (context) => {
+      await serveEcho(context, wire)
+      // Text of three-byte characters too, which JSON does not write shorter.
+      const args = ['x'.repeat(4 * MB), { text: '€'.repeat(MB / 3) }]
+      const sinceMs = performance.now()
+      const answer = await request(context.url('/echo'), {
+        method: 'POST',
+        json: { args },
+        timeoutMs: 30_000,
+      })
+      const what = `5 MB there and back (${wire.transport} ${wire.serializer})`
+      measured(context.router.name, what, performance.now() - sinceMs)
+      const isSame = answer.text === JSON.stringify(args)
+      return { status: answer.status, isSame, next: await context.call('/echo', [1]) }
+    },
+  },
+  {
+    name: `bytes from msgpack to a callee and back, ${wire.transport} ${wire.serializer}`,
+    same: { status: 200, args: BYTES, asJson: AS_JSON },
+    run: async (context) => {
+      await serveEcho(context, wire)
+      const headers = { 'content-type': 'application/msgpack', accept: 'application/msgpack' }
+      const body = packr.pack({ args: BYTES })
+      const answer = await openRequest(context.url('/echo'), { method: 'POST', headers, body })
+      const args = packr.unpack(await buffer(answer)) as readonly unknown[]
+      const asJson = await request(context.url('/echo'), {
+        method: 'POST',
+        headers: { ...headers, accept: 'application/json' },
+        body,
+      })
+      return { status: answer.statusCode, args: args.map(plain), asJson: asJson.json() }
+    },
+  },
+])
+
+const serveEcho = async (context: FaultContext, { transport, serializer }: Wire): Promise<void> => {
+  const { router, uri } = context
+  const callee = await context.open({ serializer })
+  await register(callee, `${uri}.echo`, ({ args }) => ({ args }))
+  await context.realm({ url: router[transport], serializers: [serializer] })
+  await context.serve({ '/echo': { post: calls(`${uri}.echo`, { timeout: 30_000 }) } })
+  await context.become('open')
+}
+
+/** Not a Buffer, and of this realm: jest compares classes. */
+const plain = (value: unknown): unknown =>
+  value instanceof Uint8Array ? Uint8Array.from(value) : value
