@@ -1,0 +1,107 @@
+// Access tokens of the token endpoint (behaviour §6, RFC 9068): who may do what goes in, a signed JWT of 900
+// seconds comes out, and back. A ticket is no access token and the reverse. Whether one is revoked, the caller asks.
+
+import { readJwt, signJwt } from './own-jwt.ts'
+import { accessTokenKey, familyKey } from './revocation-keys.ts'
+import type { TokenKeys } from './token-keys.ts'
+
+export const ACCESS_TOKEN_SECONDS = 900
+
+/** Times are Unix seconds. */
+export interface AccessTokenClaims {
+  /** The realm, as is `aud`. */
+  readonly iss: string
+  readonly aud: string
+  readonly sub: string
+  readonly client_id: string
+  /** Joined by blanks. */
+  readonly scope: string
+  readonly groups: readonly string[]
+  readonly jti: string
+  readonly iat: number
+  readonly exp: number
+  /** The grant that it came of, where refresh tokens follow. */
+  readonly family?: string
+}
+
+export interface AccessTokenDraft {
+  readonly realmUri: string
+  /** A user of the realm. */
+  readonly sub: string
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  /** Those of the user's groups that the token stands for: it never gives more, whatever is granted later. */
+  readonly groups: readonly string[]
+  readonly family?: string
+}
+
+export interface IssuedAccessToken {
+  readonly jwt: string
+  readonly jti: string
+  readonly expiresIn: number
+  readonly claims: AccessTokenClaims
+}
+
+export interface AccessTokens {
+  /** Rejects where the realm is gone or its keys can't be read. */
+  issue(draft: AccessTokenDraft): Promise<IssuedAccessToken>
+  /** Never rejects: undefined for whatever is no genuine access token of this realm, or one that has expired. */
+  verify(realmUri: string, jwt: string): Promise<AccessTokenClaims | undefined>
+}
+
+export interface AccessTokensOptions {
+  readonly keys: TokenKeys
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+  /** UUID v4, as `randomUUID` of node:crypto. */
+  readonly newId: () => string
+}
+
+const TYPE = 'at+jwt'
+
+/** @example const { jwt, expiresIn } = await createAccessTokens(options).issue(draft) */
+export const createAccessTokens = ({ keys, now, newId }: AccessTokensOptions): AccessTokens => ({
+  issue: async (draft) => {
+    const iat = Math.floor(now() / 1000)
+    const claims: AccessTokenClaims = {
+      iss: draft.realmUri,
+      aud: draft.realmUri,
+      sub: draft.sub,
+      client_id: draft.clientId,
+      scope: draft.scopes.join(' '),
+      groups: draft.groups,
+      jti: newId(),
+      iat,
+      exp: iat + ACCESS_TOKEN_SECONDS,
+      ...(draft.family === undefined ? {} : { family: draft.family }),
+    }
+    const jwt = await signJwt(keys.signingKey(draft.realmUri), TYPE, { ...claims })
+    return { jwt, jti: claims.jti, expiresIn: ACCESS_TOKEN_SECONDS, claims }
+  },
+  verify: async (realmUri, jwt) => {
+    const claims = await readJwt(jwt, TYPE, (kid) => keys.verificationKey(realmUri, kid))
+    if (claims === undefined || !isAccessToken(claims)) return undefined
+    if (claims.iss !== realmUri || claims.aud !== realmUri) return undefined
+    return claims.exp * 1000 > now() ? claims : undefined
+  },
+})
+
+/** What an access token can be revoked by: one hit in the shared deny-list and it counts for nothing. */
+export const accessTokenRevocationKeys = ({ jti, family }: AccessTokenClaims): readonly string[] =>
+  family === undefined ? [accessTokenKey(jti)] : [accessTokenKey(jti), familyKey(family)]
+
+const TEXTS = ['iss', 'aud', 'sub', 'client_id', 'jti'] as const
+
+const isAccessToken = (claims: object): claims is AccessTokenClaims => {
+  const map = claims as Readonly<Record<string, unknown>>
+  const { groups, family } = map
+  return (
+    TEXTS.every((name) => typeof map[name] === 'string' && map[name] !== '') &&
+    typeof map['scope'] === 'string' &&
+    Array.isArray(groups) &&
+    groups.every((each) => typeof each === 'string') &&
+    Number.isSafeInteger(map['iat']) &&
+    Number.isSafeInteger(map['exp']) &&
+    (family === undefined || typeof family === 'string')
+  )
+}

@@ -1,0 +1,45 @@
+// The CSRF value that belongs to a ticket (behaviour §6): made from its id and the key that signed it, so that
+// nobody has to remember it and nobody else can make it. Pure.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { SigningKey } from './token-keys.ts'
+
+/**
+ * An HMAC in the shape of a UUID (RFC 9562 §5.8, 122 bits of it).
+ * @param key the one that signed the ticket
+ * @example csrfValueOf(key, ticket.id) // '5f0c7a3e-93b1-8d2c-a0f4-1b6f0c9d2e77'
+ */
+export const csrfValueOf = ({ csrfKey }: Pick<SigningKey, 'csrfKey'>, ticketId: string): string => {
+  const bytes = createHmac('sha256', csrfKey).update(ticketId).digest()
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = bytes.toString('hex', 0, 16)
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+}
+
+export interface PresentedCsrf {
+  /** Values of `X-CSRF-Token`: one, or it counts for nothing. */
+  readonly headers: readonly string[]
+  /** Values of the csrf cookie: whoever may set cookies of this name can add some, never a right one. */
+  readonly cookies: readonly string[]
+}
+
+/** Header, cookie and ticket belong together. Takes the same time for every wrong value. */
+export const isCsrfRight = ({ headers, cookies }: PresentedCsrf, expected: string): boolean => {
+  const [header, ...others] = headers
+  if (header === undefined || others.length > 0) return false
+  if (!isSame(header, expected)) return false
+  return cookies.some((cookie) => isSame(cookie, header))
+}
+
+const isSame = (given: string, expected: string): boolean => {
+  const bytes = Buffer.from(given, 'utf8')
+  const right = Buffer.from(expected, 'utf8')
+  return bytes.length === right.length && timingSafeEqual(bytes, right)
+}

@@ -1,0 +1,47 @@
+// Names of the two cookies of a realm (specification §4.1), and what a request carries under them. Reads the
+// header as it came: cookies are data of the client, duplicates and all. Pure.
+
+import { valuesOf } from '../upstream/headers.ts'
+
+/** @example ticketCookieName('urn:example:shop') // 'svc_ticket_urn%3Aexample%3Ashop' */
+export const ticketCookieName = (realmUri: string): string => `svc_ticket_${asToken(realmUri)}`
+
+/** @example csrfCookieName('com.example') // 'svc_csrf_com.example' */
+export const csrfCookieName = (realmUri: string): string => `svc_csrf_${asToken(realmUri)}`
+
+/** Characters of a cookie name (RFC 6265 §4.1.1: RFC 2616 tokens) but `%`, which stands for the others. */
+const TOKEN = /^[!#$&'*+\-.^_`|~0-9A-Za-z]$/
+
+/** One name for each uri: what no name may hold, and `%` itself, is percent-encoded as UTF-8. */
+const asToken = (uri: string): string => {
+  let name = ''
+  for (const byte of Buffer.from(uri, 'utf8')) {
+    const character = String.fromCharCode(byte)
+    name += TOKEN.test(character)
+      ? character
+      : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return name
+}
+
+/** No browser needs more of one name, and each costs a verification. */
+const MAX_DUPLICATES = 16
+
+/**
+ * Every value of a cookie, in the order they came, the first 16 at most; `[]` where there is none. Values are as
+ * sent: no unquoting, no decoding.
+ * @param rawHeaders as `IncomingMessage.rawHeaders` has them
+ */
+export const cookieValues = (rawHeaders: readonly string[], name: string): readonly string[] => {
+  const values: string[] = []
+  const prefix = `${name}=`
+  for (const header of valuesOf(rawHeaders, 'cookie')) {
+    if (!header.includes(prefix)) continue
+    for (const pair of header.split(';')) {
+      const text = pair.trim()
+      if (text.startsWith(prefix) && values.length < MAX_DUPLICATES)
+        values.push(text.slice(prefix.length))
+    }
+  }
+  return values
+}

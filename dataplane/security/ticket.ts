@@ -1,0 +1,176 @@
+// Tickets (specification §2.13, behaviour §6): who logged in goes in, a signed JWT comes out, and the other way
+// round. One algorithm, one type, keys from the realm's ring only. Whether a ticket is revoked, the caller asks.
+
+import { csrfValueOf } from './csrf.ts'
+import { readJwt, signJwt } from './own-jwt.ts'
+import { oidcSessionKey, oidcSubjectKeys, ticketKey } from './revocation-keys.ts'
+import type { TokenKeys } from './token-keys.ts'
+
+/** Claims of a ticket, names as the specification has them. Times are Unix seconds. */
+export interface TicketClaims {
+  readonly id: string
+  readonly authrealm: string
+  readonly authid: string
+  readonly authmethod: 'oidcrp'
+  readonly authroles: readonly string[]
+  readonly issued_by: string
+  readonly issued_on: string
+  readonly issued_at: number
+  readonly expires_at: number
+  readonly scope: {
+    readonly realm: string
+    readonly client_id: string
+    readonly device_id: string
+  }
+  readonly kid: string
+  readonly oidc_provider: string
+  readonly oidc_id_token?: string
+  readonly oidc_access_token_expires_at?: number
+  /** Session and subject at the provider: what a back-channel logout names. */
+  readonly oidc_sid?: string
+  readonly oidc_sub?: string
+}
+
+/** What a login knows of its ticket. */
+export interface TicketDraft {
+  readonly realmUri: string
+  readonly authid: string
+  readonly authroles: readonly string[]
+  readonly clientId: string
+  readonly deviceId: string
+  readonly provider: string
+  readonly lifetimeSeconds: number
+  /** The ID token as it came; left out where the cookie would be too large. */
+  readonly idToken?: string
+  readonly accessTokenExpiresAt?: number
+  readonly sid?: string
+  readonly sub?: string
+}
+
+export interface IssuedTicket {
+  readonly jwt: string
+  readonly id: string
+  /** The value of the csrf cookie. */
+  readonly csrf: string
+  readonly claims: TicketClaims
+}
+
+export interface Tickets {
+  /** Rejects where the realm is gone or its keys can't be read. */
+  issue(draft: TicketDraft): Promise<IssuedTicket>
+  /**
+   * Never rejects: undefined for whatever is no genuine ticket of this realm.
+   * @param ignoresExpiry logout takes the hint of an expired ticket too
+   */
+  verify(
+    realmUri: string,
+    jwt: string,
+    options?: { readonly ignoresExpiry?: boolean },
+  ): Promise<TicketClaims | undefined>
+}
+
+export interface TicketsOptions {
+  readonly keys: TokenKeys
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+  /** UUID v4, as `randomUUID` of node:crypto. */
+  readonly newId: () => string
+  /** `issued_on`. */
+  readonly nodeName: string
+}
+
+const TYPE = 'svc-ticket+jwt'
+
+/** @example const { jwt, csrf } = await createTickets(options).issue(draft) */
+export const createTickets = ({ keys, now, newId, nodeName }: TicketsOptions): Tickets => ({
+  issue: async (draft) => {
+    const key = keys.signingKey(draft.realmUri)
+    const issuedAt = Math.floor(now() / 1000)
+    const claims = claimsOf(draft, { id: newId(), kid: key.kid, issuedAt, nodeName })
+    const jwt = await signJwt(key, TYPE, {
+      ...claims,
+      iat: issuedAt,
+      exp: claims.expires_at,
+    })
+    return { jwt, id: claims.id, csrf: csrfValueOf(key, claims.id), claims }
+  },
+  verify: async (realmUri, jwt, { ignoresExpiry = false } = {}) => {
+    const claims = await readJwt(jwt, TYPE, (kid) => keys.verificationKey(realmUri, kid))
+    if (claims === undefined || !isTicket(claims)) return undefined
+    if (claims.authrealm !== realmUri || claims.scope.realm !== realmUri) return undefined
+    return ignoresExpiry || claims.expires_at * 1000 > now() ? claims : undefined
+  },
+})
+
+/** What a ticket can be revoked by: one hit in the shared deny-list and it counts for nothing. */
+export const ticketRevocationKeys = (claims: TicketClaims): readonly string[] => {
+  const { oidc_sid: sid, oidc_sub: sub } = claims
+  const session = { realmUri: claims.authrealm, provider: claims.oidc_provider }
+  return [
+    ticketKey(claims.id),
+    ...(sid === undefined ? [] : [oidcSessionKey(session, sid)]),
+    ...(sub === undefined ? [] : oidcSubjectKeys(session, sub, claims.issued_at)),
+  ]
+}
+
+interface Issue {
+  readonly id: string
+  readonly kid: string
+  readonly issuedAt: number
+  readonly nodeName: string
+}
+
+const claimsOf = (draft: TicketDraft, { id, kid, issuedAt, nodeName }: Issue): TicketClaims => ({
+  id,
+  authrealm: draft.realmUri,
+  authid: draft.authid,
+  authmethod: 'oidcrp',
+  authroles: draft.authroles,
+  issued_by: draft.authid,
+  issued_on: nodeName,
+  issued_at: issuedAt,
+  expires_at: issuedAt + draft.lifetimeSeconds,
+  scope: { realm: draft.realmUri, client_id: draft.clientId, device_id: draft.deviceId },
+  kid,
+  oidc_provider: draft.provider,
+  ...(draft.idToken === undefined ? {} : { oidc_id_token: draft.idToken }),
+  ...(draft.accessTokenExpiresAt === undefined
+    ? {}
+    : { oidc_access_token_expires_at: draft.accessTokenExpiresAt }),
+  ...(draft.sid === undefined ? {} : { oidc_sid: draft.sid }),
+  ...(draft.sub === undefined ? {} : { oidc_sub: draft.sub }),
+})
+
+const TEXTS = [
+  'id',
+  'authrealm',
+  'authid',
+  'issued_by',
+  'issued_on',
+  'kid',
+  'oidc_provider',
+] as const
+const OPTIONAL_TEXTS = ['oidc_id_token', 'oidc_sid', 'oidc_sub'] as const
+
+/** What we signed has this shape; a key that signs elsewhere too may have signed something else. */
+const isTicket = (claims: object): claims is TicketClaims => {
+  const map = claims as Readonly<Record<string, unknown>>
+  return (
+    map['authmethod'] === 'oidcrp' &&
+    TEXTS.every((name) => typeof map[name] === 'string' && map[name] !== '') &&
+    OPTIONAL_TEXTS.every((name) => map[name] === undefined || typeof map[name] === 'string') &&
+    Number.isSafeInteger(map['issued_at']) &&
+    Number.isSafeInteger(map['expires_at']) &&
+    isTexts(map['authroles']) &&
+    isScope(map['scope'])
+  )
+}
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
+
+const isScope = (value: unknown): boolean => {
+  if (typeof value !== 'object' || value === null) return false
+  const map = value as Readonly<Record<string, unknown>>
+  return ['realm', 'client_id', 'device_id'].every((name) => typeof map[name] === 'string')
+}
