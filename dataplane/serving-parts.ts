@@ -1,25 +1,19 @@
 // Everything one serving process is made of: the table, what requests of it reach, and what they count.
 // The same in a process that does it all and in each worker of a cluster.
 
-import { randomFillSync } from 'node:crypto'
 import { setImmediate as yieldTurn } from 'node:timers/promises'
-import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
 import { rowsToKeep } from './forget-rows.ts'
 import { endpointsOf } from './own-listeners.ts'
 import { createPerformer } from './actions/create-performer.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
-import { createClientErrorHandler } from './http/client-error.ts'
-import { createDispatch } from './http/dispatch.ts'
-import { createEventStreams, type EventStreams } from './http/event-streams.ts'
-import { createClientReader } from './http/forwarded.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
-import { createRequestIds } from './http/request-id.ts'
-import { createMeasurements, type GatewayMetrics, type Measurements } from './metrics.ts'
+import { createMeasurements, type Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
+import { createServingHttp } from './serving-http.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import type { Serving } from './store/serving.ts'
@@ -58,66 +52,33 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     peers: environment.peers,
     extraCa,
   })
-  const eventStreams = countedEventStreams(metrics)
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
-  const accessLog = createAccessLog({ share: settings.accessLog, sink: environment.writeLines })
-  const nextRequestId = createRequestIds(Date.now, randomFillSync)
-  const onClientError = createClientErrorHandler(nextRequestId)
-  const dispatchOptions = {
-    table: () => table.table(),
+  const http = createServingHttp({
+    settings,
+    log,
+    writeLines: environment.writeLines,
+    table,
     preparation: createPreparation({ upstream, wamp, realms, measurements }),
-    readClient: createClientReader(settings.trustedProxies),
-    nextRequestId,
-    now: () => performance.now(),
-    wallClock: Date.now,
-    accessLog,
-    inFlight: gaugedInFlight(metrics),
-    eventStreams,
-    onRefused: (code: string) => {
-      metrics.count('refusals', { code })
-    },
-    unmatched: measurements.requests.rowFor({ api: '', version: '', path: '', method: '' }),
-    onUnexpected: (error: unknown, requestId: string) => {
-      log.error('a request failed unexpectedly', { requestId, error })
-    },
-  }
+    realms,
+    measurements,
+    extraCa,
+  })
   return {
     serving: following(table, wamp.bridge, measurements),
     measurements,
     announce: (urls) => {
       own = endpointsOf(urls)
     },
-    publicHandlers: (scheme) => ({
-      onRequest: createDispatch(dispatchOptions, scheme),
-      onClientError,
-    }),
+    publicHandlers: http.publicHandlers,
     exportMetrics: () => measurements.metrics.exportState(),
     releaseHere: ({ realmUri, held, id }) =>
       wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
-    endStreams: () => {
-      eventStreams.endAll()
-    },
+    endStreams: http.endStreams,
     close: async () => {
-      accessLog?.flush()
+      http.flush()
       await Promise.all([upstream.close(), wamp.bridge.close()])
     },
   }
-}
-
-const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
-  const inFlight = { count: 0 }
-  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
-  return inFlight
-}
-
-const countedEventStreams = (metrics: GatewayMetrics): EventStreams => {
-  const eventStreams = createEventStreams({
-    onCutOff: () => {
-      metrics.count('eventStreamsCutOff', {})
-    },
-  })
-  metrics.gauge('eventStreams', () => [[{}, eventStreams.size]])
-  return eventStreams
 }
 
 /** Sessions with routers come and go with documents, and so do the counts of their paths. */

@@ -1,0 +1,124 @@
+// The HTTP half of one serving process: what a public listener does with requests, with WebSocket connections
+// and with streams of events, and how all of it is counted and logged.
+
+import { randomFillSync } from 'node:crypto'
+import { createAccessLog } from '../telemetry/access-log.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { GatewaySettings } from './config.ts'
+import type { DispatchOptions } from './http/arrival.ts'
+import { createClientErrorHandler } from './http/client-error.ts'
+import { createDispatch } from './http/dispatch.ts'
+import { createEventStreams, type EventStreams } from './http/event-streams.ts'
+import { createClientReader } from './http/forwarded.ts'
+import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
+import { createRequestIds } from './http/request-id.ts'
+import { createUpgrade } from './http/upgrade.ts'
+import { createWebSocketRoutes } from './http/web-socket-route.ts'
+import type { GatewayMetrics, Measurements } from './metrics.ts'
+import type { ServingParts } from './plane.ts'
+import type { RealmRegistry } from './realm/realm-registry.ts'
+import type { TableServing } from './store/table-serving.ts'
+import { createRelays, type Relays } from './wamp/relays.ts'
+
+export interface ServingHttpOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** Takes access-log lines. */
+  readonly writeLines: (lines: string) => void
+  readonly table: TableServing<PreparedOperation>
+  readonly preparation: Preparation
+  readonly realms: RealmRegistry
+  readonly measurements: Measurements
+  /** More CA certificates for routers, PEM. */
+  readonly extraCa: readonly string[]
+}
+
+export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
+  /** Writes what the access log still holds. */
+  readonly flush: () => void
+}
+
+export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
+  const { settings, table, realms, log, extraCa } = options
+  const { metrics } = options.measurements
+  const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, extraCa, log })
+  metrics.gauge('webSockets', () => [[{}, relays.size]])
+  const webSockets = createWebSocketRoutes(
+    () => table.webSockets(),
+    (uri) => relays.hasRouter(uri),
+  )
+  const eventStreams = countedEventStreams(metrics)
+  const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
+  const dispatch = {
+    ...dispatchOptions(options),
+    accessLog,
+    eventStreams,
+    webSockets,
+  } satisfies DispatchOptions
+  const onClientError = createClientErrorHandler(dispatch.nextRequestId)
+  const upgrade = {
+    dispatch,
+    webSockets,
+    relays,
+    allowedOrigins: (uri: string) => realms.get(uri)?.allowed_origins,
+  }
+  return {
+    publicHandlers: (scheme) => ({
+      onRequest: createDispatch(dispatch, scheme),
+      onClientError,
+      ...createUpgrade(upgrade, scheme),
+    }),
+    endStreams: () => {
+      endStreams(eventStreams, relays, log)
+    },
+    flush: () => {
+      accessLog?.flush()
+    },
+  }
+}
+
+const dispatchOptions = ({
+  settings,
+  log,
+  table,
+  preparation,
+  measurements: { metrics, requests },
+}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog'> => ({
+  table: () => table.table(),
+  preparation,
+  readClient: createClientReader(settings.trustedProxies),
+  nextRequestId: createRequestIds(Date.now, randomFillSync),
+  now: () => performance.now(),
+  wallClock: Date.now,
+  inFlight: gaugedInFlight(metrics),
+  onRefused: (code: string) => {
+    metrics.count('refusals', { code })
+  },
+  unmatched: requests.rowFor({ api: '', version: '', path: '', method: '' }),
+  onUnexpected: (error: unknown, requestId: string) => {
+    log.error('a request failed unexpectedly', { requestId, error })
+  },
+})
+
+const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
+  const inFlight = { count: 0 }
+  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
+  return inFlight
+}
+
+const countedEventStreams = (metrics: GatewayMetrics): EventStreams => {
+  const eventStreams = createEventStreams({
+    onCutOff: () => {
+      metrics.count('eventStreamsCutOff', {})
+    },
+  })
+  metrics.gauge('eventStreams', () => [[{}, eventStreams.size]])
+  return eventStreams
+}
+
+const endStreams = (eventStreams: EventStreams, relays: Relays, log: Log): void => {
+  eventStreams.endAll()
+  relays.closeAll().catch((error: unknown) => {
+    log.error('could not close WebSocket connections in order', { error })
+  })
+}
