@@ -8,15 +8,14 @@ export interface KeyRing {
 
 export interface StateKey {
   readonly kid: string
+  /** 32 bytes. */
   readonly key: Buffer
 }
 
-/** Keys of one purpose by their id, the newest first. */
+/** Keys of one purpose: the newest is used, all are found by their id. */
 export interface StateKeys {
-  current(): StateKey
-  byKid(kid: string): StateKey | undefined
-  /** The ring has changed: takes effect with the next call. */
-  replace(ring: KeyRing): void
+  readonly current: StateKey
+  readonly byKid: (kid: string) => StateKey | undefined
 }
 
 const KEY_BYTES = 32
@@ -33,25 +32,11 @@ export const createKeyRing = (random: (size: number) => Buffer): KeyRing => ({
  * @example createStateKeys(ring).byKid('2026-11')?.key // <Buffer …>
  */
 export const createStateKeys = (ring: KeyRing): StateKeys => {
-  let keys = toKeys(ring)
-  let byKid = new Map(keys.map((key) => [key.kid, key]))
-  return {
-    current: () => newestOf(keys),
-    byKid: (kid) => byKid.get(kid),
-    replace: (next) => {
-      keys = toKeys(next)
-      byKid = new Map(keys.map((key) => [key.kid, key]))
-    },
-  }
-}
-
-const toKeys = (ring: KeyRing): readonly StateKey[] =>
-  ring.keys.map(({ kid, k }) => ({ kid, key: Buffer.from(k, 'base64url') }))
-
-const newestOf = (keys: readonly StateKey[]): StateKey => {
-  const [newest] = keys
-  if (newest === undefined) throw new Error('A ring of keys is empty')
-  return newest
+  const keys = ring.keys.map(({ kid, k }) => ({ kid, key: Buffer.from(k, 'base64url') }))
+  const [current] = keys
+  if (current === undefined) throw new Error('A ring of keys is empty')
+  const byKid = new Map(keys.map((key) => [key.kid, key]))
+  return { current, byKid: (kid) => byKid.get(kid) }
 }
 
 /**

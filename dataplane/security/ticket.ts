@@ -31,41 +31,27 @@ export interface TicketClaims {
   readonly oidc_sub?: string
 }
 
-/** What a login knows of its ticket. */
-export interface TicketDraft {
-  readonly realmUri: string
-  readonly authid: string
-  readonly authroles: readonly string[]
-  readonly clientId: string
-  readonly deviceId: string
-  readonly provider: string
-  readonly lifetimeSeconds: number
-  /** The ID token as it came; left out where the cookie would be too large. */
-  readonly idToken?: string
-  readonly accessTokenExpiresAt?: number
-  readonly sid?: string
-  readonly sub?: string
-}
+/** What a login knows of its ticket: all but what comes with the signature. */
+export type TicketOrder = Omit<TicketClaims, 'id' | 'authmethod' | 'issued_by' | 'kid'>
 
 export interface IssuedTicket {
   readonly jwt: string
   readonly id: string
   /** The value of the csrf cookie. */
   readonly csrf: string
-  readonly claims: TicketClaims
 }
 
 export interface Tickets {
   /** Rejects where the realm is gone or its keys can't be read. */
-  issue(draft: TicketDraft): Promise<IssuedTicket>
+  issueTicket(order: TicketOrder): Promise<IssuedTicket>
   /**
    * Never rejects: undefined for whatever is no genuine ticket of this realm.
-   * @param ignoresExpiry logout takes the hint of an expired ticket too
+   * @param options logging out takes the hint of an expired ticket too
    */
-  verify(
+  verifyTicket(
     realmUri: string,
     jwt: string,
-    options?: { readonly ignoresExpiry?: boolean },
+    options?: { readonly ignoreExpiry: boolean },
   ): Promise<TicketClaims | undefined>
 }
 
@@ -75,30 +61,30 @@ export interface TicketsOptions {
   readonly now: () => number
   /** UUID v4, as `randomUUID` of node:crypto. */
   readonly newId: () => string
-  /** `issued_on`. */
-  readonly nodeName: string
 }
 
 const TYPE = 'svc-ticket+jwt'
 
-/** @example const { jwt, csrf } = await createTickets(options).issue(draft) */
-export const createTickets = ({ keys, now, newId, nodeName }: TicketsOptions): Tickets => ({
-  issue: async (draft) => {
-    const key = keys.signingKey(draft.realmUri)
-    const issuedAt = Math.floor(now() / 1000)
-    const claims = claimsOf(draft, { id: newId(), kid: key.kid, issuedAt, nodeName })
-    const jwt = await signJwt(key, TYPE, {
-      ...claims,
-      iat: issuedAt,
-      exp: claims.expires_at,
-    })
-    return { jwt, id: claims.id, csrf: csrfValueOf(key, claims.id), claims }
+/** @example const { jwt, csrf } = await createTickets({ keys, now: Date.now, newId: randomUUID }).issueTicket(order) */
+export const createTickets = ({ keys, now, newId }: TicketsOptions): Tickets => ({
+  issueTicket: async (order) => {
+    const key = keys.signingKey(order.authrealm)
+    const claims: TicketClaims = {
+      id: newId(),
+      authmethod: 'oidcrp',
+      issued_by: order.authid,
+      kid: key.kid,
+      ...order,
+    }
+    const { issued_at: iat, expires_at: exp } = claims
+    const jwt = await signJwt(key, TYPE, { ...claims, iat, exp })
+    return { jwt, id: claims.id, csrf: csrfValueOf(key, claims.id) }
   },
-  verify: async (realmUri, jwt, { ignoresExpiry = false } = {}) => {
+  verifyTicket: async (realmUri, jwt, { ignoreExpiry } = { ignoreExpiry: false }) => {
     const claims = await readJwt(jwt, TYPE, (kid) => keys.verificationKey(realmUri, kid))
     if (claims === undefined || !isTicket(claims)) return undefined
     if (claims.authrealm !== realmUri || claims.scope.realm !== realmUri) return undefined
-    return ignoresExpiry || claims.expires_at * 1000 > now() ? claims : undefined
+    return ignoreExpiry || claims.expires_at * 1000 > now() ? claims : undefined
   },
 })
 
@@ -112,34 +98,6 @@ export const ticketRevocationKeys = (claims: TicketClaims): readonly string[] =>
     ...(sub === undefined ? [] : oidcSubjectKeys(session, sub, claims.issued_at)),
   ]
 }
-
-interface Issue {
-  readonly id: string
-  readonly kid: string
-  readonly issuedAt: number
-  readonly nodeName: string
-}
-
-const claimsOf = (draft: TicketDraft, { id, kid, issuedAt, nodeName }: Issue): TicketClaims => ({
-  id,
-  authrealm: draft.realmUri,
-  authid: draft.authid,
-  authmethod: 'oidcrp',
-  authroles: draft.authroles,
-  issued_by: draft.authid,
-  issued_on: nodeName,
-  issued_at: issuedAt,
-  expires_at: issuedAt + draft.lifetimeSeconds,
-  scope: { realm: draft.realmUri, client_id: draft.clientId, device_id: draft.deviceId },
-  kid,
-  oidc_provider: draft.provider,
-  ...(draft.idToken === undefined ? {} : { oidc_id_token: draft.idToken }),
-  ...(draft.accessTokenExpiresAt === undefined
-    ? {}
-    : { oidc_access_token_expires_at: draft.accessTokenExpiresAt }),
-  ...(draft.sid === undefined ? {} : { oidc_sid: draft.sid }),
-  ...(draft.sub === undefined ? {} : { oidc_sub: draft.sub }),
-})
 
 const TEXTS = [
   'id',
