@@ -38,7 +38,8 @@ export class NothingCameError extends Error {
 }
 
 const ROLES: ValueMap = { caller: {}, callee: {}, publisher: {}, subscriber: {} }
-const PATIENCE_MS = 5000
+/** Of a router on a machine that has much else to do. */
+const PATIENCE_MS = 15_000
 
 /** Joins. Rejects with AbortedError, or NothingCameError when the router hangs up. */
 export const openRawPeer = async (options: RawPeerOptions): Promise<RawPeer> => {

@@ -63,7 +63,7 @@ export const startBridge = ({ realmUri = OPEN_REALM, ...router }: BridgeRigOptio
           if (now.some((session) => session.state !== state))
             throw new Error(`not all are ${state}: ${JSON.stringify(now)}`)
         },
-        { everyMs: 5, withinMs: 10_000 },
+        { everyMs: 5, withinMs: 20_000 },
       ),
     close: () => bridge.close(),
     [Symbol.asyncDispose]: () => bridge.close(),
@@ -184,7 +184,7 @@ export const follow = async (
       () => {
         if (told.at(-1) !== word) throw new Error(`told ${told.join(', ')} and not ${word}`)
       },
-      { everyMs: 5, withinMs: 10_000 },
+      { everyMs: 5, withinMs: 20_000 },
     )
   await eventually(() => {
     if (told.length === 0) throw new Error('a follower was told nothing')

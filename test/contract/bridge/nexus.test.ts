@@ -19,5 +19,5 @@ it.each(contract.rows)(
   async ({ observe, expected }) => {
     expect(await observe()).toEqual(expected)
   },
-  30_000,
+  60_000,
 )

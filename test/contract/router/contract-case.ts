@@ -110,22 +110,37 @@ export const rowsOf = (
 export type Reaction = Outcome | 'not answered' | 'session dropped' | { readonly abort: string }
 
 const NOBODY = 'com.example.there.is.no.such.procedure'
-/** An answer that overtakes nobody comes at once; on a busy machine a little later. */
+/** What a router sends in one go may be read in two. */
 const GRACE_MS = 100
 
+export interface Asking {
+  /** `peer.send(request)` otherwise. */
+  readonly sendIt?: () => void
+  /** What is called behind the request: a procedure of the same callee where the request is a call. */
+  readonly behind?: string
+}
+
 /**
- * Sends a request and, right behind it, a call that is always answered: when that answer has come and the other
- * has not, none will come.
+ * Sends a request and, right behind it, a call that is always answered. Nothing overtakes between two sessions:
+ * when that answer has come and the other has not, none will come.
  */
 export const reactionTo = async (
   peer: RawPeer,
   request: WampMessage,
-  sendIt = () => {
-    peer.send(request)
-  },
+  { sendIt, behind }: Asking = {},
 ): Promise<Reaction> => {
-  sendIt()
-  const sentinel = [MESSAGE.call, peer.nextId(), {}, NOBODY]
+  if (sendIt === undefined) peer.send(request)
+  else sendIt()
+  return await answerSoFar(peer, request, behind)
+}
+
+/** The answer to what was sent before, if there will be one. */
+export const answerSoFar = async (
+  peer: RawPeer,
+  request: WampMessage,
+  behind = NOBODY,
+): Promise<Reaction> => {
+  const sentinel = [MESSAGE.call, peer.nextId(), {}, behind]
   peer.send(sentinel)
   try {
     await peer.answerTo(sentinel)

@@ -15,5 +15,5 @@ it.each(contractRows(suite))(
   async ({ observe, expected }) => {
     expect(await observe()).toEqual(expected)
   },
-  30_000,
+  60_000,
 )

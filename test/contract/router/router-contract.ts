@@ -1,6 +1,7 @@
 // The whole contract as one table of groups: what every router test file holds its router to.
 
 import { absenceRow, type RouterSuite } from '../../support/routers/router-under-test.ts'
+import { AUTOBAHN_CASES } from './cases/autobahn-cases.ts'
 import { CALL_CASES } from './cases/call-cases.ts'
 import { CANCEL_CASES } from './cases/cancel-cases.ts'
 import { END_CASES } from './cases/end-cases.ts'
@@ -21,6 +22,7 @@ const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
   publications: PUBLICATION_CASES,
   values: VALUE_CASES,
   sizes: SIZE_CASES,
+  autobahn: AUTOBAHN_CASES,
   'what clients get wrong': HOSTILE_CASES,
   'its end': END_CASES,
 }

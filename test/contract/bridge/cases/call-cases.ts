@@ -147,6 +147,19 @@ export const CALL_CASES: readonly BridgeCase[] = [
     },
   },
   {
+    name: 'arguments of more than 16 MiB fail their call and no other',
+    same: { settled: 'wamp.error.invalid_argument', isSame: true, next: { args: ['next'] } },
+    run: async (context) => {
+      const { rig, peer, uri } = context
+      await register(peer, uri, ({ args }) => ({ args }))
+      let settled: unknown
+      const isSame = await keepsSession(context, async () => {
+        settled = errorOf(await callBy(rig.client, uri, { args: ['x'.repeat(17 * MIB)] }))
+      })
+      return { settled, isSame, next: await callBy(rig.client, uri, { args: ['next'] }) }
+    },
+  },
+  {
     name: 'bytes both ways, between peers of the same serializer',
     same: { args: [Uint8Array.of(0, 255, 128), Uint8Array.of()], seen: [3, 0] },
     run: async ({ rig, open, wire, uri }) => {

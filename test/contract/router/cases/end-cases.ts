@@ -38,7 +38,7 @@ const restarted = async (
 }
 
 const lastWord = async (peer: RawPeer): Promise<unknown> => {
-  if (!(await peer.endsWithin(5000))) return 'the connection is still open'
+  if (!(await peer.endsWithin(15_000))) return 'the connection is still open'
   const goodbye = peer.unread.find(([type]) => type === MESSAGE.goodbye)
   return goodbye === undefined ? 'nothing' : goodbye[2]
 }

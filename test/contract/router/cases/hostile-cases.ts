@@ -83,9 +83,10 @@ export const HOSTILE_CASES: readonly ContractCase[] = [
     each: { embedded: VIOLATION, nexus: SILENT, crossbar: DROPPED },
     run: async ({ open }) => {
       const peer = await open()
-      return reactionTo(peer, NEVER_SENT, () => {
+      const sendIt = (): void => {
         peer.sendBytes(Buffer.from('{nonsense'))
-      })
+      }
+      return reactionTo(peer, NEVER_SENT, { sendIt })
     },
   },
   {
@@ -100,10 +101,14 @@ export const HOSTILE_CASES: readonly ContractCase[] = [
   },
 ]
 
-const reaction = async ({ open }: CaseContext, message: readonly Value[]): Promise<unknown> => {
+const reaction = async (
+  { open }: CaseContext,
+  message: readonly Value[],
+  behind?: string,
+): Promise<unknown> => {
   const peer = await open()
   peer.nextId()
-  return errorOf(await reactionTo(peer, message))
+  return errorOf(await reactionTo(peer, message, { ...(behind !== undefined && { behind }) }))
 }
 
 const callWith = async (
@@ -111,5 +116,5 @@ const callWith = async (
   options: Readonly<Record<string, Value>>,
 ): Promise<unknown> => {
   await register(context.callee, context.uri, () => OK)
-  return reaction(context, [MESSAGE.call, 1, options, context.uri])
+  return reaction(context, [MESSAGE.call, 1, options, context.uri], context.uri)
 }

@@ -22,8 +22,10 @@ export const SIZE_CASES: readonly ContractCase[] = [
     each: { embedded: DROPPED, nexus: { args: [17 * MIB] }, crossbar: DROPPED },
     run: async ({ router, open, uri }) => {
       const peer = await open({ url: router.ws, roles: ABLE_CALLER })
-      await register(peer, uri, ({ args: [text] }) => ({ args: [lengthOf(text)] }))
-      return reactionTo(peer, callMessage(peer, uri, { args: ['x'.repeat(17 * MIB)] }))
+      await register(peer, uri, ({ args: [text = ''] }) => ({ args: [lengthOf(text)] }))
+      return reactionTo(peer, callMessage(peer, uri, { args: ['x'.repeat(17 * MIB)] }), {
+        behind: uri,
+      })
     },
   },
   {

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Value } from '../../../../spec/expression/value.ts'
 import type { SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import type { RawPeer } from '../../../support/raw-wamp-peer.ts'
-import { callMessage, idOf, register } from '../../../support/wamp-peer.ts'
+import { call, callMessage, idOf, register } from '../../../support/wamp-peer.ts'
 import { ABLE_CALLER, type CaseContext, type ContractCase, reactionTo } from '../contract-case.ts'
 
 const deep = (levels: number): Value => (levels === 0 ? 1 : [deep(levels - 1)])
@@ -73,7 +73,7 @@ export const VALUE_CASES: readonly ContractCase[] = [
     run: async ({ caller, open, uri }) => {
       const callee = await open({ serializer: 'msgpack', roles: { callee: {} } })
       idOf(await register(callee, uri, () => ({ args: [Buffer.of(0, 255, 128)] })))
-      return reactionTo(caller, callMessage(caller, uri))
+      return call(caller, uri)
     },
   },
 ]
@@ -102,6 +102,8 @@ const echoed = async (
   value: Value,
 ): Promise<unknown> => {
   idOf(await register(callee, procedure, ({ args }) => ({ args })))
-  const observed = await reactionTo(caller, callMessage(caller, procedure, { args: [value] }))
+  const observed = await reactionTo(caller, callMessage(caller, procedure, { args: [value] }), {
+    behind: procedure,
+  })
   return callee.hasEnded ? { callee: 'session dropped', caller: observed } : observed
 }
