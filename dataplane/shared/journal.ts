@@ -1,0 +1,145 @@
+// The journal of the shared state in the state directory: facts appended as JSON lines, read back at the start,
+// written anew without what has expired. A line that a crash has cut is left out.
+
+import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Journal, JournalEntry } from './memory-state.ts'
+
+export interface OpenedJournal {
+  readonly journal: Journal
+  readonly restored: readonly JournalEntry[]
+}
+
+/** A journal this long is written anew, once half of it is about what has expired or was replaced. */
+const COMPACT_FROM_LINES = 10_000
+
+/**
+ * @param nowSeconds Unix time
+ * Rejects with the file system's own error, or for a file that is no journal.
+ */
+export const openJournal = async (
+  stateDirectory: string,
+  nowSeconds: () => number,
+): Promise<OpenedJournal> => {
+  const path = join(stateDirectory, 'shared', 'journal')
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  const restored = alive(await readEntries(path), nowSeconds())
+  const file = await rewrite(path, restored)
+  return { journal: new FileJournal(path, file, restored, nowSeconds), restored }
+}
+
+class FileJournal implements Journal {
+  readonly #path: string
+  readonly #nowSeconds: () => number
+  #file: FileHandle
+  #lines: number
+  /** The newest entry of each key: what the next file holds. */
+  readonly #current: Map<string, JournalEntry>
+  #pending: string[] = []
+  #writing: Promise<void> | undefined
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(
+    path: string,
+    file: FileHandle,
+    entries: readonly JournalEntry[],
+    nowSeconds: () => number,
+  ) {
+    this.#path = path
+    this.#file = file
+    this.#lines = entries.length
+    this.#current = new Map(entries.map((entry) => [nameOf(entry), entry]))
+    this.#nowSeconds = nowSeconds
+  }
+
+  /** Entries of the same moment share one write and one sync. */
+  append(entry: JournalEntry): Promise<void> {
+    this.#current.set(nameOf(entry), entry)
+    this.#pending.push(lineOf(entry))
+    this.#writing ??= Promise.resolve().then(() => this.#write())
+    return this.#writing
+  }
+
+  async close(): Promise<void> {
+    await this.#writing?.catch(() => undefined)
+    await this.#last
+    await this.#file.close()
+  }
+
+  async #write(): Promise<void> {
+    const lines = this.#pending
+    this.#pending = []
+    this.#writing = undefined
+    await this.#turn(async () => {
+      await this.#file.appendFile(lines.join(''))
+      await this.#file.datasync()
+      this.#lines += lines.length
+      if (this.#lines >= COMPACT_FROM_LINES) await this.#compact()
+    })
+  }
+
+  /** One write after the other; a failed one does not stop those behind it. */
+  #turn(write: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(write)
+    this.#last = done.catch(() => undefined)
+    return done
+  }
+
+  async #compact(): Promise<void> {
+    const now = this.#nowSeconds()
+    for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name)
+    if (this.#current.size > this.#lines / 2) return
+    const next = await rewrite(this.#path, [...this.#current.values()])
+    await this.#file.close()
+    this.#file = next
+    this.#lines = this.#current.size
+  }
+}
+
+const nameOf = ({ kind, key }: JournalEntry): string => `${kind}\t${key}`
+
+const lineOf = (entry: JournalEntry): string => `${JSON.stringify(entry)}\n`
+
+/** The newest entry of each key, if it has not expired. */
+const alive = (entries: readonly JournalEntry[], now: number): readonly JournalEntry[] => {
+  const newest = new Map(entries.map((entry) => [nameOf(entry), entry]))
+  return [...newest.values()].filter(({ until }) => until > now)
+}
+
+const readEntries = async (path: string): Promise<readonly JournalEntry[]> => {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  return text.split('\n').flatMap((line) => readLine(line) ?? [])
+}
+
+const readLine = (line: string): JournalEntry | undefined => {
+  let entry: Partial<Record<'kind' | 'key' | 'value' | 'until', unknown>> | null
+  try {
+    entry = JSON.parse(line) as typeof entry
+  } catch {
+    return undefined
+  }
+  if (typeof entry?.key !== 'string' || typeof entry.until !== 'number') return undefined
+  const { kind, key, value, until } = entry
+  if (kind === 'revoked') return { kind, key, until }
+  return kind === 'value' && typeof value === 'string' ? { kind, key, value, until } : undefined
+}
+
+/** A new file in the place of the old one, durable, open for appending. */
+const rewrite = async (path: string, entries: readonly JournalEntry[]): Promise<FileHandle> => {
+  const temporary = `${path}.tmp`
+  const file = await open(temporary, 'w', 0o600)
+  try {
+    await file.writeFile(entries.map(lineOf).join(''))
+    await file.sync()
+    await rename(temporary, path)
+    return await open(path, 'a', 0o600)
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,161 @@
+// Two connections to Redis, one for commands and one that listens: opened, kept, reopened for ever. Ready only
+// while both stand and everything was loaded that was missed.
+
+import type { createClient, RedisClientType } from 'redis'
+import { getCACertificates } from 'node:tls'
+import { SharedStateAway } from './shared-state.ts'
+
+type Client = Pick<
+  RedisClientType,
+  'connect' | 'destroy' | 'on' | 'sendCommand' | 'subscribe' | 'isReady'
+>
+
+export interface RedisConnectionOptions {
+  readonly url: string
+  readonly extraCa: readonly string[]
+  readonly channel: string
+  readonly onMessage: (message: string) => void
+  /** After both connections stand, before the state is ready. */
+  readonly load: (send: (command: readonly string[]) => Promise<unknown>) => Promise<void>
+  readonly onHealth: () => void
+  readonly onTrouble: (message: string) => void
+}
+
+export interface RedisConnection {
+  readonly isReady: boolean
+  /** Rejects with SharedStateAway: at once while it is not ready, after a second without an answer. */
+  send(command: readonly string[]): Promise<unknown>
+  close(): Promise<void>
+}
+
+const CONNECT_TIMEOUT_MS = 3000
+const COMMAND_TIMEOUT_MS = 1000
+const PING_EVERY_MS = 1000
+const SILENCE_MS = 3000
+const LONGEST_PAUSE_MS = 1000
+const MAX_WAITING_COMMANDS = 10_000
+
+export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
+  new Connection(options)
+
+class Connection implements RedisConnection {
+  readonly #options: RedisConnectionOptions
+  readonly #clients: Client[] = []
+  #loaded = false
+  #wasReady = false
+  #closed = false
+  #trouble = ''
+
+  constructor(options: RedisConnectionOptions) {
+    this.#options = options
+    this.#open().catch((error: unknown) => {
+      this.#tell(error)
+    })
+  }
+
+  get isReady(): boolean {
+    return this.#loaded && this.#clients.length === 2 && this.#clients.every((one) => one.isReady)
+  }
+
+  send(command: readonly string[]): Promise<unknown> {
+    if (!this.isReady) return Promise.reject(new SharedStateAway('Redis is away'))
+    return this.#ask(command)
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    for (const client of this.#clients) client.destroy()
+    return Promise.resolve()
+  }
+
+  async #open(): Promise<void> {
+    const { createClient: create } = await import('redis')
+    if (this.#closed) return
+    const [commands, listener] = [this.#create(create), this.#create(create)]
+    this.#clients.push(commands, listener)
+    // Both retry for ever by themselves; a first attempt that fails is no error of ours.
+    commands.connect().catch(() => undefined)
+    await listener.connect().catch(() => undefined)
+    await listener.subscribe(this.#options.channel, this.#options.onMessage)
+    await this.#load()
+  }
+
+  #create(create: typeof createClient): Client {
+    const { url, extraCa } = this.#options
+    const client = create({
+      url,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MAX_WAITING_COMMANDS,
+      pingInterval: PING_EVERY_MS,
+      socket: {
+        connectTimeout: CONNECT_TIMEOUT_MS,
+        // A connection that is frozen: the pings above keep a good one from being idle.
+        socketTimeout: SILENCE_MS,
+        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 5), LONGEST_PAUSE_MS),
+        ...(url.startsWith('rediss:') && extraCa.length > 0
+          ? { tls: true, ca: [...getCACertificates(), ...extraCa] }
+          : {}),
+      },
+    })
+    client.on('error', (error: unknown) => {
+      this.#loaded = false
+      this.#tell(error)
+      this.#note()
+    })
+    client.on('ready', () => {
+      this.#load().catch((error: unknown) => {
+        this.#tell(error)
+      })
+    })
+    return client
+  }
+
+  /** Again after each reconnect: what was published meanwhile was not heard. */
+  async #load(): Promise<void> {
+    if (this.#closed || this.#clients.length < 2) return
+    if (!this.#clients.every((client) => client.isReady)) return
+    await this.#options.load((command) => this.#ask(command))
+    this.#loaded = true
+    this.#trouble = ''
+    this.#note()
+  }
+
+  async #ask(command: readonly string[]): Promise<unknown> {
+    const [commands] = this.#clients
+    if (commands === undefined) throw new SharedStateAway('Redis is away')
+    const answer = commands.sendCommand([...command])
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(() => {
+      late.reject(new SharedStateAway('Redis does not answer'))
+    }, COMMAND_TIMEOUT_MS)
+    try {
+      return await Promise.race([answer, late.promise])
+    } catch (cause) {
+      throw new SharedStateAway('Redis could not do it', cause)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #note(): void {
+    if (this.isReady === this.#wasReady) return
+    this.#wasReady = this.isReady
+    this.#options.onHealth()
+  }
+
+  /** Once for each reason: it is tried every second. */
+  #tell(error: unknown): void {
+    const message = reasonOf(error)
+    if (this.#closed || message === this.#trouble) return
+    this.#trouble = message
+    this.#options.onTrouble(message)
+  }
+}
+
+/** Codes where there are any: messages may hold the address with its password. */
+const reasonOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code === 'string') return code
+  const message = error instanceof Error ? error.message : String(error)
+  return message.replace(/\/\/[^@/\s]*@/g, '//').slice(0, 200)
+}

@@ -1,0 +1,139 @@
+// Shared state of a worker: asks its primary, which holds it for all, and keeps a copy of what is revoked, which
+// the primary tells it before anybody is told that the revocation is done.
+
+import { Revocations } from './revocations.ts'
+import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+
+/** One operation of SharedState as it travels; structured-cloneable. */
+export type SharedCall =
+  | { readonly kind: 'takeOnce'; readonly key: string; readonly ttlSeconds: number }
+  | { readonly kind: 'read'; readonly key: string }
+  | {
+      readonly kind: 'replace'
+      readonly key: string
+      readonly expected: string | undefined
+      readonly next: string
+      readonly ttlSeconds: number
+    }
+  | { readonly kind: 'increment'; readonly key: string; readonly windowSeconds: number }
+  | { readonly kind: 'revoke'; readonly key: string; readonly untilUnixSeconds: number }
+
+export type SharedReply =
+  | { readonly ok: true; readonly value: boolean | number | string | undefined }
+  | { readonly ok: false; readonly message: string }
+
+export type RevokedEntry = readonly [key: string, untilUnixSeconds: number]
+
+/** At the primary. Never rejects: what fails is a reply too. */
+export const answerCall = async (state: SharedState, call: SharedCall): Promise<SharedReply> => {
+  try {
+    return { ok: true, value: await perform(state, call) }
+  } catch (error) {
+    return { ok: false, message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+const perform = (
+  state: SharedState,
+  call: SharedCall,
+): Promise<boolean | number | string | undefined> => {
+  switch (call.kind) {
+    case 'takeOnce':
+      return state.takeOnce(call.key, call.ttlSeconds)
+    case 'read':
+      return state.read(call.key)
+    case 'replace':
+      return state.replace(call.key, call.expected, call.next, call.ttlSeconds)
+    case 'increment':
+      return state.increment(call.key, call.windowSeconds)
+    case 'revoke':
+      return state.revoke(call.key, call.untilUnixSeconds).then(() => undefined)
+  }
+}
+
+export interface RelayedState extends SharedState {
+  /** What the primary says is revoked. */
+  addRevoked(entries: readonly RevokedEntry[]): void
+}
+
+/**
+ * @param ask sends a call to the primary; rejects when no answer comes
+ * @param now Unix time, milliseconds
+ */
+export const createRelayedState = (
+  ask: (call: SharedCall) => Promise<SharedReply>,
+  now: () => number,
+): RelayedState => new Relayed(ask, now)
+
+const SWEEP_EVERY_MS = 60_000
+
+class Relayed implements RelayedState {
+  readonly health: SharedHealth = 'ok'
+  readonly #ask: (call: SharedCall) => Promise<SharedReply>
+  readonly #revocations: Revocations
+  readonly #timer: NodeJS.Timeout
+
+  constructor(ask: (call: SharedCall) => Promise<SharedReply>, now: () => number) {
+    this.#ask = ask
+    this.#revocations = new Revocations(() => now() / 1000)
+    this.#timer = setInterval(() => {
+      this.#revocations.sweep()
+    }, SWEEP_EVERY_MS)
+    this.#timer.unref()
+  }
+
+  async takeOnce(key: string, ttlSeconds: number): Promise<boolean> {
+    return (await this.#value({ kind: 'takeOnce', key, ttlSeconds })) === true
+  }
+
+  async read(key: string): Promise<string | undefined> {
+    const value = await this.#value({ kind: 'read', key })
+    return typeof value === 'string' ? value : undefined
+  }
+
+  async replace(
+    key: string,
+    expected: string | undefined,
+    next: string,
+    ttlSeconds: number,
+  ): Promise<boolean> {
+    return (await this.#value({ kind: 'replace', key, expected, next, ttlSeconds })) === true
+  }
+
+  async increment(key: string, windowSeconds: number): Promise<number> {
+    return Number(await this.#value({ kind: 'increment', key, windowSeconds }))
+  }
+
+  async revoke(key: string, untilUnixSeconds: number): Promise<void> {
+    this.addRevoked([[key, untilUnixSeconds]])
+    await this.#value({ kind: 'revoke', key, untilUnixSeconds })
+  }
+
+  isRevoked(key: string): boolean {
+    return this.#revocations.has(key)
+  }
+
+  addRevoked(entries: readonly RevokedEntry[]): void {
+    for (const [key, until] of entries) this.#revocations.add(key, until)
+  }
+
+  onHealth(): void {
+    // A worker without its primary ends.
+  }
+
+  close(): Promise<void> {
+    clearInterval(this.#timer)
+    return Promise.resolve()
+  }
+
+  async #value(call: SharedCall): Promise<boolean | number | string | undefined> {
+    let reply: SharedReply
+    try {
+      reply = await this.#ask(call)
+    } catch (cause) {
+      throw new SharedStateAway('The primary process does not answer', cause)
+    }
+    if (!reply.ok) throw new SharedStateAway(reply.message)
+    return reply.value
+  }
+}

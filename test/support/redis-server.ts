@@ -1,0 +1,58 @@
+// A real Redis on a free port of loopback comes out, without persistence, stopped when disposed of. Where the
+// machine has no redis-server it says so.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { eventually } from './eventually.ts'
+import { freePort } from './free-port.ts'
+
+export interface RedisServer extends AsyncDisposable {
+  readonly url: string
+  readonly port: number
+  /** Ends it at once; what it held is lost. */
+  kill(): Promise<void>
+  /** On the same port, with nothing in it. */
+  restart(): Promise<void>
+}
+
+export const hasRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0
+
+/** @example await using redis = await startRedis() */
+export const startRedis = async (): Promise<RedisServer> => {
+  const port = await freePort()
+  let running = await launch(port)
+  const kill = async (): Promise<void> => {
+    if (running.exitCode !== null || running.signalCode !== null) return
+    const ended = once(running, 'exit')
+    running.kill('SIGKILL')
+    await ended
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    kill,
+    restart: async () => {
+      await kill()
+      running = await launch(port)
+    },
+    [Symbol.asyncDispose]: kill,
+  }
+}
+
+const launch = async (port: number): Promise<ChildProcess> => {
+  const flags = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', flags, { stdio: 'ignore' })
+  await eventually(() => answers(port))
+  return child
+}
+
+const answers = (port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('error', reject)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve()
+    })
+  })
