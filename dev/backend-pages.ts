@@ -6,6 +6,8 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Asked, Reply } from './backend-reply.ts'
 
+const require = createRequire(import.meta.url)
+
 const FILES: ReadonlyMap<string, { readonly path: () => string; readonly type: string }> = new Map([
   [
     'websocket.html',
@@ -17,7 +19,7 @@ const FILES: ReadonlyMap<string, { readonly path: () => string; readonly type: s
   [
     'autobahn.js',
     {
-      path: () => createRequire(import.meta.url).resolve('autobahn-browser'),
+      path: () => require.resolve('autobahn-browser'),
       type: 'text/javascript; charset=utf-8',
     },
   ],

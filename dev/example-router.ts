@@ -11,7 +11,7 @@ export interface ExampleRouter {
 }
 
 /** Of `examples/realm.yaml`. */
-export const EXAMPLE_REALM = 'com.example'
+const EXAMPLE_REALM = 'com.example'
 
 /**
  * @param port of its WebSockets, 0 for any free one
