@@ -7,10 +7,11 @@ import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
+import type { Authenticate } from '../security/authentication.ts'
 import type { ServedPath } from '../served.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Client, ReadClient } from './forwarded.ts'
-import type { Preparation, PreparedOperation } from './prepared-operation.ts'
+import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
 import type { RequestHead, Target } from './request-head.ts'
 import type { Selected } from './select-route.ts'
 import type { WebSocketRoutes } from './web-socket-route.ts'
@@ -20,6 +21,10 @@ export interface DispatchOptions {
   readonly preparation: Preparation
   /** Where connections may be upgraded: plain requests are told so. None if left out. */
   readonly webSockets?: WebSocketRoutes
+  /** Who sends a request. Left out: nobody can be checked, so all but anonymous operations refuse. */
+  readonly authenticate?: Authenticate
+  /** Told of every request that had to show who sends it. */
+  readonly onAuthentication?: (scheme: Guard['type'], outcome: AuthenticationOutcome) => void
   readonly readClient: ReadClient
   readonly nextRequestId: () => string
   /** Monotonic, milliseconds. */
@@ -36,6 +41,9 @@ export interface DispatchOptions {
   readonly unmatched: RequestRow
   readonly onUnexpected: (error: unknown, requestId: string) => void
 }
+
+/** `identity`, or why a request was refused. */
+export type AuthenticationOutcome = 'identity' | 'csrf' | GatewayErrorCode
 
 export type Path = ServedPath<PreparedOperation>
 

@@ -7,18 +7,19 @@ import { GatewayError } from '../gateway-error.ts'
 import { isHostText } from '../router/host-lookup.ts'
 import { match } from '../router/match.ts'
 import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
+import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './event-streams.ts'
 import { writeFixed } from './fixed-answer.ts'
 import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './path-headers.ts'
-import { prepareOperation, type PreparedOperation } from './prepared-operation.ts'
+import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead, readTarget } from './request-head.ts'
 import type { Answer } from './response-plan.ts'
 import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
-import { serveOperation } from './serve-operation.ts'
+import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
 import { upgradeRequired } from './upgrade-handshake.ts'
 
 /** Operations whose closures are kept at once: about 100 MB when all are large. */
@@ -63,6 +64,22 @@ const route = (
   arrival: Arrival,
   observer: ExchangeObserver,
 ): void => {
+  const found = find(options, arrival)
+  const selected = selectOrAnswer(options, found)
+  if (selected === undefined) return
+  const operation = cache.get(selected.slot)
+  const language = pickLanguage(arrival.head.acceptLanguage, operation.version.languages)
+  const { guard } = operation
+  const isQuick = operation.isFixed && guard === undefined
+  if (isQuick && serveFixed(options, { arrival, operation, language })) return
+  const { host, target, match } = found
+  const admission: Admission = { arrival, host, target, match, selected, operation, language }
+  if (guard === undefined) serveOperation(admission, observer)
+  else serveGuarded(options, admission, guard, observer)
+}
+
+/** @throws GatewayError */
+const find = (options: DispatchOptions, arrival: Arrival): Found => {
   const { request, head } = arrival
   const target = readTarget(request.url ?? '')
   if (target === undefined) throw notFound()
@@ -75,30 +92,46 @@ const route = (
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
   if (found === undefined) throw nobody(options, arrival, host, target.path)
-  const selected = selectOrAnswer(options, { arrival, host, target, match: found })
-  if (selected === undefined) return
-  const operation = cache.get(selected.slot)
-  const language = pickLanguage(head.acceptLanguage, operation.version.languages)
-  if (operation.isFixed && serveFixed(options, { arrival, operation, language })) return
-  const admission: Admission = {
-    arrival,
-    host,
-    target,
-    match: found,
-    selected,
-    operation,
-    language,
-  }
-  serveOperation(admission, observer)
+  return { arrival, host, target, match: found }
 }
 
-/** False: this request needs the long way, for its credentials, its body or its Accept. */
+const serveGuarded = (
+  options: DispatchOptions,
+  admission: Admission,
+  guard: Guard,
+  observer: ExchangeObserver,
+): void => {
+  const { arrival, operation } = admission
+  const { realmUri } = operation.version
+  authenticateRequest(
+    options,
+    arrival,
+    { guard, realmUri },
+    {
+      proceed: (identity) => {
+        if (operation.isFixed && serveFixed(options, admission)) return
+        serveOperation(admission, observer, identity)
+      },
+      refuse: (error) => {
+        refuseOperation(admission, observer, error)
+      },
+      abandon: () => {
+        abandonOperation(admission, observer)
+      },
+      fail: (error) => {
+        refuseUnmatched(options, arrival, error, [])
+      },
+    },
+  )
+}
+
+/** False: this request needs the long way, for its body or its Accept. */
 const serveFixed = (
   options: DispatchOptions,
   { arrival, operation, language }: Pick<Admission, 'arrival' | 'operation' | 'language'>,
 ): boolean => {
   const { head, request, response } = arrival
-  if (operation.security.type !== 'anonymous' || hasBody(head)) return false
+  if (hasBody(head)) return false
   const contentType = pickContentType(head.accept, operation.offers)
   const fixed = contentType && operation.fixed.get(contentType)
   if (fixed === undefined) return false

@@ -6,6 +6,7 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import { encodeMsgpack, mediaKind } from '../codec.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
+import { CsrfRefusal } from '../security/authentication.ts'
 import type { HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 
@@ -33,6 +34,8 @@ const EXPRESSION_HINT =
 /** What a client may know of an error: anything unforeseen is `internal` and says nothing else. */
 export const toGatewayError = (error: unknown): GatewayError => {
   if (error instanceof GatewayError) return error
+  if (error instanceof CsrfRefusal)
+    return new GatewayError('svc.error.forbidden', error.message, { cause: error })
   if (error instanceof ExpressionError)
     return new GatewayError(error.code, error.message, {
       description: EXPRESSION_HINT,
@@ -61,8 +64,18 @@ export const errorAnswer = (
     ...headers.filter(([name]) => name !== 'content-type' && !Object.hasOwn(error.headers, name)),
     ...Object.entries(error.headers),
   ],
-  ...recordBody(error.code, error.message, error.description, contentType),
+  ...bodyOf(error, contentType),
 })
+
+const bodyOf = (error: GatewayError, contentType: string): ErrorBody =>
+  error.cause instanceof CsrfRefusal
+    ? { contentType: 'application/json', body: '{"error":"csrf_validation_failed"}' }
+    : recordBody(error.code, error.message, error.description, contentType)
+
+interface ErrorBody {
+  readonly contentType: string
+  readonly body: string | Buffer
+}
 
 /** An error record in the type the client takes. */
 export const recordBody = (
@@ -70,7 +83,7 @@ export const recordBody = (
   message: string,
   description: string,
   contentType: string,
-): { readonly contentType: string; readonly body: string | Buffer } => {
+): ErrorBody => {
   const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
   return mediaKind(contentType) === 'msgpack'
     ? { contentType, body: encodeMsgpack(record) }

@@ -25,11 +25,14 @@ import {
   type ResponseTemplates,
 } from './response-plan.ts'
 
+export type Guard = Exclude<CompiledSecurity, { readonly type: 'anonymous' }>
+
 export interface PreparedOperation {
   readonly method: Method
   readonly version: ServedVersion
   readonly template: string
-  readonly security: CompiledSecurity
+  /** What whoever asks must show; undefined: nothing, which includes every OPTIONS (behaviour §3). */
+  readonly guard: Guard | undefined
   readonly accepts: readonly ContentType[]
   /** `provides`, JSON first, one of a kind. */
   readonly offers: readonly ContentType[]
@@ -83,7 +86,7 @@ export const prepareOperation = (
     method,
     version: path.version,
     template: path.template,
-    security: operation.security,
+    guard: guardOf(method, operation.security),
     accepts: operation.accepts,
     offers: orderOffers(operation.provides),
     checksAccept: !passesThrough,
@@ -104,6 +107,9 @@ export const prepareOperation = (
     row: preparation.rowFor(path.version, path.template, method),
   }
 }
+
+const guardOf = (method: Method, security: CompiledSecurity): Guard | undefined =>
+  security.type === 'anonymous' || method === 'options' ? undefined : security
 
 /** Never written to: only fixed operations have fixed answers. */
 const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()

@@ -1,10 +1,11 @@
-// An admitted request in, its operation performed out: authenticate → Accept → Content-Type → body →
-// action. Every step may refuse; what it refuses with goes through errors.ts.
+// A request whose sender is known in, its operation performed out: Accept → Content-Type → body → action.
+// Every step may refuse; what it refuses with goes through errors.ts.
 
+import type { ContentType } from '../../spec/compiled.ts'
 import type { Method } from '../../spec/document.ts'
 import { decodeBody } from '../codec.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { authenticate } from '../security/authenticate.ts'
+import type { Identity } from '../security/authentication.ts'
 import type { Admission, Path } from './arrival.ts'
 import { checkDeclaredLength, readBody } from './body.ts'
 import { notAcceptable } from './errors.ts'
@@ -24,13 +25,17 @@ import { fixAnswer } from './fixed-answer.ts'
 import { toMethod } from './select-route.ts'
 import type { Envelope } from './write-answer.ts'
 
-export const serveOperation = (admission: Admission, observer: ExchangeObserver): void => {
+/** @param identity undefined where the operation asks for none */
+export const serveOperation = (
+  admission: Admission,
+  observer: ExchangeObserver,
+  identity?: Identity,
+): void => {
   const { arrival, operation } = admission
   const { accept } = arrival.head
   const offered = pickContentType(accept, operation.offers)
-  const contentType = offered ?? refusalType(accept)
-  const envelope = envelopeOf(admission)
-  const exchange = new HttpExchange(arrival, operation, { envelope, contentType }, observer)
+  const exchange = openExchange(admission, observer, offered ?? refusalType(accept))
+  if (identity !== undefined) exchange.context.security = identity
   try {
     fillRequestView(exchange.context.request, operation.needs, factsOf(admission))
     checkAdmission(admission, offered !== undefined || takesEvents(operation, accept))
@@ -40,6 +45,35 @@ export const serveOperation = (admission: Admission, observer: ExchangeObserver)
   }
   if (needsBody(admission)) readThenPerform(admission, exchange)
   else perform(exchange)
+}
+
+/** Whoever sends it may not, or is not known: with the headers of the operation, so that CORS works. */
+export const refuseOperation = (
+  admission: Admission,
+  observer: ExchangeObserver,
+  error: unknown,
+): void => {
+  const exchange = openExchange(admission, observer, errorType(admission))
+  fillRequestView(exchange.context.request, admission.operation.needs, factsOf(admission))
+  refuse(exchange, error)
+}
+
+/** The client went while it was found out who it is. */
+export const abandonOperation = (admission: Admission, observer: ExchangeObserver): void => {
+  openExchange(admission, observer, errorType(admission)).abandon()
+}
+
+const errorType = ({ arrival, operation }: Admission): ContentType =>
+  pickContentType(arrival.head.accept, operation.offers) ?? refusalType(arrival.head.accept)
+
+const openExchange = (
+  admission: Admission,
+  observer: ExchangeObserver,
+  contentType: ContentType,
+): HttpExchange => {
+  const { arrival, operation } = admission
+  const envelope = envelopeOf(admission)
+  return new HttpExchange(arrival, operation, { envelope, contentType }, observer)
 }
 
 const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
@@ -71,14 +105,9 @@ const factsOf = ({
 
 const WITH_BODY: ReadonlySet<Method> = new Set(['post', 'put', 'patch'])
 
-/** authenticate → Accept → Content-Type → declared length. @throws GatewayError */
-const checkAdmission = (admission: Admission, isAcceptable: boolean): void => {
-  const { arrival, operation } = admission
+/** Accept → Content-Type → declared length. @throws GatewayError */
+const checkAdmission = ({ arrival, operation }: Admission, isAcceptable: boolean): void => {
   const { head } = arrival
-  if (operation.security.type !== 'anonymous' && operation.method !== 'options') {
-    const { refusal } = authenticate(operation.security, operation.version.realmUri)
-    if (refusal !== undefined) throw refusal
-  }
   if (operation.checksAccept && !isAcceptable) throw notAcceptable(servedBy(operation))
   if (!hasBody(head)) return
   if (WITH_BODY.has(operation.method)) checkContentType(head, operation)

@@ -3,44 +3,30 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { CompiledSecurity } from '../../spec/compiled.ts'
 import type { Scheme } from '../../spec/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { ServerHandlers } from '../http-server.ts'
-import { plainAddress } from '../plain-address.ts'
+import { unauthorized } from '../security/challenge.ts'
 import type { ServedWebSocket } from '../served.ts'
 import { createSocketResponse } from '../socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relays.ts'
 import type { Arrival, DispatchOptions } from './arrival.ts'
+import { authenticateRequest } from './authenticate-request.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { headLines } from './head-text.ts'
 import { refusalType } from './negotiate.ts'
+import type { Guard } from './prepared-operation.ts'
 import { refuseUnmatched, report, type Settlement } from './report.ts'
 import { readHead, readTarget } from './request-head.ts'
 import { asksForWebSocket, checkOrigin, readHandshake } from './upgrade-handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { writeAnswer } from './write-answer.ts'
 
-/** undefined: who asks may have the connection. Else the refusal; at once or later. */
-export type AuthenticateUpgrade = (
-  security: Exclude<CompiledSecurity, { readonly type: 'anonymous' }>,
-  realmUri: string,
-  caller: UpgradeCaller,
-) => Error | undefined | Promise<Error | undefined>
-
-export interface UpgradeCaller {
-  readonly request: IncomingMessage
-  /** Of the client itself, behind trusted proxies too. */
-  readonly address: string
-  readonly requestId: string
-}
-
 export interface UpgradeOptions {
-  /** What requests count and are logged by. */
+  /** What requests are authenticated, counted and logged by. */
   readonly dispatch: DispatchOptions
   readonly webSockets: WebSocketRoutes
   readonly relays: Pick<Relays, 'open'>
-  readonly authenticate: AuthenticateUpgrade
   /** Of the realm's record; none listed: all. */
   readonly allowedOrigins: (realmUri: string) => readonly string[] | undefined
 }
@@ -143,23 +129,39 @@ const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade):
 
 /** @throws GatewayError */
 const admit = async (
-  { relays, authenticate, allowedOrigins }: UpgradeOptions,
+  { dispatch, relays, allowedOrigins }: UpgradeOptions,
   { arrival }: Upgrade,
   found: ServedWebSocket,
   signal: AbortSignal,
 ): Promise<OpenedRelay> => {
-  const { request, scheme, client, id: requestId } = arrival
+  const { request, scheme } = arrival
   const { security, version } = found
   const { realmUri } = version
   checkScheme(found, scheme)
   checkOrigin(request.headers.origin, allowedOrigins(realmUri))
   if (security.type !== 'anonymous') {
-    const address = client?.address ?? plainAddress(request.socket.remoteAddress ?? '')
-    const refusal = await authenticate(security, realmUri, { request, address, requestId })
-    if (refusal !== undefined) throw refusal
+    await authenticated(dispatch, arrival, { guard: security, realmUri })
   }
   return relays.open(realmUri, readHandshake(request), signal)
 }
+
+/** Rejects with the refusal. */
+const authenticated = (
+  dispatch: DispatchOptions,
+  arrival: Upgrade['arrival'],
+  demand: { readonly guard: Guard; readonly realmUri: string },
+): Promise<void> =>
+  new Promise((resolve, reject: (error: unknown) => void) => {
+    const proceed = (): void => {
+      resolve()
+    }
+    // Who has gone is not written to, and is nobody.
+    const abandon = (): void => {
+      reject(unauthorized(demand.guard.type, demand.realmUri))
+    }
+    const then = { proceed, refuse: reject, abandon, fail: reject }
+    authenticateRequest(dispatch, arrival, demand, then)
+  })
 
 /** Texts that were checked: the router's two against what was asked of it. */
 const switchingProtocols = (

@@ -13,10 +13,10 @@ import { createDispatch } from '../../../dataplane/http/dispatch.ts'
 import type { EventStreams } from '../../../dataplane/http/event-streams.ts'
 import { createClientReader } from '../../../dataplane/http/forwarded.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
-import { type AuthenticateUpgrade, createUpgrade } from '../../../dataplane/http/upgrade.ts'
+import { createUpgrade } from '../../../dataplane/http/upgrade.ts'
 import { createWebSocketRoutes } from '../../../dataplane/http/web-socket-route.ts'
 import { createPlainServer } from '../../../dataplane/http-server.ts'
-import { unauthorized } from '../../../dataplane/security/challenge.ts'
+import type { Authenticate } from '../../../dataplane/security/authentication.ts'
 import type { StallTimes } from '../../../dataplane/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
@@ -45,8 +45,8 @@ export interface ServedOptions {
   /** Records of realms, for `/ws`; others have no router. */
   readonly realms?: Map<string, RealmRecord>
   readonly relayLimits?: Partial<RelayLimits>
-  /** For `/ws` of versions that are not anonymous. */
-  readonly authenticate?: AuthenticateUpgrade
+  /** For whatever is not anonymous, `/ws` too. */
+  readonly authenticate?: Authenticate
 }
 
 export interface ServedGateway extends AsyncDisposable {
@@ -66,6 +66,8 @@ export interface ServedGateway extends AsyncDisposable {
   readonly rows: string[]
   readonly relays: Relays
   readonly refused: string[]
+  /** `basic identity` for each request that had to show who sends it. */
+  readonly authentications: string[]
   readonly unexpected: unknown[]
   readonly log: AccessEntry[]
   readonly inFlight: { count: number }
@@ -88,6 +90,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     unmatched: [] as number[],
     rows: [] as string[],
     refused: [] as string[],
+    authentications: [] as string[],
   }
   const unexpected: unknown[] = []
   const log: AccessEntry[] = []
@@ -137,6 +140,8 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     unmatched: { observe: (status) => counts.unmatched.push(status) },
     onUnexpected: (error) => unexpected.push(error),
     ...(options.eventStreams && { eventStreams: options.eventStreams }),
+    ...(options.authenticate && { authenticate: options.authenticate }),
+    onAuthentication: (scheme, outcome) => counts.authentications.push(`${scheme} ${outcome}`),
   }
   const limits = options.stalls === undefined ? LIMITS : { ...LIMITS, stalls: options.stalls }
   const server = createPlainServer(limits, {
@@ -147,9 +152,6 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         dispatch: dispatchOptions,
         webSockets,
         relays,
-        authenticate:
-          options.authenticate ??
-          (({ type }, realmUri) => Promise.resolve(unauthorized(type, realmUri))),
         allowedOrigins: (uri) => realms.get(uri)?.allowed_origins,
       },
       'http',

@@ -15,6 +15,7 @@ import {
   type ServedGateway,
   type ServedOptions,
 } from './served-gateway.ts'
+import { accepted, refused } from './verdicts.ts'
 
 const KEY = 'dGhlIHNhbXBsZSBub25jZQ=='
 /** RFC 6455 §1.3. */
@@ -397,12 +398,12 @@ describe('who may', () => {
   })
 
   it.each([
-    ['who is known', () => undefined, 101],
-    ['who is known later', () => Promise.resolve(undefined), 101],
-    ['who may not', () => new GatewayError('svc.error.forbidden', 'no'), 403],
+    ['who is known', () => accepted(), 101],
+    ['who is known later', () => Promise.resolve(accepted()), 101],
+    ['who may not', () => refused(new GatewayError('svc.error.forbidden', 'no')), 403],
     [
       'who may not, it turns out',
-      () => Promise.resolve(new GatewayError('svc.error.forbidden', 'no')),
+      () => Promise.resolve(refused(new GatewayError('svc.error.forbidden', 'no'))),
       403,
     ],
     ['who cannot be checked', () => Promise.reject(new Error('no such file')), 500],

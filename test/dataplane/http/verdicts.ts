@@ -1,0 +1,26 @@
+// Verdicts of an authenticator that a test plays by itself.
+
+import type { Identity, Verdict } from '../../../dataplane/security/authentication.ts'
+
+export const identityOf = (more: Partial<Identity> = {}): Identity => ({
+  type: 'basic',
+  realm_uri: 'com.acme',
+  authid: 'alice',
+  username: 'alice',
+  authmethod: 'password',
+  authroles: ['staff'],
+  groups: ['staff'],
+  client_id: '',
+  session: '',
+  scope: [],
+  locale: '',
+  meta: {},
+  ...more,
+})
+
+export const accepted = (more: Partial<Identity> = {}): Verdict => ({
+  kind: 'identity',
+  identity: identityOf(more),
+})
+
+export const refused = (error: Error): Verdict => ({ kind: 'refused', error })
