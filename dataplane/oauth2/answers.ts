@@ -1,0 +1,57 @@
+// What the OAuth 2 endpoints answer, as header lists and texts (RFC 6749 §5.1, §5.2; RFC 7009 §2.2). Nothing is
+// ever cached.
+
+import { unauthorized } from '../security/challenge.ts'
+import type { OAuthAnswer } from './oauth2-endpoint.ts'
+import type { OAuthRefusal } from './refusal.ts'
+
+type Header = readonly [name: string, value: string]
+
+/** RFC 6749 §5.1. */
+export interface TokenFields {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  readonly expires_in: number
+  readonly refresh_token?: string
+  readonly scope?: string
+}
+
+export const tokenAnswer = (fields: TokenFields): OAuthAnswer => jsonAnswer(200, fields, [])
+
+/** RFC 7009 §2.2: the client needs nothing but the status. */
+export const revokedAnswer = (): OAuthAnswer => ({ status: 200, headers: NO_STORE, body: '' })
+
+export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthAnswer =>
+  jsonAnswer(
+    refusal.status,
+    { error: refusal.code, error_description: refusal.message },
+    extraHeaders(realmUri, refusal.status),
+  )
+
+const RETRY_AFTER_SECONDS: Readonly<Record<number, string>> = { 429: '60', 503: '5' }
+
+const extraHeaders = (realmUri: string, status: number): readonly Header[] => {
+  // RFC 9110 §15.5.2: a 401 has a challenge, also where the client sent its secret in the form.
+  if (status === 401) {
+    const { 'www-authenticate': challenge = 'Basic' } = unauthorized('basic', realmUri).headers
+    return [['www-authenticate', challenge]]
+  }
+  const seconds = RETRY_AFTER_SECONDS[status]
+  return seconds === undefined ? [] : [['retry-after', seconds]]
+}
+
+const NO_STORE: readonly Header[] = [
+  ['cache-control', 'no-store'],
+  ['pragma', 'no-cache'],
+]
+
+const jsonAnswer = (status: number, body: object, extra: readonly Header[]): OAuthAnswer => ({
+  status,
+  headers: [
+    ['content-type', 'application/json'],
+    ...NO_STORE,
+    ['x-content-type-options', 'nosniff'],
+    ...extra,
+  ],
+  body: JSON.stringify(body),
+})

@@ -1,0 +1,74 @@
+// Which client sends a request (RFC 6749 §2.3.1): credentials by Basic or in the form, never both. Clients are
+// users of the realm in the group `api_clients`.
+
+import type { UserRecord } from '../../spec/realm-record.ts'
+import { checkPassword } from './check-password.ts'
+import { decodeFormText } from './parameters.ts'
+import { malformed, OAuthRefusal } from './refusal.ts'
+import { findUser, isInGroup, type Exchange } from './room.ts'
+
+const CLIENT_GROUP = 'api_clients'
+
+interface Credentials {
+  readonly id: string
+  readonly secret: string
+}
+
+/** @throws OAuthRefusal `invalid_client`, the same for every way to be none; `invalid_request` */
+export const authenticateClient = async (exchange: Exchange): Promise<UserRecord> => {
+  const { id, secret } = credentialsOf(exchange)
+  exchange.trail.clientId = id
+  await checkPassword(exchange, id, secret, (reason) =>
+    invalidClient(reason ?? 'wrong_client_secret'),
+  )
+  const client = findUser(exchange, id)
+  if (!isInGroup(client, CLIENT_GROUP)) throw invalidClient('not_a_client')
+  return client
+}
+
+const credentialsOf = ({ request, parameters }: Exchange): Credentials => {
+  const { authorization } = request.headers
+  const id = parameters.get('client_id')
+  const secret = parameters.get('client_secret')
+  if (authorization === undefined) {
+    if (id === undefined || secret === undefined) throw invalidClient('no_client_credentials')
+    return { id, secret }
+  }
+  if (secret !== undefined)
+    throw malformed('The client authenticates by Basic or in the form, not both')
+  const credentials = readBasic(authorization)
+  if (credentials === undefined) throw invalidClient('no_client_credentials')
+  if (id !== undefined && id !== credentials.id)
+    throw malformed('The form names another client than the credentials')
+  return credentials
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i
+
+/** Id and secret are encoded like form values before they are joined (RFC 6749 §2.3.1). */
+const readBasic = (header: string): Credentials | undefined => {
+  const text = decodeBase64(BASIC.exec(header)?.[1])
+  const cut = text?.indexOf(':') ?? -1
+  if (text === undefined || cut < 0) return undefined
+  const id = decodeFormText(text.slice(0, cut))
+  const secret = decodeFormText(text.slice(cut + 1))
+  return id === undefined || id === '' || secret === undefined ? undefined : { id, secret }
+}
+
+const decodeBase64 = (base64: string | undefined): string | undefined => {
+  if (base64 === undefined) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      Buffer.from(base64, 'base64'),
+    )
+  } catch {
+    return undefined
+  }
+}
+
+const invalidClient = (
+  reason: 'no_client_credentials' | 'wrong_client_secret' | 'not_a_client' | 'damped',
+): OAuthRefusal =>
+  new OAuthRefusal('invalid_client', reason, 'The client is not known or its secret is wrong', {
+    ...(reason === 'damped' ? { status: 429 } : {}),
+  })

@@ -1,0 +1,147 @@
+// The grants of the token endpoint in one table: a client that has shown who it is in, tokens out. Resource owners
+// are users of the realm in the group `resource_owners`.
+
+import type { UserRecord } from '../../spec/realm-record.ts'
+import { MAX_TOKEN_LENGTH } from '../security/own-jwt.ts'
+import type { TokenFields } from './answers.ts'
+import { checkPassword } from './check-password.ts'
+import { required } from './parameters.ts'
+import { groupDigest, type CurrentToken, type Found } from './refresh-families.ts'
+import { digestOf } from './refresh-token.ts'
+import { OAuthRefusal, type RefusalReason } from './refusal.ts'
+import { findUser, isInGroup, type Exchange } from './room.ts'
+import { grantScopes, type GrantedScopes } from './scopes.ts'
+
+export interface ClientExchange extends Exchange {
+  readonly client: UserRecord
+  /** Whether the realm has that grant at all. */
+  readonly hasGrant: (type: GrantType) => boolean
+}
+
+/** @throws OAuthRefusal */
+type GrantRun = (exchange: ClientExchange) => Promise<TokenFields>
+
+export type GrantType = 'password' | 'client_credentials' | 'refresh_token'
+
+/** RFC 6749 §4.3, §4.4, §6. */
+export const GRANTS = {
+  password: (exchange) => givePassword(exchange),
+  client_credentials: (exchange) => giveClientCredentials(exchange),
+  refresh_token: (exchange) => giveRefreshToken(exchange),
+} as const satisfies Record<GrantType, GrantRun>
+
+const OWNER_GROUP = 'resource_owners'
+
+const givePassword: GrantRun = async (exchange) => {
+  const { parameters, trail, client, room, request } = exchange
+  const username = required(parameters, 'username')
+  const password = required(parameters, 'password')
+  trail.authid = username
+  await checkPassword(exchange, username, password, (reason) =>
+    invalidGrant(reason ?? 'wrong_password'),
+  )
+  const owner = findUser(exchange, username)
+  if (!isInGroup(owner, OWNER_GROUP)) throw invalidGrant('not_a_resource_owner')
+  const granted = grantScopes(owner.groups ?? [], parameters.get('scope'))
+  if (!exchange.hasGrant('refresh_token')) return issue(exchange, username, granted)
+  const family = room.families.newFamily()
+  const fields = await issue(exchange, username, granted, family)
+  const refreshToken = await room.families.start(family, {
+    realmUri: request.realmUri,
+    clientId: client.username,
+    username,
+    passwordHash: owner.password_hash ?? '',
+    groups: granted.groups,
+  })
+  return refreshToken === undefined ? fields : { ...fields, refresh_token: refreshToken }
+}
+
+/** RFC 6749 §4.4.3: no refresh token. */
+const giveClientCredentials: GrantRun = (exchange) => {
+  const { client, parameters, trail } = exchange
+  trail.authid = client.username
+  return issue(exchange, client.username, grantScopes(client.groups ?? [], parameters.get('scope')))
+}
+
+const giveRefreshToken: GrantRun = async (exchange) => {
+  const { client, parameters, request, room } = exchange
+  const text = required(parameters, 'refresh_token')
+  const owner = { realmUri: request.realmUri, clientId: client.username }
+  const found = await room.families.find(text, owner)
+  const current = await onlyCurrent(exchange, found)
+  const { token, record } = current
+  const user = findUser(exchange, record.username)
+  await checkStillGranted(exchange, current, user)
+  const groups = (user?.groups ?? []).filter((group) => record.groups.includes(groupDigest(group)))
+  const granted = grantScopes(groups, parameters.get('scope'))
+  // Before the exchange: a fault of the keys must not cost the client its token.
+  const fields = await issue(exchange, record.username, granted, token.family)
+  const next = await room.families.follow(current)
+  if (next === undefined) return endFamily(exchange, token.family, 'refresh_reuse')
+  return { ...fields, refresh_token: next }
+}
+
+const onlyCurrent = async (exchange: Exchange, found: Found): Promise<CurrentToken> => {
+  if (!('record' in found))
+    throw invalidGrant(found.kind === 'unknown' ? 'unknown_token' : found.kind)
+  exchange.trail.authid = found.record.username
+  if (found.kind === 'used') return endFamily(exchange, found.token.family, 'refresh_reuse')
+  return found
+}
+
+const checkStillGranted = async (
+  exchange: Exchange,
+  { record, token }: CurrentToken,
+  user: UserRecord | undefined,
+): Promise<void> => {
+  if (!isInGroup(user, OWNER_GROUP)) throw invalidGrant('not_a_resource_owner')
+  if (digestOf(user.password_hash ?? '') !== record.password)
+    await endFamily(exchange, token.family, 'password_changed')
+}
+
+/** Somebody else has the token, or had the password: nobody keeps what came of it. */
+const endFamily = async (
+  { room }: Exchange,
+  family: string,
+  reason: 'refresh_reuse' | 'password_changed',
+): Promise<never> => {
+  await room.families.revoke(family)
+  throw invalidGrant(reason)
+}
+
+const issue = async (
+  { room, request, client }: ClientExchange,
+  sub: string,
+  { scopes, groups }: GrantedScopes,
+  family?: string,
+): Promise<TokenFields> => {
+  const { jwt, expiresIn } = await room.accessTokens.issue({
+    realmUri: request.realmUri,
+    sub,
+    clientId: client.username,
+    scopes,
+    groups,
+    ...(family === undefined ? {} : { family }),
+  })
+  if (jwt.length > MAX_TOKEN_LENGTH)
+    throw new OAuthRefusal(
+      'invalid_scope',
+      'token_too_large',
+      'The subject has more groups than a token can hold: name those that are needed in scope',
+    )
+  return {
+    access_token: jwt,
+    token_type: 'Bearer',
+    expires_in: expiresIn,
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+  }
+}
+
+/** The same words for every cause: nobody learns which name is known, or which token was real. */
+const invalidGrant = (reason: RefusalReason): OAuthRefusal =>
+  new OAuthRefusal(
+    'invalid_grant',
+    reason,
+    'The credentials or the token are wrong, or no longer good',
+    { ...(reason === 'damped' ? { status: 429 } : {}) },
+  )

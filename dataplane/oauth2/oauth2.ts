@@ -1,0 +1,91 @@
+// Both endpoints of the room, put together: parameters are read, a fault of any kind becomes an answer, and every
+// request leaves one audit line.
+
+import type { AuditEvent } from '../audit.ts'
+import { SharedStateAway } from '../shared/shared-state.ts'
+import { refusalAnswer } from './answers.ts'
+import type {
+  OAuth2,
+  OAuth2Deps,
+  OAuthAnswer,
+  OAuthHandler,
+  OAuthRequest,
+} from './oauth2-endpoint.ts'
+import { readParameters } from './parameters.ts'
+import { createRefreshFamilies } from './refresh-families.ts'
+import { OAuthRefusal } from './refusal.ts'
+import { REVOKE_PARAMETERS, revokeToken } from './revoke.ts'
+import type { Exchange, OAuth2Room, Trail } from './room.ts'
+import { giveToken, TOKEN_PARAMETERS } from './token.ts'
+
+/**
+ * @example
+ * const { token } = createOAuth2(deps)
+ * const { status, headers, body } = await token(request)
+ */
+export const createOAuth2 = (deps: OAuth2Deps): OAuth2 => {
+  const room: OAuth2Room = { ...deps, families: createRefreshFamilies(deps) }
+  return {
+    token: handler(room, {
+      event: 'token',
+      known: TOKEN_PARAMETERS,
+      run: async (exchange) => ({ answer: await giveToken(exchange), untouched: undefined }),
+    }),
+    revoke: handler(room, { event: 'revocation', known: REVOKE_PARAMETERS, run: revokeToken }),
+  }
+}
+
+interface Endpoint {
+  readonly event: AuditEvent['event']
+  readonly known: ReadonlySet<string>
+  readonly run: (exchange: Exchange) => Promise<{
+    readonly answer: OAuthAnswer
+    /** Why nothing was done, where the client is not told. */
+    readonly untouched: string | undefined
+  }>
+}
+
+const handler =
+  (room: OAuth2Room, { event, known, run }: Endpoint): OAuthHandler =>
+  async (request) => {
+    const trail: Trail = {}
+    const audit = (reason: string): void => {
+      room.audit(auditEvent(event, request, { ...trail, reason }))
+    }
+    try {
+      const parameters = readParameters(request, known)
+      const { answer, untouched = '' } = await run({ request, parameters, room, trail })
+      audit(untouched)
+      return answer
+    } catch (error) {
+      const refusal = toRefusal(error)
+      if (refusal.code === 'server_error')
+        room.log.error('an OAuth 2 endpoint failed', { error, requestId: request.requestId })
+      audit(refusal.reason)
+      return refusalAnswer(request.realmUri, refusal)
+    }
+  }
+
+const toRefusal = (error: unknown): OAuthRefusal => {
+  if (error instanceof OAuthRefusal) return error
+  if (error instanceof SharedStateAway)
+    return new OAuthRefusal('temporarily_unavailable', 'shared_state_away', 'Try again soon', {
+      cause: error,
+    })
+  return new OAuthRefusal('server_error', 'internal', 'The gateway failed', { cause: error })
+}
+
+const auditEvent = (
+  event: AuditEvent['event'],
+  { realmUri, address, requestId }: OAuthRequest,
+  { reason, ...who }: Trail & { readonly reason: string },
+): AuditEvent => ({
+  event,
+  outcome: reason === '' ? 'success' : 'failure',
+  reason,
+  realm: realmUri,
+  scheme: 'oauth2',
+  ...who,
+  address,
+  requestId,
+})

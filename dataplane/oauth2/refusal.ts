@@ -1,0 +1,68 @@
+// Why an OAuth 2 endpoint says no: a code of RFC 6749 §5.2 with its status for the client, a reason for the
+// audit log. Texts are constants: no secret, no token, nothing that a client wrote.
+
+import type { OAuthErrorCode } from './oauth2-endpoint.ts'
+
+const STATUSES = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  invalid_scope: 400,
+  unsupported_token_type: 400,
+  temporarily_unavailable: 503,
+  server_error: 500,
+} as const satisfies Record<OAuthErrorCode, number>
+
+/** The whole vocabulary of `reason` in audit lines of this room. */
+export type RefusalReason =
+  | 'malformed_request'
+  | 'no_client_credentials'
+  | 'wrong_client_secret'
+  | 'not_a_client'
+  | 'unsupported_grant'
+  | 'grant_not_allowed'
+  | 'wrong_password'
+  | 'not_a_resource_owner'
+  | 'password_changed'
+  | 'damped'
+  | 'busy'
+  | 'scope_not_granted'
+  | 'token_too_large'
+  | 'unknown_token'
+  | 'other_client'
+  | 'refresh_reuse'
+  | 'revoked'
+  | 'not_revocable'
+  | 'shared_state_away'
+  | 'internal'
+
+export interface RefusalOptions {
+  /** Where the code's own does not fit: 429 for somebody who guesses. */
+  readonly status?: number
+  readonly cause?: unknown
+}
+
+export class OAuthRefusal extends Error {
+  readonly code: OAuthErrorCode
+  readonly reason: RefusalReason
+  readonly status: number
+
+  /** @param description goes to the client as `error_description`: printable ASCII without `"` and `\` */
+  constructor(
+    code: OAuthErrorCode,
+    reason: RefusalReason,
+    description: string,
+    options: RefusalOptions = {},
+  ) {
+    super(description, { cause: options.cause })
+    this.name = 'OAuthRefusal'
+    this.code = code
+    this.reason = reason
+    this.status = options.status ?? STATUSES[code]
+  }
+}
+
+export const malformed = (description: string): OAuthRefusal =>
+  new OAuthRefusal('invalid_request', 'malformed_request', description)

@@ -1,0 +1,71 @@
+// The revocation endpoint (RFC 7009): a token in, nothing out; afterwards it is good for nothing. Tokens of others
+// are left alone, and nobody learns whether a token was real.
+
+import type { UserRecord } from '../../spec/realm-record.ts'
+import { accessTokenKey } from '../security/revocation-keys.ts'
+import { revokedAnswer } from './answers.ts'
+import { authenticateClient } from './client-authentication.ts'
+import type { OAuthAnswer } from './oauth2-endpoint.ts'
+import { required } from './parameters.ts'
+import { OAuthRefusal, type RefusalReason } from './refusal.ts'
+import type { Exchange } from './room.ts'
+
+/** `token_type_hint` is known, but not needed: what a token is, it shows by its form (§2.1). */
+export const REVOKE_PARAMETERS: ReadonlySet<string> = new Set([
+  'token',
+  'token_type_hint',
+  'client_id',
+  'client_secret',
+])
+
+export interface Revocation {
+  readonly answer: OAuthAnswer
+  /** Undefined where something was revoked. */
+  readonly untouched: RefusalReason | undefined
+}
+
+/** @throws OAuthRefusal */
+export const revokeToken = async (exchange: Exchange): Promise<Revocation> => {
+  const token = required(exchange.parameters, 'token')
+  const client = await authenticateClient(exchange)
+  const revokers = [revokeRefreshToken, revokeAccessToken, refuseTicket]
+  for (const revoker of revokers) {
+    const outcome = await revoker(exchange, client, token)
+    if (outcome !== 'not_mine')
+      return { answer: revokedAnswer(), untouched: outcome === 'done' ? undefined : outcome }
+  }
+  return { answer: revokedAnswer(), untouched: 'unknown_token' }
+}
+
+type Outcome = 'done' | 'not_mine' | Extract<RefusalReason, 'other_client' | 'revoked'>
+type Revoker = (exchange: Exchange, client: UserRecord, token: string) => Promise<Outcome>
+
+/** With all that came of the same grant (RFC 7009 §2.1). */
+const revokeRefreshToken: Revoker = async ({ room, request, trail }, client, text) => {
+  const owner = { realmUri: request.realmUri, clientId: client.username }
+  const found = await room.families.find(text, owner)
+  if (found.kind === 'unknown') return 'not_mine'
+  if (!('record' in found)) return found.kind
+  trail.authid = found.record.username
+  await room.families.revoke(found.token.family)
+  return 'done'
+}
+
+/** Itself alone: the grant lives on (RFC 7009 §2.1 leaves that open). */
+const revokeAccessToken: Revoker = async ({ room, request, trail }, client, text) => {
+  const claims = await room.accessTokens.verify(request.realmUri, text)
+  if (claims === undefined) return 'not_mine'
+  if (claims.client_id !== client.username) return 'other_client'
+  trail.authid = claims.sub
+  await room.shared.revoke(accessTokenKey(claims.jti), claims.exp)
+  return 'done'
+}
+
+const refuseTicket: Revoker = async ({ room, request }, _client, text) => {
+  if (!(await room.isTicket(request.realmUri, text))) return 'not_mine'
+  throw new OAuthRefusal(
+    'unsupported_token_type',
+    'not_revocable',
+    'A ticket is revoked by logging out',
+  )
+}

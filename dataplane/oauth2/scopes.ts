@@ -1,0 +1,39 @@
+// Groups of a subject and the scope that a client asks for in, what a token stands for out. A token never stands
+// for more than the subject has. Pure.
+
+import { OAuthRefusal } from './refusal.ts'
+
+export interface GrantedScopes {
+  /** In the order of the subject's own. */
+  readonly groups: readonly string[]
+  /** Those of them that a scope can name. */
+  readonly scopes: readonly string[]
+}
+
+/** RFC 6749 §3.3. */
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/**
+ * @param requested names with blanks between; undefined: all
+ * @throws OAuthRefusal `invalid_scope` for one that is not available
+ * @example grantScopes(['staff', 'sales dept'], undefined) // groups: both, scopes: ['staff']
+ */
+export const grantScopes = (
+  available: readonly string[],
+  requested: string | undefined,
+): GrantedScopes => {
+  const groups = requested === undefined ? [...new Set(available)] : chosen(available, requested)
+  return { groups, scopes: groups.filter((group) => SCOPE_TOKEN.test(group)) }
+}
+
+const chosen = (available: readonly string[], requested: string): readonly string[] => {
+  const wanted = new Set(requested.split(' '))
+  const groups = [...new Set(available)].filter((group) => wanted.has(group))
+  const isSound = groups.length === wanted.size && groups.every((group) => SCOPE_TOKEN.test(group))
+  if (isSound) return groups
+  throw new OAuthRefusal(
+    'invalid_scope',
+    'scope_not_granted',
+    'The scope may hold groups of the subject only, with one blank between',
+  )
+}

@@ -1,0 +1,54 @@
+// The token endpoint (RFC 6749 §3.2): a form in, tokens or a refusal out.
+
+import type { OAuth2Flow } from '../../spec/compiled.ts'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import { tokenAnswer } from './answers.ts'
+import { authenticateClient } from './client-authentication.ts'
+import { GRANTS, type GrantType } from './grants.ts'
+import type { OAuthAnswer } from './oauth2-endpoint.ts'
+import { required } from './parameters.ts'
+import { OAuthRefusal } from './refusal.ts'
+import type { Exchange } from './room.ts'
+
+export const TOKEN_PARAMETERS: ReadonlySet<string> = new Set([
+  'grant_type',
+  'client_id',
+  'client_secret',
+  'username',
+  'password',
+  'refresh_token',
+  'scope',
+])
+
+/** @throws OAuthRefusal */
+export const giveToken = async (exchange: Exchange): Promise<OAuthAnswer> => {
+  const asked = required(exchange.parameters, 'grant_type')
+  const client = await authenticateClient(exchange)
+  const { room, request } = exchange
+  const type = grantTypeOf(asked, request.flows)
+  const hasGrant = (grant: GrantType): boolean => isGiven(room.realm(request.realmUri), grant)
+  if (!hasGrant(type))
+    throw new OAuthRefusal(
+      'unauthorized_client',
+      'grant_not_allowed',
+      'The realm does not give this grant',
+    )
+  return tokenAnswer(await GRANTS[type]({ ...exchange, client, hasGrant }))
+}
+
+/** Either of these flows of a document opens the endpoint for all grants (behaviour §6). */
+const OPENING: readonly OAuth2Flow[] = ['resource_owner_password_credentials', 'client_credentials']
+
+const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => {
+  if (isGrantType(asked) && flows.some((flow) => OPENING.includes(flow))) return asked
+  throw new OAuthRefusal(
+    'unsupported_grant_type',
+    'unsupported_grant',
+    'This endpoint does not know the grant',
+  )
+}
+
+const isGrantType = (text: string): text is GrantType => Object.hasOwn(GRANTS, text)
+
+const isGiven = (realm: RealmRecord | undefined, grant: GrantType): boolean =>
+  realm?.oauth2?.grants?.includes(grant) ?? true
