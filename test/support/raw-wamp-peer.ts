@@ -20,7 +20,7 @@ export interface RawPeerOptions {
 }
 
 /** The router's ABORT. */
-export class AbortedError extends Error {
+class AbortedError extends Error {
   readonly uri: string
   readonly details: ValueMap
 
@@ -33,7 +33,7 @@ export class AbortedError extends Error {
 }
 
 /** Nothing of the kind came in time, or the session ended before. */
-export class NothingCameError extends Error {
+class NothingCameError extends Error {
   override readonly name = 'NothingCameError'
 }
 

@@ -84,7 +84,7 @@ const partsOf = ({ args, kwargs }: Payload): Settled => ({
   ...(Object.keys(kwargs).length > 0 && { kwargs }),
 })
 
-export const faultParts = (fault: unknown): Settled => {
+const faultParts = (fault: unknown): Settled => {
   if (!(fault instanceof WampFault)) throw fault
   return { error: fault.uri, ...partsOf(fault) }
 }

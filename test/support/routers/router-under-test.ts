@@ -21,7 +21,7 @@ export interface RouterUnderTest extends AsyncDisposable {
   restart(): Promise<void>
 }
 
-export const startUnderTest = (
+const startUnderTest = (
   name: RouterName,
   options: Pick<RouterOptions, 'config'> = {},
 ): Promise<RouterUnderTest> =>
