@@ -68,6 +68,22 @@ describe('on demand', () => {
   })
 })
 
+describe('pages', () => {
+  it.each([
+    ['/pages/websocket.html', 200, 'text/html; charset=utf-8', '<title>WAMP in a page</title>'],
+    ['/pages/autobahn.js', 200, 'text/javascript; charset=utf-8', 'autobahn'],
+    ['/pages/../package.json', 200, 'application/json', '"path":"/package.json"'],
+    ['/pages/%2e%2e%2fpackage.json', 404, 'application/json', 'no such page'],
+    ['/pages/constructor', 404, 'application/json', 'no such page'],
+    ['/pages', 404, 'application/json', 'no such page'],
+  ])('%s is %i', async (path, status, type, part) => {
+    const answer = await request(`${backend.origin}${path}`)
+    expect(answer.status).toBe(status)
+    expect(answer.headers['content-type']).toBe(type)
+    expect(answer.text).toContain(part)
+  })
+})
+
 it('says when its port is taken', async () => {
   const { port } = new URL(backend.origin)
   await expect(startBackend(Number(port))).rejects.toMatchObject({ code: 'EADDRINUSE' })
