@@ -2,11 +2,18 @@
 // file of the data plane that reads the environment.
 
 import { readFileSync } from 'node:fs'
-import { isIP, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { parseAccessLogShare } from '../telemetry/access-log.ts'
 import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
-import { readRules } from './upstream/guard.ts'
+import {
+  isCidr,
+  isDestination,
+  parseNodeName,
+  parseOrigin,
+  parseProcesses,
+  parseRedisUrl,
+} from './config-values.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -85,6 +92,14 @@ export const SETTINGS = {
       default: null,
       help: 'plain /ping, /ready and /metrics for probes and scrapers',
     },
+    'base-url': {
+      type: 'custom',
+      default: null,
+      placeholder: 'URL',
+      parse: parseOrigin,
+      expected: 'an http or https origin such as https://api.example.com, without a path',
+      help: 'where browsers reach the gateway: the own origin of OIDC redirects; Host is never used for it',
+    },
     'trusted-proxies': {
       type: 'list',
       default: [],
@@ -116,6 +131,42 @@ export const SETTINGS = {
       default: null,
       placeholder: 'DIR',
       help: 'snapshot of what is loaded, served again after a restart',
+    },
+    redis: {
+      type: 'custom',
+      default: null,
+      placeholder: 'URL',
+      isSecret: true,
+      parse: parseRedisUrl,
+      expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
+      help: 'where replicas share revocations, used logins and refresh tokens',
+    },
+    'redis-away': {
+      type: 'enum',
+      values: ['fail-closed', 'accept'],
+      default: 'fail-closed',
+      needs: ['redis'],
+      help: 'while Redis cannot be reached: refuse what rests on it, or accept what was not known to be revoked',
+    },
+    'oidc-state-keys-file': {
+      type: 'path',
+      default: null,
+      help: 'keys that logins in progress are sealed with, JSON, newest first, the same for all replicas; generated if left out',
+    },
+    'oidc-state-seconds': {
+      type: 'duration',
+      default: 600,
+      min: 30,
+      max: 3600,
+      help: 'time for a login, from the redirect to the identity provider until the return',
+    },
+    'node-name': {
+      type: 'custom',
+      default: null,
+      placeholder: 'NAME',
+      parse: parseNodeName,
+      expected: 'up to 255 printable ASCII characters without blanks',
+      help: 'issued_on of tickets; the host name if left out',
     },
     processes: {
       type: 'custom',
@@ -239,22 +290,4 @@ const findConflict = (settings: GatewaySettings): string | undefined => {
     return '--management: not on loopback or a Unix socket, so it needs --management-token-file, or --management-tls-cert, --management-tls-key, --management-client-ca and --management-client-name'
   }
   return undefined
-}
-
-function parseProcesses(text: string): number | 'auto' | undefined {
-  if (text === 'auto') return 'auto'
-  const count = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  return count >= 1 && count <= 256 ? count : undefined
-}
-
-function isCidr(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/')
-  if (isIP(address) === 0 || more.length > 0) return false
-  return (
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (isIPv6(address) ? 128 : 32))
-  )
-}
-
-function isDestination(text: string): boolean {
-  return readRules([text]).faults.length === 0
 }

@@ -44,6 +44,8 @@ interface SettingBase {
   readonly placeholder?: string
   /** Settings (by flag name) that must be given when this one is. */
   readonly needs?: readonly string[]
+  /** The value may hold a password: no message repeats it. */
+  readonly isSecret?: boolean
 }
 
 export interface AddressSetting extends SettingBase {

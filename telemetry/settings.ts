@@ -97,7 +97,7 @@ const readValues = (table: SettingsTable, given: ReadonlyMap<string, Given>): Va
       }
       return {
         ok: false,
-        message: `${source}: '${cut(text)}' is not valid; expected ${describeExpected(setting)}`,
+        message: `${source}: ${setting.isSecret === true ? 'this' : `'${cut(text)}'`} is not valid; expected ${describeExpected(setting)}`,
       }
     }
     settings[camelCase(name)] = value

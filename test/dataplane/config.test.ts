@@ -43,6 +43,11 @@ describe('readGatewaySettings', () => {
       'destinations',
       ['--upstream-deny', '10.0.0.0/8,*.internal', '--upstream-allow', 'api.example.com'],
     ],
+    ['an own origin', ['--base-url', 'https://api.example.com:8443/']],
+    ['a Redis', ['--redis', 'redis://10.0.0.1']],
+    ['a Redis in TLS', ['--redis', 'rediss://app:s%40cret@[::1]:6380/3', '--redis-away', 'accept']],
+    ['keys of logins', ['--oidc-state-keys-file', 'k.json', '--oidc-state-seconds', '5m']],
+    ['a name', ['--node-name', 'gateway-0@rack/1']],
     ['as many as cores', ['--processes', 'auto']],
   ])('takes %s', (_, argv) => {
     expect(read(...argv).kind).toBe('settings')
@@ -75,11 +80,47 @@ describe('readGatewaySettings', () => {
     [['--upstream-deny', '10.0.0.0/x'], '--upstream-deny: '],
     [['--access-log', '2'], '--access-log: '],
     [['--max-header-bytes', '10'], '--max-header-bytes: '],
-    [['--redis', 'x'], '--redis: unknown setting'],
+    [['--sentinel', 'x'], '--sentinel: unknown setting'],
+    [['--redis', 'x'], '--redis: this is not valid; expected redis://'],
+    [['--redis', 'http://:hush@a'], '--redis: this is not valid'],
+    [['--redis', 'redis://:hush@'], '--redis: this is not valid'],
+    [['--redis', 'redis://:hush@a/zero'], '--redis: this is not valid'],
+    [['--redis', 'redis://:hush@a/0?x=1'], '--redis: this is not valid'],
+    [['--redis-away', 'accept'], '--redis-away: needs --redis'],
+    [['--redis', 'redis://a', '--redis-away', 'open'], "--redis-away: 'open' is not valid"],
+    [['--base-url', 'api.example.com'], '--base-url: '],
+    [['--base-url', '/v1'], '--base-url: '],
+    [['--base-url', 'ftp://a'], '--base-url: '],
+    [['--base-url', 'https://a/v1'], '--base-url: '],
+    [['--base-url', 'https://a/?'], '--base-url: '],
+    [['--base-url', 'https://a#'], '--base-url: '],
+    [['--base-url', 'https://u:p@a'], '--base-url: '],
+    [['--base-url', 'https:\\\\a'], '--base-url: '],
+    [['--oidc-state-seconds', '5'], '--oidc-state-seconds: '],
+    [['--oidc-state-seconds', '2h'], '--oidc-state-seconds: '],
+    [['--node-name', 'a b'], '--node-name: '],
+    [['--node-name', 'ä'], '--node-name: '],
   ])('refuses %j', (argv, message) => {
     const parsed = read(...argv)
     expect(parsed.kind === 'fault' && parsed.message).toContain(message)
     expect(parsed.kind === 'fault' && parsed.message).not.toContain('\n')
+    expect(parsed.kind === 'fault' && parsed.message).not.toContain('hush')
+  })
+
+  it('of the own origin keeps what an origin is', () => {
+    expect(read('--base-url', 'HTTPS://API.example.com:443/')).toMatchObject({
+      settings: { baseUrl: 'https://api.example.com' },
+    })
+    expect(read()).toMatchObject({
+      settings: {
+        baseUrl: null,
+        nodeName: null,
+        redis: null,
+        redisAway: 'fail-closed',
+        oidcStateKeysFile: null,
+        oidcStateSeconds: 600,
+      },
+    })
   })
 
   it('reads a file', () => {
