@@ -5,9 +5,10 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { Audit } from '../audit.ts'
+import type { StateKeys } from '../security/key-ring.ts'
+import type { Tickets } from '../security/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
-import type { StateKeys } from './state-token.ts'
 
 export interface OidcRequest {
   /** Upper case. */
@@ -27,7 +28,7 @@ export interface OidcRequest {
   /** The scheme's `provider`, else `default`. */
   readonly routeProvider: string
   /** The decoded path segment of callback and back-channel logout. */
-  readonly pathProvider?: string
+  readonly pathProvider?: string | undefined
   /** The form of a POST as text, at most 64 KiB; `""` for other methods. */
   readonly body: string
 }
@@ -68,57 +69,9 @@ export const OIDC_ENDPOINTS = {
   { readonly path: string; readonly methods: readonly ('get' | 'post')[] }
 >
 
-/** What the ticket says beyond what whoever signs it adds: `id`, `authmethod`, `issued_by`, `kid`, `iat`, `exp`. */
-export interface TicketOrder {
-  readonly authrealm: string
-  readonly authid: string
-  readonly authroles: readonly string[]
-  readonly issued_on: string
-  /** Unix time, seconds. */
-  readonly issued_at: number
-  readonly expires_at: number
-  readonly scope: { readonly realm: string; readonly client_id: string; readonly device_id: string }
-  readonly oidc_provider: string
-  readonly oidc_id_token?: string
-  readonly oidc_access_token_expires_at?: number
-  /** The IdP's session, for back-channel logout. */
-  readonly oidc_sid?: string
-  /** Who at the IdP, as a digest (revocation-keys.ts), for back-channel logout without a session. */
-  readonly oidc_user?: string
-}
-
-/** Of the security room (ticket*.ts); faults of signing reject. */
-export interface TicketIssuer {
-  issueTicket(order: TicketOrder): IssuedTicket | Promise<IssuedTicket>
-  /** Undefined for whatever is not a genuine ticket of that realm. */
-  verifyTicket(
-    realmUri: string,
-    jwt: string,
-    options: { readonly ignoreExpiry: boolean },
-  ): GenuineTicket | undefined | Promise<GenuineTicket | undefined>
-  /** Revokes a ticket by its id until it expires by itself. */
-  revocationKey(ticketId: string): string
-}
-
-export interface IssuedTicket {
-  readonly jwt: string
-  readonly id: string
-  /** UUID-shaped, belongs to the ticket. */
-  readonly csrf: string
-}
-
-/** The claims of a genuine ticket that logging out needs. */
-export interface GenuineTicket {
-  readonly id: string
-  readonly authid: string
-  readonly expires_at: number
-  readonly oidc_provider: string
-  readonly oidc_id_token?: string
-}
-
 export interface OidcDeps {
   readonly realm: (uri: string) => RealmRecord | undefined
-  readonly tickets: TicketIssuer
+  readonly tickets: Tickets
   readonly shared: SharedState
   /** While the shared state is away: `refuse` answers 503, `allow` goes on without it. */
   readonly whenSharedAway: 'refuse' | 'allow'

@@ -2,18 +2,7 @@
 // Encrypted and authenticated (JWE dir/A256GCM) with a key of the whole deployment: any replica reads it.
 
 import type { JWTPayload } from 'jose'
-
-/** Of the ring (`--oidc-state-keys-file`): the newest encrypts, all decrypt. */
-export interface StateKey {
-  readonly kid: string
-  /** 32 bytes. */
-  readonly key: Uint8Array
-}
-
-export interface StateKeys {
-  readonly current: StateKey
-  readonly byKid: (kid: string) => StateKey | undefined
-}
+import type { StateKey, StateKeys } from '../security/key-ring.ts'
 
 /** What the callback must know of its login. */
 export interface LoginState {
@@ -68,7 +57,7 @@ export const sealState = async (
 /** Integrity is checked before time: only a state of our own is ever `state_expired`. */
 export const openState = async (
   text: string,
-  keys: StateKeys,
+  keys: Pick<StateKeys, 'byKid'>,
   now: number,
 ): Promise<StateReading> => {
   if (text.length > MAX_STATE_CHARS) return INVALID
@@ -90,30 +79,9 @@ export const openState = async (
   }
 }
 
-/**
- * The ring of `{"keys": [{"kid", "k"}]}`, newest first, `k` 32 bytes base64url.
- * @throws Error saying what is wrong with the text, never the key
- */
-export const readStateKeys = (text: string): StateKeys => {
-  const parsed = parseJson(text)
-  const entries =
-    isRecord(parsed) && Array.isArray(parsed['keys']) ? (parsed['keys'] as unknown[]) : []
-  const ring = new Map<string, StateKey>()
-  for (const [index, entry] of entries.entries()) {
-    const key = readKey(entry)
-    if (key === undefined)
-      throw new Error(`keys[${index}] must be {"kid": text, "k": 32 bytes as base64url}`)
-    if (ring.has(key.kid)) throw new Error(`keys[${index}] repeats the kid of an earlier key`)
-    ring.set(key.kid, key)
-  }
-  const [current] = ring.values()
-  if (current === undefined) throw new Error('"keys" must be a list of at least one key')
-  return { current, byKid: (kid) => ring.get(kid) }
-}
-
 const INVALID: StateReading = { ok: false, error: 'invalid_state' }
 
-const keyOf = (keys: StateKeys, kid: string | undefined): Uint8Array => {
+const keyOf = (keys: Pick<StateKeys, 'byKid'>, kid: string | undefined): Uint8Array => {
   const key = kid === undefined ? undefined : keys.byKid(kid)
   if (key === undefined) throw new Error('no state key of this kid')
   return key.key
@@ -137,22 +105,3 @@ const readLoginState = (payload: JWTPayload): LoginState | undefined => {
   const entries = FIELDS.map((field) => [field, payload[field] as string] as const)
   return Object.fromEntries(entries) as Readonly<Record<(typeof FIELDS)[number], string>>
 }
-
-const readKey = (entry: unknown): StateKey | undefined => {
-  if (!isRecord(entry)) return undefined
-  const { kid, k } = entry
-  if (typeof kid !== 'string' || kid === '' || typeof k !== 'string') return undefined
-  const key = Buffer.from(k, 'base64url')
-  return key.length === 32 ? { kid, key } : undefined
-}
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new Error('the state keys are not JSON', { cause })
-  }
-}
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -123,7 +123,7 @@ const exchange = async (
   const { method = 'GET', headers, body, signal } = init
   const answer = await request(url, {
     dispatcher: agent,
-    method: method,
+    method,
     headers: { ...plainHeaders(headers), 'accept-encoding': 'identity' },
     ...(body !== undefined && { body }),
     signal,

@@ -1,0 +1,70 @@
+// What an OIDC endpoint answers, as header lists and texts: a redirect, an error of specification §7.1, a
+// preflight. Nothing is cached, no referrer leaves, and credentials are never allowed across origins.
+
+import type { OidcAnswer, OidcRequest } from './oidc-endpoint.ts'
+
+type Header = readonly [name: string, value: string]
+
+const RETRY_AFTER_SECONDS = '5'
+
+/** @param cookies whole `Set-Cookie` values, in their order */
+export const redirect = (
+  request: OidcRequest,
+  location: string,
+  cookies: readonly string[],
+): OidcAnswer => ({
+  status: 302,
+  headers: [
+    ...commonHeaders(request),
+    ['location', location],
+    ...cookies.map((cookie) => ['set-cookie', cookie] as const),
+  ],
+  body: '',
+})
+
+/** `{"error": "<code>"}`, nothing else: no host, no stack, nothing that a provider said. */
+export const errorAnswer = (request: OidcRequest, status: number, code: string): OidcAnswer => ({
+  status,
+  headers: [
+    ...commonHeaders(request),
+    ['content-type', 'application/json; charset=utf-8'],
+    ['x-content-type-options', 'nosniff'],
+    ...(status === 503 ? [['retry-after', RETRY_AFTER_SECONDS] as const] : []),
+  ],
+  body: JSON.stringify({ error: code }),
+})
+
+/** OpenID Connect Back-Channel Logout 1.0 §2.8. */
+export const done = (request: OidcRequest): OidcAnswer => ({
+  status: 200,
+  headers: commonHeaders(request),
+  body: '',
+})
+
+export const preflightAnswer = (request: OidcRequest): OidcAnswer => ({
+  status: 204,
+  headers: [
+    ...commonHeaders(request),
+    ['access-control-allow-methods', 'GET, POST, OPTIONS'],
+    ...askedHeaders(request),
+  ],
+  body: '',
+})
+
+const commonHeaders = ({ headers }: OidcRequest): readonly Header[] => [
+  ['cache-control', 'no-store'],
+  ['referrer-policy', 'no-referrer'],
+  ['vary', 'Origin'],
+  ...(headers.origin === undefined
+    ? []
+    : [['access-control-allow-origin', headers.origin] as const]),
+]
+
+/** RFC 9110 §5.1 names, as they were asked for. */
+const HEADER_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?: ?, ?[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/
+
+const askedHeaders = ({ headers }: OidcRequest): readonly Header[] => {
+  const asked = headers['access-control-request-headers']
+  const isSound = typeof asked === 'string' && asked.length <= 1024 && HEADER_NAMES.test(asked)
+  return isSound ? [['access-control-allow-headers', asked]] : []
+}

@@ -1,0 +1,34 @@
+// Where the browser wants to end up in, where it may out; what is refused is told to the log and counted, for
+// it is an attack or a forgotten `allowed_redirect_origins`.
+
+import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import { chooseTarget, originOf } from './redirect-target.ts'
+import type { Exchange } from './room.ts'
+
+/** @param record of the route's own realm: another realm's settings never widen what this one allows. */
+export const chooseRedirect = (
+  { endpoint, request, room }: Exchange,
+  wanted: string | undefined,
+  record: OidcProviderRecord | undefined,
+): string => {
+  if (wanted === undefined) return '/'
+  const { location, isRefused } = chooseTarget(wanted, {
+    ownOrigin: ownOriginOf(request.ownOrigin, record),
+    allowedOrigins: record?.allowed_redirect_origins ?? [],
+  })
+  if (isRefused) {
+    room.count({ endpoint, outcome: 'redirect_refused' })
+    room.log.warn('redirect_uri refused, / is used', {
+      endpoint,
+      realm: request.realmUri,
+      requestId: request.requestId,
+    })
+  }
+  return location
+}
+
+/** `--base-url`, else where the provider sends its callbacks to. Never `Host`. */
+export const ownOriginOf = (
+  baseUrl: string | undefined,
+  record: OidcProviderRecord | undefined,
+): string | undefined => originOf(baseUrl) ?? originOf(record?.redirect_uri)

@@ -1,0 +1,74 @@
+// What the room works with in, its endpoints out: each runs its steps and turns whatever comes of them into an
+// answer. Nothing is fetched before somebody logs in.
+
+import { errorAnswer, preflightAnswer } from './answers.ts'
+import { backChannelLogout } from './backchannel-logout.ts'
+import { callback } from './callback.ts'
+import { login } from './login.ts'
+import { logout, logoutAnyway } from './logout.ts'
+import type { Oidc, OidcAnswer, OidcDeps, OidcEndpointName, OidcHandler } from './oidc-endpoint.ts'
+import { discoverProvider, fetchJwks } from './provider-client.ts'
+import { createProviderRegistry } from './provider-registry.ts'
+import { OidcRefusal, type RefusalCode } from './refusal.ts'
+import { auditLogin, auditRevocation, reportFailure } from './report.ts'
+import type { Exchange, OidcRoom } from './room.ts'
+
+/** One per process, for all realms, versions and providers. */
+export const createOidc = (deps: OidcDeps): Oidc => {
+  const room: OidcRoom = {
+    ...deps,
+    providers: createProviderRegistry({
+      discover: (record) => discoverProvider(record, deps.fetch),
+      fetchJwks: (record, uri) => fetchJwks(record, uri, deps.fetch),
+      now: deps.now,
+    }),
+  }
+  return {
+    login: handler(room, 'login'),
+    callback: handler(room, 'callback'),
+    logout: handler(room, 'logout'),
+    backChannelLogout: handler(room, 'backChannelLogout'),
+    preflight: preflightAnswer,
+  }
+}
+
+type Run = (exchange: Exchange) => Promise<OidcAnswer>
+
+const RUNS = { login, callback, logout, backChannelLogout } as const satisfies Record<
+  OidcEndpointName,
+  Run
+>
+
+/** What is answered for a fault of our own. */
+const OWN_FAULTS = {
+  login: 'authorization_url_failed',
+  callback: 'ticket_issue_failed',
+  logout: 'invalid_request',
+  backChannelLogout: 'provider_unavailable',
+} as const satisfies Record<OidcEndpointName, RefusalCode>
+
+const handler =
+  (room: OidcRoom, endpoint: OidcEndpointName): OidcHandler =>
+  async (request) => {
+    const exchange: Exchange = { endpoint, request, room }
+    try {
+      const answer = await RUNS[endpoint](exchange)
+      room.count({ endpoint, outcome: 'ok' })
+      return answer
+    } catch (error) {
+      return refuse(exchange, error)
+    }
+  }
+
+const refuse = (exchange: Exchange, error: unknown): OidcAnswer => {
+  const { endpoint, request } = exchange
+  const { code, status } =
+    error instanceof OidcRefusal
+      ? error
+      : new OidcRefusal(OWN_FAULTS[endpoint], 'the gateway failed', { cause: error })
+  reportFailure(exchange, { outcome: code, status, error })
+  if (endpoint === 'logout') return logoutAnyway(exchange)
+  const audit = endpoint === 'backChannelLogout' ? auditRevocation : auditLogin
+  audit(exchange, { outcome: 'failure', reason: code })
+  return errorAnswer(request, status, code)
+}

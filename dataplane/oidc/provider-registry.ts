@@ -1,0 +1,101 @@
+// Provider entries of realms in, what is known of their providers out: metadata and key set, fetched when they
+// are needed, kept for a while, refreshed behind the requests. Nothing here is needed to start.
+
+import { hash } from 'node:crypto'
+import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import { createJwksStore, type JwksStore } from './jwks-store.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+export interface KnownProvider {
+  readonly metadata: ProviderMetadata
+  readonly jwks: JwksStore
+}
+
+export interface ProviderRegistry {
+  /** @throws whatever discovery failed with, also a failure of the last 5 s. */
+  find(record: OidcProviderRecord): Promise<KnownProvider>
+}
+
+export interface RegistryOptions {
+  readonly discover: (record: OidcProviderRecord) => Promise<ProviderMetadata>
+  /** The key set as the provider has it now. */
+  readonly fetchJwks: (record: OidcProviderRecord, jwksUri: string) => Promise<Response>
+  /** Unix time, milliseconds. */
+  readonly now: () => number
+}
+
+/** After this time metadata is fetched again while requests still use what is there. */
+const FRESH_MS = 3_600_000
+/** And this long at most, while the provider can't be reached. */
+const USABLE_MS = 24 * 3_600_000
+const REMEMBER_FAILURE_MS = 5000
+const MAX_PROVIDERS = 1000
+
+/** One per process. A changed entry is another provider: its key is a digest of all that it says. */
+export const createProviderRegistry = (options: RegistryOptions): ProviderRegistry => {
+  const entries = new Map<string, ProviderEntry>()
+  return {
+    find(record) {
+      const key = keyOf(record)
+      const known = entries.get(key)
+      const entry = known ?? new ProviderEntry(record, options)
+      // The last used stands last.
+      entries.delete(key)
+      entries.set(key, entry)
+      const [oldest] = entries.keys()
+      if (entries.size > MAX_PROVIDERS && oldest !== undefined) entries.delete(oldest)
+      return entry.find()
+    },
+  }
+}
+
+class ProviderEntry {
+  readonly #record: OidcProviderRecord
+  readonly #options: RegistryOptions
+  #known: (KnownProvider & { readonly since: number }) | undefined
+  #failure: { readonly since: number; readonly cause: unknown } | undefined
+  #running: Promise<KnownProvider> | undefined
+
+  constructor(record: OidcProviderRecord, options: RegistryOptions) {
+    this.#record = record
+    this.#options = options
+  }
+
+  async find(): Promise<KnownProvider> {
+    const known = this.#known
+    const age = known === undefined ? Infinity : this.#options.now() - known.since
+    if (known === undefined || age >= USABLE_MS) return this.#discover()
+    // Whoever asks is served at once; a failure is remembered, and that is all.
+    if (age >= FRESH_MS) this.#discover().catch(() => undefined)
+    return known
+  }
+
+  async #discover(): Promise<KnownProvider> {
+    const { now } = this.#options
+    if (this.#failure !== undefined && now() - this.#failure.since < REMEMBER_FAILURE_MS)
+      throw this.#failure.cause
+    this.#running ??= this.#fetch().finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  async #fetch(): Promise<KnownProvider> {
+    const { discover, fetchJwks, now } = this.#options
+    try {
+      const metadata = await discover(this.#record)
+      const isSameKeySet = this.#known?.metadata.jwks_uri === metadata.jwks_uri
+      const jwks =
+        isSameKeySet && this.#known !== undefined
+          ? this.#known.jwks
+          : createJwksStore(() => fetchJwks(this.#record, metadata.jwks_uri), now)
+      this.#failure = undefined
+      this.#known = { metadata, jwks, since: now() }
+      return this.#known
+    } catch (cause) {
+      this.#failure = { since: now(), cause }
+      throw cause
+    }
+  }
+}
+
+const keyOf = (record: OidcProviderRecord): string =>
+  hash('sha256', JSON.stringify(record), 'base64url')

@@ -1,0 +1,40 @@
+// Why an OIDC endpoint says no: a code of specification §7.1 with its status. What exactly went wrong stays
+// in `cause`, for the log.
+
+import type { OidcErrorCode } from './oidc-endpoint.ts'
+
+const STATUSES = {
+  missing_code_or_state: 400,
+  invalid_state: 400,
+  state_expired: 400,
+  realm_mismatch: 400,
+  token_exchange_failed: 400,
+  missing_authid_claim: 400,
+  unknown_provider: 404,
+  provider_unavailable: 503,
+  authorization_url_failed: 500,
+  ticket_issue_failed: 500,
+  invalid_request: 400,
+} as const satisfies Record<RefusalCode, number>
+
+/** `invalid_request`: of a back-channel logout (OpenID Connect Back-Channel Logout 1.0 §2.8). */
+export type RefusalCode = OidcErrorCode | 'invalid_request'
+
+export interface RefusalOptions {
+  /** Where the code's own does not fit: 502 when the identity provider failed. */
+  readonly status?: number
+  readonly cause?: unknown
+}
+
+/** The message goes to the log only: no secret, no token, nothing that a client wrote. */
+export class OidcRefusal extends Error {
+  readonly code: RefusalCode
+  readonly status: number
+
+  constructor(code: RefusalCode, message: string, options: RefusalOptions = {}) {
+    super(message, { cause: options.cause })
+    this.name = 'OidcRefusal'
+    this.code = code
+    this.status = options.status ?? STATUSES[code]
+  }
+}

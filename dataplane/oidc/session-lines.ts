@@ -1,0 +1,47 @@
+// A realm, a provider entry and values in, the two Set-Cookie lines of specification §4.1 out, byte for byte.
+// Written by hand: a cookie is only cleared by the very attributes that it was set with.
+
+import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import { csrfCookieName, ticketCookieName } from '../security/session-cookies.ts'
+
+export type CookieSettings = Pick<
+  OidcProviderRecord,
+  'cookie_same_site' | 'cookie_http_only' | 'cookie_domain'
+>
+
+export interface SessionValues {
+  readonly ticket: string
+  readonly csrf: string
+  readonly maxAgeSeconds: number
+}
+
+const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const
+
+/** @example sessionLines('a.b', {}, {ticket: 'x', csrf: 'y', maxAgeSeconds: 60})[0] // 'svc_ticket_a.b=x; Path=/; …' */
+export const sessionLines = (
+  realmUri: string,
+  settings: CookieSettings,
+  { ticket, csrf, maxAgeSeconds }: SessionValues,
+): readonly [ticket: string, csrf: string] => {
+  const sameSite = SAME_SITE[settings.cookie_same_site ?? 'lax']
+  const common = `; Path=/; Max-Age=${maxAgeSeconds}; SameSite=${sameSite}; Secure`
+  const domain = isDomain(settings.cookie_domain) ? `; Domain=${settings.cookie_domain}` : ''
+  // Scripts must read the CSRF value.
+  const hidden = settings.cookie_http_only === true ? '; HttpOnly' : ''
+  return [
+    `${ticketCookieName(realmUri)}=${ticket}${common}${hidden}${domain}`,
+    `${csrfCookieName(realmUri)}=${csrf}${common}${domain}`,
+  ]
+}
+
+export const clearingLines = (
+  realmUri: string,
+  settings: CookieSettings,
+): readonly [ticket: string, csrf: string] =>
+  sessionLines(realmUri, settings, { ticket: '', csrf: '', maxAgeSeconds: 0 })
+
+/** A host name, as it may stand behind `Domain=`; a leading dot is allowed (RFC 6265 §5.2.3). */
+export const isDomain = (text: string | undefined): text is string =>
+  text !== undefined && text.length <= 253 && DOMAIN.test(text)
+
+const DOMAIN = /^\.?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
