@@ -16,6 +16,8 @@ export interface AuditEvent {
   readonly provider?: string
   readonly address: string
   readonly requestId: string
+  /** How many of the same there were within a minute, where they are not told of one by one. */
+  readonly count?: string
 }
 
 export type Audit = (event: AuditEvent) => void

@@ -3,7 +3,7 @@
 
 import type { SigningKey } from './token-keys.ts'
 
-export const ALGORITHM = 'ES256'
+const ALGORITHM = 'ES256'
 /** Longer than any token of ours: nothing larger is even looked at. */
 export const MAX_TOKEN_LENGTH = 8192
 
@@ -28,7 +28,7 @@ export const readJwt = async (
   type: string,
   keyOf: (kid: string) => SigningKey | undefined,
 ): Promise<object | undefined> => {
-  if (token.length > MAX_TOKEN_LENGTH || !COMPACT.test(token)) return undefined
+  if (!isCompactJwt(token)) return undefined
   try {
     const { jwtVerify } = await import('jose')
     const { payload, protectedHeader } = await jwtVerify(
@@ -47,5 +47,9 @@ export const readJwt = async (
     return undefined
   }
 }
+
+/** Three parts of base64url, 8 KiB at most. */
+export const isCompactJwt = (token: string): boolean =>
+  token.length <= MAX_TOKEN_LENGTH && COMPACT.test(token)
 
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/

@@ -1,0 +1,67 @@
+// What an authenticator is given and what it gives back: the same shape for every scheme.
+
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { Identity } from './authentication.ts'
+import { rejected, type Scheme, unauthorized } from './challenge.ts'
+
+/** One request of somebody who is to be known. */
+export interface Attempt {
+  readonly record: RealmRecord
+  readonly rawHeaders: readonly string[]
+  /** Lower case: where credentials stand. */
+  readonly credentialHeader: string
+  readonly isUnsafe: boolean
+  /** Costs a call into the system: read where somebody failed. */
+  readonly address: () => string
+}
+
+/** Why somebody is refused, for the audit log. */
+export type FailureReason =
+  | 'malformed_credentials'
+  | 'unknown_user'
+  | 'wrong_password'
+  | 'too_many_failures'
+  | 'overloaded'
+  | 'unknown_key'
+  | 'invalid_token'
+  | 'revoked'
+  | 'issuer_unavailable'
+  | 'revocations_unknown'
+  | 'ambiguous_tickets'
+  | 'authmethod_not_allowed'
+  | 'csrf'
+  | 'forbidden'
+  | 'fault'
+
+export type Outcome = { readonly kind: 'identity'; readonly identity: Identity } | Refusal
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly error: Error
+  /** undefined: nothing was presented, which is nothing to write down. */
+  readonly reason: FailureReason | undefined
+  readonly authid?: string
+}
+
+/** At once where nothing has to be waited for. */
+export type Authenticator = (attempt: Attempt) => Outcome | Promise<Outcome>
+
+/** Nothing that this scheme understands was presented. */
+export const notPresented = (scheme: Scheme, realmUri: string): Refusal => ({
+  kind: 'refused',
+  error: unauthorized(scheme, realmUri),
+  reason: undefined,
+})
+
+/** What was presented does not count. */
+export const notAccepted = (
+  scheme: Scheme,
+  realmUri: string,
+  reason: FailureReason,
+  authid?: string,
+): Refusal => ({
+  kind: 'refused',
+  error: rejected(scheme, realmUri),
+  reason,
+  ...(authid === undefined ? {} : { authid }),
+})

@@ -1,0 +1,89 @@
+// The oauth2 scheme (RFC 6750): a bearer token in the Authorization header in, its bearer or a refusal out. It is
+// one that the token endpoint issued, or one of an issuer that the realm trusts.
+
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import { accessTokenRevocationKeys, type AccessTokens } from './access-token.ts'
+import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
+import type { Identity } from './authentication.ts'
+import { readAuthorization } from './authorization-header.ts'
+import { uncheckable } from './challenge.ts'
+import { issuedIdentity, tokenIdentity } from './identity.ts'
+import type { IssuedTokens } from './issued-token.ts'
+import { isCompactJwt } from './own-jwt.ts'
+import { createUserLookup } from './realm-users.ts'
+import type { RevocationGate } from './revocation-gate.ts'
+import { standingRefusal } from './standing-refusal.ts'
+import { createTokenCache, type Verified } from './token-cache.ts'
+
+export interface BearerOptions {
+  readonly accessTokens: Pick<AccessTokens, 'verify'>
+  readonly issued: IssuedTokens
+  readonly gate: RevocationGate
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+/** What an issuer takes back, it takes back by its keys: its tokens are verified anew after this time. */
+const ISSUED_KEPT_MS = 60_000
+
+type Reading = Verified<Identity> | 'invalid' | 'gone' | 'unavailable'
+
+export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions): Authenticator => {
+  const cache = createTokenCache<Identity>(now)
+  const findUser = createUserLookup()
+
+  const readOwn = async (record: RealmRecord, token: string): Promise<Reading> => {
+    const claims = await accessTokens.verify(record.uri, token)
+    if (claims === undefined) return 'invalid'
+    const user = findUser(record, claims.sub)
+    if (user === undefined) return 'gone'
+    return {
+      value: tokenIdentity(claims, user),
+      until: claims.exp * 1000,
+      revocationKeys: accessTokenRevocationKeys(claims),
+    }
+  }
+
+  const readIssued = async (record: RealmRecord, token: string): Promise<Reading> => {
+    if ((record.trusted_issuers ?? []).length === 0) return 'invalid'
+    const reading = await issued.read(record, token)
+    if (reading.kind !== 'genuine') return reading.kind === 'refused' ? 'invalid' : 'unavailable'
+    return {
+      value: issuedIdentity(record.uri, reading.issued),
+      until: Math.min(reading.expiresAt, now() + ISSUED_KEPT_MS),
+      revocationKeys: [],
+    }
+  }
+
+  const admit = (record: RealmRecord, verified: Verified<Identity>): Outcome =>
+    standingRefusal('oauth2', record.uri, gate(verified), verified.value.authid) ?? {
+      kind: 'identity',
+      identity: verified.value,
+    }
+
+  const readSlowly = async (record: RealmRecord, token: string): Promise<Outcome> => {
+    const own = await readOwn(record, token)
+    const reading = own === 'invalid' ? await readIssued(record, token) : own
+    if (reading === 'unavailable') return issuerUnavailable()
+    if (reading === 'gone') return notAccepted('oauth2', record.uri, 'unknown_user')
+    if (reading === 'invalid') return notAccepted('oauth2', record.uri, 'invalid_token')
+    const outcome = admit(record, reading)
+    if (outcome.kind === 'identity') cache.keep(record, token, reading)
+    return outcome
+  }
+
+  return ({ record, rawHeaders }) => {
+    const authorization = readAuthorization(rawHeaders)
+    if (authorization?.scheme !== 'bearer') return notPresented('oauth2', record.uri)
+    const token = authorization.credentials
+    if (!isCompactJwt(token)) return notAccepted('oauth2', record.uri, 'invalid_token')
+    const verified = cache.find(record, token)
+    return verified === undefined ? readSlowly(record, token) : admit(record, verified)
+  }
+}
+
+const issuerUnavailable = (): Outcome => ({
+  kind: 'refused',
+  error: uncheckable('The keys of the issuer of this token can not be fetched now', 5),
+  reason: 'issuer_unavailable',
+})

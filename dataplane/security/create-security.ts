@@ -1,0 +1,34 @@
+// The parts of the room put together: what makes and what checks credentials, over the same keys and limits.
+
+import { type AccessTokens, createAccessTokens } from './access-token.ts'
+import type { Authenticate } from './authentication.ts'
+import { type AuthenticateDeps, createAuthenticate } from './create-authenticate.ts'
+import { createPasswords, type Passwords } from './passwords.ts'
+import { createTickets, type Tickets } from './ticket.ts'
+
+export interface Security {
+  readonly authenticate: Authenticate
+  readonly tickets: Tickets
+  readonly accessTokens: AccessTokens
+  readonly passwords: Passwords
+}
+
+export interface SecurityDeps extends Omit<
+  AuthenticateDeps,
+  'passwords' | 'tickets' | 'accessTokens'
+> {
+  /** As `randomBytes` of node:crypto. */
+  readonly random: (size: number) => Buffer
+  /** UUID v4, as `randomUUID` of node:crypto. */
+  readonly newId: () => string
+}
+
+/** One for a process. @example const { authenticate, tickets } = createSecurity(deps) */
+export const createSecurity = (deps: SecurityDeps): Security => {
+  const { keys, shared, now, random, newId } = deps
+  const tickets = createTickets({ keys, now, newId })
+  const accessTokens = createAccessTokens({ keys, now, newId })
+  const passwords = createPasswords({ shared, now, random })
+  const authenticate = createAuthenticate({ ...deps, tickets, accessTokens, passwords })
+  return { authenticate, tickets, accessTokens, passwords }
+}

@@ -1,0 +1,154 @@
+// Bearer tokens of issuers that a realm trusts (behaviour §6, RFC 9068, RFC 8725): a JWT in, who it was issued to
+// out. Asymmetric signatures only, with keys that the issuer publishes; nothing in a token chooses its own key.
+
+import type { JWTPayload, JWTVerifyOptions } from 'jose'
+import type { RealmRecord, TrustedIssuerRecord } from '../../spec/realm-record.ts'
+import type { IssuedIdentity } from './identity.ts'
+import type { IssuerKeys, KeySet } from './issuer-keys.ts'
+
+export type IssuedReading =
+  | { readonly kind: 'genuine'; readonly issued: IssuedIdentity; readonly expiresAt: number }
+  | { readonly kind: 'refused' }
+  /** The issuer's keys can't be had now. */
+  | { readonly kind: 'unavailable' }
+
+export interface IssuedTokens {
+  /** Never rejects. `expiresAt` is Unix time in milliseconds, tolerance included. */
+  read(record: RealmRecord, token: string): Promise<IssuedReading>
+}
+
+export interface IssuedTokensOptions {
+  readonly keys: IssuerKeys
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+/** Clocks of issuers differ a little. */
+const TOLERANCE_SECONDS = 30
+const MAX_AHEAD_SECONDS = 60
+
+const ASYMMETRIC: readonly string[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+const REFUSED: IssuedReading = { kind: 'refused' }
+
+export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTokens => {
+  const verifyFor = async (trusted: TrustedIssuerRecord, token: string): Promise<IssuedReading> => {
+    const set = await keys.find(trusted.jwks_uri)
+    if (set === undefined) return { kind: 'unavailable' }
+    const options = optionsFor(trusted, now())
+    const first = await verify(token, set, options)
+    if (first !== 'no such key') return toReading(first, now())
+    const newer = await keys.findNewer(trusted.jwks_uri, set)
+    if (newer === undefined) return REFUSED
+    const second = await verify(token, newer, options)
+    return second === 'no such key' ? REFUSED : toReading(second, now())
+  }
+
+  return {
+    read: async (record, token) => {
+      const issuer = await claimedIssuer(token)
+      let reading: IssuedReading = REFUSED
+      for (const trusted of record.trusted_issuers ?? []) {
+        if (trusted.issuer !== issuer) continue
+        const next = await verifyFor(trusted, token)
+        if (next.kind === 'genuine') return next
+        if (next.kind === 'unavailable') reading = next
+      }
+      return reading
+    },
+  }
+}
+
+/** Not verified yet: it only chooses whose keys to try. */
+const claimedIssuer = async (token: string): Promise<string | undefined> => {
+  try {
+    const { decodeJwt } = await import('jose')
+    return decodeJwt(token).iss
+  } catch {
+    return undefined
+  }
+}
+
+const optionsFor = (trusted: TrustedIssuerRecord, now: number): JWTVerifyOptions => ({
+  issuer: trusted.issuer,
+  audience: trusted.audience,
+  algorithms: (trusted.algorithms ?? ASYMMETRIC).filter((each) => ASYMMETRIC.includes(each)),
+  clockTolerance: TOLERANCE_SECONDS,
+  requiredClaims: ['sub', 'exp'],
+  currentDate: new Date(now),
+})
+
+type VerifiedPayload = JWTPayload | 'no such key' | undefined
+
+const verify = async (
+  token: string,
+  { keyOf }: KeySet,
+  options: JWTVerifyOptions,
+): Promise<VerifiedPayload> => {
+  const { errors, jwtVerify } = await import('jose')
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keyOf, options)
+    return isAccessTokenType(protectedHeader.typ) ? payload : undefined
+  } catch (error) {
+    return error instanceof errors.JWKSNoMatchingKey ? 'no such key' : undefined
+  }
+}
+
+/** Many issuers say `JWT`, or nothing; what says anything else was made for another purpose. */
+const isAccessTokenType = (type: string | undefined): boolean =>
+  type === undefined || /^(?:application\/)?(?:at\+)?jwt$/i.test(type)
+
+/**
+ * ID tokens and logout tokens, whose audience may be the same; and tokens bound to a key of their holder (RFC 7800),
+ * which as a plain bearer token would be worth more than their issuer meant.
+ */
+const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'events', 'cnf']
+
+const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
+  if (payload === undefined) return REFUSED
+  const { sub = '', exp = 0, iat } = payload
+  if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub)) return REFUSED
+  if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000) return REFUSED
+  if (FOREIGN_PURPOSE.some((claim) => Object.hasOwn(payload, claim))) return REFUSED
+  return {
+    kind: 'genuine',
+    expiresAt: (exp + TOLERANCE_SECONDS) * 1000,
+    issued: {
+      sub,
+      clientId: textOf(payload, 'client_id') || textOf(payload, 'azp'),
+      session: textOf(payload, 'jti'),
+      scopes: listOf(payload, Object.hasOwn(payload, 'scope') ? 'scope' : 'scp', ' '),
+      groups: listOf(payload, 'groups'),
+      roles: listOf(payload, 'roles'),
+      locale: textOf(payload, 'locale'),
+    },
+  }
+}
+
+const MAX_SUB = 1024
+const CONTROL = /\p{Cc}/u
+
+const textOf = (payload: JWTPayload, claim: string): string => {
+  const value = Object.hasOwn(payload, claim) ? payload[claim] : ''
+  return typeof value === 'string' ? value : ''
+}
+
+/** A list of texts, or one text: cut at `separator`, if there is one. */
+const listOf = (payload: JWTPayload, claim: string, separator?: string): readonly string[] => {
+  const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined
+  if (Array.isArray(value)) return value.filter((each) => typeof each === 'string')
+  if (typeof value !== 'string' || value === '') return []
+  return separator === undefined ? [value] : value.split(separator).filter((each) => each !== '')
+}

@@ -1,0 +1,66 @@
+// Tokens that were verified before, by their digest: found at once, as long as the realm's record is the same and
+// they have neither expired nor been revoked. No token stands in it, and nobody who was refused.
+
+import { hash } from 'node:crypto'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+
+export interface Verified<T> {
+  readonly value: T
+  /** Unix time in milliseconds: it counts before, not at it. */
+  readonly until: number
+  /** Names in the shared deny-list; asked at every use. */
+  readonly revocationKeys: readonly string[]
+}
+
+export interface TokenCache<T> {
+  find(record: RealmRecord, token: string): Verified<T> | undefined
+  keep(record: RealmRecord, token: string, verified: Verified<T>): void
+}
+
+const MAX_ENTRIES = 10_000
+
+interface Entry<T> {
+  /** Stands for the record that it was verified against; the record itself would be kept alive by it. */
+  readonly era: object
+  readonly verified: Verified<T>
+}
+
+/** @param now Unix time in milliseconds */
+export const createTokenCache = <T>(
+  now: () => number,
+  maxEntries: number = MAX_ENTRIES,
+): TokenCache<T> => {
+  const entries = new Map<string, Entry<T>>()
+  const eras = new WeakMap<RealmRecord, object>()
+
+  const eraOf = (record: RealmRecord): object => {
+    let era = eras.get(record)
+    if (era === undefined) {
+      era = {}
+      eras.set(record, era)
+    }
+    return era
+  }
+
+  return {
+    find(record, token) {
+      const key = keyOf(record, token)
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
+      entries.delete(key)
+      if (entry.era !== eraOf(record) || entry.verified.until <= now()) return undefined
+      // Behind all others: the first is the one that was not used for longest.
+      entries.set(key, entry)
+      return entry.verified
+    },
+    keep(record, token, verified) {
+      entries.set(keyOf(record, token), { era: eraOf(record), verified })
+      const [oldest] = entries.keys()
+      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
+    },
+  }
+}
+
+/** ES256 signatures have several spellings: each spelling is a token of its own here. */
+const keyOf = ({ uri }: RealmRecord, token: string): string =>
+  `${hash('sha256', token, 'base64url')} ${uri}`
