@@ -25,19 +25,18 @@ export const refusalAnswer = (realmUri: string, refusal: OAuthRefusal): OAuthAns
   jsonAnswer(
     refusal.status,
     { error: refusal.code, error_description: refusal.message },
-    extraHeaders(realmUri, refusal.status),
+    extraHeaders(realmUri, refusal),
   )
 
-const RETRY_AFTER_SECONDS: Readonly<Record<number, string>> = { 429: '60', 503: '5' }
-
-const extraHeaders = (realmUri: string, status: number): readonly Header[] => {
+const extraHeaders = (
+  realmUri: string,
+  { status, retryAfterSeconds }: OAuthRefusal,
+): readonly Header[] => {
+  if (retryAfterSeconds !== undefined) return [['retry-after', String(retryAfterSeconds)]]
+  if (status !== 401) return []
   // RFC 9110 §15.5.2: a 401 has a challenge, also where the client sent its secret in the form.
-  if (status === 401) {
-    const { 'www-authenticate': challenge = 'Basic' } = unauthorized('basic', realmUri).headers
-    return [['www-authenticate', challenge]]
-  }
-  const seconds = RETRY_AFTER_SECONDS[status]
-  return seconds === undefined ? [] : [['retry-after', seconds]]
+  const { 'www-authenticate': challenge = 'Basic' } = unauthorized('basic', realmUri).headers
+  return [['www-authenticate', challenge]]
 }
 
 const NO_STORE: readonly Header[] = [

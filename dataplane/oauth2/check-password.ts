@@ -1,22 +1,40 @@
 // A name and a password in, nothing out if they are right: what clients and resource owners have in common.
 
-import { OAuthRefusal } from './refusal.ts'
-import type { Exchange } from './room.ts'
+import type { UserRecord } from '../../spec/realm-record.ts'
+import { OAuthRefusal, type RefusalOptions } from './refusal.ts'
+import { findUser, type Exchange } from './room.ts'
+
+export type WrongPassword = 'wrong_password' | 'damped'
 
 /**
- * @param refusal for whoever is wrong; `damped` when it is wrong too often
+ * The user as the realm has it after that.
+ * @param refusal for whoever is wrong; with a status and `retryAfterSeconds` when it is wrong too often
  * @throws OAuthRefusal
  */
 export const checkPassword = async (
-  { room, request }: Exchange,
+  exchange: Exchange,
   username: string,
   password: string,
-  refusal: (reason: 'damped' | undefined) => OAuthRefusal,
-): Promise<void> => {
-  const { realmUri, address, requestId } = request
-  const caller = { address, requestId }
-  const verdict = await room.verifyPassword(realmUri, username, password, caller)
-  if (verdict === 'right') return
-  if (verdict !== 'busy') throw refusal(verdict === 'damped' ? verdict : undefined)
-  throw new OAuthRefusal('temporarily_unavailable', 'busy', 'Too many logins at once; try again')
+  refusal: (reason: WrongPassword, options?: RefusalOptions) => OAuthRefusal,
+): Promise<UserRecord | undefined> => {
+  const { realmUri, address } = exchange.request
+  const record = exchange.room.realm(realmUri)
+  if (record === undefined) throw refusal('wrong_password')
+  const attempt = { record, username, password, address: () => address }
+  const verdict = await exchange.room.passwords.check(attempt)
+  switch (verdict.kind) {
+    case 'right':
+      return findUser(exchange, username)
+    case 'wrong':
+      throw refusal('wrong_password')
+    case 'damped':
+      throw refusal('damped', { status: 429, retryAfterSeconds: verdict.retryAfterSeconds })
+    case 'overloaded':
+      throw new OAuthRefusal(
+        'temporarily_unavailable',
+        'overloaded',
+        'Too many logins at once; try again',
+        { retryAfterSeconds: verdict.retryAfterSeconds },
+      )
+  }
 }

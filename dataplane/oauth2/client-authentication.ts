@@ -2,10 +2,10 @@
 // users of the realm in the group `api_clients`.
 
 import type { UserRecord } from '../../spec/realm-record.ts'
-import { checkPassword } from './check-password.ts'
+import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
-import { malformed, OAuthRefusal } from './refusal.ts'
-import { findUser, isInGroup, type Exchange } from './room.ts'
+import { malformed, OAuthRefusal, type RefusalOptions } from './refusal.ts'
+import { isInGroup, type Exchange } from './room.ts'
 
 const CLIENT_GROUP = 'api_clients'
 
@@ -18,10 +18,7 @@ interface Credentials {
 export const authenticateClient = async (exchange: Exchange): Promise<UserRecord> => {
   const { id, secret } = credentialsOf(exchange)
   exchange.trail.clientId = id
-  await checkPassword(exchange, id, secret, (reason) =>
-    invalidClient(reason ?? 'wrong_client_secret'),
-  )
-  const client = findUser(exchange, id)
+  const client = await checkPassword(exchange, id, secret, invalidClient)
   if (!isInGroup(client, CLIENT_GROUP)) throw invalidClient('not_a_client')
   return client
 }
@@ -67,8 +64,10 @@ const decodeBase64 = (base64: string | undefined): string | undefined => {
 }
 
 const invalidClient = (
-  reason: 'no_client_credentials' | 'wrong_client_secret' | 'not_a_client' | 'damped',
-): OAuthRefusal =>
-  new OAuthRefusal('invalid_client', reason, 'The client is not known or its secret is wrong', {
-    ...(reason === 'damped' ? { status: 429 } : {}),
-  })
+  reason: WrongPassword | 'no_client_credentials' | 'not_a_client',
+  options?: RefusalOptions,
+): OAuthRefusal => {
+  const description = 'The client is not known or its secret is wrong'
+  const why = reason === 'wrong_password' ? 'wrong_client_secret' : reason
+  return new OAuthRefusal('invalid_client', why, description, options)
+}

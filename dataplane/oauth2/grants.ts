@@ -2,13 +2,13 @@
 // are users of the realm in the group `resource_owners`.
 
 import type { UserRecord } from '../../spec/realm-record.ts'
-import { MAX_TOKEN_LENGTH } from '../security/own-jwt.ts'
+import { isCompactJwt } from '../security/own-jwt.ts'
 import type { TokenFields } from './answers.ts'
 import { checkPassword } from './check-password.ts'
 import { required } from './parameters.ts'
 import { groupDigest, type CurrentToken, type Found } from './refresh-families.ts'
 import { digestOf } from './refresh-token.ts'
-import { OAuthRefusal, type RefusalReason } from './refusal.ts'
+import { OAuthRefusal, type RefusalOptions, type RefusalReason } from './refusal.ts'
 import { findUser, isInGroup, type Exchange } from './room.ts'
 import { grantScopes, type GrantedScopes } from './scopes.ts'
 
@@ -37,10 +37,7 @@ const givePassword: GrantRun = async (exchange) => {
   const username = required(parameters, 'username')
   const password = required(parameters, 'password')
   trail.authid = username
-  await checkPassword(exchange, username, password, (reason) =>
-    invalidGrant(reason ?? 'wrong_password'),
-  )
-  const owner = findUser(exchange, username)
+  const owner = await checkPassword(exchange, username, password, invalidGrant)
   if (!isInGroup(owner, OWNER_GROUP)) throw invalidGrant('not_a_resource_owner')
   const granted = grantScopes(owner.groups ?? [], parameters.get('scope'))
   if (!exchange.hasGrant('refresh_token')) return issue(exchange, username, granted)
@@ -123,7 +120,7 @@ const issue = async (
     groups,
     ...(family === undefined ? {} : { family }),
   })
-  if (jwt.length > MAX_TOKEN_LENGTH)
+  if (!isCompactJwt(jwt))
     throw new OAuthRefusal(
       'invalid_scope',
       'token_too_large',
@@ -138,10 +135,10 @@ const issue = async (
 }
 
 /** The same words for every cause: nobody learns which name is known, or which token was real. */
-const invalidGrant = (reason: RefusalReason): OAuthRefusal =>
+const invalidGrant = (reason: RefusalReason, options?: RefusalOptions): OAuthRefusal =>
   new OAuthRefusal(
     'invalid_grant',
     reason,
     'The credentials or the token are wrong, or no longer good',
-    { ...(reason === 'damped' ? { status: 429 } : {}) },
+    options,
   )

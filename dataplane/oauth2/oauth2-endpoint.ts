@@ -7,6 +7,7 @@ import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Audit } from '../audit.ts'
 import type { AccessTokens } from '../security/access-token.ts'
+import type { Passwords } from '../security/passwords.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 
 /** Always a POST: other methods never get here. */
@@ -42,30 +43,12 @@ export interface OAuth2 {
   readonly revoke: OAuthHandler
 }
 
-export type PasswordVerdict = 'right' | 'wrong' | PasswordDelay
-/** `damped`: wrong, and too often so. `busy`: it was not looked at. */
-type PasswordDelay = 'busy' | 'damped'
-
-/** Who asks, for damping. */
-export interface PasswordCaller {
-  readonly address: string
-  readonly requestId: string
-}
-
-/** Of the security room: bounded, off the event loop, as long for users that are not there. Never rejects. */
-export type VerifyPassword = (
-  realmUri: string,
-  username: string,
-  password: string,
-  caller: PasswordCaller,
-) => Promise<PasswordVerdict>
-
 export interface OAuth2Deps {
   readonly realm: (uri: string) => RealmRecord | undefined
   readonly accessTokens: AccessTokens
   /** A ticket of that realm is a token that can't be revoked here (RFC 7009 §2.2.1). */
   readonly isTicket: (realmUri: string, jwt: string) => Promise<boolean>
-  readonly verifyPassword: VerifyPassword
+  readonly passwords: Passwords
   readonly shared: SharedState
   /** Unix time, milliseconds. */
   readonly now: () => number

@@ -2,6 +2,7 @@
 // request leaves one audit line.
 
 import type { AuditEvent } from '../audit.ts'
+import { createUserLookup } from '../security/realm-users.ts'
 import { SharedStateAway } from '../shared/shared-state.ts'
 import { refusalAnswer } from './answers.ts'
 import type {
@@ -24,7 +25,8 @@ import { giveToken, TOKEN_PARAMETERS } from './token.ts'
  * const { status, headers, body } = await token(request)
  */
 export const createOAuth2 = (deps: OAuth2Deps): OAuth2 => {
-  const room: OAuth2Room = { ...deps, families: createRefreshFamilies(deps) }
+  const families = createRefreshFamilies(deps)
+  const room: OAuth2Room = { ...deps, families, lookUp: createUserLookup() }
   return {
     token: handler(room, {
       event: 'token',
@@ -70,6 +72,7 @@ const toRefusal = (error: unknown): OAuthRefusal => {
   if (error instanceof OAuthRefusal) return error
   if (error instanceof SharedStateAway)
     return new OAuthRefusal('temporarily_unavailable', 'shared_state_away', 'Try again soon', {
+      retryAfterSeconds: 5,
       cause: error,
     })
   return new OAuthRefusal('server_error', 'internal', 'The gateway failed', { cause: error })

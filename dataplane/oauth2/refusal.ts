@@ -27,7 +27,7 @@ export type RefusalReason =
   | 'not_a_resource_owner'
   | 'password_changed'
   | 'damped'
-  | 'busy'
+  | 'overloaded'
   | 'scope_not_granted'
   | 'token_too_large'
   | 'unknown_token'
@@ -41,6 +41,8 @@ export type RefusalReason =
 export interface RefusalOptions {
   /** Where the code's own does not fit: 429 for somebody who guesses. */
   readonly status?: number
+  /** For 429 and 503. */
+  readonly retryAfterSeconds?: number
   readonly cause?: unknown
 }
 
@@ -48,6 +50,7 @@ export class OAuthRefusal extends Error {
   readonly code: OAuthErrorCode
   readonly reason: RefusalReason
   readonly status: number
+  readonly retryAfterSeconds: number | undefined
 
   /** @param description goes to the client as `error_description`: printable ASCII without `"` and `\` */
   constructor(
@@ -61,6 +64,7 @@ export class OAuthRefusal extends Error {
     this.code = code
     this.reason = reason
     this.status = options.status ?? STATUSES[code]
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
 

@@ -1,0 +1,199 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
+import {
+  APP,
+  APP2,
+  basic,
+  bodyOf,
+  formRequest,
+  headersOf,
+  logIn,
+  openTokenRoom,
+  OTHER_REALM,
+  REALM,
+  refresh,
+  revoke,
+  START_MS,
+  type TokenRoom,
+  type TokenRoomOptions,
+} from './token-room.ts'
+
+const rooms: TokenRoom[] = []
+const open = (options?: TokenRoomOptions): TokenRoom => {
+  const room = openTokenRoom(options)
+  rooms.push(room)
+  return room
+}
+afterEach(async () => {
+  for (const room of rooms.splice(0)) await room.shared.close()
+})
+
+const HINTS = [undefined, 'access_token', 'refresh_token', 'id_token', '__proto__'] as const
+
+describe('revocation', () => {
+  it.each(HINTS)('of a refresh token, hint %s: the family is dead', async (hint) => {
+    const room = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    const answer = await revoke(room, token, APP, hint)
+    expect([answer.status, answer.body]).toEqual([200, ''])
+    expect(headersOf(answer).get('cache-control')).toBe('no-store')
+    expect(bodyOf(await refresh(room, token)).error).toBe('invalid_grant')
+    expect(await room.isGood(jwt)).toBe(false)
+    expect(room.audited).toMatchObject([
+      { event: 'token' },
+      { event: 'revocation', outcome: 'success', reason: '', clientId: 'app', authid: 'alice' },
+      { event: 'token', reason: 'revoked' },
+    ])
+  })
+
+  it.each(HINTS)('of an access token, hint %s: that one alone is dead', async (hint) => {
+    const room = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    expect((await revoke(room, jwt, APP, hint)).status).toBe(200)
+    expect(await room.isGood(jwt)).toBe(false)
+    const answer = await refresh(room, token)
+    expect(await room.isGood(bodyOf(answer).access_token)).toBe(true)
+  })
+
+  it('of a token that was exchanged before ends what followed it', async () => {
+    const room = open()
+    const { refresh_token: first } = await logIn(room)
+    const { refresh_token: second } = bodyOf(await refresh(room, first))
+    expect((await revoke(room, first)).status).toBe(200)
+    expect(bodyOf(await refresh(room, second)).error).toBe('invalid_grant')
+  })
+
+  it('may be asked for twice', async () => {
+    const room = open()
+    const { refresh_token: token } = await logIn(room)
+    await revoke(room, token)
+    expect((await revoke(room, token)).status).toBe(200)
+  })
+
+  it.each([
+    'unknown',
+    'a.b.c',
+    `svcrt_${'A'.repeat(22)}.0.${'A'.repeat(65)}`,
+    '\u0000',
+    '__proto__',
+  ])('of %j does nothing and says nothing', async (token) => {
+    const room = open()
+    const answer = await revoke(room, token)
+    expect([answer.status, answer.body]).toEqual([200, ''])
+    expect(room.audited).toMatchObject([
+      { event: 'revocation', outcome: 'failure', reason: 'unknown_token' },
+    ])
+  })
+
+  it("of another client's tokens leaves them alone", async () => {
+    const room = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    for (const each of [token, jwt]) {
+      expect((await revoke(room, each, APP2)).status).toBe(200)
+      expect(room.audited.at(-1)).toMatchObject({ clientId: 'app2', reason: 'other_client' })
+    }
+    expect(await room.isGood(jwt)).toBe(true)
+    expect((await refresh(room, token)).status).toBe(200)
+  })
+
+  it("of another realm's tokens leaves them alone", async () => {
+    const room = open()
+    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    for (const each of [token, jwt]) {
+      const request = formRequest({ token: each }, APP, { realmUri: OTHER_REALM })
+      expect((await room.oauth2.revoke(request)).status).toBe(200)
+    }
+    expect(await room.isGood(jwt)).toBe(true)
+    expect((await refresh(room, token)).status).toBe(200)
+  })
+
+  it('of a ticket: unsupported_token_type', async () => {
+    const room = open()
+    const { jwt } = await room.tickets.issueTicket({
+      authrealm: REALM,
+      authid: 'alice',
+      authroles: [],
+      issued_on: 'node',
+      issued_at: START_MS / 1000,
+      expires_at: START_MS / 1000 + 3600,
+      scope: { realm: REALM, client_id: 'all', device_id: 'all' },
+      oidc_provider: 'corp',
+    })
+    const answer = await revoke(room, jwt)
+    expect([answer.status, bodyOf(answer).error]).toEqual([400, 'unsupported_token_type'])
+  })
+})
+
+describe('a refused revocation', () => {
+  it.each([
+    { name: 'no token', form: {}, authorization: APP, status: 400, error: 'invalid_request' },
+    {
+      name: 'an empty token',
+      form: { token: '' },
+      authorization: APP,
+      status: 400,
+      error: 'invalid_request',
+    },
+    {
+      name: 'two tokens',
+      form: 'token=a&token=b',
+      authorization: APP,
+      status: 400,
+      error: 'invalid_request',
+    },
+    {
+      name: 'no client',
+      form: { token: 'x' },
+      authorization: null,
+      status: 401,
+      error: 'invalid_client',
+    },
+    {
+      name: 'a wrong secret',
+      form: { token: 'x' },
+      authorization: basic('app', 'nope'),
+      status: 401,
+      error: 'invalid_client',
+    },
+    {
+      name: 'a user that is no client',
+      form: { token: 'x' },
+      authorization: basic('notclient', 'pw'),
+      status: 401,
+      error: 'invalid_client',
+    },
+  ])('$name: $error', async ({ form, authorization, status, error }) => {
+    const answer = await open().oauth2.revoke(formRequest(form, authorization))
+    expect([answer.status, bodyOf(answer).error]).toEqual([status, error])
+    expect(headersOf(answer).get('cache-control')).toBe('no-store')
+  })
+
+  it('JSON and a token in the query: invalid_request', async () => {
+    const { revoke: handler } = open().oauth2
+    const json = { 'content-type': 'application/json', authorization: APP }
+    for (const request of [
+      formRequest('{"token":"x"}', APP, { headers: json }),
+      formRequest('', APP, { query: 'token=x' }),
+    ])
+      expect(bodyOf(await handler(request)).error).toBe('invalid_request')
+  })
+
+  it('503 while the shared state is away: the client must try again (RFC 7009 §2.2.1)', async () => {
+    const room = open({
+      shared: (state) =>
+        Object.assign(Object.create(state) as typeof state, {
+          revoke: () => Promise.reject(new SharedStateAway('away')),
+          read: (key: string) => state.read(key),
+          replace: state.replace.bind(state),
+          increment: state.increment.bind(state),
+          isRevoked: (key: string) => state.isRevoked(key),
+        }),
+    })
+    const { refresh_token: token, access_token: jwt } = await logIn(room)
+    for (const each of [token, jwt]) {
+      const answer = await revoke(room, each)
+      expect([answer.status, bodyOf(answer).error]).toEqual([503, 'temporarily_unavailable'])
+      expect(headersOf(answer).get('retry-after')).toBe('5')
+    }
+  })
+})
