@@ -1,0 +1,195 @@
+// Thousands of streams of events, among them clients that leave without a word and clients that do not read: the
+// gateway's memory stays where it is, and all end in order when it stops.
+
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { type Inspector, openInspector } from '../bench/inspector.ts'
+import { openEventClient, type EventClient } from '../dataplane/http/event-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { addressOf } from '../support/raw-client.ts'
+import { openRawPeer, type RawPeer } from '../support/raw-wamp-peer.ts'
+import { routerAvailability } from '../support/routers/recipe.ts'
+import { OPEN_REALM } from '../support/routers/router-config.ts'
+import { prepareSuite, START_MS } from '../support/routers/router-under-test.ts'
+import { publish } from '../support/wamp-peer.ts'
+import { post } from './gateway-client.ts'
+import { residentBytes } from './resident-bytes.ts'
+import { affordableClients } from './wamp/many-clients.ts'
+import { measured } from './wamp/measured.ts'
+import { openTailClients, type TailClient } from './wamp/tail-client.ts'
+import { follows } from './wamp/wamp-operations.ts'
+
+const MIB = 1024 * 1024
+const STREAMS = affordableClients(2000)
+const URI = 'com.example.memory'
+
+const suite = await prepareSuite(routerAvailability('nexus').available ? 'nexus' : 'embedded', {
+  config: { out_queue_size: 1000 },
+})
+
+let gateway: GatewayProcess
+let inspector: Inspector
+let publisher: RawPeer
+/** Nothing is ever published to it. */
+let quiet: EventClient
+
+beforeAll(async () => {
+  await suite.start()
+  const { ws, rawsocket } = suite.running()
+  const inspectorPort = await freePort()
+  gateway = await startGateway({
+    env: { NODE_OPTIONS: `--inspect-port=127.0.0.1:${inspectorPort}` },
+  })
+  inspector = await openInspector(gateway.pid, inspectorPort)
+  await post(gateway, '/realms', { uri: OPEN_REALM, router: { url: ws } })
+  await post(gateway, '/api_specs', {
+    ...{ id: 'memory', host: '_', realm_uri: OPEN_REALM },
+    versions: {
+      v1: {
+        base_path: '/memory',
+        pool_size: STREAMS,
+        paths: Object.fromEntries(
+          ['many', 'large', 'quiet'].map((name) => [
+            `/${name}`,
+            { get: follows(`${URI}.${name}`) },
+          ]),
+        ),
+      },
+    },
+  })
+  await eventually(async () => {
+    const { text } = await request(`${gateway.management}/realms/${OPEN_REALM}`)
+    if (!text.includes('"open"')) throw new Error(`not open: ${text}`)
+  })
+  publisher = await openRawPeer({ url: rawsocket, realm: OPEN_REALM })
+  quiet = await openEventClient(addressOf(gateway.public), {
+    path: '/memory/quiet',
+    headers: { accept: 'text/event-stream' },
+  })
+}, START_MS)
+
+afterAll(async () => {
+  inspector[Symbol.dispose]()
+  publisher.close()
+  await quiet[Symbol.asyncDispose]()
+  await gateway[Symbol.asyncDispose]()
+  await suite.stop()
+}, START_MS)
+
+const metric = async (name: string): Promise<number> => {
+  const { text } = await request(`${gateway.management}/metrics`)
+  // A counter that has counted nothing is not there.
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0)
+}
+
+const open = (name: string, count: number): Promise<TailClient[]> =>
+  openTailClients(`${gateway.public}/memory/${name}`, count)
+
+/** The last event reaches everybody that reads. */
+const tellAll = async (clients: readonly TailClient[], mark: string): Promise<void> => {
+  for (let n = 0; n < 20; n += 1)
+    await publish(publisher, `${URI}.many`, { args: ['x'.repeat(200), n] })
+  await publish(publisher, `${URI}.many`, { args: [mark] })
+  await eventually(
+    () => {
+      const lacking = clients.filter(({ tail }) => !tail.includes(`["${mark}"]`))
+      if (lacking.length > 0) throw new Error(`${lacking.length} clients lack ${mark}`)
+    },
+    { withinMs: 20_000 },
+  )
+}
+
+const untilStreams = (wanted: number): Promise<void> =>
+  eventually(
+    async () => {
+      const count = await metric('svc_gateway_event_streams')
+      if (count !== wanted) throw new Error(`${count} streams are open, not ${wanted}`)
+    },
+    { withinMs: 10_000 },
+  )
+
+it(`memory stays flat with ${STREAMS} streams that come and go`, async () => {
+  let clients = await open('many', STREAMS)
+  /** MiB of heap that are left after a collection. */
+  const round = async (n: number): Promise<number> => {
+    // Half of them vanish in the middle of events, others come.
+    const vanishing = clients.slice(0, STREAMS / 2)
+    const telling = publish(publisher, `${URI}.many`, { args: ['on its way'] })
+    for (const { socket } of vanishing) socket.resetAndDestroy()
+    await telling
+    clients = [...clients.slice(STREAMS / 2), ...(await open('many', STREAMS / 2))]
+    await untilStreams(STREAMS + 1)
+    await tellAll(clients, `round ${n}`)
+    return inspector.collect()
+  }
+  await round(0)
+  const before = await round(1)
+  let after = before
+  for (let n = 2; n <= 6; n += 1) after = await round(n)
+  const resident = Math.round((await residentBytes(gateway.pid)) / MIB)
+  process.stderr.write(
+    `measured: heap with ${STREAMS} streams ${before.toFixed(1)} MiB after warm-up, ` +
+      `${after.toFixed(1)} MiB after 5 more rounds, ${resident} MiB resident\n`,
+  )
+  expect(after - before).toBeLessThan(8)
+  expect(resident).toBeLessThan(500)
+  for (const { socket } of clients) socket.destroy()
+  await untilStreams(1)
+}, 120_000)
+
+it('clients that never read are cut off and counted, the others get everything', async () => {
+  const slow = await open('large', 20)
+  for (const client of slow) client.stall()
+  const reading = await open('large', 5)
+  const before = await residentBytes(gateway.pid)
+  let peak = before
+  const large = 'x'.repeat(64 * 1024)
+  let sent = 0
+  // What the kernel takes differs from machine to machine: 64 MB are beyond it anywhere.
+  while (sent < 1000 && (await metric('svc_gateway_event_streams_cut_off_total')) < slow.length) {
+    for (let n = 0; n < 10; n += 1)
+      await publish(publisher, `${URI}.large`, { args: [large, (sent += 1)] })
+    peak = Math.max(peak, await residentBytes(gateway.pid))
+  }
+  expect(await metric('svc_gateway_event_streams_cut_off_total')).toBe(slow.length)
+  await eventually(() => {
+    const lacking = reading.filter(({ tail }) => !tail.includes(`",${sent}]`))
+    if (lacking.length > 0) throw new Error(`${lacking.length} clients lack event ${sent}`)
+  })
+  process.stderr.write(
+    `measured: ${slow.length} clients that do not read were cut off after ${sent} events of ` +
+      `64 KiB, at most ${Math.round((peak - before) / MIB)} MiB more\n`,
+  )
+  expect(peak - before).toBeLessThan(300 * MIB)
+  await untilStreams(reading.length + 1)
+  for (const { socket } of [...slow, ...reading]) socket.destroy()
+  await untilStreams(1)
+}, 60_000)
+
+it('a stream without events has its heartbeat', async () => {
+  await eventually(
+    () => {
+      expect(quiet.body).toMatch(/(^|\n\n):\n\n/)
+    },
+    { withinMs: 20_000 },
+  )
+  expect(quiet.isClosed).toBe(false)
+}, 30_000)
+
+it(`SIGTERM ends ${STREAMS} streams in order`, async () => {
+  const clients = await open('many', STREAMS)
+  // It would wait for its debugger.
+  inspector[Symbol.dispose]()
+  const sinceMs = performance.now()
+  gateway.signal('SIGTERM')
+  const { code } = await gateway.exited
+  measured(suite.name, `a gateway with ${STREAMS} streams stopped`, performance.now() - sinceMs)
+  expect(code).toBe(0)
+  await eventually(() => {
+    expect(clients.filter(({ isClosed }) => !isClosed)).toHaveLength(0)
+  })
+  expect(clients.filter(({ isWhole }) => !isWhole)).toHaveLength(0)
+  expect(quiet.received?.isWhole).toBe(true)
+}, 60_000)
