@@ -5,12 +5,19 @@ import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { HeldName } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { ListenerName } from './listeners.ts'
+import type { SecretRings } from './security-state.ts'
+import type { RevokedEntry, SharedCall, SharedReply } from './shared/relayed-state.ts'
 import type { ServingChange } from './store/serving.ts'
 import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
 
 /** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
 export type ToWorker =
-  | { readonly kind: 'start'; readonly task: number; readonly settings: GatewaySettings }
+  | {
+      readonly kind: 'start'
+      readonly task: number
+      readonly settings: GatewaySettings
+      readonly rings: SecretRings
+    }
   | { readonly kind: 'apply'; readonly task: number; readonly change: ServingChange }
   | { readonly kind: 'listen'; readonly task: number; readonly at: Addresses }
   | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
@@ -18,6 +25,10 @@ export type ToWorker =
   | { readonly kind: 'measure'; readonly task: number }
   /** Likewise, answered by `released`: does this worker hold it? Then it lets go. */
   | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
+  /** Out of turn, answered by `known`: nobody may be told of a revocation before every worker knows it. */
+  | { readonly kind: 'revoked'; readonly task: number; readonly entries: readonly RevokedEntry[] }
+  /** Answers the worker's own `shared`. */
+  | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
   /** Answers the worker's own `release`. */
   | { readonly kind: 'released'; readonly ask: number; readonly found: boolean }
   | { readonly kind: 'drain' | 'close' | 'abort' }
@@ -33,6 +44,9 @@ export type ToPrimary =
     }
   | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
   | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
+  | { readonly kind: 'known'; readonly task: number }
+  /** An operation on what all workers share; answered by `shared` with the same `ask`. */
+  | { readonly kind: 'shared'; readonly ask: number; readonly call: SharedCall }
   /** Unasked: the sessions with routers, or what is held for callbacks, are different now. */
   | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
   /** Does another worker hold it? Answered by `released` with the same `ask`. */

@@ -3,6 +3,7 @@
 
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { HeldName } from './bridge-board.ts'
+import type { RevokedEntry } from './shared/relayed-state.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
 
 /** The parts of `cluster.Worker` that are used. */
@@ -60,6 +61,12 @@ export class ClusterPeer {
   async release(name: HeldName, timeoutMs: number): Promise<boolean> {
     const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'released' && reply.found
+  }
+
+  /** Out of turn; resolves also when no answer comes in time. */
+  async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
+    if (entries.length === 0) return
+    await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
   }
 
   tell(kind: 'drain' | 'close' | 'abort'): void {

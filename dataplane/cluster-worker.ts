@@ -7,7 +7,10 @@ import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
 import type { GatewaySettings } from './config.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import { exportMetrics, type ServingParts } from './plane.ts'
+import type { SecretRings } from './security-state.ts'
+import { createRelayedState, type RelayedState } from './shared/relayed-state.ts'
 import { StartError } from './start-error.ts'
+import { askPrimary, type PrimaryLine } from './cluster-questions.ts'
 
 /** The parts of `process` that a worker needs. */
 export interface WorkerChannel {
@@ -18,79 +21,139 @@ export interface WorkerChannel {
 
 export interface WorkerOptions {
   readonly channel: WorkerChannel
-  /** Called once, with the settings of the primary. */
+  /** Called once, with what the primary has. */
   readonly create: (
     settings: GatewaySettings,
-    peers: BridgePeers,
+    home: WorkerHome,
   ) => Promise<{ parts: ServingParts; log: Log }>
   readonly exit: (code: number) => void
 }
 
+/** What a worker has of its primary. */
+export interface WorkerHome {
+  readonly peers: BridgePeers
+  readonly shared: RelayedState
+  readonly rings: SecretRings
+}
+
 /** Returns at once; the worker lives on its channel. */
-export const runWorker = ({ channel, create, exit }: WorkerOptions): void => {
-  let running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
-  let listeners: Listeners | undefined
-  let closing = false
-  let turn = Promise.resolve()
-  const peers = createPeers(channel)
-
-  const perform = async (message: ToWorker): Promise<Addresses | undefined> => {
-    if (message.kind === 'start') {
-      running = { ...(await create(message.settings, peers)), settings: message.settings }
-      return undefined
-    }
-    if (running === undefined) throw new Error('the worker has not started yet')
-    if (message.kind === 'apply') await running.parts.serving.apply(message.change)
-    if (message.kind === 'announce') running.parts.announce?.(message.urls)
-    if (message.kind !== 'listen') return undefined
-    listeners = await openListeners({
-      settings: withAddresses(running.settings, message.at),
-      log: running.log,
-      publicHandlers: running.parts.publicHandlers,
-      isWorker: true,
-    })
-    return listeners.addresses()
-  }
-
-  const close = async (): Promise<void> => {
-    if (closing) return
-    closing = true
-    running?.parts.endStreams()
-    await listeners?.close()
-    await running?.parts.close()
-    exit(0)
-  }
-
-  const measure = async (task: number): Promise<void> => {
-    channel.send?.({
-      kind: 'metrics',
-      task,
-      state: running === undefined ? [] : await exportMetrics(running.parts, listeners),
-    })
-  }
-
-  const release = async (task: number, name: HeldName): Promise<void> => {
-    const found = (await running?.parts.releaseHere(name)) ?? false
-    channel.send?.({ kind: 'released', task, found })
-  }
-
+export const runWorker = (options: WorkerOptions): void => {
+  const { channel, exit } = options
+  const worker = new Worker(options)
   channel.on('message', (message) => {
-    if (message.kind === 'release') void release(message.task, message.name)
-    else if (message.kind === 'released') peers.answer(message.ask, message.found)
-    else if ('task' in message && message.kind !== 'measure') {
-      turn = turn.then(() => answer(channel, message.task, () => perform(message)))
-    } else if (message.kind === 'measure') void measure(message.task)
-    else if (message.kind === 'drain') listeners?.beginDraining()
-    else if (message.kind === 'close') void close()
-    else listeners?.abort()
+    worker.receive(message)
   })
   // Nobody could tell us of changes any more, nor replace us.
   channel.on('disconnect', () => {
-    if (!closing) exit(1)
+    if (!worker.isClosing) exit(1)
   })
   // A terminal sends its signals to the whole group: the primary says what to do.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2'] as const)
     channel.on(signal, () => undefined)
+}
+
+type Told<K extends ToWorker['kind']> = Extract<ToWorker, { readonly kind: K }>
+
+type AtOnce = Exclude<ToWorker['kind'], 'start' | 'apply' | 'listen' | 'announce'>
+
+class Worker {
+  isClosing = false
+  readonly #options: WorkerOptions
+  readonly #primary: PrimaryLine
+  readonly #shared: RelayedState
+  #running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
+  #listeners: Listeners | undefined
+  #turn = Promise.resolve()
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    this.#primary = askPrimary((message) => options.channel.send?.(message))
+    this.#shared = createRelayedState((call) => this.#primary.share(call), Date.now)
+  }
+
+  receive(message: ToWorker): void {
+    const handle = this.#atOnce[message.kind as AtOnce] as ((message: ToWorker) => void) | undefined
+    if (handle !== undefined) handle(message)
+    else if ('task' in message) {
+      this.#turn = this.#turn.then(() =>
+        answer(this.#options.channel, message.task, () => this.#perform(message)),
+      )
+    }
+  }
+
+  /** What does not wait for the tasks before it. */
+  readonly #atOnce: { readonly [K in AtOnce]: (message: Told<K>) => void } = {
+    measure: ({ task }) => {
+      void this.#measure(task)
+    },
+    release: ({ task, name }) => {
+      void this.#release(task, name)
+    },
+    released: (message) => {
+      this.#primary.answer(message)
+    },
+    shared: (message) => {
+      this.#primary.answer(message)
+    },
+    revoked: ({ task, entries }) => {
+      this.#shared.addRevoked(entries)
+      this.#send({ kind: 'known', task })
+    },
+    drain: () => {
+      this.#listeners?.beginDraining()
+    },
+    close: () => {
+      void this.#close()
+    },
+    abort: () => {
+      this.#listeners?.abort()
+    },
+  }
+
+  async #perform(message: ToWorker): Promise<Addresses | undefined> {
+    if (message.kind === 'start') {
+      const { settings, rings } = message
+      const home = { peers: this.#primary, shared: this.#shared, rings }
+      this.#running = { ...(await this.#options.create(settings, home)), settings }
+      return undefined
+    }
+    if (this.#running === undefined) throw new Error('the worker has not started yet')
+    const { parts, log, settings } = this.#running
+    if (message.kind === 'apply') await parts.serving.apply(message.change)
+    if (message.kind === 'announce') parts.announce?.(message.urls)
+    if (message.kind !== 'listen') return undefined
+    this.#listeners = await openListeners({
+      settings: withAddresses(settings, message.at),
+      log,
+      publicHandlers: parts.publicHandlers,
+      isWorker: true,
+    })
+    return this.#listeners.addresses()
+  }
+
+  async #close(): Promise<void> {
+    if (this.isClosing) return
+    this.isClosing = true
+    this.#running?.parts.endStreams()
+    await this.#listeners?.close()
+    await this.#running?.parts.close()
+    this.#options.exit(0)
+  }
+
+  async #measure(task: number): Promise<void> {
+    const state =
+      this.#running === undefined ? [] : await exportMetrics(this.#running.parts, this.#listeners)
+    this.#send({ kind: 'metrics', task, state })
+  }
+
+  async #release(task: number, name: HeldName): Promise<void> {
+    const found = (await this.#running?.parts.releaseHere(name)) ?? false
+    this.#send({ kind: 'released', task, found })
+  }
+
+  #send(message: ToPrimary): void {
+    this.#options.channel.send?.(message)
+  }
 }
 
 const answer = async (
@@ -104,28 +167,6 @@ const answer = async (
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     channel.send?.({ kind: 'failed', task, message, isStartError: error instanceof StartError })
-  }
-}
-
-/** A question that its primary leaves open: the primary is gone, and so are we soon. */
-const createPeers = (
-  channel: WorkerChannel,
-): BridgePeers & { answer(ask: number, found: boolean): void } => {
-  const asked = new Map<number, (found: boolean) => void>()
-  let next = 1
-  return {
-    statusChanged: (status) => {
-      channel.send?.({ kind: 'bridge', status })
-    },
-    releaseElsewhere: (name) =>
-      new Promise((resolve) => {
-        asked.set(next, resolve)
-        channel.send?.({ kind: 'release', ask: next++, name })
-      }),
-    answer: (ask, found) => {
-      asked.get(ask)?.(found)
-      asked.delete(ask)
-    },
   }
 }
 

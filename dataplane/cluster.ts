@@ -5,13 +5,15 @@ import cluster from 'node:cluster'
 import type { Log } from '../telemetry/log.ts'
 import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
 import { removeStaleSocket, urlOf } from './bind.ts'
-import type { BridgeBoard, HeldName } from './bridge-board.ts'
+import type { BridgeBoard } from './bridge-board.ts'
 import type { Addresses, ToPrimary } from './cluster-message.ts'
+import { answerWorker } from './cluster-questions.ts'
 import { ClusterPeer, type TaskOutcome, type WorkerProcess } from './cluster-peer.ts'
 import type { GatewaySettings } from './config.ts'
 import { createHeldContent, type HeldContent } from './held-content.ts'
 import type { ListenerName } from './listeners.ts'
 import type { Plane } from './plane.ts'
+import type { SecurityState } from './security-state.ts'
 import { StartError } from './start-error.ts'
 import type { ServingChange } from './store/serving.ts'
 
@@ -21,6 +23,8 @@ export interface ClusterOptions {
   readonly log: Log
   /** Takes what the workers say of their bridges. */
   readonly board: BridgeBoard
+  /** What all workers share, and the keys they need. */
+  readonly security: SecurityState
   /** A worker was lost and is replaced. */
   readonly onRestart?: () => void
   /** Starts a worker; node:cluster's own if left out. */
@@ -70,8 +74,6 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
 
 const TASK_TIMEOUT_MS = 30_000
 const MEASURE_TIMEOUT_MS = 1000
-/** A router may take its time to let go of a registration. */
-const RELEASE_TIMEOUT_MS = 10_000
 /** A worker that lived this long has not failed at its start. */
 const STABLE_MS = 30_000
 const FIRST_RESTART_MS = 100
@@ -178,7 +180,7 @@ class Primary {
 
   /** Resolves when the worker serves all that is held, or will never. */
   #startWorker(): Promise<TaskOutcome> {
-    const { settings, taskTimeoutMs = TASK_TIMEOUT_MS, fork = forkWorker } = this.#options
+    const { settings, security, taskTimeoutMs = TASK_TIMEOUT_MS, fork = forkWorker } = this.#options
     const worker = fork()
     const peer = new ClusterPeer(worker, taskTimeoutMs)
     const startedAt = performance.now()
@@ -190,7 +192,8 @@ class Primary {
       this.#receive(peer, message)
     })
     // Queued in one go: whatever is applied from here on comes after what is held now.
-    void peer.perform({ kind: 'start', settings })
+    void peer.perform({ kind: 'start', settings, rings: security.rings })
+    void peer.tellRevoked(security.revoked(), taskTimeoutMs)
     void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)
@@ -198,15 +201,9 @@ class Primary {
 
   #receive(peer: ClusterPeer, message: ToPrimary): void {
     if (message.kind === 'bridge') this.#options.board.write(peer.worker.id, message.status)
-    else if (message.kind === 'release') void this.#release(peer, message.ask, message.name)
+    else if ('ask' in message)
+      void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)
-  }
-
-  /** Of the workers but the one that asks. */
-  async #release(from: ClusterPeer, ask: number, name: HeldName): Promise<void> {
-    const others = [...this.peers.values()].filter((peer) => peer !== from)
-    const found = await Promise.all(others.map((peer) => peer.release(name, RELEASE_TIMEOUT_MS)))
-    if (!from.isGone) from.worker.send({ kind: 'released', ask, found: found.includes(true) })
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskOutcome> {

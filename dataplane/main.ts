@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
 import { readVersion } from '../telemetry/version.ts'
-import { BridgeBoard, type BridgePeers, peersOfOne } from './bridge-board.ts'
+import { BridgeBoard, peersOfOne } from './bridge-board.ts'
+import { openSecurityState } from './security-state.ts'
 import { type ClusterOptions, isClusterWorker, startCluster } from './cluster.ts'
 import { countProcesses } from './cluster-size.ts'
 import { runWorker } from './cluster-worker.ts'
@@ -15,15 +16,15 @@ import { runDrainCommand, writePidFile } from './drain-command.ts'
 import { createMeasurements, type GatewayMetrics } from './metrics.ts'
 import { type Plane, serveHere } from './plane.ts'
 import { hashPassword } from './security/hash-password.ts'
-import { createServingParts, type ServingProcess } from './serving-parts.ts'
+import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { StartError } from './start-error.ts'
 
-const createParts = (settings: GatewaySettings, log: Log, peers: BridgePeers): ServingProcess =>
+const createParts = (settings: GatewaySettings, log: Log, home: ServingHome): ServingProcess =>
   createServingParts({
     settings,
     log,
-    peers,
+    home,
     writeLines: (lines) => process.stdout.write(lines),
   })
 
@@ -31,11 +32,13 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
   const processes = countProcesses(settings.processes)
   const board = new BridgeBoard()
-  const parts = processes === 1 ? createParts(settings, log, peersOfOne(board)) : undefined
+  const security = await openSecurityState(settings, log)
+  const home = { ...security, peers: peersOfOne(board) }
+  const parts = processes === 1 ? createParts(settings, log, home) : undefined
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
-      ? startWorkers({ processes, settings, log, board }, metrics)
+      ? startWorkers({ processes, settings, log, board, security }, metrics)
       : serveHere(parts, settings, log)
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({ settings, log, plane, board, metrics, isOwnMetricsApart })
@@ -54,6 +57,7 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
     },
     finish: async () => {
       await control.close()
+      await security.shared.close()
       removePidFile()
     },
     log,
@@ -113,9 +117,9 @@ const runCommand = async (command: string, settings: GatewaySettings): Promise<v
 if (isClusterWorker()) {
   runWorker({
     channel: process,
-    create: (settings, peers) => {
+    create: (settings, home) => {
       const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-      return Promise.resolve({ parts: createParts(settings, log, peers), log })
+      return Promise.resolve({ parts: createParts(settings, log, home), log })
     },
     exit: (code) => process.exit(code),
   })

@@ -16,6 +16,8 @@ import type { ServedVersion } from './served.ts'
 import { createServingHttp } from './serving-http.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
+import type { SecretRings } from './security-state.ts'
+import type { SharedState } from './shared/shared-state.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import type { SocketEndpoint } from './upstream/guard.ts'
@@ -28,8 +30,15 @@ export interface ServingEnvironment {
   readonly log: Log
   /** Takes access-log lines. */
   readonly writeLines: (lines: string) => void
-  /** The other serving processes of this gateway. */
+  readonly home: ServingHome
+}
+
+/** What a serving process has of the gateway that it is one of. */
+export interface ServingHome {
+  /** The other serving processes. */
   readonly peers: BridgePeers
+  readonly shared: SharedState
+  readonly rings: SecretRings
 }
 
 export interface ServingProcess extends ServingParts {
@@ -49,7 +58,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     upstream,
     metrics,
     log,
-    peers: environment.peers,
+    peers: environment.home.peers,
     extraCa,
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())

@@ -21,8 +21,6 @@ export interface MemoryStateOptions {
   readonly journal?: Journal
   /** What the journal held at the start. */
   readonly restored?: readonly JournalEntry[]
-  /** Told of every new revocation before `revoke` resolves: to spread it. */
-  readonly onRevoked?: (key: string, untilUnixSeconds: number) => Promise<void>
 }
 
 export interface MemoryState extends SharedState {
@@ -98,10 +96,7 @@ class InMemory implements MemoryState {
 
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
     if (!this.#add(key, untilUnixSeconds)) return
-    await Promise.all([
-      this.#options.journal?.append({ kind: 'revoked', key, until: untilUnixSeconds }),
-      this.#options.onRevoked?.(key, untilUnixSeconds),
-    ])
+    await this.#options.journal?.append({ kind: 'revoked', key, until: untilUnixSeconds })
   }
 
   isRevoked(key: string): boolean {

@@ -15,6 +15,7 @@ import { createLog } from '../../telemetry/log.ts'
 import type { MetricsState } from '../../telemetry/metrics-state.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
+import { securityState } from '../support/serving-home.ts'
 
 const settingsOf = (...argv: readonly string[]): GatewaySettings => {
   const parsed = readGatewaySettings(['--public', '127.0.0.1:0', ...argv], {})
@@ -123,6 +124,7 @@ const prepare = (
   const lines: string[] = []
   let restarts = 0
   const board = new BridgeBoard()
+  const security = securityState()
   const cluster = startCluster({
     processes,
     settings: settingsOf(...argv),
@@ -132,6 +134,7 @@ const prepare = (
       destination: { write: (line) => lines.push(line) },
     }),
     board,
+    security,
     onRestart: () => restarts++,
     fork: () => {
       const worker = new FakeWorker(workers.length + 1, answers[workers.length] ?? obedient)
@@ -458,7 +461,7 @@ describe('a worker', () => {
         },
       },
     })
-    worker.tell({ kind: 'start', task: 1, settings: settingsOf() })
+    worker.tell({ kind: 'start', task: 1, settings: settingsOf(), rings: securityState().rings })
     worker.tell({ kind: 'announce', task: 2, urls: ['http://own'] })
     worker.tell({ kind: 'apply', task: 3, change: put('a') })
     worker.tell({ kind: 'listen', task: 4, at: {} })
@@ -568,14 +571,19 @@ describe('what bridges say across processes', () => {
         send: (message) => sent.push(message),
         on: (event: string, listener: (message: ToWorker) => void) => channel.on(event, listener),
       },
-      create: (_settings, peers) => {
+      create: (_settings, { peers }) => {
         ask = (held) => peers.releaseElsewhere(held)
         peers.statusChanged(status)
         return Promise.reject(new Error('enough'))
       },
       exit: () => undefined,
     })
-    channel.emit('message', { kind: 'start', task: 1, settings: settingsOf() })
+    channel.emit('message', {
+      kind: 'start',
+      task: 1,
+      settings: settingsOf(),
+      rings: securityState().rings,
+    })
     await eventually(() => {
       expect(sent).toContainEqual({ kind: 'bridge', status })
     })
@@ -586,6 +594,44 @@ describe('what bridges say across processes', () => {
     expect(await answer).toBe(true)
   })
 
+  it('shares one state: a revocation is known everywhere before anybody is told', async () => {
+    const { cluster, workers } = prepare(3)
+    await cluster.listen()
+    const until = Math.floor(Date.now() / 1000) + 60
+    const call = { kind: 'revoke', key: 'ticket:1', untilUnixSeconds: until } as const
+    workers[0]?.say({ kind: 'shared', ask: 9, call })
+    await eventually(() => {
+      expect(workers[0]?.received).toContainEqual(
+        expect.objectContaining({ kind: 'shared', ask: 9, reply: { ok: true, value: undefined } }),
+      )
+    })
+    const entries = [['ticket:1', until]]
+    for (const worker of workers.slice(1))
+      expect(worker.received).toContainEqual(expect.objectContaining({ kind: 'revoked', entries }))
+    expect(workers[0]?.kinds()).not.toContain('revoked')
+    workers[1]?.say({ kind: 'shared', ask: 1, call: { kind: 'takeOnce', key: 'a', ttlSeconds: 5 } })
+    workers[2]?.say({ kind: 'shared', ask: 1, call: { kind: 'takeOnce', key: 'a', ttlSeconds: 5 } })
+    const answers = (): unknown[] =>
+      [workers[1], workers[2]].flatMap((worker) =>
+        (worker?.received ?? []).flatMap((message) =>
+          message.kind === 'shared' ? [message.reply] : [],
+        ),
+      )
+    await eventually(() => {
+      expect(answers()).toHaveLength(2)
+    })
+    expect(answers()).toContainEqual({ ok: true, value: true })
+    expect(answers()).toContainEqual({ ok: true, value: false })
+    // A worker that starts later is told what it missed.
+    workers[0]?.die()
+    await eventually(() => {
+      expect(workers[3]?.received).toContainEqual(
+        expect.objectContaining({ kind: 'revoked', entries }),
+      )
+    })
+    await cluster.close()
+  })
+
   it('releases what the worker holds when the primary asks', async () => {
     const names: HeldName[] = []
     const worker = startWorker({
@@ -593,7 +639,7 @@ describe('what bridges say across processes', () => {
     })
     worker.tell({ kind: 'release', task: 3, name })
     expect(await worker.answerTo(3)).toEqual({ kind: 'released', task: 3, found: false })
-    worker.tell({ kind: 'start', task: 1, settings: settingsOf() })
+    worker.tell({ kind: 'start', task: 1, settings: settingsOf(), rings: securityState().rings })
     await worker.answerTo(1)
     worker.tell({ kind: 'release', task: 4, name })
     expect(await worker.answerTo(4)).toEqual({ kind: 'released', task: 4, found: true })

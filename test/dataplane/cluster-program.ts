@@ -12,6 +12,7 @@ import { createShutdown, stopOnSignals } from '../../dataplane/shutdown.ts'
 import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { renderMetrics } from '../../telemetry/metrics-state.ts'
+import { securityState } from '../support/serving-home.ts'
 
 const log = createLog({ level: 'silent', name: 'cluster-program' })
 
@@ -87,6 +88,7 @@ const runPrimary = async (): Promise<void> => {
     settings,
     log,
     board: new BridgeBoard(),
+    security: securityState(),
     taskTimeoutMs: 3000,
   })
   await obey(cluster, { put: { first: 'before anybody listened' } })

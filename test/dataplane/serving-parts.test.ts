@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { BridgeBoard, peersOfOne } from '../../dataplane/bridge-board.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { createPlainServer } from '../../dataplane/http-server.ts'
 import { createServingParts, type ServingProcess } from '../../dataplane/serving-parts.ts'
@@ -16,6 +15,7 @@ import { createLog } from '../../telemetry/log.ts'
 import { renderMetrics } from '../../telemetry/metrics-state.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { request } from '../support/http-request.ts'
+import { servingHome } from '../support/serving-home.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { answers, apiOf } from './http/served-gateway.ts'
 
@@ -48,7 +48,7 @@ const start = async (...argv: readonly string[]): Promise<string> => {
     settings,
     log,
     writeLines: (text) => lines.push(text),
-    peers: peersOfOne(new BridgeBoard()),
+    home: servingHome(),
   })
   return listen(createPlainServer(settings, parts.publicHandlers('http')))
 }
@@ -143,7 +143,7 @@ describe('createServingParts', () => {
         settings: settingsOf('--upstream-ca', gone),
         log,
         writeLines: () => undefined,
-        peers: peersOfOne(new BridgeBoard()),
+        home: servingHome(),
       }),
     ).toThrow(StartError)
   })

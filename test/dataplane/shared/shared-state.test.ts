@@ -2,7 +2,12 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { openJournal } from '../../../dataplane/shared/journal.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import { createRedisState } from '../../../dataplane/shared/redis-state.ts'
-import { answerCall, createRelayedState } from '../../../dataplane/shared/relayed-state.ts'
+import {
+  answerCall,
+  createRelayedState,
+  type SharedCall,
+  type SharedReply,
+} from '../../../dataplane/shared/relayed-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { hasRedis, startRedis } from '../../support/redis-server.ts'
@@ -23,14 +28,13 @@ const inMemory = (): Promise<Pair> => {
 
 const throughPrimary = (): Promise<Pair> => {
   const workers: ReturnType<typeof createRelayedState>[] = []
-  const primary = createMemoryState({
-    now: Date.now,
-    onRevoked: (key, until) => {
-      for (const worker of workers) worker.addRevoked([[key, until]])
-      return Promise.resolve()
-    },
-  })
-  const worker = () => createRelayedState((call) => answerCall(primary, call), Date.now)
+  const primary = createMemoryState({ now: Date.now })
+  const ask = (call: SharedCall): Promise<SharedReply> => {
+    if (call.kind === 'revoke')
+      for (const worker of workers) worker.addRevoked([[call.key, call.untilUnixSeconds]])
+    return answerCall(primary, call)
+  }
+  const worker = () => createRelayedState(ask, Date.now)
   const [here, there] = [worker(), worker()]
   workers.push(here, there)
   const end = async (): Promise<void> => {

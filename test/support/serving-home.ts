@@ -1,0 +1,19 @@
+// What a serving process or a cluster of them is given, made afresh: keys, a shared state in memory, no peers.
+
+import { randomBytes } from 'node:crypto'
+import { BridgeBoard, peersOfOne } from '../../dataplane/bridge-board.ts'
+import { createKeyRing } from '../../dataplane/security/key-ring.ts'
+import type { SecurityState } from '../../dataplane/security-state.ts'
+import type { ServingHome } from '../../dataplane/serving-parts.ts'
+import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
+
+export const securityState = (): SecurityState => {
+  const shared = createMemoryState({ now: Date.now })
+  const rings = { signing: createKeyRing(randomBytes), oidcState: createKeyRing(randomBytes) }
+  return { rings, shared, revoked: () => shared.revoked() }
+}
+
+export const servingHome = (board = new BridgeBoard()): ServingHome => ({
+  ...securityState(),
+  peers: peersOfOne(board),
+})
