@@ -1,0 +1,111 @@
+// Clients, users and a key in, the configuration of oidc-provider out: code flow with PKCE, claims in the ID token,
+// no questions but for the name, logging out here and at the clients.
+
+import { randomBytes, type KeyObject } from 'node:crypto'
+import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider'
+import { claimsOf, type IdpUser } from './accounts.ts'
+import type { IdpClient } from './idp.ts'
+import { createMemoryAdapter } from './memory-adapter.ts'
+import { errorPage, logoutPage, loggedOutPage } from './pages.ts'
+
+export interface ConfigurationOptions {
+  readonly clients: readonly IdpClient[]
+  readonly users: readonly IdpUser[]
+  readonly signingKey: KeyObject
+}
+
+export const INTERACTION_PATH = '/interaction/'
+
+export const configure = ({ clients, users, signingKey }: ConfigurationOptions): Configuration => ({
+  adapter: createMemoryAdapter(),
+  clients: clients.map(toMetadata),
+  jwks: { keys: [{ ...(signingKey.export({ format: 'jwk' }) as JWK), use: 'sig', alg: 'RS256' }] },
+  // Cookies know no ports: names that no other service on this host uses.
+  cookies: {
+    keys: [randomBytes(32).toString('base64url')],
+    names: { session: 'idp_session', interaction: 'idp_interaction', resume: 'idp_resume' },
+  },
+  findAccount: (_context, id) => {
+    const user = users.find(({ sub }) => sub === id)
+    return user && { accountId: user.sub, claims: () => claimsOf(user) }
+  },
+  claims: {
+    openid: ['sub', 'preferred_username', 'roles', ...extraClaims(users)],
+    profile: ['name'],
+    email: ['email', 'email_verified'],
+  },
+  conformIdTokenClaims: false,
+  responseTypes: ['code'],
+  pkce: { required: () => true },
+  loadExistingGrant: grantAll,
+  interactions: { url: (_context, { uid }) => `${INTERACTION_PATH}${uid}` },
+  features: {
+    devInteractions: { enabled: false },
+    backchannelLogout: { enabled: true },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource: (context, form) => {
+        context.body = logoutPage(form)
+      },
+      postLogoutSuccessSource: (context) => {
+        context.body = loggedOutPage()
+      },
+    },
+  },
+  renderError: (context, { error, error_description: description }) => {
+    context.body = errorPage(error, description ?? '')
+  },
+  // Its guard against requests to inner addresses would stop back-channel logout on loopback.
+  fetch: (url, init) => fetch(url, withoutGuard(init)),
+  ttl: {
+    AccessToken: HOUR,
+    AuthorizationCode: 60,
+    Grant: HOUR,
+    IdToken: HOUR,
+    Interaction: HOUR,
+    Session: HOUR,
+  },
+})
+
+const HOUR = 3600
+
+const withoutGuard = (init: RequestInit = {}): RequestInit => {
+  const rest = { ...init }
+  delete rest.dispatcher
+  return rest
+}
+
+const toMetadata = (client: IdpClient): ClientMetadata => ({
+  client_id: client.clientId,
+  client_secret: client.clientSecret,
+  redirect_uris: [...client.redirectUris],
+  post_logout_redirect_uris: [...(client.postLogoutRedirectUris ?? [])],
+  grant_types: ['authorization_code'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'client_secret_basic',
+  ...(client.backChannelLogoutUri === undefined
+    ? {}
+    : {
+        backchannel_logout_uri: client.backChannelLogoutUri,
+        backchannel_logout_session_required: true,
+      }),
+})
+
+const extraClaims = (users: readonly IdpUser[]): readonly string[] => [
+  ...new Set(users.flatMap(({ claims = {} }) => Object.keys(claims))),
+]
+
+/** Nobody is asked what the gateway may know. */
+const grantAll = async ({ oidc }: KoaContextWithOIDC) => {
+  const { client, session, provider, params } = oidc
+  if (client === undefined || session?.accountId === undefined) return undefined
+  const { accountId } = session
+  const known = session.grantIdFor(client.clientId)
+  const grant =
+    (known === undefined ? undefined : await provider.Grant.find(known)) ??
+    new provider.Grant({ clientId: client.clientId, accountId })
+  const scope = params?.['scope']
+  grant.addOIDCScope(typeof scope === 'string' ? scope : 'openid')
+  await grant.save()
+  return grant
+}

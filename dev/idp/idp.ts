@@ -1,0 +1,77 @@
+// Clients, users and a port in; a real OpenID provider on loopback out, for the playground and for tests. Users
+// have no password, its keys are made at the start and die with it: it is never a provider for anybody else.
+
+import { generateKeyPair, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { Provider } from 'oidc-provider/lib/provider.js'
+import { DEMO_USERS, type IdpUser } from './accounts.ts'
+import { configure } from './configuration.ts'
+import { createLoginPages } from './login-pages.ts'
+
+export interface IdpClient {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly redirectUris: readonly string[]
+  readonly postLogoutRedirectUris?: readonly string[]
+  /** OpenID Connect Back-Channel Logout 1.0; ID tokens have a `sid` then. May be on loopback. */
+  readonly backChannelLogoutUri?: string
+}
+
+export interface IdpOptions {
+  readonly clients: readonly IdpClient[]
+  /** alice and bob, where left out. */
+  readonly users?: readonly IdpUser[]
+  /** 127.0.0.1, where left out. */
+  readonly host?: string
+  /** 0: any free one. */
+  readonly port: number
+  /** What it calls itself, where something stands in front of it. */
+  readonly issuer?: string
+  /** RSA, for many providers in a row; a new one where left out. */
+  readonly signingKey?: KeyObject
+}
+
+export interface Idp extends AsyncDisposable {
+  readonly issuer: string
+  /** Where it listens: the issuer, if nothing stands in front of it. */
+  readonly origin: string
+  readonly close: () => Promise<void>
+}
+
+/**
+ * @throws the error of `listen`, such as EADDRINUSE
+ * @example
+ * await using idp = await startIdp({
+ *   port: 0,
+ *   clients: [{ clientId: 'gw', clientSecret: 'secret', redirectUris: ['http://127.0.0.1:8080/cb'] }],
+ * })
+ */
+export const startIdp = async (options: IdpOptions): Promise<Idp> => {
+  const { host = '127.0.0.1', port, users = DEMO_USERS } = options
+  const server = createServer()
+  server.listen(port, host)
+  await once(server, 'listening')
+  const origin = `http://${host}:${(server.address() as AddressInfo).port}`
+  const issuer = options.issuer ?? origin
+  const signingKey = options.signingKey ?? (await newKey())
+  const provider = new Provider(issuer, configure({ clients: options.clients, users, signingKey }))
+  const pages = createLoginPages(provider, users)
+  const serve = provider.callback()
+  server.on('request', (request, response) => {
+    if (!pages(request, response)) void serve(request, response)
+  })
+  const close = (): Promise<void> => closeServer(server)
+  return { issuer, origin, close, [Symbol.asyncDispose]: close }
+}
+
+const newKey = async (): Promise<KeyObject> =>
+  (await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })).privateKey
+
+const closeServer = async (server: Server): Promise<void> => {
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}

@@ -1,0 +1,57 @@
+// What oidc-provider wants to keep, in maps that die with it. One room for all kinds of things it keeps.
+
+import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
+
+interface Held {
+  payload: AdapterPayload
+  /** Unix time, milliseconds. */
+  readonly until: number
+}
+
+/** Things at once; the oldest are forgotten. */
+const MAX_HELD = 10_000
+
+export const createMemoryAdapter = (now: () => number = Date.now): AdapterFactory => {
+  const held = new Map<string, Held>()
+  return (model) => adapterOf(held, model, now)
+}
+
+const adapterOf = (held: Map<string, Held>, model: string, now: () => number): Adapter => {
+  const keyOf = (id: string): string => `${model}:${id}`
+  const find = (id: string): AdapterPayload | undefined => {
+    const found = held.get(keyOf(id))
+    return found !== undefined && found.until > now() ? found.payload : undefined
+  }
+  const findBy = (name: 'uid' | 'userCode', value: string): AdapterPayload | undefined => {
+    for (const [key, { payload, until }] of held)
+      if (key.startsWith(keyOf('')) && payload[name] === value && until > now()) return payload
+    return undefined
+  }
+  return {
+    upsert: (id, payload, expiresInSeconds = Infinity) => {
+      held.delete(keyOf(id))
+      held.set(keyOf(id), { payload, until: now() + expiresInSeconds * 1000 })
+      const [oldest] = held.keys()
+      if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
+      return Promise.resolve()
+    },
+    find: (id) => Promise.resolve(find(id)),
+    findByUid: (uid) => Promise.resolve(findBy('uid', uid)),
+    findByUserCode: (userCode) => Promise.resolve(findBy('userCode', userCode)),
+    consume: (id) => {
+      const found = held.get(keyOf(id))
+      if (found !== undefined)
+        found.payload = { ...found.payload, consumed: Math.floor(now() / 1000) }
+      return Promise.resolve()
+    },
+    destroy: (id) => {
+      held.delete(keyOf(id))
+      return Promise.resolve()
+    },
+    revokeByGrantId: (grantId) => {
+      for (const [key, { payload }] of held)
+        if (key.startsWith(keyOf('')) && payload.grantId === grantId) held.delete(key)
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,4 @@
+// The library's index writes a warning about the runtime to the terminal when it is loaded; its class alone does not.
+declare module 'oidc-provider/lib/provider.js' {
+  export { Provider } from 'oidc-provider'
+}
