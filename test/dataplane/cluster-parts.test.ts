@@ -491,7 +491,12 @@ describe('a worker', () => {
   it('answers a failure, and does the next task all the same', async () => {
     const worker = startWorker({ serving: { apply: () => Promise.reject(new Error('broken')) } })
     worker.tell({ kind: 'apply', task: 1, change: put() })
-    worker.tell({ kind: 'start', task: 2, settings: settingsOf('--public', '203.0.113.1:1') })
+    worker.tell({
+      kind: 'start',
+      task: 2,
+      settings: settingsOf('--public', '203.0.113.1:1'),
+      rings: securityState().rings,
+    })
     worker.tell({ kind: 'apply', task: 3, change: put() })
     worker.tell({ kind: 'listen', task: 4, at: {} })
     expect(await worker.answerTo(4)).toMatchObject({ kind: 'failed', isStartError: true })
