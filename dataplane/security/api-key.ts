@@ -10,7 +10,7 @@ import { userIdentity } from './identity.ts'
 import { createUserLookup } from './realm-users.ts'
 
 /**
- * The whole value of the header is the key. A user that the realm does not list is somebody without groups. A
+ * The whole value of the header is the key; of two entries for one key the first counts. A user that the realm does not list is somebody without groups. A
  * digest is looked up in a map: how long that takes tells of the digest, which leads to no key.
  */
 export const createApiKey = (): Authenticator => {
@@ -35,10 +35,12 @@ const createKeyLookup = (): ((record: RealmRecord) => ReadonlyMap<string, Identi
     let identities = known.get(record)
     if (identities === undefined) {
       identities = new Map(
-        (record.api_keys ?? []).map(({ key_sha256: digest, username }) => [
-          digest,
-          userIdentity('api_key', record.uri, findUser(record, username) ?? { username }),
-        ]),
+        (record.api_keys ?? [])
+          .toReversed()
+          .map(({ key_sha256: digest, username }) => [
+            digest,
+            userIdentity('api_key', record.uri, findUser(record, username) ?? { username }),
+          ]),
       )
       known.set(record, identities)
     }

@@ -31,7 +31,6 @@ export type FailureReason =
   | 'authmethod_not_allowed'
   | 'csrf'
   | 'forbidden'
-  | 'fault'
 
 export type Outcome = { readonly kind: 'identity'; readonly identity: Identity } | Refusal
 

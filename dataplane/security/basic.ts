@@ -1,26 +1,44 @@
 // The Basic scheme (RFC 7617): the header in, a user of the realm or a refusal out.
 
 import { isUtf8 } from 'node:buffer'
-import type { Attempt, Authenticator, Outcome } from './attempt.ts'
-import { notAccepted, notPresented } from './attempt.ts'
+import type { UserRecord } from '../../spec/realm-record.ts'
+import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
+import type { Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { tooManyFailures, uncheckable } from './challenge.ts'
 import { userIdentity } from './identity.ts'
 import type { Passwords, PasswordVerdict } from './passwords.ts'
 
-export const createBasic =
-  (passwords: Passwords): Authenticator =>
-  (attempt) => {
-    const { record, address } = attempt
-    const authorization = readAuthorization(attempt.rawHeaders)
+export const createBasic = (passwords: Passwords): Authenticator => {
+  const identityOf = createIdentities()
+
+  const toOutcome = (verdict: PasswordVerdict, realmUri: string, username: string): Outcome => {
+    if (verdict.kind === 'right')
+      return { kind: 'identity', identity: identityOf(realmUri, verdict.user) }
+    if (verdict.kind === 'wrong') return notAccepted('basic', realmUri, verdict.reason, username)
+    const { retryAfterSeconds } = verdict
+    const isDamped = verdict.kind === 'damped'
+    return {
+      kind: 'refused',
+      error: isDamped
+        ? tooManyFailures(retryAfterSeconds)
+        : uncheckable('Too many passwords are being checked', retryAfterSeconds),
+      reason: isDamped ? 'too_many_failures' : 'overloaded',
+      authid: username,
+    }
+  }
+
+  return ({ record, rawHeaders, address }) => {
+    const authorization = readAuthorization(rawHeaders)
     if (authorization?.scheme !== 'basic') return notPresented('basic', record.uri)
     const given = readBasic(authorization.credentials)
     if (given === undefined) return notAccepted('basic', record.uri, 'malformed_credentials')
     const verdict = passwords.check({ record, ...given, address })
     return verdict instanceof Promise
-      ? verdict.then((late) => toOutcome(late, attempt, given.username))
-      : toOutcome(verdict, attempt, given.username)
+      ? verdict.then((late) => toOutcome(late, record.uri, given.username))
+      : toOutcome(verdict, record.uri, given.username)
   }
+}
 
 export interface BasicCredentials {
   readonly username: string
@@ -47,25 +65,14 @@ export const readBasic = (credentials: string): BasicCredentials | undefined => 
 
 const CONTROL = /\p{Cc}/u
 
-const toOutcome = (verdict: PasswordVerdict, { record }: Attempt, username: string): Outcome => {
-  switch (verdict.kind) {
-    case 'right':
-      return { kind: 'identity', identity: userIdentity('basic', record.uri, verdict.user) }
-    case 'wrong':
-      return notAccepted('basic', record.uri, verdict.reason, username)
-    case 'damped':
-      return {
-        kind: 'refused',
-        error: tooManyFailures(verdict.retryAfterSeconds),
-        reason: 'too_many_failures',
-        authid: username,
-      }
-    case 'overloaded':
-      return {
-        kind: 'refused',
-        error: uncheckable('Too many passwords are being checked', verdict.retryAfterSeconds),
-        reason: 'overloaded',
-        authid: username,
-      }
+/** Made once for each user of a realm. */
+const createIdentities = (): ((realmUri: string, user: UserRecord) => Identity) => {
+  const known = new WeakMap<UserRecord, Identity>()
+  return (realmUri, user) => {
+    const before = known.get(user)
+    if (before?.realm_uri === realmUri) return before
+    const identity = userIdentity('basic', realmUri, user)
+    known.set(user, identity)
+    return identity
   }
 }

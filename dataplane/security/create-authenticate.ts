@@ -53,7 +53,6 @@ export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
       if (kind === 'identity' && meetsRequirements(security, outcome.identity)) return outcome
       return refuse(security, realmUri, outcome, { caller, report })
     }
-    const fail = (cause: unknown): Verdict => settle(faultOutcome(cause))
     try {
       const record = deps.realms(realmUri)
       if (record === undefined)
@@ -88,14 +87,13 @@ const attemptOf = (security: Secured, record: RealmRecord, caller: Caller): Atte
   address: () => caller.address,
 })
 
-/** A bug, or a hash that failed: nobody gets in by it. */
-const faultOutcome = (cause: unknown): Outcome => ({
+/** A bug, or a hash that failed: nobody gets in by it. The answer is reported where it is written. */
+const fail = (cause: unknown): Verdict => ({
   kind: 'refused',
   error: new GatewayError('svc.error.internal', 'The gateway failed to check who is calling', {
     description: 'Give the request id to whoever runs the gateway.',
     cause,
   }),
-  reason: 'fault',
 })
 
 interface Refusing {

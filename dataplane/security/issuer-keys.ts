@@ -37,6 +37,8 @@ interface Source {
   fetchedAt: number
   /** No question before this time. */
   notBefore: number
+  /** The last question had no answer. */
+  isFailing: boolean
   running: Promise<void> | undefined
 }
 
@@ -48,6 +50,7 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
       set: undefined,
       fetchedAt: 0,
       notBefore: 0,
+      isFailing: false,
       running: undefined,
     }
     sources.delete(uri)
@@ -62,6 +65,7 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
     if (now() < source.notBefore) return Promise.resolve()
     source.running = fetchKeySet(fetch, uri).then((set) => {
       source.running = undefined
+      source.isFailing = set === undefined
       source.notBefore = now() + (set === undefined ? AFTER_FAILURE_MS : NOT_WITHIN_MS)
       if (set === undefined) return
       source.set = set
@@ -76,8 +80,10 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
   return {
     find: async (uri) => {
       const source = sourceOf(uri)
-      if (source.set === undefined || now() - source.fetchedAt >= FRESH_MS)
-        await refresh(uri, source)
+      if (usable(source) !== undefined && now() - source.fetchedAt < FRESH_MS) return source.set
+      const refreshed = refresh(uri, source)
+      // Whoever has keys does not wait again for an issuer that has just failed to answer.
+      if (!source.isFailing || usable(source) === undefined) await refreshed
       return usable(source)
     },
     findNewer: async (uri, stale) => {

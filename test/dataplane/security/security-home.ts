@@ -1,0 +1,144 @@
+// The security room as a process has it, over real parts: realms that a test may change, a clock that it moves.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { AuditEvent } from '../../../dataplane/audit.ts'
+import type { Authenticate, Caller, Verdict } from '../../../dataplane/security/authentication.ts'
+import { createSecurity, type Security } from '../../../dataplane/security/create-security.ts'
+import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
+import { createKeyRing, type KeyRing } from '../../../dataplane/security/key-ring.ts'
+import type { RedisAway } from '../../../dataplane/security/revocation-gate.ts'
+import type { TicketOrder } from '../../../dataplane/security/ticket.ts'
+import type { TokenKeys } from '../../../dataplane/security/token-keys.ts'
+import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import type { SharedHealth, SharedState } from '../../../dataplane/shared/shared-state.ts'
+import { createGuard } from '../../../dataplane/upstream/guard.ts'
+import { createGuardedFetch, type GuardedFetch } from '../../../dataplane/upstream/guarded-fetch.ts'
+import type { RealmRecord } from '../../../spec/realm-record.ts'
+
+export const REALM = 'com.example.realm'
+
+export interface SecurityHome extends Security {
+  readonly keys: TokenKeys
+  readonly realms: Map<string, RealmRecord>
+  readonly clock: { ms: number }
+  readonly shared: SharedState
+  readonly audited: AuditEvent[]
+  /** Of the shared state. */
+  health: SharedHealth
+  call(
+    security: Parameters<Authenticate>[0],
+    headers: readonly (readonly [string, string])[],
+    more?: { readonly method?: string; readonly realm?: string; readonly address?: string },
+  ): Promise<Verdict>
+}
+
+export interface HomeOptions {
+  readonly realms?: readonly RealmRecord[]
+  readonly master?: KeyRing
+  readonly fetch?: GuardedFetch
+  readonly redisAway?: RedisAway
+  readonly wrap?: (shared: SharedState) => SharedState
+}
+
+export const securityHome = ({
+  realms: records = [],
+  master = createKeyRing(randomBytes),
+  fetch = createGuardedFetch({ guard: createGuard(), extraCa: [] }),
+  redisAway = 'refuse',
+  wrap = (shared) => shared,
+}: HomeOptions = {}): SecurityHome => {
+  const realms = new Map(records.map((record) => [record.uri, record]))
+  const clock = { ms: Date.now() }
+  const now = (): number => clock.ms
+  const audited: AuditEvent[] = []
+  const shared = wrap(createMemoryState({ now }))
+  const home = { health: 'ok' as SharedHealth }
+  const watched: SharedState = {
+    takeOnce: (...given) => shared.takeOnce(...given),
+    read: (...given) => shared.read(...given),
+    replace: (...given) => shared.replace(...given),
+    increment: (...given) => shared.increment(...given),
+    revoke: (...given) => shared.revoke(...given),
+    isRevoked: (key) => shared.isRevoked(key),
+    get health() {
+      return home.health
+    },
+    onHealth: () => undefined,
+    close: () => shared.close(),
+  }
+  const keys = createTokenKeys({
+    realms: (uri) => realms.get(uri),
+    uris: () => realms.keys(),
+    master,
+  })
+  const security = createSecurity({
+    realms: (uri) => realms.get(uri),
+    keys,
+    shared: watched,
+    audit: (event) => audited.push(event),
+    fetch,
+    now,
+    random: randomBytes,
+    newId: randomUUID,
+    redisAway,
+  })
+  return Object.assign(home, {
+    ...security,
+    keys,
+    realms,
+    clock,
+    shared: watched,
+    audited,
+    call: async (
+      demand: Parameters<Authenticate>[0],
+      headers: readonly (readonly [string, string])[],
+      { method = 'GET', realm = REALM, address = '192.0.2.1' } = {},
+    ) => security.authenticate(demand, realm, callerOf(headers, method, address)),
+  })
+}
+
+export const callerOf = (
+  headers: readonly (readonly [string, string])[],
+  method = 'GET',
+  address = '192.0.2.1',
+): Caller => ({
+  request: { method, rawHeaders: headers.flat() } as unknown as IncomingMessage,
+  address,
+  requestId: 'request-1',
+})
+
+export const ticketOrder = (more: Partial<TicketOrder> = {}): TicketOrder => {
+  const issuedAt = Math.floor(Date.now() / 1000)
+  return {
+    authrealm: REALM,
+    authid: 'alice',
+    authroles: ['staff', 'admins'],
+    issued_on: 'node-1',
+    issued_at: issuedAt,
+    expires_at: issuedAt + 3600,
+    scope: { realm: more.authrealm ?? REALM, client_id: 'all', device_id: 'all' },
+    oidc_provider: 'corp',
+    ...more,
+  }
+}
+
+/** `200`, or the status that an error stands for, as errors.ts has them. */
+export const statusOf = (verdict: Verdict): number => {
+  if (verdict.kind === 'identity') return 200
+  const { error } = verdict
+  if (error.name === 'CsrfRefusal') return 403
+  return STATUSES[(error as unknown as { code: string }).code] ?? 500
+}
+
+const STATUSES: Readonly<Record<string, number>> = {
+  'svc.error.unauthorized': 401,
+  'svc.error.forbidden': 403,
+  'svc.error.too_many_requests': 429,
+  'svc.error.overloaded': 503,
+}
+
+export const headersOf = (verdict: Verdict): Readonly<Record<string, string>> =>
+  verdict.kind === 'identity'
+    ? {}
+    : (verdict.error as unknown as { headers: Readonly<Record<string, string>> }).headers
