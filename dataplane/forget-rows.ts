@@ -2,7 +2,8 @@
 // that went, or of paths that a document lost, only fill the bound of rows.
 
 import { METHODS } from '../spec/document.ts'
-import { webSocketPath } from '../spec/path-pattern.ts'
+import { endpointRoutes } from '../spec/endpoint-routes.ts'
+import { mountPath, webSocketPath } from '../spec/path-pattern.ts'
 import type { RequestLabels } from '../telemetry/request-metrics.ts'
 import type { ServingChange } from './store/serving.ts'
 
@@ -11,8 +12,17 @@ export const rowsToKeep = (change: ServingChange): ((labels: RequestLabels) => b
   const served = new Map<string, ReadonlySet<string>>()
   for (const id of change.remove) served.set(id, new Set())
   for (const { id, versions } of change.put) {
-    const keys = versions.flatMap(({ name, basePath, paths }) => [
+    const keys = versions.flatMap(({ name, basePath, paths, endpoints }) => [
       keyOf({ version: name, path: webSocketPath(basePath).template, method: 'GET' }),
+      ...endpointRoutes(endpoints).flatMap(({ path, methods }) =>
+        methods.map((method) =>
+          keyOf({
+            version: name,
+            path: mountPath(basePath, path).template,
+            method: method.toUpperCase(),
+          }),
+        ),
+      ),
       ...paths.flatMap(({ template, operations }) =>
         METHODS.filter((method) => operations[method] !== undefined).map((method) =>
           keyOf({ version: name, path: template, method: method.toUpperCase() }),

@@ -3,6 +3,7 @@
 
 import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../spec/compiled.ts'
 import type { Method, Scheme } from '../spec/document.ts'
+import type { EndpointRoute } from '../spec/endpoint-routes.ts'
 import type { Template } from '../spec/expression/template.ts'
 
 export interface ServedVersion {
@@ -24,7 +25,21 @@ export interface ServedWebSocket {
   readonly schemes: readonly Scheme[]
 }
 
+/** What stands at one place of the table: a path of a document, or an endpoint of the gateway's own. */
+export type ServedTarget<P> = ServedPath<P> | ServedEndpoint
+
+/** An endpoint that the security schemes of a version mount (§4.1, behaviour §6). */
+export interface ServedEndpoint {
+  readonly kind: 'endpoint'
+  readonly version: ServedVersion
+  /** `base_path` as written, then the endpoint's own. */
+  readonly template: string
+  readonly schemes: readonly Scheme[]
+  readonly route: EndpointRoute
+}
+
 export interface ServedPath<P> {
+  readonly kind: 'path'
   readonly version: ServedVersion
   /** `base_path` + path as written. */
   readonly template: string

@@ -2,13 +2,14 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
+import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Match } from '../router/route.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { Authenticate } from '../security/authentication.ts'
-import type { ServedPath } from '../served.ts'
+import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Client, ReadClient } from './forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
@@ -17,8 +18,10 @@ import type { Selected } from './select-route.ts'
 import type { WebSocketRoutes } from './web-socket-route.ts'
 
 export interface DispatchOptions {
-  readonly table: () => RouteTable<ServedPath<PreparedOperation>>
+  readonly table: () => RouteTable<Served>
   readonly preparation: Preparation
+  /** Endpoints of the gateway's own; without it there are none. */
+  readonly endpoints?: EndpointHandler
   /** Where connections may be upgraded: plain requests are told so. None if left out. */
   readonly webSockets?: WebSocketRoutes
   /** Who sends a request. Left out: nobody can be checked, so all but anonymous operations refuse. */
@@ -47,6 +50,8 @@ export type AuthenticationOutcome = 'identity' | 'csrf' | GatewayErrorCode
 
 export type Path = ServedPath<PreparedOperation>
 
+export type Served = ServedTarget<PreparedOperation>
+
 /** What is known of a request before a document is found for it. */
 export interface Arrival {
   readonly request: IncomingMessage
@@ -63,8 +68,28 @@ export interface Admission {
   readonly arrival: Arrival
   readonly host: string
   readonly target: Target
-  readonly match: Match<Path>
+  readonly match: Match<Served>
   readonly selected: Selected<PreparedOperation>
   readonly operation: PreparedOperation
   readonly language: string
 }
+
+/** A request for an endpoint of the gateway's own (§4.1, behaviour §6), handed to whoever answers it. */
+export interface EndpointVisit {
+  readonly dispatch: DispatchOptions
+  readonly arrival: Arrival
+  readonly target: Target
+  /** Whose settings count. */
+  readonly version: ServedVersion
+  /** What requests are counted by. */
+  readonly template: string
+  /** undefined: the public keys of all realms. */
+  readonly route: EndpointRoute | undefined
+  /** The decoded segment that the route binds. */
+  readonly bound: string | undefined
+  /** Methods of the path, for `Allow`. */
+  readonly allow: string
+}
+
+/** Answers and reports the request: whatever happens, once. */
+export type EndpointHandler = (visit: EndpointVisit) => void

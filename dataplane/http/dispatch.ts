@@ -11,16 +11,24 @@ import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './event-streams.ts'
 import { writeFixed } from './fixed-answer.ts'
+import { isKeysPath } from './keys-path.ts'
 import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { type Found, pathHeaders } from './path-headers.ts'
+import { type Found, pathHeaders, type Place } from './path-headers.ts'
 import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
 import { hasBody, readHead, readTarget } from './request-head.ts'
 import type { Answer } from './response-plan.ts'
-import { allowOf, selectOperation, type Selected, toMethod } from './select-route.ts'
+import {
+  allowOf,
+  type Selected,
+  type SelectedEndpoint,
+  selectTarget,
+  toMethod,
+} from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
 import { upgradeRequired } from './upgrade-handshake.ts'
+import { visitEndpoint, visitKeys } from './visit-endpoint.ts'
 
 /** Operations whose closures are kept at once: about 100 MB when all are large. */
 const PREPARED_LIMIT = 20_000
@@ -64,9 +72,18 @@ const route = (
   arrival: Arrival,
   observer: ExchangeObserver,
 ): void => {
-  const found = find(options, arrival)
+  const place = locate(arrival)
+  if (options.endpoints !== undefined && isKeysPath(place.target.path)) {
+    visitKeys(options, place)
+    return
+  }
+  const found = find(options, place)
   const selected = selectOrAnswer(options, found)
   if (selected === undefined) return
+  if (selected.kind === 'endpoint') {
+    visitEndpoint(options, found, selected.endpoint)
+    return
+  }
   const operation = cache.get(selected.slot)
   const language = pickLanguage(arrival.head.acceptLanguage, operation.version.languages)
   const { guard } = operation
@@ -79,7 +96,7 @@ const route = (
 }
 
 /** @throws GatewayError */
-const find = (options: DispatchOptions, arrival: Arrival): Found => {
+const locate = (arrival: Arrival): Place => {
   const { request, head } = arrival
   const target = readTarget(request.url ?? '')
   if (target === undefined) throw notFound()
@@ -87,7 +104,11 @@ const find = (options: DispatchOptions, arrival: Arrival): Found => {
     throw new GatewayError('svc.error.invalid_data', 'There are two Host headers')
   if (head.hostCount === 0 && request.httpVersion === '1.1')
     throw new GatewayError('svc.error.invalid_data', 'There is no Host header')
-  const host = target.authority ?? head.host
+  return { arrival, host: target.authority ?? head.host, target }
+}
+
+/** @throws GatewayError */
+const find = (options: DispatchOptions, { arrival, host, target }: Place): Found => {
   const found = match(options.table(), host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
@@ -162,11 +183,11 @@ const notFound = (): GatewayError =>
 const selectOrAnswer = (
   options: DispatchOptions,
   found: Found,
-): Selected<PreparedOperation> | undefined => {
+): Selected<PreparedOperation> | SelectedEndpoint | undefined => {
   const { arrival, match: matched } = found
   const method = toMethod(arrival.request.method)
   try {
-    const selected = selectOperation(matched, arrival.scheme, method)
+    const selected = selectTarget(matched, arrival.scheme, method)
     if (selected === undefined) answerOptions(options, found)
     return selected
   } catch (error) {

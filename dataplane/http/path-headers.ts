@@ -5,25 +5,34 @@ import type { ContextRead } from '../../spec/compiled.ts'
 import type { Scheme } from '../../spec/document.ts'
 import { readsOf } from '../../spec/expression/reads.ts'
 import { Context } from '../context.ts'
-import type { Match } from '../router/route.ts'
-import type { Arrival, Path } from './arrival.ts'
+import type { Candidate, Match } from '../router/route.ts'
+import type { Arrival, Path, Served } from './arrival.ts'
+import { endpointHeaders } from './endpoint-headers.ts'
 import { pickLanguage } from './negotiate.ts'
 import type { Target } from './request-head.ts'
 import { fillRequestView, needsOf } from './request-view.ts'
 import { type HeaderList, prepareHeaders } from './response-headers.ts'
+import { isPath } from './select-route.ts'
 
-/** What is known of a request whose path somebody serves. */
-export interface Found {
+/** Where a request goes. */
+export interface Place {
   readonly arrival: Arrival
   readonly host: string
   readonly target: Target
-  readonly match: Match<Path>
 }
 
-/** Of the oldest document that serves the scheme; else of the oldest. What can't be evaluated is left out. */
+/** What is known of a request whose path somebody serves. */
+export interface Found extends Place {
+  readonly match: Match<Served>
+}
+
+/**
+ * Of the oldest document that serves the scheme; else of the oldest; endpoints come last. What can't be
+ * evaluated is left out.
+ */
 export const pathHeaders = ({ arrival, host, target, match }: Found): HeaderList => {
   const candidate = servingCandidate(match, arrival.scheme)
-  if (candidate === undefined) return []
+  if (candidate === undefined) return endpointHeaders(arrival.request.headers)
   const { version } = candidate.target
   const template = candidate.target.loadHeaders()
   const writer = prepareHeaders(template)
@@ -47,7 +56,9 @@ export const pathHeaders = ({ arrival, host, target, match }: Found): HeaderList
 }
 
 const servingCandidate = (
-  { candidates }: Match<Path>,
+  { candidates }: Match<Served>,
   scheme: Scheme,
-): Match<Path>['candidates'][number] | undefined =>
-  candidates.find(({ target }) => target.schemes.includes(scheme)) ?? candidates[0]
+): Candidate<Path> | undefined => {
+  const paths = candidates.filter(isPath)
+  return paths.find(({ target }) => target.schemes.includes(scheme)) ?? paths[0]
+}

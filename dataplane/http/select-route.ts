@@ -1,24 +1,31 @@
-// Which operation of a matched path serves a request (behaviour §3): scheme, then method. Pure.
+// Which operation or endpoint of a matched path serves a request (behaviour §3): scheme, then method. Pure.
 
 import { type Method, METHODS, type Scheme } from '../../spec/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Candidate, Match } from '../router/route.ts'
-import type { OperationSlot, ServedPath } from '../served.ts'
+import type { OperationSlot, ServedEndpoint, ServedPath, ServedTarget } from '../served.ts'
 
 export interface Selected<P> {
+  readonly kind: 'operation'
   readonly candidate: Candidate<ServedPath<P>>
   readonly slot: OperationSlot<P>
 }
 
-/** `undefined`: an OPTIONS that no document declares; `allow` answers it. */
-export const selectOperation = <P>(
-  match: Match<ServedPath<P>>,
+export interface SelectedEndpoint {
+  readonly kind: 'endpoint'
+  readonly endpoint: ServedEndpoint
+}
+
+/** `undefined`: an OPTIONS that nobody declares; `allow` answers it. */
+export const selectTarget = <P>(
+  match: Match<ServedTarget<P>>,
   scheme: Scheme,
   method: Method | undefined,
-): Selected<P> | undefined => {
+): Selected<P> | SelectedEndpoint | undefined => {
   if (method !== undefined) {
     const found =
-      find(match, scheme, method) ?? (method === 'head' ? find(match, scheme, 'get') : undefined)
+      find(match, scheme, method) ??
+      (method === 'head' ? find(match, scheme, 'get', 'path') : undefined)
     if (found !== undefined) return found
   }
   if (!match.candidates.some(({ target }) => target.schemes.includes(scheme)))
@@ -30,32 +37,51 @@ export const selectOperation = <P>(
   })
 }
 
+/** @param only for a method that stands in for another: endpoints name all of theirs */
 const find = <P>(
-  match: Match<ServedPath<P>>,
+  match: Match<ServedTarget<P>>,
   scheme: Scheme,
   method: Method,
-): Selected<P> | undefined => {
+  only?: 'path',
+): Selected<P> | SelectedEndpoint | undefined => {
   for (const candidate of match.candidates) {
-    const slot = candidate.target.operations[method]
-    if (slot !== undefined && candidate.target.schemes.includes(scheme)) return { candidate, slot }
+    const { target } = candidate
+    if (!target.schemes.includes(scheme)) continue
+    if (isPath(candidate)) {
+      const slot = candidate.target.operations[method]
+      if (slot !== undefined) return { kind: 'operation', candidate, slot }
+    } else if (
+      target.kind === 'endpoint' &&
+      only !== 'path' &&
+      target.route.methods.includes(method)
+    )
+      return { kind: 'endpoint', endpoint: target }
   }
   return undefined
 }
 
-/** The union over all documents that share the path; HEAD comes with GET, OPTIONS always. */
-export const allowOf = <P>(match: Match<ServedPath<P>>, scheme: Scheme): string => {
-  const methods = new Set<string>()
+/** A path of a document, not an endpoint of the gateway's own. */
+export const isPath = <P>(
+  candidate: Candidate<ServedTarget<P>>,
+): candidate is Candidate<ServedPath<P>> => candidate.target.kind === 'path'
+
+/** The union over all that share the path; HEAD comes with a document's GET, OPTIONS always. */
+export const allowOf = <P>(match: Match<ServedTarget<P>>, scheme: Scheme): string => {
+  const methods = new Set<string>(['OPTIONS'])
   for (const { target } of match.candidates) {
     if (!target.schemes.includes(scheme)) continue
-    for (const method of METHODS)
-      if (target.operations[method] !== undefined) methods.add(method.toUpperCase())
+    for (const method of methodsOf(target)) methods.add(method.toUpperCase())
   }
-  if (methods.has('GET')) methods.add('HEAD')
-  methods.add('OPTIONS')
   return [...methods].sort().join(', ')
 }
 
-const wrongScheme = <P>(match: Match<ServedPath<P>>): GatewayError => {
+const methodsOf = <P>(target: ServedTarget<P>): readonly Method[] => {
+  if (target.kind === 'endpoint') return target.route.methods
+  const declared = METHODS.filter((method) => target.operations[method] !== undefined)
+  return declared.includes('get') ? [...declared, 'head'] : declared
+}
+
+const wrongScheme = <P>(match: Match<ServedTarget<P>>): GatewayError => {
   const schemes = new Set(match.candidates.flatMap(({ target }) => target.schemes))
   return new GatewayError('svc.error.not_found', 'Nothing is served here over this scheme', {
     description: `This path is served over ${[...schemes].sort().join(' and ')}.`,

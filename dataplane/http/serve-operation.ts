@@ -6,7 +6,7 @@ import type { Method } from '../../spec/document.ts'
 import { decodeBody } from '../codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/authentication.ts'
-import type { Admission, Path } from './arrival.ts'
+import type { Admission, Served } from './arrival.ts'
 import { checkDeclaredLength, readBody } from './body.ts'
 import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
@@ -90,7 +90,7 @@ const factsOf = ({
   match: found,
   selected,
   language,
-}: Admission): RequestFacts<Path> => ({
+}: Admission): RequestFacts<Served> => ({
   request: arrival.request,
   target,
   host,

@@ -4,19 +4,27 @@
 import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../spec/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../spec/document.ts'
 import type { Template } from '../../spec/expression/template.ts'
+import { endpointRoutes } from '../../spec/endpoint-routes.ts'
 import { STATUS_CODES } from '../../spec/status-codes.ts'
-import { type PathPattern, webSocketPath } from '../../spec/path-pattern.ts'
+import { mountPath, type PathPattern, webSocketPath } from '../../spec/path-pattern.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { Route } from '../router/route.ts'
 import { edit, emptyTable, type RouteTable, type TableEditor } from '../router/route-table.ts'
-import type { OperationSlot, ServedPath, ServedVersion, ServedWebSocket } from '../served.ts'
+import type {
+  OperationSlot,
+  ServedEndpoint,
+  ServedPath,
+  ServedTarget,
+  ServedVersion,
+  ServedWebSocket,
+} from '../served.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 import type { Serving } from './serving.ts'
 import { createUnpacker, type Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
   /** The table as of now: a request holds the one it started with. */
-  table(): RouteTable<ServedPath<P>>
+  table(): RouteTable<ServedTarget<P>>
   /**
    * `/ws` of every version. A table beside the other: it is no claim, so it must not hide what a path with
    * bindings serves there, nor cost a request anything.
@@ -37,7 +45,7 @@ export const createTableServing = <P>(
   realms: RealmSink,
   yieldTurn: () => Promise<void>,
 ): TableServing<P> => {
-  let table = emptyTable<ServedPath<P>>()
+  let table = emptyTable<ServedTarget<P>>()
   let webSockets = emptyTable<ServedWebSocket>()
   return {
     table: () => table,
@@ -62,14 +70,14 @@ export const createTableServing = <P>(
 }
 
 interface Editors<P> {
-  readonly paths: TableEditor<ServedPath<P>>
+  readonly paths: TableEditor<ServedTarget<P>>
   readonly webSockets: TableEditor<ServedWebSocket>
 }
 
 const place = <P>(document: PackedDocument, editors: Editors<P>): void => {
   const { id, rank, since, hosts, versions } = document
   const unpacker = createUnpacker(document)
-  const paths: Route<ServedPath<P>>[] = []
+  const paths: Route<ServedTarget<P>>[] = []
   const webSockets: Route<ServedWebSocket>[] = []
   for (const packed of versions) {
     const version = toServedVersion(document, packed)
@@ -78,11 +86,24 @@ const place = <P>(document: PackedDocument, editors: Editors<P>): void => {
         patterns: path.patterns.map(trim),
         target: new TablePath<P>(path, version, unpacker),
       })
+    paths.push(...endpointsBelow(packed, version))
     webSockets.push(webSocketRoute(packed, version))
   }
   editors.paths.put({ id, rank, since, hosts, routes: paths })
   editors.webSockets.put({ id, rank, since, hosts, routes: webSockets })
 }
+
+const endpointsBelow = (
+  { basePath, endpoints, schemes }: PackedVersion,
+  version: ServedVersion,
+): readonly Route<ServedEndpoint>[] =>
+  endpointRoutes(endpoints).map((route) => {
+    const { template, patterns } = mountPath(basePath, route.path)
+    return {
+      patterns: patterns.map(trim),
+      target: { kind: 'endpoint', version, template, schemes: sharedSchemes(schemes), route },
+    }
+  })
 
 const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<ServedWebSocket> => {
   const { patterns, template } = webSocketPath(packed.basePath)
@@ -127,6 +148,8 @@ const BOTH_SCHEMES: readonly Scheme[] = ['http', 'https']
 const sharedSchemes = (schemes: readonly Scheme[]): readonly Scheme[] =>
   schemes.length === BOTH_SCHEMES.length ? BOTH_SCHEMES : schemes
 
+const PATH = 'path'
+
 /**
  * Classes, not literals with closures: there are twenty of each for a document, and nothing of the packed
  * path but its bytes may be kept alive. Measured: 22 KB a document.
@@ -153,6 +176,11 @@ class TablePath<P> implements ServedPath<P> {
       if (slice !== undefined) operations[method] = new TableSlot(method, this, slice)
     }
     this.operations = operations
+  }
+
+  /** On the prototype: nothing is kept for it. */
+  get kind(): 'path' {
+    return PATH
   }
 
   loadHeaders(): Template {

@@ -3,8 +3,13 @@ import { rowsToKeep } from '../../dataplane/forget-rows.ts'
 import { packDocument } from '../../dataplane/store/pack.ts'
 import { compiled } from '../spec/documents.ts'
 
+const secured = compiled({
+  api: { defaults: { security: { type: 'oidc' } } },
+  realm: { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default'] },
+})
+
 const keeps = rowsToKeep({
-  put: [packDocument(compiled({}), { since: 0, rank: 0 })],
+  put: [packDocument(secured, { since: 0, rank: 0 })],
   remove: ['gone'],
   realms: { put: [], delete: [] },
 })
@@ -12,6 +17,8 @@ const keeps = rowsToKeep({
 it.each([
   ['a path', { api: 'a', path: '/v1/x', method: 'GET' }, true],
   ['/ws', { api: 'a', path: '/v1/ws', method: 'GET' }, true],
+  ['an endpoint', { api: 'a', path: '/v1/oidc/:provider/callback', method: 'OPTIONS' }, true],
+  ['a method it has not', { api: 'a', path: '/v1/oidc/login', method: 'POST' }, false],
   ['a method that went', { api: 'a', path: '/v1/x', method: 'PUT' }, false],
   ['a path that went', { api: 'a', path: '/v1/y', method: 'GET' }, false],
   ['a document that went', { api: 'gone', path: '/v1/x', method: 'GET' }, false],

@@ -8,7 +8,7 @@ import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
 import { createCallQuota } from '../../../dataplane/actions/wamp-quota.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
-import type { DispatchOptions } from '../../../dataplane/http/arrival.ts'
+import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/arrival.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
 import type { EventStreams } from '../../../dataplane/http/event-streams.ts'
 import { createClientReader } from '../../../dataplane/http/forwarded.ts'
@@ -45,6 +45,7 @@ export interface ServedOptions {
   /** Records of realms, for `/ws`; others have no router. */
   readonly realms?: Map<string, RealmRecord>
   readonly relayLimits?: Partial<RelayLimits>
+  readonly endpoints?: EndpointHandler
   /** For whatever is not anonymous, `/ws` too. */
   readonly authenticate?: Authenticate
 }
@@ -141,6 +142,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     onUnexpected: (error) => unexpected.push(error),
     ...(options.eventStreams && { eventStreams: options.eventStreams }),
     ...(options.authenticate && { authenticate: options.authenticate }),
+    ...(options.endpoints && { endpoints: options.endpoints }),
     onAuthentication: (scheme, outcome) => counts.authentications.push(`${scheme} ${outcome}`),
   }
   const limits = options.stalls === undefined ? LIMITS : { ...LIMITS, stalls: options.stalls }

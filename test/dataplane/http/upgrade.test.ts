@@ -389,7 +389,10 @@ describe('who may', () => {
   it('nobody, without credentials', async () => {
     await gateway.load(secured)
     const { status, headers } = await headOf(handshake('/ws'))
-    expect([status, headers['www-authenticate']]).toEqual([401, 'Basic realm="com.acme"'])
+    expect([status, headers['www-authenticate']]).toEqual([
+      401,
+      expect.stringContaining('Basic realm="com.acme"'),
+    ])
     expect([gateway.refused, gateway.rows, router.heads]).toEqual([
       ['svc.error.unauthorized'],
       ['GET /ws'],

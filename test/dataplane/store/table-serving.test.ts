@@ -26,9 +26,14 @@ interface Rig {
   readonly find: (host: string, path?: string) => ReturnType<typeof served>
 }
 
-const served = (serving: TableServing<string>, host: string, path = '/v1/x') => {
+const servedTarget = (serving: TableServing<string>, host: string, path: string) => {
   const found = match(serving.table(), host, path)
   return found === undefined || found === 'malformed' ? undefined : found.candidates[0]?.target
+}
+
+const served = (serving: TableServing<string>, host: string, path = '/v1/x') => {
+  const target = servedTarget(serving, host, path)
+  return target?.kind === 'path' ? target : undefined
 }
 
 const makeRig = (): Rig => {
@@ -194,5 +199,34 @@ describe('/ws', () => {
       packed(id, { api: { id, host: 'a.test' }, paths: { [`/${id}`]: { get: STATIC } } }, since)
     await serving.apply(change({ put: [at('young', 2), at('old', 1)] }))
     expect(place(serving, 'a.test', '/v1/ws')).toEqual(['old /v1/ws', 'young /v1/ws'])
+  })
+
+  it('mounts the endpoints of security schemes, below every way to write base_path', async () => {
+    const { serving } = makeRig()
+    const oauth2 = { type: 'oauth2', token_path: '/tokens' }
+    const parts: Parts = {
+      api: { defaults: { security: { type: 'oidc', provider: 'corp' } } },
+      version: { base_path: '/[v1]' },
+      paths: {
+        '/x': { security: { ...oauth2, flow: 'client_credentials' }, get: STATIC },
+        '/y': { security: { ...oauth2, flow: 'implicit' }, get: STATIC },
+      },
+      realm: { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['corp'] },
+    }
+    await serving.apply(change({ put: [packed('a', parts)] }))
+    for (const base of ['', '/v1']) {
+      expect(servedTarget(serving, 'a.test', `${base}/oidc/x/callback`)).toMatchObject({
+        kind: 'endpoint',
+        template: '/[v1]/oidc/:provider/callback',
+        schemes: ['http', 'https'],
+        version: { apiId: 'a', name: 'v1', realmUri: 'com.acme' },
+        route: { name: 'callback', endpoint: { type: 'oidc', provider: 'corp' } },
+      })
+      expect(servedTarget(serving, 'a.test', `${base}/tokens`)).toMatchObject({
+        route: { name: 'token', flows: ['client_credentials', 'implicit'] },
+      })
+    }
+    await serving.apply(change({ put: [packed('a')] }))
+    expect(servedTarget(serving, 'a.test', '/v1/oidc/login')).toBeUndefined()
   })
 })

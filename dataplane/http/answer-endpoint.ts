@@ -1,0 +1,87 @@
+// Which room answers which endpoint: a visit in, its answer out, by one table. Adapts what the shell knows to the
+// plain requests that rooms take.
+
+import type { EndpointName } from '../../spec/endpoint-routes.ts'
+import type { OAuth2, OAuthRequest } from '../oauth2/oauth2-endpoint.ts'
+import type { Oidc, OidcRequest } from '../oidc/oidc-endpoint.ts'
+import { callerOf } from './authenticate-request.ts'
+import { readForm, readText } from './endpoint-body.ts'
+import { type EndpointAnswer, preflight } from './endpoint-headers.ts'
+import type { EndpointDeps } from './endpoint-deps.ts'
+import type { EndpointVisit } from './arrival.ts'
+import { answerKeys } from './keys-endpoint.ts'
+import { verify } from './verify-endpoint.ts'
+
+/**
+ * Rejects with what becomes an error record.
+ * @returns undefined when the client has gone: there is nobody to answer
+ */
+export const answerEndpoint = async (
+  deps: EndpointDeps,
+  visit: EndpointVisit,
+): Promise<EndpointAnswer | undefined> => {
+  const { route, arrival, allow } = visit
+  if (arrival.request.method === 'OPTIONS') return preflight(arrival.request.headers, allow)
+  if (route === undefined) return answerKeys(deps.tokenKeys, visit)
+  return ANSWERS[route.name](deps, visit)
+}
+
+type Answering = (deps: EndpointDeps, visit: EndpointVisit) => Promise<EndpointAnswer | undefined>
+
+const ofOidc =
+  (name: Exclude<keyof Oidc, 'preflight'>): Answering =>
+  async ({ loadOidc, ownOrigin }, visit) => {
+    const body = visit.arrival.request.method === 'POST' ? await readForm(visit.arrival) : ''
+    if (body === undefined) return undefined
+    return (await loadOidc())[name](oidcRequest(visit, ownOrigin, body))
+  }
+
+const ofOAuth2 =
+  (name: keyof OAuth2): Answering =>
+  async ({ loadOAuth2 }, visit) => {
+    const body = await readText(visit.arrival)
+    if (body === undefined) return undefined
+    return (await loadOAuth2())[name](oauthRequest(visit, body))
+  }
+
+const ANSWERS = {
+  login: ofOidc('login'),
+  callback: ofOidc('callback'),
+  logout: ofOidc('logout'),
+  backChannelLogout: ofOidc('backChannelLogout'),
+  token: ofOAuth2('token'),
+  revoke: ofOAuth2('revoke'),
+  oidcVerify: (_, visit) => verify(visit),
+  oauthVerify: (_, visit) => verify(visit),
+} as const satisfies Record<EndpointName, Answering>
+
+const oidcRequest = (
+  { arrival, target, version, route, bound }: EndpointVisit,
+  ownOrigin: string | undefined,
+  body: string,
+): OidcRequest => ({
+  method: arrival.request.method ?? '',
+  path: target.path,
+  query: target.query,
+  headers: arrival.request.headers,
+  address: callerOf(arrival).address,
+  requestId: arrival.id,
+  ownOrigin,
+  realmUri: version.realmUri,
+  routeProvider: route?.endpoint.type === 'oidc' ? route.endpoint.provider : 'default',
+  pathProvider: bound,
+  body,
+})
+
+const oauthRequest = (
+  { arrival, target, version, route }: EndpointVisit,
+  body: string,
+): OAuthRequest => ({
+  query: target.query,
+  headers: arrival.request.headers,
+  body,
+  address: callerOf(arrival).address,
+  requestId: arrival.id,
+  realmUri: version.realmUri,
+  flows: route?.flows ?? [],
+})

@@ -1,0 +1,73 @@
+// What an endpoint of the gateway's own answers in, one HTTP response and its row in metrics and access log out.
+
+import type { Method } from '../../spec/document.ts'
+import type { GatewayError } from '../gateway-error.ts'
+import { errorAnswer, toGatewayError } from './errors.ts'
+import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'
+import type { EndpointVisit } from './arrival.ts'
+import { refusalType } from './negotiate.ts'
+import { report, type Settlement } from './report.ts'
+import { headerOf } from './response-headers.ts'
+import type { Answer } from './response-plan.ts'
+import { toMethod } from './select-route.ts'
+import { composeHead, hasNoBody } from './write-answer.ts'
+
+export const answerVisit = (
+  visit: EndpointVisit,
+  { status, headers, body }: EndpointAnswer,
+): void => {
+  const contentType = headerOf(headers, 'content-type')
+  write(visit, { status, headers, contentType, body })
+}
+
+/** An error record; of a fault of our own the client learns the request id and nothing else. */
+export const refuseVisit = (visit: EndpointVisit, error: unknown): void => {
+  const { dispatch, arrival } = visit
+  const known = toGatewayError(error)
+  if (known.code === 'svc.error.internal') dispatch.onUnexpected(error, arrival.id)
+  if (arrival.response.headersSent) {
+    arrival.response.destroy()
+    return
+  }
+  const headers = endpointHeaders(arrival.request.headers)
+  write(visit, errorAnswer(known, refusalType(arrival.head.accept), headers), known)
+}
+
+/** The client went away while it was waited for. */
+export const abandonVisit = (visit: EndpointVisit): void => {
+  settle(visit, { status: CLIENT_WENT_AWAY, bytes: 0 })
+}
+
+/** Counted, never sent: what nginx counts for a client that did not wait. */
+const CLIENT_WENT_AWAY = 499
+
+/** Node checks every name and value here: they come from rooms that speak with strangers. */
+const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): void => {
+  const { arrival, version } = visit
+  const { response, request } = arrival
+  if (response.destroyed) {
+    abandonVisit(visit)
+    return
+  }
+  const { status } = answer
+  const { deprecation } = version
+  const head = composeHead(answer, {
+    requestId: arrival.id,
+    language: undefined,
+    deprecation,
+    vary: undefined,
+  })
+  const body = Buffer.from(answer.body)
+  if (!hasNoBody(status)) head.push('content-length', String(body.length))
+  response.writeHead(status, head)
+  const bytes = request.method === 'HEAD' || hasNoBody(status) ? 0 : body.length
+  response.end(bytes === 0 ? undefined : body)
+  settle(visit, { status, bytes, ...(refusal && { refusal: refusal.code }) })
+}
+
+const settle = (visit: EndpointVisit, settlement: Settlement): void => {
+  const { dispatch, arrival, version, template } = visit
+  const method: Method = toMethod(arrival.request.method) ?? 'get'
+  const row = dispatch.preparation.rowFor(version, template, method)
+  report(dispatch, arrival, { row, version }, settlement)
+}

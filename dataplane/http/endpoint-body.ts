@@ -1,0 +1,29 @@
+// The body of a request for an endpoint of the gateway's own in, its text out: bounded in size and time.
+
+import type { Arrival } from './arrival.ts'
+import { checkDeclaredLength, readBody } from './body.ts'
+import { hasBody } from './request-head.ts'
+
+const LIMITS = { maxBytes: 65_536, readBytes: 65_536, readMs: 15_000 }
+
+/**
+ * `""` without a body. Rejects with 413 or 408.
+ * @returns undefined when the client has gone
+ */
+export const readText = async ({ request, head }: Arrival): Promise<string | undefined> => {
+  if (!hasBody(head)) return ''
+  checkDeclaredLength(head, LIMITS)
+  return new Promise((resolve, reject) => {
+    readBody(request, { limits: LIMITS, keep: true }, (outcome, bytes) => {
+      if (outcome === 'gone') resolve(undefined)
+      else if (outcome === undefined) resolve(bytes.toString())
+      else reject(outcome)
+    })
+  })
+}
+
+/** As `readText` where it is a form; whatever else comes is not read and counts as nothing. */
+export const readForm = async (arrival: Arrival): Promise<string | undefined> =>
+  FORM.test(arrival.head.contentType ?? '') ? readText(arrival) : ''
+
+const FORM = /^application\/x-www-form-urlencoded *(?:;|$)/i
