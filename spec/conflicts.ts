@@ -1,8 +1,8 @@
 // Which routes a document claims, and who wins where two claim the same (behaviour §2, *Conflicts*).
 // Compiled documents in, claims and verdicts out; ages come in with the documents, never from a clock.
 
-import type { CompiledApi, CompiledEndpoint, CompiledVersion } from './compiled.ts'
-import type { Method } from './document.ts'
+import type { CompiledApi, CompiledVersion } from './compiled.ts'
+import { endpointRoutes } from './endpoint-routes.ts'
 import { hostKey } from './host-pattern.ts'
 import { keyOf, pathKey, printWay } from './path-pattern.ts'
 import { childPointer, type Problem } from './problem.ts'
@@ -183,33 +183,13 @@ const keyOfPointer = (pointer: string): string => {
 
 const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Claim[] => {
   const pointer = versionPointer(version)
-  return version.endpoints.flatMap((endpoint) =>
-    endpointRoutes(endpoint).flatMap(([path, methods]) =>
-      methods.map((method) => ({
-        key: `${pathKey(version.basePath, path)}\t${method}`,
-        pointer,
-        sharedBy: realmUri,
-      })),
-    ),
+  return endpointRoutes(version.endpoints).flatMap(({ path, methods }) =>
+    methods.map((method) => ({
+      key: `${pathKey(version.basePath, path)}\t${method}`,
+      pointer,
+      sharedBy: realmUri,
+    })),
   )
-}
-
-type EndpointRoute = readonly [path: string, methods: readonly Method[]]
-
-function endpointRoutes(endpoint: CompiledEndpoint): readonly EndpointRoute[] {
-  if (endpoint.type === 'oidc') {
-    return [
-      ['/oidc/login', ['get', 'options']],
-      ['/oidc/:provider/callback', ['get', 'options']],
-      ['/oidc/logout', ['get', 'options', 'post']],
-      ['/oidc/verify', ['get', 'head', 'options']],
-    ]
-  }
-  return [
-    [endpoint.tokenPath, ['options', 'post']],
-    [endpoint.revokeTokenPath, ['options', 'post']],
-    ['/oauth/verify', ['get', 'head', 'options']],
-  ]
 }
 
 /** An array's versions are known by index in pointers, by name here: a path's pointer tells. */

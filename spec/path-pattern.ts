@@ -94,20 +94,34 @@ const repeatedName = (
   return undefined
 }
 
+/** A path of the gateway's own below a `base_path`. */
+export interface MountedPath {
+  /** As written. */
+  readonly template: string
+  readonly patterns: readonly PathPattern[]
+}
+
 const WEB_SOCKET = 'ws'
 
 /**
  * `/ws` of a version (§2.2), by the `base_path` it was compiled with.
  * @example webSocketPath('/[v1]') // template '/[v1]/ws', two patterns: /ws and /v1/ws
  */
-export function webSocketPath(basePath: string): {
-  readonly template: string
-  readonly patterns: readonly PathPattern[]
-} {
+export const webSocketPath = (basePath: string): MountedPath =>
+  mountPath(basePath, `/${WEB_SOCKET}`)
+
+/**
+ * A path that the gateway mounts below a compiled `base_path`; `path` has no brackets. A name that both bind
+ * stands twice in `bindings`: the last is the path's own.
+ * @example mountPath('/[v1]', '/oidc/login') // template '/[v1]/oidc/login', two patterns
+ */
+export function mountPath(basePath: string, path: string): MountedPath {
   const base = parseBasePath(basePath)
-  const end: PathPattern = { ...ROOT, segments: [WEB_SOCKET], bindings: [null] }
-  const patterns = base.ok ? inOrder(base.patterns.map((way) => concat(way, end))) : []
-  return { template: `${basePath}/${WEB_SOCKET}`.replaceAll('//', '/'), patterns }
+  const nodes = parseNodes(path)
+  const template = `${basePath}${path}`.replaceAll('//', '/')
+  if (!base.ok || typeof nodes === 'string') return { template, patterns: [] }
+  const end = onlyWay(nodes, 0)
+  return { template, patterns: inOrder(base.patterns.map((way) => concat(way, end))) }
 }
 
 /**

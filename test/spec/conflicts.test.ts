@@ -154,6 +154,8 @@ describe('the claims of a document', () => {
       '/b/oidc/logout get',
       '/b/oidc/logout options',
       '/b/oidc/logout post',
+      '/b/oidc/:/backchannel-logout options',
+      '/b/oidc/:/backchannel-logout post',
       '/b/oidc/verify get',
       '/b/oidc/verify head',
       '/b/oidc/verify options',

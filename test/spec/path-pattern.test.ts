@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import {
   joinPatterns,
+  mountPath,
   parseBasePath,
   type ParsedPath,
   parsePath,
@@ -227,6 +228,20 @@ describe('the key of a path', () => {
 
   it('of what does not parse is the text', () => {
     expect(pathKey('/v1', 'oauth/token')).toBe('/v1oauth/token')
+  })
+})
+
+describe('a path of our own below a base_path', () => {
+  it.each([
+    ['/', '/oidc/login', '/oidc/login', ['/oidc/login']],
+    ['/[v1]', '/oidc/login', '/[v1]/oidc/login', ['/oidc/login', '/v1/oidc/login 1']],
+    ['/:provider', '/oidc/:provider/x', '/:provider/oidc/:provider/x', ['/:/oidc/:/x']],
+    ['/v1', '/a%20b', '/v1/a%20b', ['/v1/a b']],
+    ['/v1', 'no path', '/v1no path', []],
+  ])('%s and %s', (base, path, template, patterns) => {
+    const mounted = mountPath(base, path)
+    const ways = mounted.patterns.map(shown).map((way) => way.replaceAll(/:\w+/g, ':'))
+    expect([mounted.template, ways]).toEqual([template, patterns])
   })
 })
 
