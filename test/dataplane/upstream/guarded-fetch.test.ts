@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttps } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import {
+  createGuardedFetch,
+  type FetchLimits,
+  type GuardedFetch,
+} from '../../../dataplane/upstream/guarded-fetch.ts'
+import { createCertificateAuthority } from '../../support/certificates.ts'
+
+const LIMITS: FetchLimits = { timeoutMs: 2000, maxBytes: 1000 }
+const authority = createCertificateAuthority('idp CA')
+const asked: string[] = []
+
+const behave: RequestListener = (request, response) => {
+  asked.push(request.url ?? '')
+  const acts: Record<string, () => void> = {
+    '/ok': () => response.setHeader('x-seen', request.headers['accept-encoding'] ?? '').end('ok'),
+    '/echo': () => request.pipe(response),
+    '/redirect': () => response.writeHead(302, { location: '/ok' }).end(),
+    '/empty': () => response.writeHead(204).end(),
+    '/cookies': () => response.setHeader('set-cookie', ['a=1', 'b=2']).end(),
+    '/large': () => response.end('x'.repeat(1001)),
+    '/endless': () => {
+      const timer = setInterval(() => response.write('x'), 5)
+      response.on('close', () => {
+        clearInterval(timer)
+      })
+    },
+    '/cut': () => {
+      response.writeHead(200, { 'content-length': '100' }).write('x')
+      setTimeout(() => response.destroy(), 10)
+    },
+    '/hang': () => undefined,
+  }
+  acts[request.url ?? '']?.()
+}
+
+const servers: Server[] = []
+
+const listen = async (server: Server): Promise<string> => {
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+let plain: string
+let secure: string
+let fetch: GuardedFetch
+
+beforeAll(async () => {
+  plain = `http://${await listen(createServer(behave))}`
+  secure = `https://${await listen(createHttps(authority.issue('idp.test'), behave))}`
+  fetch = createGuardedFetch({ guard: createGuard(), extraCa: [] })
+})
+
+afterAll(async () => {
+  for (const server of servers) {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+describe('a guarded fetch', () => {
+  it('brings the whole answer, and asks for it without compression', async () => {
+    const answer = await fetch(`${plain}/ok`, {}, LIMITS)
+
+    expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
+    expect(answer.headers.get('x-seen')).toBe('identity')
+  })
+
+  it('sends a method, headers and a body', async () => {
+    const init = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'hello' }
+    const answer = await fetch(`${plain}/echo`, init, LIMITS)
+
+    expect(await answer.text()).toBe('hello')
+  })
+
+  it('follows no redirect', async () => {
+    asked.length = 0
+    const answer = await fetch(`${plain}/redirect`, {}, LIMITS)
+
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/ok'])
+    expect(asked).toEqual(['/redirect'])
+  })
+
+  it('takes an empty answer, and headers that stand twice', async () => {
+    const empty = await fetch(`${plain}/empty`, {}, LIMITS)
+    const cookies = await fetch(`${plain}/cookies`, {}, LIMITS)
+
+    expect([empty.status, await empty.text()]).toEqual([204, ''])
+    expect(cookies.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  })
+
+  it.each([
+    ['/large', LIMITS, 'too_large'],
+    ['/endless', { timeoutMs: 5000, maxBytes: 3 }, 'too_large'],
+    ['/endless', { timeoutMs: 150, maxBytes: 1000 }, 'timeout'],
+    ['/hang', { timeoutMs: 100, maxBytes: 1000 }, 'timeout'],
+    ['/cut', LIMITS, 'unreachable'],
+  ])('gives %s up within %j: %s', async (path, limits, kind) => {
+    await expect(fetch(plain + path, {}, limits)).rejects.toMatchObject({
+      name: 'FetchFailure',
+      kind,
+    })
+  })
+
+  it('gives up when it is told to', async () => {
+    const init = { signal: AbortSignal.timeout(50) }
+
+    await expect(fetch(`${plain}/hang`, init, LIMITS)).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
+  it.each(['http://127.0.0.1:1/', 'nonsense', 'ftp://127.0.0.1/', 'http://'])(
+    'of %s is unreachable',
+    async (url) => {
+      await expect(fetch(url, {}, LIMITS)).rejects.toMatchObject({ kind: 'unreachable' })
+    },
+  )
+})
+
+describe('where it goes', () => {
+  it('is the guard’s to say, for addresses and for names that stand for them', async () => {
+    const guard = createGuard({ deny: readRules(['127.0.0.0/8', '*.internal']).rules })
+    const resolve: Parameters<typeof createGuardedFetch>[0]['resolve'] = (
+      _host,
+      _options,
+      done,
+    ) => {
+      done(null, [{ address: '127.0.0.1', family: 4 }])
+    }
+    const guarded = createGuardedFetch({ guard, extraCa: [], resolve })
+    asked.length = 0
+    for (const url of [plain, plain.replace('127.0.0.1', 'idp.example')])
+      await expect(guarded(`${url}/ok`, {}, LIMITS)).rejects.toMatchObject({
+        kind: 'unreachable',
+        cause: { name: 'DestinationDenied' },
+      })
+
+    expect(asked).toEqual([])
+  })
+})
+
+describe('over TLS', () => {
+  it('trusts the CA of this peer alone', async () => {
+    const answer = await fetch(`${secure}/ok`, {}, { ...LIMITS, ca: authority.cert })
+
+    expect(await answer.text()).toBe('ok')
+    await expect(fetch(`${secure}/ok`, {}, LIMITS)).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(
+      fetch(`${secure}/ok`, {}, { ...LIMITS, ca: createCertificateAuthority('other').cert }),
+    ).rejects.toMatchObject({ kind: 'unreachable' })
+  })
+
+  it('trusts the CAs of the gateway', async () => {
+    const trusting = createGuardedFetch({ guard: createGuard(), extraCa: [authority.cert] })
+
+    expect(await (await trusting(`${secure}/ok`, {}, LIMITS)).text()).toBe('ok')
+  })
+})
