@@ -60,6 +60,25 @@ const METRICS = {
     help: 'Streams of server-sent events that were ended because their client was too slow.',
     labels: [],
   },
+  authentications: {
+    kind: 'counter',
+    name: 'svc_gateway_authentications_total',
+    help: 'Requests whose caller was checked, by scheme and outcome: identity, csrf, or the code of the refusal.',
+    labels: ['scheme', 'outcome'],
+  },
+  oidc: {
+    kind: 'counter',
+    name: 'svc_gateway_oidc_total',
+    help: 'Requests of the OIDC endpoints by outcome, and what was noteworthy on the way.',
+    labels: ['endpoint', 'outcome'],
+  },
+  sharedState: {
+    kind: 'gauge',
+    name: 'svc_gateway_shared_state',
+    help: '1 while what processes and replicas share can be reached, by where it is: memory, redis.',
+    labels: ['home'],
+    merge: 'min',
+  },
   webSockets: {
     kind: 'gauge',
     name: 'svc_gateway_websockets',

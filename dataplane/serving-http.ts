@@ -17,6 +17,7 @@ import { createWebSocketRoutes } from './http/web-socket-route.ts'
 import type { GatewayMetrics, Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
+import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from './store/table-serving.ts'
 import { createRelays, type Relays } from './wamp/relays.ts'
 
@@ -29,6 +30,7 @@ export interface ServingHttpOptions {
   readonly preparation: Preparation
   readonly realms: RealmRegistry
   readonly measurements: Measurements
+  readonly security: Pick<ServingSecurity, 'authenticate' | 'endpoints'>
   /** More CA certificates for routers, PEM. */
   readonly extraCa: readonly string[]
 }
@@ -82,10 +84,16 @@ const dispatchOptions = ({
   log,
   table,
   preparation,
+  security,
   measurements: { metrics, requests },
 }: ServingHttpOptions): Omit<DispatchOptions, 'accessLog'> => ({
   table: () => table.table(),
   preparation,
+  authenticate: security.authenticate,
+  endpoints: security.endpoints.handle,
+  onAuthentication: (scheme, outcome) => {
+    metrics.count('authentications', { scheme, outcome })
+  },
   readClient: createClientReader(settings.trustedProxies),
   nextRequestId: createRequestIds(Date.now, randomFillSync),
   now: () => performance.now(),

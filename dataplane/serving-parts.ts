@@ -14,6 +14,7 @@ import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
 import { createServingHttp } from './serving-http.ts'
+import { createServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import type { SecretRings } from './security-state.ts'
@@ -52,13 +53,23 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { metrics } = measurements
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const { upstream, extraCa } = createServingUpstream(settings, metrics, () => own)
+  const { upstream, fetch, extraCa } = createServingUpstream(settings, metrics, () => own)
   const wamp = createServingWamp({
     realms,
     upstream,
     metrics,
     log,
     peers: environment.home.peers,
+    extraCa,
+  })
+  const security = createServingSecurity({
+    settings,
+    log,
+    realms,
+    metrics,
+    fetch,
+    rings: environment.home.rings,
+    shared: environment.home.shared,
     extraCa,
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
@@ -70,6 +81,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     preparation: createPreparation({ upstream, wamp, realms, measurements }),
     realms,
     measurements,
+    security,
     extraCa,
   })
   return {
@@ -85,7 +97,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     endStreams: http.endStreams,
     close: async () => {
       http.flush()
-      await Promise.all([upstream.close(), wamp.bridge.close()])
+      await Promise.all([upstream.close(), wamp.bridge.close(), security.close()])
     },
   }
 }

@@ -6,11 +6,14 @@ import type { GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { messageOf, StartError } from './start-error.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
+import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
 import { createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream
+  /** To identity providers and key sets: as guarded. */
+  readonly fetch: GuardedFetch
   /** Certificates, PEM, that routers are judged by too. */
   readonly extraCa: readonly string[]
 }
@@ -25,19 +28,20 @@ export const createServingUpstream = (
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = settings.upstreamCa === null ? [] : [readCa(settings.upstreamCa)]
+  const guard = createGuard({
+    allow: readRules(settings.upstreamAllow).rules,
+    deny: readRules(settings.upstreamDeny).rules,
+    ownListeners,
+  })
   const upstream = createUpstream({
-    guard: createGuard({
-      allow: readRules(settings.upstreamAllow).rules,
-      deny: readRules(settings.upstreamDeny).rules,
-      ownListeners,
-    }),
+    guard,
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
     extraCa,
   })
   gaugeUpstream(metrics, upstream)
-  return { upstream, extraCa }
+  return { upstream, fetch: createGuardedFetch({ guard, extraCa }), extraCa }
 }
 
 const readCa = (path: string): string => {
