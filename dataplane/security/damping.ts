@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import { plainAddress } from '../plain-address.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 
 export const FREE_FAILURES = 30
@@ -74,7 +75,8 @@ const keyOf = ({ realmUri, username, address }: Failing): string =>
   `failures:${hash('sha256', JSON.stringify([realmUri, username, placeOf(address)]), 'base64url')}`
 
 /** One household has a whole /64 of IPv6: 2^64 addresses are one place. */
-const placeOf = (address: string): string => {
+const placeOf = (given: string): string => {
+  const address = plainAddress(given)
   if (!isIPv6(address)) return address
   const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')
   const before = head.split(':').filter((part) => part !== '')

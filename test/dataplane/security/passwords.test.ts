@@ -1,0 +1,191 @@
+import { describe, expect, it } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { createPasswords, type PasswordVerdict } from '../../../dataplane/security/passwords.ts'
+import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import type { RealmRecord } from '../../../spec/realm-record.ts'
+import { quickHash } from './phc.ts'
+
+const realm = (password = 'wonderland', uri = 'a.b'): RealmRecord => ({
+  uri,
+  users: [
+    { username: 'alice', password_hash: quickHash(password), groups: ['staff'] },
+    { username: 'bob', password_hash: quickHash('builder') },
+    { username: 'nobody' },
+    {
+      username: 'costly',
+      password_hash: `$scrypt$ln=20,r=8,p=1$c2FsdA$${'A'.repeat(43)}`,
+    },
+    { username: '__proto__', password_hash: quickHash('reserved') },
+    { username: 'alice', password_hash: quickHash('second') },
+  ],
+})
+
+const setUp = () => {
+  const clock = { ms: 1_000_000 }
+  const now = (): number => clock.ms
+  const shared = createMemoryState({ now })
+  const create = () => createPasswords({ shared, now, random: randomBytes })
+  return { clock, create, passwords: create() }
+}
+
+interface Ask {
+  readonly record?: RealmRecord
+  readonly username?: string
+  readonly password?: string
+  readonly from?: string
+}
+
+const asking =
+  (passwords: ReturnType<typeof createPasswords>) =>
+  ({ record = RECORD, username = 'alice', password = 'wonderland', from = '::1' }: Ask = {}) =>
+    passwords.check({ record, username, password, address: () => from })
+
+const RECORD = realm()
+
+const later = async <T>(value: T | Promise<T>): Promise<T> => value
+
+const kindOf = (verdict: PasswordVerdict): string =>
+  verdict.kind === 'wrong' ? verdict.reason : verdict.kind
+
+describe('check', () => {
+  it.each<[string, string, string]>([
+    ['alice', 'wonderland', 'right'],
+    ['alice', 'Wonderland', 'wrong_password'],
+    ['alice', '', 'wrong_password'],
+    ['alice', 'builder', 'wrong_password'],
+    ['alice', 'second', 'wrong_password'],
+    ['Alice', 'wonderland', 'unknown_user'],
+    ['', 'wonderland', 'unknown_user'],
+    ['constructor', 'wonderland', 'unknown_user'],
+    ['__proto__', 'reserved', 'right'],
+    ['nobody', '', 'wrong_password'],
+    ['nobody', 'wonderland', 'wrong_password'],
+    ['costly', 'wonderland', 'wrong_password'],
+  ])('%s, %s: %s', async (username, password, expected) => {
+    const ask = asking(setUp().passwords)
+    expect(kindOf(await ask({ username, password }))).toBe(expected)
+    expect(kindOf(await ask({ username, password }))).toBe(expected)
+  })
+
+  it('gives the user', async () => {
+    expect(await asking(setUp().passwords)()).toEqual({ kind: 'right', user: RECORD.users?.[0] })
+  })
+
+  it('a realm without users has none', async () => {
+    const ask = asking(setUp().passwords)
+    expect(kindOf(await ask({ record: { uri: 'a.b' } }))).toBe('unknown_user')
+  })
+})
+
+describe('what was right', () => {
+  it('is known at once for a minute', async () => {
+    const { passwords, clock } = setUp()
+    const ask = asking(passwords)
+    expect(ask()).toBeInstanceOf(Promise)
+    await ask()
+    clock.ms += 59_999
+    expect(ask()).toMatchObject({ kind: 'right' })
+    clock.ms += 1
+    expect(ask()).toBeInstanceOf(Promise)
+    expect(kindOf(await ask())).toBe('right')
+  })
+
+  it('does not help what is wrong', async () => {
+    const ask = asking(setUp().passwords)
+    await ask()
+    expect(kindOf(await ask({ password: 'wonderland!' }))).toBe('wrong_password')
+    expect(kindOf(await ask({ username: 'bob' }))).toBe('wrong_password')
+    expect(kindOf(await ask({ record: realm('other', 'a.c') }))).toBe('wrong_password')
+    expect(ask()).toMatchObject({ kind: 'right' })
+  })
+
+  it.each<[string, RealmRecord, string]>([
+    ['a new password', realm('looking-glass'), 'wrong_password'],
+    [
+      'a new salt',
+      { uri: 'a.b', users: [{ username: 'alice', password_hash: quickHash('wonderland', 'new') }] },
+      'right',
+    ],
+    ['no password', { uri: 'a.b', users: [{ username: 'alice' }] }, 'wrong_password'],
+    ['no user', { uri: 'a.b', users: [] }, 'unknown_user'],
+  ])('is checked anew after %s', async (_, record, expected) => {
+    const ask = asking(setUp().passwords)
+    await ask()
+    const again = ask({ record })
+    expect(again).toBeInstanceOf(Promise)
+    expect(kindOf(await again)).toBe(expected)
+  })
+
+  it('stays known when something else in the record changes', async () => {
+    const ask = asking(setUp().passwords)
+    await ask()
+    expect(ask({ record: { ...realm(), description: 'new' } })).toMatchObject({ kind: 'right' })
+  })
+
+  it('names and passwords do not run together', async () => {
+    const users = [{ username: 'a', password_hash: quickHash('b:c') }]
+    const ask = asking(setUp().passwords)
+    const record = { uri: 'a.b', users }
+    expect(kindOf(await ask({ record, username: 'a', password: 'b:c' }))).toBe('right')
+    expect(kindOf(await ask({ record, username: 'a:b', password: 'c' }))).toBe('unknown_user')
+  })
+})
+
+describe('who fails too often', () => {
+  it('hears so, until a minute has gone; the right password is always taken', async () => {
+    const { passwords, clock } = setUp()
+    const ask = asking(passwords)
+    for (let time = 0; time < 30; time++)
+      expect(kindOf(await ask({ password: `wrong-${time}` }))).toBe('wrong_password')
+    expect(await ask({ password: 'wrong' })).toEqual({ kind: 'damped', retryAfterSeconds: 60 })
+    expect(kindOf(await ask())).toBe('right')
+    expect(kindOf(await ask())).toBe('right')
+    expect(kindOf(await ask({ password: 'wrong' }))).toBe('damped')
+    for (const from of ['192.0.2.9', '::ffff:192.0.2.10', '2001:db8::1'])
+      expect(kindOf(await ask({ password: 'wrong', from }))).toBe('wrong_password')
+    expect(kindOf(await ask({ username: 'bob', password: 'wrong' }))).toBe('wrong_password')
+    clock.ms += 60_001
+    expect(kindOf(await ask({ password: 'wrong' }))).toBe('wrong_password')
+  })
+
+  it('is the same one in every process, whether there is such a user or not', async () => {
+    const { create } = setUp()
+    const [one, other] = [asking(create()), asking(create())]
+    for (let time = 0; time < 30; time++)
+      await (time % 2 ? one : other)({ username: 'ghost', password: `wrong-${time}` })
+    expect(kindOf(await one({ username: 'ghost' }))).toBe('damped')
+    expect(kindOf(await other({ username: 'ghost' }))).toBe('damped')
+  })
+})
+
+describe('many at once', () => {
+  it('ask the same and wait for one answer', async () => {
+    const ask = asking(setUp().passwords)
+    const verdicts = await Promise.all(Array.from({ length: 200 }, () => later(ask())))
+    expect(new Set(verdicts.map(kindOf))).toEqual(new Set(['right']))
+  })
+
+  it('each count as a failure of its own', async () => {
+    const ask = asking(setUp().passwords)
+    const wrong = Array.from({ length: 40 }, () => later(ask({ password: 'wrong' })))
+    const kinds = (await Promise.all(wrong)).map(kindOf)
+    expect(kinds.filter((kind) => kind === 'wrong_password')).toHaveLength(30)
+    expect(kinds.filter((kind) => kind === 'damped')).toHaveLength(10)
+  })
+
+  it.each([
+    ['a user', 'alice', 'wrong_password'],
+    ['nobody', 'ghost', 'unknown_user'],
+  ])('are refused beyond a bound, and others are not: %s', async (_, username, reason) => {
+    const ask = asking(setUp().passwords)
+    const flood = Array.from({ length: 100 }, (_each, index) =>
+      later(ask({ username, password: `wrong-${index}`, from: '192.0.2.66' })),
+    )
+    const other = ask({ from: '192.0.2.7' })
+    const kinds = (await Promise.all(flood)).map(kindOf)
+    expect(kinds.filter((kind) => kind === 'overloaded')).toHaveLength(68)
+    expect(kinds).toContain(reason)
+    expect(kindOf(await other)).toBe('right')
+    expect(await ask({ username, password: 'x' })).not.toMatchObject({ kind: 'overloaded' })
+  })
+})
