@@ -130,6 +130,7 @@ describe('defaults', () => {
     [{ type: 'anonymous' }, ['authorization', 'x-key']],
     [{ type: 'basic' }, ['x-key']],
     [{ type: 'oidc', provider: 'default' }, ['x-key']],
+    [{ type: 'oauth2', flow: 'implicit', tokenPath: '/t', revokeTokenPath: '/r' }, ['x-key']],
     [{ type: 'api_key', headerName: 'X-Key' }, ['authorization']],
     [{ type: 'api_key', headerName: 'x_key' }, ['authorization']],
   ])('%j keeps its credential here', async (security, passed) => {

@@ -127,6 +127,9 @@ describe('fromClient', () => {
     ['a=1; svc_ticket_com.acme=t; b=2; svc_csrf_com.acme=c', ['cookie', 'a=1; b=2']],
     ['svc_ticket_com.acme=t', []],
     ['__Host-svc_oidc_1=x;a=1', ['cookie', 'a=1']],
+    ['svc_ticket_r=t;\tsvc_csrf_r=c ; a=1', ['cookie', 'a=1']],
+    ['svc_ticket_https%3A//r=t; a=svc_; svc_ticket_r=', ['cookie', 'a=svc_']],
+    ['svc_ticket_r=1; svc_ticket_r=2;; a=1;', ['cookie', 'a=1']],
     ['not_svc_ticket_x=1', ['cookie', 'not_svc_ticket_x=1']],
     ['a="svc_ticket_x=1"', ['cookie', 'a="svc_ticket_x=1"']],
   ])('Cookie: %s', (value, kept) => {
@@ -160,6 +163,11 @@ describe('fromDocument', () => {
       ['x-svc-user', 'ann', 'x-real-ip', '::1'],
     ],
     ['own cookies', { cookie: 'svc_csrf_r=1; a=2' }, ['cookie', 'a=2']],
+    [
+      'own cookies in a list',
+      { Cookie: ['svc_ticket_r=t', 'b=1; __Host-svc_oidc_1=x'] },
+      ['cookie', 'b=1'],
+    ],
     [
       'reserved words',
       { constructor: 'c', ['__proto__']: 'p' },
