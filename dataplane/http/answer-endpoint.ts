@@ -29,7 +29,7 @@ export const answerEndpoint = async (
 type Answering = (deps: EndpointDeps, visit: EndpointVisit) => Promise<EndpointAnswer | undefined>
 
 const ofOidc =
-  (name: Exclude<keyof Oidc, 'preflight'>): Answering =>
+  (name: keyof Oidc): Answering =>
   async ({ loadOidc, ownOrigin }, visit) => {
     const body = visit.arrival.request.method === 'POST' ? await readForm(visit.arrival) : ''
     if (body === undefined) return undefined

@@ -1,5 +1,5 @@
-// What an OIDC endpoint answers, as header lists and texts: a redirect, an error of specification §7.1, a
-// preflight. Nothing is cached, no referrer leaves, and credentials are never allowed across origins.
+// What an OIDC endpoint answers, as header lists and texts: a redirect, an error of specification §7.1.
+// Nothing is cached, no referrer leaves, and credentials are never allowed across origins.
 
 import type { OidcAnswer, OidcRequest } from './oidc-endpoint.ts'
 
@@ -41,16 +41,6 @@ export const done = (request: OidcRequest): OidcAnswer => ({
   body: '',
 })
 
-export const preflightAnswer = (request: OidcRequest): OidcAnswer => ({
-  status: 204,
-  headers: [
-    ...commonHeaders(request),
-    ['access-control-allow-methods', 'GET, POST, OPTIONS'],
-    ...askedHeaders(request),
-  ],
-  body: '',
-})
-
 const commonHeaders = ({ headers }: OidcRequest): readonly Header[] => [
   ['cache-control', 'no-store'],
   ['referrer-policy', 'no-referrer'],
@@ -59,12 +49,3 @@ const commonHeaders = ({ headers }: OidcRequest): readonly Header[] => [
     ? []
     : [['access-control-allow-origin', headers.origin] as const]),
 ]
-
-/** RFC 9110 §5.1 names, as they were asked for. */
-const HEADER_NAMES = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+(?: ?, ?[A-Za-z0-9!#$%&'*+.^_`|~-]+)*$/
-
-const askedHeaders = ({ headers }: OidcRequest): readonly Header[] => {
-  const asked = headers['access-control-request-headers']
-  const isSound = typeof asked === 'string' && asked.length <= 1024 && HEADER_NAMES.test(asked)
-  return isSound ? [['access-control-allow-headers', asked]] : []
-}

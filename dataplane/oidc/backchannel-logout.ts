@@ -20,6 +20,7 @@ import type { ChosenProvider, DiscoveredProvider, Exchange } from './room.ts'
 import { steps } from './steps.ts'
 import { unlessAway } from './unless-away.ts'
 
+/** @internal exported for tests */
 export const BACKCHANNEL_STEPS = steps<Exchange>()
   .step('read form', (known) => ({ token: readForm(known) }))
   .step('find provider', (known) => ({ provider: findProvider(known, known.request.pathProvider) }))

@@ -13,6 +13,7 @@ import { auditLogin } from './report.ts'
 import type { Exchange } from './room.ts'
 import { steps } from './steps.ts'
 
+/** @internal exported for tests */
 export const CALLBACK_STEPS = steps<Exchange>()
   .step('read parameters', (known) => ({ parameters: readCallbackParameters(known) }))
   .step('find provider', (known) => ({ provider: findProvider(known, known.request.pathProvider) }))

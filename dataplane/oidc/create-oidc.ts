@@ -1,7 +1,7 @@
 // What the room works with in, its endpoints out: each runs its steps and turns whatever comes of them into an
 // answer. Nothing is fetched before somebody logs in.
 
-import { errorAnswer, preflightAnswer } from './answers.ts'
+import { errorAnswer } from './answers.ts'
 import { backChannelLogout } from './backchannel-logout.ts'
 import { callback } from './callback.ts'
 import { login } from './login.ts'
@@ -28,7 +28,6 @@ export const createOidc = (deps: OidcDeps): Oidc => {
     callback: handler(room, 'callback'),
     logout: handler(room, 'logout'),
     backChannelLogout: handler(room, 'backChannelLogout'),
-    preflight: preflightAnswer,
   }
 }
 

@@ -13,6 +13,7 @@ import { OidcRefusal } from './refusal.ts'
 import type { ChosenProvider, DiscoveredProvider, Exchange } from './room.ts'
 import { steps } from './steps.ts'
 
+/** @internal exported for tests */
 export const LOGIN_STEPS = steps<Exchange>()
   .step('read parameters', (known) => ({ parameters: readLoginParameters(known) }))
   .step('find provider', (known) => ({

@@ -13,6 +13,7 @@ import type { Exchange } from './room.ts'
 import { clearingLines } from './session-lines.ts'
 import { steps } from './steps.ts'
 
+/** @internal exported for tests */
 export const LOGOUT_STEPS = steps<Exchange>()
   .step('read parameters', (known) => ({ parameters: readLogoutParameters(known) }))
   .step('find session', async (known) => ({ session: await findSession(known) }))

@@ -43,31 +43,16 @@ export interface OidcAnswer {
 /** Never rejects: a fault of our own is an answer too. */
 export type OidcHandler = (request: OidcRequest) => Promise<OidcAnswer>
 
+/** Where they are mounted, with which methods, and their OPTIONS is the affair of whoever listens. */
 export interface Oidc {
   readonly login: OidcHandler
   readonly callback: OidcHandler
   readonly logout: OidcHandler
+  /** OpenID Connect Back-Channel Logout 1.0. */
   readonly backChannelLogout: OidcHandler
-  /** OPTIONS of all of them. */
-  readonly preflight: (request: OidcRequest) => OidcAnswer
 }
 
-export type OidcEndpointName = 'login' | 'callback' | 'logout' | 'backChannelLogout'
-
-/**
- * What is mounted below `base_path`; every path has OPTIONS (`preflight`) beside. Other methods are 405,
- * HEAD too (behaviour §6).
- */
-export const OIDC_ENDPOINTS = {
-  login: { path: '/oidc/login', methods: ['get'] },
-  callback: { path: '/oidc/:provider/callback', methods: ['get'] },
-  logout: { path: '/oidc/logout', methods: ['get', 'post'] },
-  /** OpenID Connect Back-Channel Logout 1.0. */
-  backChannelLogout: { path: '/oidc/:provider/backchannel-logout', methods: ['post'] },
-} as const satisfies Record<
-  OidcEndpointName,
-  { readonly path: string; readonly methods: readonly ('get' | 'post')[] }
->
+export type OidcEndpointName = keyof Oidc
 
 export interface OidcDeps {
   readonly realm: (uri: string) => RealmRecord | undefined

@@ -24,7 +24,7 @@ export interface GuardedRequest {
 }
 
 /**
- * Any status is an answer, 3xx too. Rejects with a FetchFailure when there is none.
+ * Any status is an answer, 3xx too. Rejects with a FetchFailure, which has a `kind`, when there is none.
  * @example
  * const fetch = createGuardedFetch({ guard, extraCa: [] })
  * const answer = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
@@ -35,9 +35,9 @@ export type GuardedFetch = (
   limits: FetchLimits,
 ) => Promise<Response>
 
-export type FetchFailureKind = 'unreachable' | 'timeout' | 'too_large'
+type FetchFailureKind = 'unreachable' | 'timeout' | 'too_large'
 
-export class FetchFailure extends Error {
+class FetchFailure extends Error {
   readonly kind: FetchFailureKind
 
   constructor(kind: FetchFailureKind, message: string, cause?: unknown) {

@@ -32,9 +32,6 @@ const OIDC: Oidc = {
   callback: played('callback'),
   logout: played('logout'),
   backChannelLogout: played('backChannelLogout'),
-  preflight: () => {
-    throw new Error('the shell answers OPTIONS')
-  },
 }
 const OAUTH2: OAuth2 = { token: played('token'), revoke: played('revoke') }
 

@@ -402,25 +402,12 @@ describe('every answer', () => {
       room.oidc.callback(requestOf({ headers, pathProvider: 'corp' })),
       room.oidc.logout(requestOf({ headers })),
     ])
-    const preflight = room.oidc.preflight(requestOf({ headers, method: 'OPTIONS' }))
-    for (const answer of [...answers, preflight]) {
+    for (const answer of answers) {
       expect(headerOf(answer, 'access-control-allow-origin')).toBe('https://app.test')
       expect(headerOf(answer, 'vary')).toBe('Origin')
       expect(headerOf(answer, 'access-control-allow-credentials')).toBeUndefined()
       expect(headerOf(answer, 'cache-control')).toBe('no-store')
     }
-  })
-
-  it('of a preflight is 204 with the methods', () => {
-    const headers = {
-      origin: 'https://app.test',
-      'access-control-request-headers': 'x-csrf-token, content-type',
-    }
-    const answer = open().oidc.preflight(requestOf({ headers, method: 'OPTIONS' }))
-
-    expect(answer.status).toBe(204)
-    expect(headerOf(answer, 'access-control-allow-methods')).toBe('GET, POST, OPTIONS')
-    expect(headerOf(answer, 'access-control-allow-headers')).toBe('x-csrf-token, content-type')
   })
 })
 
