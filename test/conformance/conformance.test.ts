@@ -7,8 +7,7 @@ import { startEchoUpstream } from '../support/echo-upstream.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { addressOf } from '../support/raw-client.ts'
-import { LEFT_OUT_FILES, LEFT_OUT_STEPS } from './left-out.ts'
-import { readCaseFiles, type CaseFile, type Step } from './runner/case-file.ts'
+import { readCaseFiles } from './runner/case-file.ts'
 import { runFile, type Bench, type Results } from './runner/run-file.ts'
 
 const FILES_AHEAD = 3
@@ -32,14 +31,11 @@ const startBench = async (): Promise<Bench> => {
   }
 }
 
-const isWanted = (file: CaseFile) => (step: Step) =>
-  !LEFT_OUT_STEPS.some((entry) => entry.file === file.stem && entry.step === step.name)
-
 /** Starts a file unless it has been started, so that a filtered run starts only what it reports. */
 const start = (index: number): Promise<Results> | undefined => {
   const file = files[index]
   if (file === undefined || bench === undefined) return undefined
-  return (runs[index] ??= bench.then((around) => runFile(file, around, isWanted(file))))
+  return (runs[index] ??= bench.then((around) => runFile(file, around)))
 }
 
 beforeAll(async () => {
@@ -60,24 +56,15 @@ describe.each(files.map((file, index) => ({ file, index })))('$file.stem', ({ fi
     results = (await start(index)) ?? results
   }, FILE_TIMEOUT_MS)
 
-  it.each(file.steps.filter(isWanted(file)).map((step) => ({ step })))('$step.name', ({ step }) => {
+  it.each(file.steps.map((step) => ({ step })))('$step.name', ({ step }) => {
     // The cases cite the page of decided behaviour by its former name.
     const why = step.why?.replaceAll('decisions §', 'behaviour §')
     expect({ faults: results.get(step), why }).toEqual({ faults: [], why })
   })
 })
 
-describe('what is left out', () => {
-  it.each(LEFT_OUT_FILES)('the file $file: $reason', (entry) => {
-    expect(files.map(({ stem }) => stem)).not.toContain(entry.file)
-  })
-
-  it.each(LEFT_OUT_STEPS)('$file › $step: $reason', (entry) => {
-    const file = files.find(({ stem }) => stem === entry.file)
-    expect(file?.steps.map(({ name }) => name)).toContain(entry.step)
-  })
-
-  it('nothing but that, and every step has a name of its own', () => {
+describe('the files', () => {
+  it('name every step, each by a name of its own', () => {
     const names = files.flatMap(({ stem, steps }) =>
       steps.map(({ name }) => `${stem} › ${name ?? ''}`),
     )
