@@ -1,6 +1,7 @@
 // WAMP over WebSocket (RFC 6455): a `ws` or `wss` URL in, whole messages both ways, by the best sub-protocol
 // that the router takes. It compresses nothing and follows no redirect.
 
+import { randomFillSync } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { WebSocket, type ClientOptions } from 'ws'
 import { trustOf } from './extra-ca.ts'
@@ -8,6 +9,7 @@ import type { WebSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
 import { checkedLength, reasonOf, TransportLife, type Carrier } from './transport-life.ts'
 import type { Transport, TransportEnd, TransportHandlers, TransportTarget } from './transport.ts'
+import { FrameBatch, OPCODE } from './websocket-frames.ts'
 import type { SerializerName, WampMessage } from './wire.ts'
 
 /**
@@ -45,8 +47,8 @@ class WebSocketTransport implements Transport, Carrier {
   readonly #webSocket: WebSocket
   readonly #maxMessageBytes: number
   readonly #life: TransportLife
+  readonly #batch = new FrameBatch(randomFillSync)
   #socket: Socket | undefined
-  #isCorked = false
 
   constructor(
     webSocket: WebSocket,
@@ -78,18 +80,14 @@ class WebSocketTransport implements Transport, Carrier {
   send(message: WampMessage): void {
     if (!this.#life.isOpen) return
     const encoded = this.#life.serializer.encode(message)
-    checkedLength(encoded, this.#maxMessageBytes)
-    if (!this.#isCorked) {
-      // One write for all that the requests of one turn of the event loop send: half the CPU per call.
-      this.#isCorked = true
-      this.#socket?.cork()
-      setImmediate(this.#flush)
-    }
-    this.#webSocket.send(encoded)
+    const length = checkedLength(encoded, this.#maxMessageBytes)
+    // One write for all that the requests of one turn of the event loop send: half the CPU per call.
+    if (this.#batch.bytes === 0) setImmediate(this.#flush)
+    this.#batch.add(typeof encoded === 'string' ? OPCODE.text : OPCODE.binary, encoded, length)
   }
 
   get bufferedBytes(): number {
-    return this.#webSocket.bufferedAmount
+    return this.#webSocket.bufferedAmount + this.#batch.bytes
   }
 
   close(): void {
@@ -130,9 +128,11 @@ class WebSocketTransport implements Transport, Carrier {
       )
   }
 
+  /** `ws` writes whole frames at once too, so that ours stand between them; nothing follows its Close frame. */
   readonly #flush = (): void => {
-    this.#isCorked = false
-    this.#socket?.uncork()
+    if (this.#batch.bytes === 0) return
+    const frames = this.#batch.take()
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket?.write(frames)
   }
 }
 
