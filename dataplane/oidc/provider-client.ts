@@ -1,15 +1,15 @@
-// The only door to openid-client: discovery, the authorization URL, the exchange of a code. Every request goes
+// What openid-client is asked for: discovery, the authorization URL, the exchange of a code. Every request goes
 // through the fetch that it is given; what a provider answers is checked here or nowhere.
 
-import type { ClientAuth, Configuration, CustomFetch } from 'openid-client'
+import type { Configuration, CustomFetch } from 'openid-client'
 import type { OidcProviderRecord } from '../../spec/realm-record.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 import type { IdTokenClaims } from './identity-claims.ts'
+import { clientAuthentication } from './client-authentication.ts'
+import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'
 import { checkMetadata, type ProviderMetadata } from './provider-metadata.ts'
 import type { KnownProvider } from './provider-registry.ts'
 
-const CALL_TIMEOUT_MS = 5000
-const MAX_BYTES = 1024 * 1024
 /** behaviour §6: on ID tokens. */
 const TOLERANCE_SECONDS = 30
 /** openid-client re-fetches for an unknown key only what is older than a minute; how often is the store's affair. */
@@ -34,17 +34,6 @@ export const discoverProvider = async (
   )
   return checkMetadata({ ...configuration.serverMetadata() }, record)
 }
-
-export const fetchJwks = (
-  record: OidcProviderRecord,
-  jwksUri: string,
-  fetch: GuardedFetch,
-): Promise<Response> =>
-  fetch(
-    jwksUri,
-    { headers: { accept: 'application/json, application/jwk-set+json' } },
-    limitsOf(record),
-  )
 
 export interface AuthorizationParameters {
   readonly state: string
@@ -157,30 +146,6 @@ const configure = async (
   return configuration
 }
 
-/** `token_endpoint_auth_method`, else what the provider lists; Basic is OpenID Connect's own default. */
-const clientAuthentication = async (
-  record: OidcProviderRecord,
-  metadata: ProviderMetadata,
-): Promise<ClientAuth> => {
-  const client = await import('openid-client')
-  const secret = record.client_secret
-  const methods = {
-    client_secret_basic: () => client.ClientSecretBasic(secret),
-    client_secret_post: () => client.ClientSecretPost(secret),
-    client_secret_jwt: () => client.ClientSecretJwt(secret),
-    none: () => client.None(),
-  } as const
-  const asked = record.token_endpoint_auth_method
-  if (asked !== undefined) {
-    if (!isKeyOf(methods, asked)) throw new Error('token_endpoint_auth_method is not supported')
-    return methods[asked]()
-  }
-  const listed = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
-  const isPostOnly =
-    !listed.includes('client_secret_basic') && listed.includes('client_secret_post')
-  return isPostOnly ? methods.client_secret_post() : methods.client_secret_basic()
-}
-
 interface PlainHttpDoor {
   readonly allowInsecureRequests: (configuration: Configuration) => void
 }
@@ -188,9 +153,6 @@ interface PlainHttpDoor {
 /** For `allow_unsafe_http` alone. The library marks it deprecated to make it stand out. */
 const plainHttp = (door: PlainHttpDoor): PlainHttpDoor['allowInsecureRequests'] =>
   door.allowInsecureRequests
-
-const isKeyOf = <T extends object>(table: T, key: string): key is Extract<keyof T, string> =>
-  Object.hasOwn(table, key)
 
 /** Keys come from the store, everything else from the provider; both leave a trace. */
 const traced = (
@@ -219,29 +181,6 @@ const keySetResponse = async (store: KnownProvider['jwks']): Promise<Response> =
   const { jwks, status } = await store.refresh()
   return jwks === undefined ? new Response('', { status }) : Response.json(jwks)
 }
-
-const throughGuard =
-  (record: OidcProviderRecord, fetch: GuardedFetch): CustomFetch =>
-  (url, { method, headers, body, signal }) =>
-    fetch(
-      url,
-      {
-        method,
-        headers,
-        ...(body instanceof URLSearchParams && { body: body.toString() }),
-        ...(typeof body === 'string' && { body }),
-        ...(signal && { signal }),
-      },
-      limitsOf(record),
-    )
-
-const limitsOf = (
-  record: OidcProviderRecord,
-): { readonly timeoutMs: number; readonly maxBytes: number; readonly ca?: string } => ({
-  timeoutMs: CALL_TIMEOUT_MS,
-  maxBytes: MAX_BYTES,
-  ...(record.ca !== undefined && { ca: record.ca }),
-})
 
 /** Without `openid` there is no ID token. */
 const scopeOf = ({ scopes = ['openid', 'profile', 'email'] }: OidcProviderRecord): string =>

@@ -7,6 +7,8 @@ import { LOGIN_STEPS } from '../../../dataplane/oidc/login.ts'
 import { LOGOUT_STEPS } from '../../../dataplane/oidc/logout.ts'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import { createGuardedFetch } from '../../../dataplane/upstream/guarded-fetch.ts'
 import { FakeProvider, newPair } from './fake-provider.ts'
 import {
   Browser,
@@ -201,6 +203,15 @@ describe('login', () => {
     room.realms.set(REALM, realmRecord(REALM, { corp: record }))
 
     expect(await new Browser().login(room)).toMatchObject({ status: 503 })
+  })
+
+  it('goes to no provider that --upstream-deny names', async () => {
+    const before = op.asked.length
+    const guard = createGuard({ deny: readRules(['127.0.0.0/8']).rules })
+    const room = open({ fetch: createGuardedFetch({ guard, extraCa: [] }) })
+
+    expect(await new Browser().login(room)).toMatchObject({ status: 503 })
+    expect(op.asked.length).toBe(before)
   })
 
   it('is an error of the contract whatever fails within', async () => {

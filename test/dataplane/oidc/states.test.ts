@@ -212,3 +212,58 @@ describe('a state', () => {
     })
   })
 })
+
+describe('RFC 9700', () => {
+  it('§4.5: a code that was stolen from another login is of no use', async () => {
+    const victim = await begin()
+    const thief = await begin(victim.room)
+    const code = victim.query.get('code') ?? ''
+    const answer = await send(thief, changed(thief, { code }))
+
+    expect(answer).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
+  })
+
+  it('§4.7: a state and a code that belong together are of no use in another browser', async () => {
+    const attacker = await begin()
+    const victim = await begin(attacker.room)
+    const answer = await victim.browser.callback(attacker.room, attacker.query)
+
+    expect(answer).toMatchObject({ status: 400, body: '{"error":"invalid_state"}' })
+    expect(victim.browser.ticket()).toBe('')
+  })
+
+  it('§4.4: the answer of another issuer is not taken to our token endpoint', async () => {
+    const begun = await begin()
+    const before = op.count('/token')
+    const answer = await send(begun, changed(begun, { iss: 'https://evil.example' }))
+
+    expect([answer.status, op.count('/token') - before]).toEqual([400, 0])
+  })
+
+  it('§4.4: an iss that is given twice is not half used', async () => {
+    const begun = await begin()
+
+    expect(await send(begun, `${begun.query.toString()}&iss=x`)).toMatchObject({ status: 400 })
+  })
+
+  it('asks nobody before a callback is sure to be of a login of ours', async () => {
+    const begun = await begin()
+    const before = op.asked.length
+    for (const id of ['nonsense', 'flip-tag', 'other-realm', 'other-browser', 'wrong-cookie'])
+      await ACTS[id]?.(begun)
+
+    expect(op.asked.length).toBe(before)
+  })
+
+  it('gives a new session each time: nothing that stood in the browser before is kept', async () => {
+    const first = await begin()
+    await send(first, first.query)
+    const before = [...first.browser.jar].filter(([name]) => name.startsWith('svc_'))
+    const second = await begin(first.room, first.browser)
+    await send(second, second.query)
+    const after = [...first.browser.jar].filter(([name]) => name.startsWith('svc_'))
+
+    expect(after.map(([name]) => name)).toEqual(before.map(([name]) => name))
+    for (const [index, [, value]] of after.entries()) expect(value).not.toBe(before[index]?.[1])
+  })
+})
