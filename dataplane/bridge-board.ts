@@ -1,7 +1,8 @@
-// What the WAMP bridges of all serving processes last said of themselves: the control half reads it for the
-// management API. It asks nobody; whoever knows better writes it.
+// What all serving processes last said of themselves, of their sessions with routers and of the state they share:
+// the control half reads it for the management API. It asks nobody; whoever knows better writes it.
 
 import type { SessionState } from '../spec/wire.ts'
+import type { SharedHealth } from './shared/shared-state.ts'
 import type { HeldKind, HeldListing, RealmBridgeStatus } from './wamp/wamp-client.ts'
 
 /** A registration or subscription for a callback, wherever in this gateway it is held. */
@@ -15,6 +16,8 @@ export interface HeldName {
 export interface BridgePeers {
   /** May be called often: only what differs goes on. */
   statusChanged(status: readonly RealmBridgeStatus[]): void
+  /** Of the shared state as this process reaches it. */
+  healthChanged(health: SharedHealth): void
   /** False: no other process holds it. Never rejects. */
   releaseElsewhere(name: HeldName): Promise<boolean>
 }
@@ -22,14 +25,27 @@ export interface BridgePeers {
 export class BridgeBoard {
   readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
   readonly #listeners: (() => void)[] = []
+  /** Processes that can't reach the shared state. */
+  readonly #away = new Set<number>()
 
   write(process: number, status: readonly RealmBridgeStatus[]): void {
     this.#processes.set(process, status)
     for (const listener of this.#listeners) listener()
   }
 
+  writeHealth(process: number, health: SharedHealth): void {
+    if (health === 'away') this.#away.add(process)
+    else this.#away.delete(process)
+  }
+
+  /** Some process can't reach what it shares with others. */
+  get isSharedStateAway(): boolean {
+    return this.#away.size > 0
+  }
+
   /** The process has ended. */
   erase(process: number): void {
+    this.#away.delete(process)
     if (this.#processes.delete(process)) for (const listener of this.#listeners) listener()
   }
 
@@ -58,6 +74,9 @@ export class BridgeBoard {
 export const peersOfOne = (board: BridgeBoard): BridgePeers => ({
   statusChanged: (status) => {
     board.write(0, status)
+  },
+  healthChanged: (health) => {
+    board.writeHealth(0, health)
   },
   releaseElsewhere: () => Promise.resolve(false),
 })

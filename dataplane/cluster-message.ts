@@ -7,6 +7,7 @@ import type { GatewaySettings } from './config.ts'
 import type { ListenerName } from './listeners.ts'
 import type { SecretRings } from './security-state.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from './shared/relayed-state.ts'
+import type { SharedHealth } from './shared/shared-state.ts'
 import type { ServingChange } from './store/serving.ts'
 import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
 
@@ -49,6 +50,8 @@ export type ToPrimary =
   | { readonly kind: 'shared'; readonly ask: number; readonly call: SharedCall }
   /** Unasked: the sessions with routers, or what is held for callbacks, are different now. */
   | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
+  /** Unasked: of the shared state, as this worker reaches it. */
+  | { readonly kind: 'health'; readonly health: SharedHealth }
   /** Does another worker hold it? Answered by `released` with the same `ask`. */
   | { readonly kind: 'release'; readonly ask: number; readonly name: HeldName }
 

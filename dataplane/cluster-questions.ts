@@ -25,6 +25,9 @@ export const askPrimary = (send: (message: ToPrimary) => unknown): PrimaryLine =
     statusChanged: (status) => {
       send({ kind: 'bridge', status })
     },
+    healthChanged: (health) => {
+      send({ kind: 'health', health })
+    },
     releaseElsewhere: (name) =>
       new Promise((resolve) => {
         releases.set(next, resolve)

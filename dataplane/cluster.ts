@@ -201,6 +201,8 @@ class Primary {
 
   #receive(peer: ClusterPeer, message: ToPrimary): void {
     if (message.kind === 'bridge') this.#options.board.write(peer.worker.id, message.status)
+    else if (message.kind === 'health')
+      this.#options.board.writeHealth(peer.worker.id, message.health)
     else if ('ask' in message)
       void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)

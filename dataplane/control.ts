@@ -68,6 +68,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   const probes: ProbeDeps = {
     readiness,
     log,
+    degradations: () => (options.board.isSharedStateAway ? ['shared-state'] : []),
     metrics: (_request, response) => writeMetrics(plane, options, response),
   }
   const access = await createAccess(settings, log)

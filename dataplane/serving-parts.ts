@@ -70,6 +70,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     fetch,
     rings: environment.home.rings,
     shared: environment.home.shared,
+    peers: environment.home.peers,
     extraCa,
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())

@@ -4,6 +4,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
+import type { BridgePeers } from './bridge-board.ts'
 import { createAudit } from './audit.ts'
 import type { GatewaySettings } from './config.ts'
 import { createEndpoints, type Endpoints } from './http/endpoints.ts'
@@ -32,6 +33,7 @@ export interface ServingSecurityOptions {
   readonly rings: SecretRings
   /** Where there is no Redis. */
   readonly shared: SharedState
+  readonly peers: Pick<BridgePeers, 'healthChanged'>
   /** More CA certificates for Redis, PEM. */
   readonly extraCa: readonly string[]
 }
@@ -89,17 +91,24 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
 const homeOf = ({ redis }: GatewaySettings): string => (redis === null ? 'memory' : 'redis')
 
 /** Each process has its own connection to Redis: one that is cut off must know by itself. */
-const openShared = ({ settings, log, shared, extraCa }: ServingSecurityOptions): SharedState =>
-  settings.redis === null
-    ? shared
-    : createRedisState({
-        url: settings.redis,
-        now: Date.now,
-        extraCa,
-        onTrouble: (reason) => {
-          log.warn('Redis cannot be reached', { reason, whileAway: settings.redisAway })
-        },
-      })
+const openShared = (options: ServingSecurityOptions): SharedState => {
+  const { settings, log, extraCa, peers } = options
+  if (settings.redis === null) return options.shared
+  const shared = createRedisState({
+    url: settings.redis,
+    now: Date.now,
+    extraCa,
+    onTrouble: (reason) => {
+      log.warn('Redis cannot be reached', { reason, whileAway: settings.redisAway })
+    },
+  })
+  const tell = (): void => {
+    peers.healthChanged(shared.health)
+  }
+  shared.onHealth(tell)
+  tell()
+  return shared
+}
 
 interface OpenedStateKeys {
   readonly keys: () => StateKeys

@@ -17,6 +17,8 @@ export interface Endpoint {
 }
 
 export interface ProbeDeps {
+  /** What does not work as it should while requests are served; names for people and monitors. */
+  readonly degradations?: () => readonly string[]
   readonly readiness: Pick<Readiness, 'state' | 'isReady'>
   /** Writes the whole answer of `GET /metrics`. */
   readonly metrics: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>

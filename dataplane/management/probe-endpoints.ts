@@ -9,7 +9,11 @@ const REASONS = {
   draining: 'The gateway is shutting down',
 } as const
 
-export const probeEndpoints = ({ readiness, metrics }: ProbeDeps): readonly Endpoint[] => [
+export const probeEndpoints = ({
+  readiness,
+  metrics,
+  degradations = () => [],
+}: ProbeDeps): readonly Endpoint[] => [
   {
     path: '/ping',
     any: (_req, res) => {
@@ -22,6 +26,9 @@ export const probeEndpoints = ({ readiness, metrics }: ProbeDeps): readonly Endp
       const { state } = readiness
       if (state === 'waiting' || state === 'draining')
         throw new ManagementFault(503, 'svc.error.not_ready', REASONS[state])
+      // Ready all the same: to take every gateway out of service would help nobody.
+      const degraded = degradations()
+      if (degraded.length > 0) res.setHeader('x-svc-degraded', degraded.join(', '))
       sendNothing(res)
     },
   },
