@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals'
+import { createTokenCache } from '../../../dataplane/security/token-cache.ts'
+
+const setUp = (maxEntries?: number) => {
+  const clock = { ms: 0 }
+  const cache = createTokenCache<string>(() => clock.ms, maxEntries)
+  return { clock, cache }
+}
+
+const entry = (value: string, until = 1000) => ({ value, until, revocationKeys: [] })
+const A = { uri: 'a' }
+
+describe('createTokenCache', () => {
+  it('finds a token until its time', () => {
+    const { cache, clock } = setUp()
+    cache.keep(A, 'token', entry('x'))
+    clock.ms = 999
+    expect(cache.find(A, 'token')?.value).toBe('x')
+    clock.ms = 1000
+    expect(cache.find(A, 'token')).toBeUndefined()
+    clock.ms = 0
+    expect(cache.find(A, 'token')).toBeUndefined()
+  })
+
+  it('finds it in its realm, and in that record of it', () => {
+    const { cache } = setUp()
+    const b = { uri: 'b' }
+    cache.keep(A, 'token', entry('of a'))
+    cache.keep(b, 'token', entry('of b'))
+    expect(cache.find(A, 'token')?.value).toBe('of a')
+    expect(cache.find(b, 'token')?.value).toBe('of b')
+    expect(cache.find(A, 'other')).toBeUndefined()
+    const renewed = { uri: 'a' }
+    expect(cache.find(renewed, 'token')).toBeUndefined()
+    cache.keep(renewed, 'token', entry('new'))
+    expect(cache.find(renewed, 'token')?.value).toBe('new')
+  })
+
+  it('forgets what was not used for longest', () => {
+    const { cache } = setUp(3)
+    for (const token of ['1', '2', '3']) cache.keep(A, token, entry(token))
+    expect(cache.find(A, '1')).toBeDefined()
+    cache.keep(A, '4', entry('4'))
+    const known = ['1', '2', '3', '4'].filter((token) => cache.find(A, token) !== undefined)
+    expect(known).toEqual(['1', '3', '4'])
+  })
+})
