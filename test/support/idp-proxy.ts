@@ -48,6 +48,8 @@ export interface IdpProxy extends AsyncDisposable {
   /** From now on. `{}`: as it should be. */
   readonly behave: (misbehaviour: Misbehaviour) => void
   readonly count: (endpoint: Endpoint) => number
+  /** All that was asked for, without queries. */
+  readonly paths: () => readonly string[]
   readonly close: () => Promise<void>
 }
 
@@ -74,7 +76,7 @@ export const startIdpProxy = async (
   keys: ProxyKeys = newProxyKeys(),
 ): Promise<IdpProxy> => {
   let misbehaviour: Misbehaviour = {}
-  const asked: Endpoint[] = []
+  const asked: string[] = []
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -82,8 +84,9 @@ export const startIdpProxy = async (
   const signingKey = keys.own.privateKey
   const idp: Idp = await startIdp({ ...options, port: 0, issuer, signingKey })
   server.on('request', (request, response) => {
-    const endpoint = PATHS.get((request.url ?? '').split('?')[0] ?? '') ?? 'other'
-    asked.push(endpoint)
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    asked.push(path)
+    const endpoint = endpointOf(path)
     const passing = { request, response, endpoint, idp, keys, misbehaviour }
     pass(passing).catch(() => response.destroy())
   })
@@ -98,11 +101,14 @@ export const startIdpProxy = async (
     behave: (next) => {
       misbehaviour = next
     },
-    count: (endpoint) => asked.filter((each) => each === endpoint).length,
+    count: (endpoint) => asked.filter((path) => endpointOf(path) === endpoint).length,
+    paths: () => asked,
     close,
     [Symbol.asyncDispose]: close,
   }
 }
+
+const endpointOf = (path: string): Endpoint => PATHS.get(path) ?? 'other'
 
 interface Passing {
   readonly request: IncomingMessage
