@@ -13,20 +13,20 @@ import { openRawPeer, type RawPeer } from '../support/raw-wamp-peer.ts'
 import { routerAvailability } from '../support/routers/recipe.ts'
 import { OPEN_REALM } from '../support/routers/router-config.ts'
 import { prepareSuite, START_MS } from '../support/routers/router-under-test.ts'
-import { publish } from '../support/wamp-peer.ts'
+import { idOf, publish, register } from '../support/wamp-peer.ts'
 import { post } from './gateway-client.ts'
 import { residentBytes } from './resident-bytes.ts'
-import { affordableClients } from './wamp/many-clients.ts'
+import { affordableClients, startClients } from './wamp/many-clients.ts'
 import { measured } from './wamp/measured.ts'
 import { openTailClients, type TailClient } from './wamp/tail-client.ts'
-import { follows } from './wamp/wamp-operations.ts'
+import { calls, follows } from './wamp/wamp-operations.ts'
 
 const MIB = 1024 * 1024
 const STREAMS = affordableClients(2000)
 const URI = 'com.example.memory'
 
 const suite = await prepareSuite(routerAvailability('nexus').available ? 'nexus' : 'embedded', {
-  config: { out_queue_size: 1000 },
+  config: { out_queue_size: 10_000 },
 })
 
 let gateway: GatewayProcess
@@ -40,6 +40,7 @@ beforeAll(async () => {
   const { ws, rawsocket } = suite.running()
   const inspectorPort = await freePort()
   gateway = await startGateway({
+    flags: ['--drain-seconds', '2'],
     env: { NODE_OPTIONS: `--inspect-port=127.0.0.1:${inspectorPort}` },
   })
   inspector = await openInspector(gateway.pid, inspectorPort)
@@ -50,12 +51,15 @@ beforeAll(async () => {
       v1: {
         base_path: '/memory',
         pool_size: STREAMS,
-        paths: Object.fromEntries(
-          ['many', 'large', 'quiet'].map((name) => [
-            `/${name}`,
-            { get: follows(`${URI}.${name}`) },
-          ]),
-        ),
+        paths: {
+          '/silent': { post: calls(`${URI}.silent`, { timeout: 300 }) },
+          ...Object.fromEntries(
+            ['many', 'large', 'quiet'].map((name) => [
+              `/${name}`,
+              { get: follows(`${URI}.${name}`) },
+            ]),
+          ),
+        },
       },
     },
   })
@@ -168,6 +172,24 @@ it('clients that never read are cut off and counted, the others get everything',
   await untilStreams(1)
 }, 60_000)
 
+it('calls that nobody answers in time leave nothing behind', async () => {
+  await using clients = await startClients(gateway.public, STREAMS)
+  idOf(await register(publisher, `${URI}.silent`, () => undefined))
+  const round = async (): Promise<number> => {
+    const { answers } = await clients.round('/memory/silent')
+    expect(answers).toEqual({ '504 svc.error.timeout': STREAMS })
+    return inspector.collect()
+  }
+  const before = await round()
+  let after = before
+  for (let n = 0; n < 4; n += 1) after = await round()
+  process.stderr.write(
+    `measured: heap ${before.toFixed(1)} MiB after ${STREAMS} calls without an answer, ` +
+      `${after.toFixed(1)} MiB after ${5 * STREAMS}\n`,
+  )
+  expect(after - before).toBeLessThan(4)
+}, 60_000)
+
 it('a stream without events has its heartbeat', async () => {
   await eventually(
     () => {
@@ -178,7 +200,12 @@ it('a stream without events has its heartbeat', async () => {
   expect(quiet.isClosed).toBe(false)
 }, 30_000)
 
-it(`SIGTERM ends ${STREAMS} streams in order`, async () => {
+it(`SIGTERM ends ${STREAMS} streams in order, those that nobody reads when time is up`, async () => {
+  const stalled = await open('large', 5)
+  for (const client of stalled) client.stall()
+  // About as much as they can be sent without being cut off.
+  for (let n = 0; n < 70; n += 1)
+    await publish(publisher, `${URI}.large`, { args: ['x'.repeat(64 * 1024)] })
   const clients = await open('many', STREAMS)
   // It would wait for its debugger.
   inspector[Symbol.dispose]()
@@ -192,4 +219,5 @@ it(`SIGTERM ends ${STREAMS} streams in order`, async () => {
   })
   expect(clients.filter(({ isWhole }) => !isWhole)).toHaveLength(0)
   expect(quiet.received?.isWhole).toBe(true)
+  for (const { socket } of stalled) socket.destroy()
 }, 60_000)

@@ -144,6 +144,17 @@ export const CALL_CASES: readonly FaultCase[] = [
     },
   },
   {
+    name: 'a message that no router takes is not sent, and the session stays',
+    same: { answer: INVALID, isSame: true },
+    run: async (context) => {
+      const callee = await open(context, {})
+      await register(callee, `${context.uri}.x`, () => ({}))
+      const isSame = await keepsSession(context)
+      const answer = await context.call('/x', ['x'.repeat(2 ** 24)])
+      return { answer, isSame: await isSame() }
+    },
+  },
+  {
     name: "the caller's identity: the session with disclose_me, the client with forward_identity",
     each: {
       embedded: identity(false),

@@ -17,6 +17,7 @@ import { JOINING_CASES } from './joining-cases.ts'
 import { PAYLOAD_CASES } from './payload-cases.ts'
 import { ROUTER_CASES } from './router-cases.ts'
 import { STREAM_CASES } from './stream-cases.ts'
+import { WEBHOOK_CASES } from './webhook-cases.ts'
 
 const GROUPS = {
   router: ROUTER_CASES,
@@ -25,6 +26,7 @@ const GROUPS = {
   payload: PAYLOAD_CASES,
   document: DOCUMENT_CASES,
   stream: STREAM_CASES,
+  webhook: WEBHOOK_CASES,
 }
 
 export interface FaultSuite {

@@ -6,7 +6,7 @@ import { call, idOf, register } from '../../support/wamp-peer.ts'
 import { request } from '../../support/http-request.ts'
 import type { Answered, FaultCase, FaultContext, Transport } from './fault-case.ts'
 import { measured } from './measured.ts'
-import { calls } from './wamp-operations.ts'
+import { calls, follows, publishes, registers } from './wamp-operations.ts'
 
 const TRANSPORTS: readonly Transport[] = ['ws', 'rawsocket']
 const IN_FLIGHT = 50
@@ -74,6 +74,36 @@ export const ROUTER_CASES: readonly FaultCase[] = [
       }
     },
   })),
+  {
+    name: 'a call that may be tried again waits for the router; publications and streams do not',
+    on: ['embedded', 'nexus'],
+    same: { patient: 200, publish: NET_FAILURE, follow: NET_FAILURE, register: NET_FAILURE },
+    run: async (context) => {
+      const { router, uri } = context
+      await context.realm({ url: router.ws }, { callback_origins: ['http://127.0.0.1:9'] })
+      await context.serve({
+        // There from the router's first moment.
+        '/patient': {
+          post: calls('wamp.session.count', { args: [], retries: 100, retry_timeout: 20_000 }),
+        },
+        '/publish': { post: publishes(`${uri}.topic`) },
+        '/follow': { get: follows(`${uri}.topic`) },
+        '/register': { post: registers(`${uri}.x`) },
+      })
+      await context.become('open')
+      await router.stop({ kill: true })
+      await context.become('waiting')
+      const patient = context.call('/patient')
+      const publish = await context.call('/publish')
+      const follow = await context.ask('/follow', { headers: { accept: 'text/event-stream' } })
+      const register = await context.ask('/register', {
+        method: 'POST',
+        json: { callback: 'http://127.0.0.1:9/x' },
+      })
+      await router.restart()
+      return { patient: (await patient).status, publish, follow, register }
+    },
+  },
   {
     name: 'wamp.session.kill: calls in flight fail, and it joins again',
     same: { killed: true, inFlight: [NET_FAILURE], isAtOnce: true, isOther: true, sessions: 1 },

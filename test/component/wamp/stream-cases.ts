@@ -46,6 +46,41 @@ export const STREAM_CASES: readonly FaultCase[] = [
     },
   },
   {
+    name: 'progressive results end with a failure when the router is killed',
+    on: ['embedded', 'nexus'],
+    same: {
+      isWhole: true,
+      names: ['event: progress', 'event: progress', 'event: failure'],
+      data: ['[1]', '[2]', 'wamp.error.net_failure'],
+    },
+    run: async (context) => {
+      const { router, uri } = context
+      await register(await context.open(), `${uri}.progress`, ({ progress }) => {
+        for (const n of [1, 2]) progress([n])
+        return undefined
+      })
+      await context.realm({ url: router.ws })
+      await context.serve({
+        '/progress': { get: calls(`${uri}.progress`, { args: [] }) },
+      })
+      await context.become('open')
+      const stream = await context.listen('/progress')
+      await untilAll([stream], 'data: [2]')
+      await router.stop({ kill: true })
+      await eventually(() => {
+        if (stream.received?.isWhole !== true) throw new Error('the stream has not ended')
+      })
+      await router.restart()
+      const lines = stream.body.split('\n')
+      const data = lines.filter((line) => line.startsWith('data: ')).map((line) => line.slice(6))
+      return {
+        isWhole: stream.received?.isWhole,
+        names: lines.filter((line) => line.startsWith('event: ')),
+        data: data.map((text) => /wamp\.error\.\w+/.exec(text)?.[0] ?? text),
+      }
+    },
+  },
+  {
     name: 'they share one subscription, which goes with the last of them',
     each: {
       // It has no meta procedures of subscriptions.

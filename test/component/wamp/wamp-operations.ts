@@ -30,3 +30,15 @@ export const registers = (procedure: string): Operation => ({
   },
   response: { on_result: { body: '{{action.result}}' } },
 })
+
+/** Events go to the request's `callback`. */
+export const subscribes = (topic: string): Operation => ({
+  action: { type: 'wamp_subscribe', topic, kwargs: { callback: '{{request.body.callback}}' } },
+  response: { on_result: { body: '{{action.result}}' } },
+})
+
+/** The request's `id`. */
+export const releases = (type: 'wamp_unregister' | 'wamp_unsubscribe'): Operation => ({
+  action: { type, args: ['{{request.body.id}}'] },
+  response: {},
+})
