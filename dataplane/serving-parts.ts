@@ -14,11 +14,12 @@ import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
 import { createServingHttp } from './serving-http.ts'
-import { createServingSecurity } from './serving-security.ts'
+import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import type { SecretRings } from './security-state.ts'
 import type { SharedState } from './shared/shared-state.ts'
+import type { PackedDocument } from './store/packed-document.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import type { SocketEndpoint } from './upstream/guard.ts'
@@ -86,7 +87,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     extraCa,
   })
   return {
-    serving: following(table, wamp.bridge, measurements),
+    serving: following(table, { bridge: wamp.bridge, security, measurements }),
     measurements,
     announce: (urls) => {
       own = endpointsOf(urls)
@@ -104,13 +105,24 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
 }
 
 /** Sessions with routers come and go with documents, and so do the counts of their paths. */
-const following = (serving: Serving, bridge: WampBridge, { requests }: Measurements): Serving => ({
+const following = (serving: Serving, { bridge, security, measurements }: Followers): Serving => ({
   apply: async (change) => {
     await serving.apply(change)
     bridge.follow(change)
-    requests.prune(rowsToKeep(change))
+    // Lest the first login wait for what is loaded late.
+    if (change.put.some(hasEndpoints)) void security.endpoints.warmUp()
+    measurements.requests.prune(rowsToKeep(change))
   },
 })
+
+interface Followers {
+  readonly bridge: WampBridge
+  readonly security: ServingSecurity
+  readonly measurements: Measurements
+}
+
+const hasEndpoints = ({ versions }: PackedDocument): boolean =>
+  versions.some(({ endpoints }) => endpoints.length > 0)
 
 interface Reach {
   readonly upstream: Upstream

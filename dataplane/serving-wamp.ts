@@ -14,8 +14,8 @@ import { createDeadlines } from './upstream/deadlines.ts'
 import { SYSTEM_CLOCK } from './upstream/retry.ts'
 import type { Upstream } from './upstream/upstream.ts'
 import { createBridge } from './wamp/bridge.ts'
+import { createLateTransport } from './wamp/late-transport.ts'
 import { createLinkOpener } from './wamp/link.ts'
-import { openTransport } from './wamp/open-transport.ts'
 import type { WampBridge } from './wamp/wamp-client.ts'
 
 export interface ServingWampOptions {
@@ -36,6 +36,9 @@ export interface ServingWamp {
 /** Opens no session until the bridge is told of a document whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
   const { realms, upstream, metrics, log, peers, extraCa } = options
+  const openTransport = createLateTransport(
+    async () => (await import('./wamp/open-transport.ts')).openTransport,
+  )
   const bridge: WampBridge = createBridge({
     openLink: createLinkOpener({ openTransport, log, random: Math.random }),
     log,
