@@ -48,6 +48,8 @@ interface Order {
   readonly sku: string
   readonly quantity: number
   readonly status: 'open' | 'sent'
+  /** Whom the gateway has named in `x-user`. */
+  readonly by?: string
 }
 
 interface State {
@@ -69,7 +71,11 @@ const MAX_SLEEP_MS = 30_000
 /** First segment of the path and method → what answers. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['GET orders', ({ url, rest }, state) => readOrders(state, url, rest[0])],
-  ['POST orders', ({ body }, state) => createOrder(state, body.toString())],
+  [
+    'POST orders',
+    ({ request, body }, state) =>
+      createOrder(state, body.toString(), request.headers['x-user']?.toString()),
+  ],
   [
     'DELETE orders',
     ({ rest }, state) => (state.orders.delete(rest[0] ?? '') ? { status: 204 } : NO_SUCH_ORDER),
@@ -134,14 +140,14 @@ const readOrders = (state: State, url: URL, id: string | undefined): Reply => {
   return { status: 200, json: { items, total: items.length } }
 }
 
-const createOrder = (state: State, body: string): Reply => {
+const createOrder = (state: State, body: string, by: string | undefined): Reply => {
   const { sku, quantity } = parseObject(body)
   if (typeof sku !== 'string' || typeof quantity !== 'number') {
     return { status: 422, json: { error: 'sku (text) and quantity (number) are needed' } }
   }
   if (state.orders.size >= MAX_ORDERS) return { status: 507, json: { error: 'no room left' } }
   const id = String(Math.max(0, ...Array.from(state.orders.keys(), Number)) + 1)
-  const order: Order = { id, sku, quantity, status: 'open' }
+  const order: Order = { id, sku, quantity, status: 'open', ...(by !== undefined && { by }) }
   state.orders.set(id, order)
   return { status: 201, json: order, headers: { location: `/orders/${id}` } }
 }

@@ -26,7 +26,7 @@ const parseRecord = (line: string): LogRecord | undefined => {
 }
 
 /** What each line of a log carries, and what only machines count. */
-const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg'])
+const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'audit'])
 const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
   'desired set has changed',
   'data plane has taken a batch',
@@ -39,7 +39,7 @@ const wordsOf = (record: LogRecord): string | undefined => {
   if (record['level'] === 'debug' || ROUTINE_MESSAGES.has(record['msg'])) return undefined
   const level = record['level'] === 'info' ? '' : `${String(record['level'])}: `
   const fields = Object.entries(record)
-    .filter(([name]) => !ROUTINE_FIELDS.has(name))
+    .filter(([name, value]) => !ROUTINE_FIELDS.has(name) && value !== '')
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
   return [`${level}${String(record['msg'])}`, ...fields].join('  ')
 }

@@ -18,6 +18,7 @@ export interface NamedPorts {
   readonly public: number
   readonly backend: number
   readonly router: number
+  readonly idp: number
 }
 
 export const placeExamples = async (
@@ -36,7 +37,12 @@ export const placeExamples = async (
   return { path, isCopy: true, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
-const NAMED = ['public', 'backend', 'router'] as const satisfies readonly (keyof NamedPorts)[]
+const NAMED = [
+  'public',
+  'backend',
+  'router',
+  'idp',
+] as const satisfies readonly (keyof NamedPorts)[]
 
 const moved = (text: string, moves: ReadonlyMap<string, string>): string =>
   text.replaceAll(

@@ -1,9 +1,11 @@
-// Ports and the directory of examples in; a backend, a router, a gateway and its operator, all on loopback,
-// out. They live and end together; what they say goes to one listener.
+// Ports and the directory of examples in; a backend, a router, an identity provider, a gateway and its operator,
+// all on loopback, out. They live and end together; what they say goes to one listener.
 
 import { type Backend, startBackend } from './backend.ts'
 import { type ExampleDirectory, placeExamples } from './example-directory.ts'
+import { startExampleIdp } from './example-idp.ts'
 import { type ExampleRouter, startExampleRouter } from './example-router.ts'
+import type { Idp } from './idp/idp.ts'
 import type { Ports } from './ports.ts'
 import { type Program, startProgram } from './program.ts'
 import { haveJoined } from './realm-view.ts'
@@ -23,6 +25,7 @@ export interface Playground extends AsyncDisposable {
     readonly status: string
     readonly backend: string
     readonly router: string
+    readonly idp: string
   }
   readonly manifests: ExampleDirectory
   readonly status: () => Promise<StatusView | undefined>
@@ -48,7 +51,7 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
   const stop = async (): Promise<void> => {
     stopping.abort()
     await Promise.all(parts.programs.map((program) => program.stop()))
-    await Promise.all([parts.backend?.close(), parts.router?.close()])
+    await Promise.all([parts.backend?.close(), parts.router?.close(), parts.idp?.close()])
     await parts.manifests?.remove()
   }
   try {
@@ -58,10 +61,15 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
     parts.router = router
     const gateway = startGateway(options, parts.programs)
     const { public: publicUrl, management } = await within(gateway.listening, gateway.program)
+    const idp = await listen('identity provider', () =>
+      startExampleIdp(options.ports.idp, publicUrl),
+    )
+    parts.idp = idp
     const manifests = await placeExamples(options.examples, {
       public: portOf(publicUrl),
       backend: portOf(backend.origin),
       router: portOf(router.url),
+      idp: portOf(idp.issuer),
     })
     parts.manifests = manifests
     const operator = startOperator(options, { manifests: manifests.path, management })
@@ -71,7 +79,7 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
     await joined(management, stopping.signal)
     const urls = { public: publicUrl, management, status, backend: backend.origin }
     return {
-      urls: { ...urls, router: router.url },
+      urls: { ...urls, router: router.url, idp: idp.issuer },
       manifests,
       status: () => readStatus(status),
       failed: Promise.race(parts.programs.map(lastWords)),
@@ -87,6 +95,7 @@ export const startPlayground = async (options: PlaygroundOptions): Promise<Playg
 interface Parts {
   backend?: Backend
   router?: ExampleRouter
+  idp?: Idp
   manifests?: ExampleDirectory
   readonly programs: Program[]
 }

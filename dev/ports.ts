@@ -1,4 +1,4 @@
-// Nothing comes in; five ports of 127.0.0.1 that nobody listens on go out, the usual ones where they are
+// Nothing comes in; six ports of 127.0.0.1 that nobody listens on go out, the usual ones where they are
 // free. Reserves nothing: who is quicker may still take one.
 
 import { once } from 'node:events'
@@ -11,6 +11,7 @@ export interface Ports {
   readonly status: number
   readonly backend: number
   readonly router: number
+  readonly idp: number
 }
 
 /** What the examples and the documentation name. */
@@ -20,19 +21,27 @@ export const USUAL_PORTS: Ports = {
   status: 18085,
   backend: 18090,
   router: 18091,
+  idp: 18092,
 }
 
 /** Whichever are free, each for itself. */
-export const ANY_PORTS: Ports = { public: 0, management: 0, status: 0, backend: 0, router: 0 }
+export const ANY_PORTS: Ports = {
+  public: 0,
+  management: 0,
+  status: 0,
+  backend: 0,
+  router: 0,
+  idp: 0,
+}
 
 export type PortChoice =
-  /** `taken`: the usual ones that are not free; all five are others then. */
+  /** `taken`: the usual ones that are not free; all are others then. */
   { readonly ports: Ports; readonly taken: readonly number[] } | { readonly fault: string }
 
 const STEP = 100
 const TRIALS = 20
 
-/** All five move together, so that one sees at a glance which belong together. */
+/** All of them move together, so that one sees at a glance which belong together. */
 export const choosePorts = async (
   isFree: (port: number) => Promise<boolean> = isPortFree,
 ): Promise<PortChoice> => {
@@ -55,14 +64,15 @@ const shifted = (by: number): Ports => ({
   status: USUAL_PORTS.status + by,
   backend: USUAL_PORTS.backend + by,
   router: USUAL_PORTS.router + by,
+  idp: USUAL_PORTS.idp + by,
 })
 
 const takenOf = async (
   ports: Ports,
   isFree: (port: number) => Promise<boolean>,
 ): Promise<readonly number[]> => {
-  const { public: clients, management, status, backend, router } = ports
-  const all = [clients, management, status, backend, router]
+  const { public: clients, management, status, backend, router, idp } = ports
+  const all = [clients, management, status, backend, router, idp]
   const free = await Promise.all(all.map(isFree))
   return all.filter((_port, i) => free[i] !== true)
 }

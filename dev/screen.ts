@@ -46,6 +46,7 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
     ['operator', urls.status, 'GET /status: what became of each manifest, and why'],
     ['backend', urls.backend, 'the service that examples forward to'],
     ['router', urls.router, 'WAMP: the procedures and topics of the realm com.example'],
+    ['identities', urls.idp, 'an OpenID provider: log in as alice or bob, any password will do'],
     ['manifests', `${manifests}/`, isCopy ? COPIED : 'watched: what you save is served at once'],
   ]
   const moved =

@@ -40,6 +40,7 @@ const page = (title: string, body: string): string => `<!doctype html>
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
+  <link rel="icon" href="data:,">
   <title>${title} · playground identity provider</title>
   <style>
     body { font: 16px/1.5 system-ui, sans-serif; color: #1d2433; background: #eef1f6; margin: 0; }

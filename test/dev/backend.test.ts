@@ -30,6 +30,15 @@ describe('orders', () => {
     expect((await request(`${origin}/orders/4`, { method: 'DELETE' })).status).toBe(404)
   })
 
+  it('remember whom the gateway has named', async () => {
+    const made = await request(`${backend.origin}/orders`, {
+      method: 'POST',
+      headers: { 'x-user': 'alice' },
+      json: { sku: 'C-3', quantity: 1 },
+    })
+    expect(made.json()).toMatchObject({ sku: 'C-3', by: 'alice' })
+  })
+
   it.each(['', '[]', 'null', '{', '{"sku":"A-1"}', '{"sku":1,"quantity":1}'])(
     'are not made of %j',
     async (body) => {

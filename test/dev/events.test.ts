@@ -17,6 +17,11 @@ it.each<[string, string, string]>([
     'warn: watching fails  error={"message":"x"}',
   ],
   [
+    'a login',
+    '{"level":"info","audit":true,"event":"login","outcome":"success","reason":"","authid":"a","msg":"audit"}',
+    'audit  event=login  outcome=success  authid=a',
+  ],
+  [
     'a fault',
     '  a.yaml:3 ApiSpecification default/a /spec/document/id no id',
     '  a.yaml:3 ApiSpecification default/a /spec/document/id no id',

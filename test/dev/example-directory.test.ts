@@ -11,6 +11,7 @@ const TEXT = [
   '# curl http://127.0.0.1:18080/x http://localhost:18080/',
   'backend: http://127.0.0.1:18090',
   'router: ws://127.0.0.1:18091/',
+  'issuer: http://127.0.0.1:18092',
   'others: http://127.0.0.1:9 http://127.0.0.2:18080 http://a.b:18080',
 ].join('\n')
 
@@ -26,7 +27,7 @@ it('are copied for others, and the copy is removed', async () => {
   await using directory = await makeTempDir()
   await writeFile(join(directory.path, 'a.yaml'), TEXT)
   await writeFile(join(directory.path, 'b.txt'), TEXT)
-  const others = { public: 1, backend: 2, router: 18090 }
+  const others = { public: 1, backend: 2, router: 18090, idp: 3 }
   const placed = await placeExamples(directory.path, others)
   expect(placed.isCopy).toBe(true)
   const copied = await readFile(join(placed.path, 'a.yaml'), 'utf8')
@@ -34,6 +35,7 @@ it('are copied for others, and the copy is removed', async () => {
     '# curl http://127.0.0.1:1/x http://localhost:1/',
     'backend: http://127.0.0.1:2',
     'router: ws://127.0.0.1:18090/',
+    'issuer: http://127.0.0.1:3',
     'others: http://127.0.0.1:9 http://127.0.0.2:18080 http://a.b:18080',
   ])
   await expect(stat(join(placed.path, 'b.txt'))).rejects.toThrow('ENOENT')

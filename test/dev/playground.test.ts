@@ -55,7 +55,7 @@ describe('a manifest', () => {
 })
 
 describe('a port that is taken', () => {
-  it.each(['public', 'management', 'status', 'backend', 'router'] as const)(
+  it.each(['public', 'management', 'status', 'backend', 'router', 'idp'] as const)(
     'is told in words: %s',
     async (which) => {
       const server = createServer()

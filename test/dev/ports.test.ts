@@ -16,7 +16,10 @@ describe('choosePorts', () => {
 
   it('moves all of them when one is taken, and says which', async () => {
     expect(await choosePorts(allBut(18090, 18181))).toEqual({
-      ports: { public: 18280, management: 18281, status: 18285, backend: 18290, router: 18291 },
+      ports: {
+        ...{ public: 18280, management: 18281, status: 18285 },
+        ...{ backend: 18290, router: 18291, idp: 18292 },
+      },
       taken: [18090],
     })
   })
@@ -24,7 +27,7 @@ describe('choosePorts', () => {
   it('gives up in words', async () => {
     const choice = await choosePorts(() => Promise.resolve(false))
     expect('fault' in choice && choice.fault).toContain(
-      '18080, 18081, 18085, 18090, 18091 are taken',
+      '18080, 18081, 18085, 18090, 18091, 18092 are taken',
     )
   })
 

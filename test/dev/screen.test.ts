@@ -13,6 +13,7 @@ const GREETING: Greeting = {
     status: 'http://127.0.0.1:3',
     backend: 'http://127.0.0.1:4',
     router: 'ws://127.0.0.1:5/',
+    idp: 'http://127.0.0.1:6',
   },
   manifests: 'examples',
   isCopy: false,

@@ -1,0 +1,29 @@
+// A port and where the gateway listens in; the identity provider of the examples on loopback out, which knows the
+// gateway as the client of `examples/realm.yaml`.
+
+import { type Idp, startIdp } from './idp/idp.ts'
+
+/** Of `examples/realm.yaml`. It dies with the playground: a real one would be kept in a Secret alone. */
+const CLIENT = { clientId: 'gateway', clientSecret: 'playground-only' }
+
+/** Of `examples/22-orders.yaml`, whose provider is named `playground`. */
+const PAGE = '/my/page'
+const OIDC = '/my/oidc/playground'
+
+/**
+ * @param port 0 for any free one
+ * @param gateway where browsers reach it: `http://127.0.0.1:18080`
+ * @throws the error of `listen`, such as EADDRINUSE
+ */
+export const startExampleIdp = (port: number, gateway: string): Promise<Idp> =>
+  startIdp({
+    port,
+    clients: [
+      {
+        ...CLIENT,
+        redirectUris: [`${gateway}${OIDC}/callback`],
+        postLogoutRedirectUris: [`${gateway}${PAGE}`],
+        backChannelLogoutUri: `${gateway}${OIDC}/backchannel-logout`,
+      },
+    ],
+  })
