@@ -1,12 +1,18 @@
-// The pages of the examples in a real browser: what people see of event streams and of /ws, end to end, from
-// the page through the gateway to the router and back.
+// The pages of the examples in a real browser: what people see of event streams, of /ws and of logging in, end to
+// end, from the page through the gateway to the router or the identity provider and back.
 
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
-import { findChromium, launchChromium, NO_CHROMIUM, openPage } from '../support/chromium.ts'
+import {
+  findChromium,
+  launchChromium,
+  NO_CHROMIUM,
+  type OpenPage,
+  openPage,
+} from '../support/chromium.ts'
 import { request } from '../support/http-request.ts'
 import { isRealRequired } from '../support/routers/recipe.ts'
 
@@ -86,6 +92,131 @@ if (findChromium() !== undefined || isRealRequired()) {
         await page.getByText('called with name = Ada').waitFor(WITHIN)
         expect(complaints).toEqual([])
         await page.close()
+      },
+      PATIENCE_MS,
+    )
+  })
+
+  describe('22-orders.yaml', () => {
+    let tabs: BrowserContext
+    beforeEach(async () => {
+      tabs = await browser.newContext()
+    })
+    afterEach(() => tabs.close())
+
+    const openOrders = (): Promise<OpenPage> => openPage(tabs, `${playground.urls.public}/my/page`)
+
+    const logIn = async (page: Page, name: string): Promise<void> => {
+      await page.getByRole('link', { name: 'Log in' }).click(WITHIN)
+      await page.getByLabel('Name').fill(name, WITHIN)
+      await page.getByRole('button', { name: 'Log in' }).click()
+      await page.locator('#name').getByText(name).waitFor(WITHIN)
+      await page.getByText('#2', { exact: true }).waitFor(WITHIN)
+    }
+
+    const logOut = async (page: Page): Promise<void> => {
+      await page.getByRole('link', { name: 'Log out' }).click()
+      await page.getByRole('link', { name: 'Log in' }).waitFor(WITHIN)
+    }
+
+    const placeOrder = (page: Page): Promise<void> =>
+      page.getByRole('button', { name: 'Place order' }).click()
+
+    /** Each refusal is told twice: as an answer, and on the console. */
+    const refusals = (complaints: readonly string[]): readonly string[] =>
+      complaints.map((each) => /\b[45]\d\d\b/.exec(each.replace(/:\d+\//, ':/'))?.[0] ?? each)
+
+    it(
+      'logs in and out; what changes something needs the CSRF value',
+      async () => {
+        const { page, complaints } = await openOrders()
+        await logIn(page, 'alice')
+        expect(page.url()).toBe(`${playground.urls.public}/my/page`)
+        await page.getByText('customer, admin').waitFor(WITHIN)
+
+        await page.getByLabel('Quantity').fill('8')
+        await placeOrder(page)
+        await page.getByRole('row', { name: '8 × ZPK1972 open alice' }).waitFor(WITHIN)
+        const orders = await page.getByRole('row').count()
+        expect(complaints).toEqual([])
+
+        await page.getByLabel('without X-CSRF-Token').check()
+        await placeOrder(page)
+        await page.getByRole('alert').getByText('must carry X-CSRF-Token').waitFor(WITHIN)
+        expect(await page.getByRole('row').count()).toBe(orders)
+        expect(refusals(complaints)).toEqual(['403', '403'])
+
+        await logOut(page)
+        expect((await tabs.cookies()).filter(({ name }) => name.startsWith('svc_'))).toEqual([])
+        // The provider has forgotten, too: it asks again.
+        await page.getByRole('link', { name: 'Log in' }).click()
+        await page.getByLabel('Name').waitFor(WITHIN)
+        expect(refusals(complaints)).toEqual(['403', '403'])
+      },
+      PATIENCE_MS,
+    )
+
+    it(
+      'shows scripts the CSRF value and never the ticket',
+      async () => {
+        const { page } = await openOrders()
+        await logIn(page, 'alice')
+        const names = String(await page.evaluate('document.cookie')).replaceAll(/=[^;]*/g, '')
+        expect(names).toBe('svc_csrf_com.example')
+      },
+      PATIENCE_MS,
+    )
+
+    it(
+      'is one session in two tabs; logged out in one, the other learns it at its next call',
+      async () => {
+        const first = await openOrders()
+        await logIn(first.page, 'alice')
+        const second = await openOrders()
+        await second.page.locator('#name').getByText('alice').waitFor(WITHIN)
+
+        await logOut(first.page)
+        await placeOrder(second.page)
+        await second.page.getByRole('alert').getByText('session has ended').waitFor(WITHIN)
+        expect(first.complaints).toEqual([])
+        expect(refusals(second.complaints)).toEqual(['401', '401'])
+
+        await logIn(second.page, 'bob')
+        await first.page.reload()
+        await first.page.locator('#name').getByText('bob').waitFor(WITHIN)
+      },
+      PATIENCE_MS,
+    )
+
+    it(
+      'ends when the provider says so',
+      async () => {
+        const { page, complaints } = await openOrders()
+        await logIn(page, 'bob')
+        const { page: provider } = await openPage(tabs, `${playground.urls.idp}/session/end`)
+        await provider.getByText('See you soon').waitFor(WITHIN)
+
+        await placeOrder(page)
+        await page.getByRole('alert').getByText('session has ended').waitFor(WITHIN)
+        expect(refusals(complaints)).toEqual(['401', '401'])
+      },
+      PATIENCE_MS,
+    )
+
+    it(
+      'asks for a role where the document does',
+      async () => {
+        const { page, complaints } = await openOrders()
+        await logIn(page, 'bob')
+        await page.getByTitle('Delete order 1').click()
+        await page.getByRole('alert').getByText('only the role admin').waitFor(WITHIN)
+        expect(refusals(complaints)).toEqual(['403', '403'])
+
+        await logOut(page)
+        await logIn(page, 'alice')
+        await page.getByTitle('Delete order 1').click()
+        await page.getByTitle('Delete order 1').waitFor({ ...WITHIN, state: 'detached' })
+        expect(refusals(complaints)).toEqual(['403', '403'])
       },
       PATIENCE_MS,
     )

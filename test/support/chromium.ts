@@ -3,7 +3,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 /** The first that can be run: where Debian puts it, `chromium` on PATH, `CHROMIUM`. */
 export const findChromium = (): string | undefined => {
@@ -49,8 +49,9 @@ export interface OpenPage {
   readonly complaints: readonly string[]
 }
 
-export const openPage = async (browser: Browser, url: string): Promise<OpenPage> => {
-  const page = await browser.newPage()
+/** @param owner pages of one context share their cookies, like tabs; those of a browser do not */
+export const openPage = async (owner: Browser | BrowserContext, url: string): Promise<OpenPage> => {
+  const page = await owner.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
