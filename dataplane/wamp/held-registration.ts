@@ -5,6 +5,7 @@ import type { BridgeSetup } from './bridge-setup.ts'
 import type { RunningInvocations } from './held-invocations.ts'
 import type { HeldItem } from './held-item.ts'
 import { HeldRetry } from './held-retry.ts'
+import { releaseHold } from './hold-release.ts'
 import { asFault, isLoss, obstacleFault } from './realm-fault.ts'
 import type { RealmTurns } from './realm-turns.ts'
 import { matchOf } from './topic-match.ts'
@@ -92,7 +93,8 @@ export class HeldRegistration implements HeldItem {
       const fault = asFault(error)
       if (this.#stay !== stay) return
       const isFirst = this.#retry.schedule(() => void this.#settle(stay))
-      if (isFirst && !isLoss(fault)) this.#logRefusal(fault)
+      if (isFirst && !isLoss(fault))
+        this.#log('a held registration was refused; it is tried again', { error: fault })
     }
   }
 
@@ -108,8 +110,20 @@ export class HeldRegistration implements HeldItem {
       return
     }
     this.#hold = hold
-    this.#retry.reset()
+    this.#retry.succeed()
     this.#realm.setup.noteStatus()
+    void hold.revoked.then(() => {
+      this.#lose(stay, hold)
+    })
+  }
+
+  /** The router has revoked it: an administrator perhaps, or another callee has taken its place. */
+  #lose(stay: Stay, hold: SessionHold): void {
+    if (this.#hold !== hold) return
+    this.#hold = undefined
+    this.#realm.setup.noteStatus()
+    const isFirst = this.#retry.schedule(() => void this.#settle(stay))
+    if (isFirst) this.#log('a held registration was revoked by the router; it is made again')
   }
 
   /** Its turn may come when it has been moved on. */
@@ -121,25 +135,13 @@ export class HeldRegistration implements HeldItem {
     )
   }
 
-  async #release(hold: SessionHold | undefined): Promise<void> {
-    if (hold === undefined) return
+  #release(hold: SessionHold | undefined): Promise<void> {
     const { realmUri, setup, turns } = this.#realm
-    try {
-      await turns.run(
-        () => hold.release(),
-        () => undefined,
-      )
-    } catch (error) {
-      setup.log.debug('a registration was not ended by the router', { realm: realmUri, error })
-    }
+    return releaseHold(hold, { realmUri, turns, log: setup.log })
   }
 
-  #logRefusal(fault: WampFault): void {
+  #log(message: string, more: { readonly error?: WampFault } = {}): void {
     const { realmUri, setup } = this.#realm
-    setup.log.warn('a held registration was refused after a reconnect; it is tried again', {
-      realm: realmUri,
-      procedure: this.uri,
-      error: fault,
-    })
+    setup.log.warn(message, { realm: realmUri, procedure: this.uri, ...more })
   }
 }

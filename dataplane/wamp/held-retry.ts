@@ -1,18 +1,18 @@
-// Refusals of something that is held in, when it is asked for again out. One pause at a time.
+// What the router refused, or has taken back, in; when it is asked for again out. One pause at a time.
 
 import { backOffMs } from './back-off.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 
 export class HeldRetry {
-  readonly #setup: BridgeSetup
+  readonly #setup: Pick<BridgeSetup, 'random' | 'times'>
   #refusals = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(setup: BridgeSetup) {
+  constructor(setup: Pick<BridgeSetup, 'random' | 'times'>) {
     this.#setup = setup
   }
 
-  /** True for the first time since `reset()`: worth a line of the log. */
+  /** True for the first time in a row: worth a line of the log. */
   schedule(again: () => void): boolean {
     const { random, times } = this.#setup
     this.#refusals++
@@ -20,6 +20,15 @@ export class HeldRetry {
     const pauseMs = backOffMs(this.#refusals, random(), times.retryLongestMs)
     this.#timer = setTimeout(again, pauseMs).unref()
     return this.#refusals === 1
+  }
+
+  /** It is there. Only what lasts counts: a router may take back each time what it has just given. */
+  succeed(): void {
+    clearTimeout(this.#timer)
+    if (this.#refusals === 0) return
+    this.#timer = setTimeout(() => {
+      this.#refusals = 0
+    }, this.#setup.times.retryLongestMs).unref()
   }
 
   /** Nothing waits any more, and the next pause is the shortest. */

@@ -70,7 +70,7 @@ export class HeldSubscription implements HeldItem {
       onFollowed: () => {
         this.#started?.resolve(undefined)
         this.#started = undefined
-        this.#retry.reset()
+        this.#retry.succeed()
         this.#setActive(true)
       },
       onEvent,
@@ -109,7 +109,7 @@ export class HeldSubscription implements HeldItem {
 
   #logRefusal(fault: WampFault): void {
     const { realmUri, setup } = this.#realm
-    setup.log.warn('a held subscription was refused after a reconnect; it is tried again', {
+    setup.log.warn('a held subscription was refused; it is tried again', {
       realm: realmUri,
       topic: this.uri,
       error: fault,

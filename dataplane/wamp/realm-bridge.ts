@@ -45,10 +45,10 @@ export class RealmBridge {
     this.#setup = setup
     this.#retirement = retirement
     const obstacle = (): Obstacle => this.#obstacle()
-    const { log, times } = setup
+    const { log, times, random } = setup
     // Of their own: a procedure that moves to another session is not to be gone for as long as all topics take.
     const [forTopics, forHeld] = [newTurns(setup), newTurns(setup)]
-    this.topics = new TopicBoard({ log, times, turns: forTopics, realmUri: uri }, obstacle)
+    this.topics = new TopicBoard({ log, times, random, turns: forTopics, realmUri: uri }, obstacle)
     const heldRealm = { realmUri: uri, setup, turns: forHeld, invocations }
     this.held = new HeldList(heldRealm, this.topics, obstacle)
   }

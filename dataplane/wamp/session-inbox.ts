@@ -96,11 +96,10 @@ const late = ({ outbox }: SessionParts, requestId: Value | undefined): Reception
 const isRevocation = ([type, requestId]: WampMessage): boolean =>
   requestId === 0 && (type === MESSAGE.unsubscribed || type === MESSAGE.unregistered)
 
-const revoke = (parts: SessionParts, [type, , given]: WampMessage): void => {
+const revoke = ({ subscriptions, registrations }: SessionParts, message: WampMessage): void => {
+  const [type, , given] = message
   const details: ValueMap = isMap(given) ? given : {}
-  const isRevoked =
-    type === MESSAGE.unsubscribed
-      ? parts.subscriptions.onRevoked(Number(details['subscription']))
-      : parts.registrations.onRevoked(Number(details['registration']))
-  if (isRevoked) parts.onDropped('a subscription or registration', 'the router has revoked it')
+  if (type === MESSAGE.unsubscribed)
+    subscriptions.onRevoked(Number(details['subscription']), message)
+  else registrations.onRevoked(Number(details['registration']), message)
 }

@@ -6,37 +6,45 @@ import type { Asking } from './session-calls.ts'
 import type { Invocations } from './session-invocations.ts'
 import { payloadAt } from './session-payload.ts'
 import type { Requests } from './session-requests.ts'
+import { createRevocation } from './session-revocation.ts'
 import type { InvocationHandler, SessionHold } from './wamp-session.ts'
 import { MESSAGE, type WampMessage } from './wire.ts'
 
 export interface Registrations {
   register(procedure: string, options: ValueMap, handler: InvocationHandler): Promise<SessionHold>
   onInvocation(message: WampMessage): void
-  /** The router has ended it by itself; false: there is none of that id. */
-  onRevoked(registrationId: number): boolean
+  /** UNREGISTERED of the router's own will. One that we have just ended ourselves is nobody's. */
+  onRevoked(registrationId: number, message: WampMessage): void
   end(): void
 }
 
 interface Registered {
   readonly procedure: string
   readonly handler: InvocationHandler
+  readonly onRevoked: () => void
 }
 
 export const createRegistrations = (
-  { autobahn }: Asking,
+  { autobahn, account }: Asking,
   requests: Requests,
   invocations: Invocations,
 ): Registrations => {
   const registrations = new Map<number, Registered>()
 
-  /** Invocations are served until the router has acknowledged. */
+  /** Invocations are served until the router has answered. */
   const release = async (id: number, registration: unknown): Promise<void> => {
     if (!registrations.has(id)) return
-    await requests.ask(
-      MESSAGE.unregister,
-      () => autobahn.unregister(registration),
-      () => registrations.delete(id),
-    )
+    try {
+      await requests.ask(
+        MESSAGE.unregister,
+        () => autobahn.unregister(registration),
+        () => registrations.delete(id),
+      )
+    } catch (error) {
+      // Also where the router says no: whoever held it has let go.
+      registrations.delete(id)
+      throw error
+    }
   }
 
   return {
@@ -46,9 +54,14 @@ export const createRegistrations = (
         () => autobahn.register(procedure, nothing, options),
         (message, outcome) => {
           const id = message[2] as number
-          registrations.set(id, { procedure, handler })
+          const { revoked, onRevoked } = createRevocation()
+          registrations.set(id, { procedure, handler, onRevoked: onRevoked })
           let released: Promise<void> | undefined
-          return { id, release: () => (released ??= release(id, outcome.value)) }
+          return {
+            id,
+            revoked,
+            release: () => (released ??= release(id, outcome.value)),
+          }
         },
       ),
 
@@ -65,7 +78,13 @@ export const createRegistrations = (
       invocations.run(requestId, handler, { ...payloadAt(message, 4), details })
     },
 
-    onRevoked: (id) => registrations.delete(id),
+    onRevoked: (id, message) => {
+      const revoked = registrations.get(id)
+      if (revoked === undefined) return
+      registrations.delete(id)
+      account(message)
+      revoked.onRevoked()
+    },
 
     end: () => {
       registrations.clear()

@@ -5,6 +5,7 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Asking } from './session-calls.ts'
 import { payloadAt } from './session-payload.ts'
 import type { Requests } from './session-requests.ts'
+import { createRevocation } from './session-revocation.ts'
 import type { SessionHold, WampEvent } from './wamp-session.ts'
 import { MESSAGE, type WampMessage } from './wire.ts'
 
@@ -15,18 +16,19 @@ export interface Subscriptions {
     onEvent: (event: WampEvent) => void,
   ): Promise<SessionHold>
   onEvent(message: WampMessage): void
-  /** The router has ended it by itself; false: there is none of that id. */
-  onRevoked(subscriptionId: number): boolean
+  /** UNSUBSCRIBED of the router's own will. One that we have just ended ourselves is nobody's. */
+  onRevoked(subscriptionId: number, message: WampMessage): void
   end(): void
 }
 
 interface Subscriber {
   readonly topic: string
   readonly onEvent: (event: WampEvent) => void
+  readonly onRevoked: () => void
 }
 
 export const createSubscriptions = (asking: Asking, requests: Requests): Subscriptions => {
-  const { autobahn, guard } = asking
+  const { autobahn, account, guard } = asking
   /** A router gives the same topic and match the same id. */
   const subscribers = new Map<number, Set<Subscriber>>()
 
@@ -53,12 +55,17 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
         () => autobahn.subscribe(topic, nothing, options),
         (answer, outcome) => {
           const id = answer[2] as number
-          const subscriber = { topic, onEvent }
+          const { revoked, onRevoked } = createRevocation()
+          const subscriber = { topic, onEvent, onRevoked }
           const others = subscribers.get(id)
           if (others === undefined) subscribers.set(id, new Set([subscriber]))
           else others.add(subscriber)
           let released: Promise<void> | undefined
-          return { id, release: () => (released ??= release(id, subscriber, outcome.value)) }
+          return {
+            id,
+            revoked,
+            release: () => (released ??= release(id, subscriber, outcome.value)),
+          }
         },
       ),
 
@@ -73,7 +80,13 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
       }
     },
 
-    onRevoked: (id) => subscribers.delete(id),
+    onRevoked: (id, message) => {
+      const revoked = subscribers.get(id)
+      if (revoked === undefined) return
+      subscribers.delete(id)
+      account(message)
+      for (const { onRevoked } of revoked) onRevoked()
+    },
 
     end: () => {
       subscribers.clear()

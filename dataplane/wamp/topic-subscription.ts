@@ -4,6 +4,8 @@
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { BridgeTimes } from './bridge-setup.ts'
+import { HeldRetry } from './held-retry.ts'
+import { releaseHold } from './hold-release.ts'
 import { asFault, isLoss } from './realm-fault.ts'
 import type { RealmTurns } from './realm-turns.ts'
 import type { Follower } from './wamp-client.ts'
@@ -12,6 +14,7 @@ import type { SessionHold, WampEvent, WampFault, WampSession } from './wamp-sess
 export interface TopicRealm {
   readonly log: Log
   readonly times: BridgeTimes
+  readonly random: () => number
   readonly turns: RealmTurns
   readonly realmUri: string
 }
@@ -47,6 +50,7 @@ export class TopicSubscription {
   readonly #options: ValueMap
   readonly #realm: TopicRealm
   readonly #owner: TopicOwner
+  readonly #retry: HeldRetry
   readonly #seats = new Set<Seat>()
   /** Asked, not answered yet. */
   #pending: Attempt | undefined
@@ -66,6 +70,7 @@ export class TopicSubscription {
     this.#options = subscription.options
     this.#realm = realm
     this.#owner = owner
+    this.#retry = new HeldRetry(realm)
   }
 
   /** Tells nothing within the call. What it returns ends this follower. */
@@ -84,6 +89,7 @@ export class TopicSubscription {
 
   /** To another session, which may be the first one; undefined: the router is away. */
   moveTo(session: WampSession | undefined): void {
+    this.#retry.reset()
     if (this.#seats.size === 0) this.#end()
     else if (session === undefined) this.#interrupt()
     else this.#subscribe(session)
@@ -156,6 +162,10 @@ export class TopicSubscription {
     this.#pending = undefined
     this.#live = attempt
     this.#isInterrupted = false
+    this.#retry.succeed()
+    void hold.revoked.then(() => {
+      this.#lose(attempt)
+    })
     this.#release(before?.hold)
     for (const seat of this.#seats) {
       if (!seat.isFollowing) this.#admit(seat, attempt)
@@ -179,21 +189,47 @@ export class TopicSubscription {
     for (const seat of waiting) this.#dismiss(seat, fault)
   }
 
+  /** The router has revoked it: asked again, it says yes, or why not. */
+  #lose(attempt: Attempt): void {
+    if (this.#live !== attempt) return
+    this.#live = undefined
+    if (this.#seats.size === 0) {
+      this.#end()
+      return
+    }
+    this.#tellInterrupted()
+    // Else another session is about to have it.
+    if (this.#pending !== undefined) return
+    const isFirst = this.#retry.schedule(() => {
+      this.#subscribe(attempt.session)
+    })
+    const { log, realmUri } = this.#realm
+    if (isFirst)
+      log.warn('a subscription was revoked by the router; it is made again', {
+        realm: realmUri,
+        topic: this.#topic,
+      })
+  }
+
   #interrupt(): void {
     this.#pending = undefined
     const before = this.#live
     this.#live = undefined
     this.#release(before?.hold)
-    const wasInterrupted = this.#isInterrupted
-    this.#isInterrupted = true
-    for (const seat of this.#seats) {
+    for (const seat of this.#seats)
       if (!seat.isFollowing) this.#dismiss(seat, this.#owner.obstacle())
-      else if (!wasInterrupted)
+    this.#tellInterrupted()
+    if (this.#seats.size === 0) this.#end()
+  }
+
+  #tellInterrupted(): void {
+    if (this.#isInterrupted) return
+    this.#isInterrupted = true
+    for (const seat of this.#seats)
+      if (seat.isFollowing)
         this.#tell(seat, (follower) => {
           follower.onInterrupted()
         })
-    }
-    if (this.#seats.size === 0) this.#end()
   }
 
   #admit(seat: Seat, attempt: Attempt | undefined): void {
@@ -229,6 +265,7 @@ export class TopicSubscription {
 
   #end(): void {
     clearTimeout(this.#linger)
+    this.#retry.reset()
     const hold = this.#live?.hold
     this.#pending = undefined
     this.#live = undefined
@@ -242,16 +279,7 @@ export class TopicSubscription {
   }
 
   #release(hold: SessionHold | undefined): void {
-    if (hold === undefined) return
-    const { log, realmUri, turns } = this.#realm
-    turns
-      .run(
-        () => hold.release(),
-        () => undefined,
-      )
-      .catch((error: unknown) => {
-        log.debug('a subscription was not ended by the router', { realm: realmUri, error })
-      })
+    void releaseHold(hold, this.#realm)
   }
 
   #tell(seat: Seat, say: (follower: Follower) => void): void {

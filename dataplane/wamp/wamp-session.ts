@@ -92,6 +92,8 @@ export interface WampSession {
 export interface SessionHold {
   /** The router's id. */
   readonly id: number
+  /** Resolves when the router has ended it by itself, in a session that goes on; else it stays open. */
+  readonly revoked: Promise<void>
   /** Rejects with a WampFault; done already when the session has ended. */
   release(): Promise<void>
 }

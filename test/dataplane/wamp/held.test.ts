@@ -157,6 +157,58 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     expect(activity(scene)).toEqual([true])
   })
 
+  it('is made again when the router revokes it, and is active only when it is', async () => {
+    const scene = joinedScene()
+    const { id } = await hold(scene)
+    scene.answer = () => exists
+    scene.session.revoke(asked.split(' ')[1] ?? '')
+    await eventually(() => {
+      expect(scene.session.asked.length).toBeGreaterThan(1)
+    })
+    const revoked = activity(scene)
+    scene.answer = () => undefined
+    await eventually(() => {
+      expect(listings(scene)).toMatchObject([{ id, isActive: true }])
+    })
+
+    expect(revoked).toEqual([false])
+    expect(scene.logged.filter((line) => line.includes('was revoked'))).toHaveLength(1)
+  })
+
+  it('is not asked for at once, nor ever faster, by a router that revokes it each time', async () => {
+    const scene = joinedScene({}, { random: () => 0.5 })
+    await hold(scene)
+    const revocations: number[] = []
+    scene.answer = (_operation, uri) => {
+      revocations.push(performance.now())
+      if (revocations.length < 4)
+        setImmediate(() => {
+          scene.session.revoke(uri)
+        })
+      return undefined
+    }
+    scene.session.revoke(asked.split(' ')[1] ?? '')
+    await eventually(() => {
+      expect(revocations).toHaveLength(4)
+    })
+    const [first = 0, second = 0, third = 0, fourth = 0] = revocations
+
+    expect(third - second).toBeGreaterThan(100)
+    expect(fourth - third).toBeGreaterThan(third - second)
+    expect(second).toBeGreaterThan(first)
+  })
+
+  it('is not made again once it is released', async () => {
+    const scene = joinedScene({ lingerMs: 1 })
+    const { id } = await hold(scene)
+    scene.session.revoke(asked.split(' ')[1] ?? '')
+    await turn()
+    await scene.bridge.releaseHere(REALM, kind, id)
+    await new Promise((resolve) => setTimeout(resolve, 150))
+
+    expect(scene.session.asked.filter((operation) => operation === asked)).toHaveLength(1)
+  })
+
   it('is released', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     const { id } = await hold(scene)

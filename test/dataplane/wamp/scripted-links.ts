@@ -45,6 +45,7 @@ export class ScriptedSession implements WampSession {
   readonly #events = new Map<string, (event: WampEvent) => void>()
   readonly #handlers = new Map<string, InvocationHandler>()
   readonly #open = new Set<(fault: WampFault) => void>()
+  readonly #revocations = new Map<string, () => void>()
   #nextId = 1
   #isOver = false
 
@@ -97,6 +98,13 @@ export class ScriptedSession implements WampSession {
     return this.#handlers.get(procedure)?.({ args: [], kwargs: {}, details: { procedure } })
   }
 
+  /** As the router does it by itself. */
+  revoke(uri: string): void {
+    this.#events.delete(uri)
+    this.#handlers.delete(uri)
+    this.#revocations.get(uri)?.()
+  }
+
   end(): void {
     this.#isOver = true
     for (const reject of this.#open) reject(lostFault())
@@ -108,8 +116,13 @@ export class ScriptedSession implements WampSession {
     uri: string,
     all: Map<string, unknown>,
   ): SessionHold {
+    const revoked = Promise.withResolvers<undefined>()
+    this.#revocations.set(uri, () => {
+      revoked.resolve(undefined)
+    })
     return {
       id: this.id * 1000 + this.#nextId++,
+      revoked: revoked.promise,
       release: async () => {
         if (this.#isOver) return
         await this.#ask(operation, uri)

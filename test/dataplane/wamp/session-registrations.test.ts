@@ -134,9 +134,29 @@ describe('register', () => {
       Promise.resolve({ args: [], kwargs: {} }),
     )
     transport.receive(67, 0, { registration: 12 })
+    await hold.revoked
+    transport.receive(68, 5, 12, {})
     await hold.release()
-    expect(transport.sent).toEqual([])
+    expect(transport.sent).toMatchObject([
+      [8, 68, 5, {}, 'wamp.error.no_such_procedure', [expect.any(String)]],
+    ])
     expect(ends).toEqual([])
+  })
+
+  it('one whose release the router refuses answers nothing any more', async () => {
+    const { transport, hold } = await register(() => Promise.resolve({ args: [], kwargs: {} }))
+    const released = hold.release()
+    transport.receive(8, 66, 2, {}, 'wamp.error.not_authorized')
+    await expect(released).rejects.toMatchObject({ uri: 'wamp.error.not_authorized' })
+    transport.receive(68, 5, 12, {})
+    expect(transport.sent.at(-1)).toMatchObject([
+      8,
+      68,
+      5,
+      {},
+      'wamp.error.no_such_procedure',
+      [expect.any(String)],
+    ])
   })
 
   it('bounds invocations at once', async () => {

@@ -76,14 +76,50 @@ describe('subscribe', () => {
   })
 
   it('what the router revokes is over, and there is nothing to release', async () => {
-    const { transport, events, hold, warnings, ends } = await subscribe()
+    const { transport, events, hold, ends } = await subscribe()
     transport.receive(35, 0, { subscription: 11, reason: 'x' })
     transport.receive(36, 11, 5, {})
+    await hold.revoked
     await hold.release()
     expect(events).toEqual([])
     expect(transport.sent).toHaveLength(1)
-    expect(warnings).toHaveLength(1)
     expect(ends).toEqual([])
+  })
+
+  it('what was revoked can be had again, under the same id, and be released', async () => {
+    const { transport, session, ends } = await subscribe()
+    transport.receive(35, 0, { subscription: 11 })
+    const events: unknown[] = []
+    const asked = session.subscribe('com.t', {}, (event) => events.push(event))
+    transport.receive(33, 2, 11)
+    const again = await asked
+    transport.receive(36, 11, 5, {})
+    const released = again.release()
+    expect(transport.sent.at(-1)).toEqual([34, 3, 11])
+    transport.receive(35, 3)
+    await released
+    expect(events).toHaveLength(1)
+    expect(ends).toEqual([])
+  })
+
+  it('a revocation on the heels of the acknowledgement is told, to all who share it', async () => {
+    const { transport, session, hold } = await subscribe()
+    const asked = session.subscribe('com.t', {}, () => undefined)
+    transport.receive(33, 2, 11)
+    transport.receive(35, 0, { subscription: 11 })
+    const other = await asked
+    await expect(Promise.all([hold.revoked, other.revoked])).resolves.toHaveLength(2)
+  })
+
+  it('the end of a session revokes nothing', async () => {
+    const { transport, hold } = await subscribe()
+    let isRevoked = false
+    void hold.revoked.then(() => {
+      isRevoked = true
+    })
+    transport.end('lost')
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(isRevoked).toBe(false)
   })
 
   it.each([

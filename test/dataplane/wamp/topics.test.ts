@@ -315,6 +315,65 @@ describe('a router that refuses', () => {
   })
 })
 
+describe('a router that revokes a subscription', () => {
+  it('interrupts; events go on when it is made again', async () => {
+    const scene = joinedScene()
+    const heard = follow(scene)
+    await turn()
+    scene.session.revoke(TOPIC)
+    await turn()
+    const meanwhile = [...heard.heard]
+    const late = follow(scene)
+    await eventually(() => {
+      expect(heard.heard.at(-1)).toBe('resumed')
+    })
+    scene.session.emit(TOPIC, 1)
+
+    expect(meanwhile).toEqual(['followed 1001', 'interrupted'])
+    expect(heard.heard.slice(2)).toEqual(['resumed', 'event 1'])
+    expect(late.heard).toEqual(['followed 1002', 'event 1'])
+    expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `subscribe ${TOPIC}`])
+  })
+
+  it('and refuses it then: a failure, nothing after', async () => {
+    const scene = joinedScene()
+    const heard = follow(scene)
+    await turn()
+    scene.answer = () => refused
+    scene.session.revoke(TOPIC)
+    await eventually(() => {
+      expect(heard.heard.at(-1)).toBe('failure wamp.error.not_authorized')
+    })
+
+    expect(heard.heard).toHaveLength(3)
+  })
+
+  it('is not asked again for what nobody follows', async () => {
+    const scene = joinedScene({ lingerMs: 1 })
+    const heard = follow(scene)
+    await turn()
+    scene.session.revoke(TOPIC)
+    await turn()
+    heard.following.end()
+    await sleep(150)
+
+    expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`])
+  })
+
+  it('is not asked again within the session that a lost one has been replaced by', async () => {
+    const scene = joinedScene()
+    const heard = follow(scene)
+    await turn()
+    scene.session.revoke(TOPIC)
+    scene.link.lose()
+    const again = scene.link.join()
+    await sleep(150)
+
+    expect(again.asked).toEqual([`subscribe ${TOPIC}`])
+    expect(heard.heard).toEqual(['followed 1001', 'interrupted', 'resumed'])
+  })
+})
+
 describe('a router that goes away', () => {
   it('interrupts; events go on when it is back', async () => {
     const scene = joinedScene()

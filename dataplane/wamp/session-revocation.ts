@@ -1,0 +1,17 @@
+// What a session tells a holder of, once: that the router has ended a subscription or registration by itself.
+
+export interface Revocation {
+  readonly revoked: Promise<void>
+  readonly onRevoked: () => void
+}
+
+/** A promise: the holder may hear of it later than it has happened, in one piece with the acknowledgement. */
+export const createRevocation = (): Revocation => {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  return {
+    revoked: promise,
+    onRevoked: () => {
+      resolve(undefined)
+    },
+  }
+}
