@@ -118,7 +118,9 @@ const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'events', 'cnf'
 
 const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
   if (payload === undefined) return REFUSED
-  const { sub = '', exp = 0, iat } = payload
+  const { exp = 0, iat } = payload
+  // A number is no name, whatever the type of the library says.
+  const sub = textOf(payload, 'sub')
   if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub)) return REFUSED
   if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000) return REFUSED
   if (FOREIGN_PURPOSE.some((claim) => Object.hasOwn(payload, claim))) return REFUSED
