@@ -1,0 +1,169 @@
+// Leaving: by the browser, by way of the provider, and by the provider itself behind the browser's back.
+
+import type { KeyObject } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { decodeJwt, SignJWT } from 'jose'
+import { eventually } from '../../support/eventually.ts'
+import { request } from '../../support/http-request.ts'
+import type { Claims, IdpProxy } from '../../support/idp-proxy.ts'
+import { authorize, type Browser, type Page } from '../../support/login-driver.ts'
+import { loginOf, logInAt, OWN, startLoginRig, ticketOf, type LoginRig } from './login-rig.ts'
+
+const REALM = 'com.example.realm'
+const BYE = `${OWN}/bye`
+
+let rig: LoginRig
+let proxy: IdpProxy
+
+beforeAll(async () => {
+  // The provider of these tests warns, inside jest alone, that it can't guard what it calls.
+  jest.spyOn(console, 'warn').mockImplementation(() => undefined)
+  rig = await startLoginRig()
+  proxy = await rig.idp({
+    apis: ['v1', 'away'],
+    postLogoutRedirectUris: [BYE],
+    backChannelLogoutUri: `${rig.gateway.public}/v1/oidc/corp/backchannel-logout`,
+  })
+  const providers = { corp: { issuer: proxy.issuer } }
+  await rig.serve({ name: 'v1', realm: REALM, providers })
+}, 30_000)
+
+afterEach(() => {
+  proxy.behave({})
+})
+
+afterAll(async () => {
+  await rig[Symbol.asyncDispose]()
+  jest.restoreAllMocks()
+}, 30_000)
+
+const statusOf = async (ticket: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${ticket}` }
+  return (await request(`${rig.gateway.public}/v1/me`, { headers })).status
+}
+
+const enter = async (username = 'alice'): Promise<{ browser: Browser; ticket: string }> => {
+  const browser = rig.browser()
+  await logInAt(browser, 'v1', username)
+  return { browser, ticket: ticketOf(browser, REALM) }
+}
+
+const signWith = (key: KeyObject, claims: Claims, kid: string): Promise<string> =>
+  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid }).sign(key)
+
+const LOGOUT = `${OWN}/v1/oidc/logout?redirect_uri=/bye`
+
+describe('logout', () => {
+  it.each(['GET', 'POST'])(
+    'by %s leads to the provider with exactly two parameters',
+    async (method) => {
+      const { browser, ticket } = await enter()
+      const page = await browser.visit(LOGOUT, { method, from: new URL(`${OWN}/app`) })
+      expect(page.status).toBe(302)
+      expect(page.location?.href.split('?')[0]).toBe(`${proxy.issuer}/session/end`)
+      expect([...(page.location?.searchParams ?? [])]).toEqual([
+        ['id_token_hint', decodeJwt(ticket)['oidc_id_token']],
+        ['post_logout_redirect_uri', BYE],
+      ])
+      expect(await statusOf(ticket)).toBe(401)
+    },
+  )
+
+  it('ends the session at the provider too, and comes back', async () => {
+    const { browser } = await enter()
+    const question = (await browser.follow(LOGOUT)) as Page
+    const end = await browser.submit(question, {}, ({ origin }) => origin === OWN)
+    expect(end).toEqual(new URL(BYE))
+    // Who comes again is asked for a name again.
+    const form = (await browser.follow(loginOf('v1'))) as Page
+    expect(form.text).toContain('<form')
+  })
+
+  it('leaves other sessions of the same user alone', async () => {
+    const [first, second] = [await enter(), await enter()]
+    await first.browser.visit(LOGOUT)
+    expect([await statusOf(first.ticket), await statusOf(second.ticket)]).toEqual([401, 200])
+  })
+
+  it('works while the provider is away, and for a realm that is gone', async () => {
+    const away = await rig.idp({ apis: ['away'] })
+    const providers = { corp: { issuer: away.issuer } }
+    await rig.serve({ name: 'away', realm: 'com.example.away', providers })
+    const browser = rig.browser()
+    await logInAt(browser, 'away')
+    await away.close()
+    const out = await browser.visit(`${OWN}/away/oidc/logout?redirect_uri=/bye`)
+    expect([out.status, browser.jar.get('svc_ticket_com.example.away')]).toEqual([302, undefined])
+    await request(`${rig.gateway.management}/realms/com.example.away`, { method: 'DELETE' })
+    const again = await browser.visit(`${OWN}/away/oidc/logout?redirect_uri=/bye`)
+    expect([again.status, again.headers['location'], again.setCookies.length]).toEqual([
+      302,
+      '/bye',
+      2,
+    ])
+  })
+})
+
+describe('back-channel logout', () => {
+  it('ends the tickets of that session everywhere, and no others', async () => {
+    const [left, stays] = [await enter(), await enter()]
+    const other = await enter('bob')
+    expect(await statusOf(left.ticket)).toBe(200)
+    // At the provider itself, not at the gateway.
+    const hint = String(decodeJwt(left.ticket)['oidc_id_token'])
+    const end = new URL(`${proxy.issuer}/session/end`)
+    end.searchParams.set('id_token_hint', hint)
+    end.searchParams.set('post_logout_redirect_uri', BYE)
+    const question = (await left.browser.follow(end)) as Page
+    await left.browser.submit(question, {}, ({ origin }) => origin === OWN)
+    await eventually(async () => {
+      expect(await statusOf(left.ticket)).toBe(401)
+    })
+    expect([await statusOf(stays.ticket), await statusOf(other.ticket)]).toEqual([200, 200])
+  })
+
+  it.each(['nonsense', 'a.b.c', ''])('is refused with the token %j', async (token) => {
+    const answer = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ logout_token: token }).toString(),
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.headers['cache-control']).toBe('no-store')
+  })
+
+  it('takes no ID token for a logout token', async () => {
+    const { ticket } = await enter()
+    const answer = await request(`${rig.gateway.public}/v1/oidc/corp/backchannel-logout`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({
+        logout_token: String(decodeJwt(ticket)['oidc_id_token']),
+      }).toString(),
+    })
+    expect([answer.status, await statusOf(ticket)]).toEqual([400, 200])
+  })
+})
+
+describe('keys of the provider', () => {
+  it('may change: a token of a new key is taken after one more look, one of nobody is not', async () => {
+    const { browser } = await enter()
+    await browser.visit(LOGOUT)
+    const looks = proxy.count('jwks')
+    proxy.behave({
+      keys: (keys, stranger) => [...keys, { ...stranger, kid: 'next', alg: 'RS256', use: 'sig' }],
+      idToken: ({ claims, strangerKey }) => signWith(strangerKey, claims, 'next'),
+    })
+    // At once, but not within 10 s of the last look.
+    await eventually(() => logInAt(rig.browser(), 'v1'), { withinMs: 15_000, everyMs: 500 })
+    expect(proxy.count('jwks')).toBe(looks + 1)
+    // The next unknown one is not looked up again: at most every 10 s.
+    proxy.behave({
+      idToken: ({ claims, strangerKey }) => signWith(strangerKey, claims, 'another'),
+    })
+    const fresh = rig.browser()
+    const refused = await fresh.visit(await authorize(fresh, loginOf('v1'), 'alice'))
+    expect([refused.status, refused.text]).toEqual([400, '{"error":"token_exchange_failed"}'])
+    expect(proxy.count('jwks')).toBe(looks + 1)
+  }, 30_000)
+})
