@@ -4,7 +4,6 @@ import { absenceRow, type RouterSuite } from '../../support/routers/router-under
 import { AUTOBAHN_CASES } from './cases/autobahn-cases.ts'
 import { CALL_CASES } from './cases/call-cases.ts'
 import { CANCEL_CASES } from './cases/cancel-cases.ts'
-import { END_CASES } from './cases/end-cases.ts'
 import { HOSTILE_CASES } from './cases/hostile-cases.ts'
 import { PUBLICATION_CASES } from './cases/publication-cases.ts'
 import { REGISTRATION_CASES } from './cases/registration-cases.ts'
@@ -13,7 +12,7 @@ import { SIZE_CASES } from './cases/size-cases.ts'
 import { VALUE_CASES } from './cases/value-cases.ts'
 import { type ContractCase, type ContractRow, rowsOf } from './contract-case.ts'
 
-/** The last one ends every session. */
+/** How a router ends and comes back stands in the contract of the bridge: a start takes some of them seconds. */
 const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
   sessions: SESSION_CASES,
   calls: CALL_CASES,
@@ -24,7 +23,6 @@ const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
   sizes: SIZE_CASES,
   autobahn: AUTOBAHN_CASES,
   'what clients get wrong': HOSTILE_CASES,
-  'its end': END_CASES,
 }
 
 /** Rows for `it.each`: what is observed must equal what is expected. */
