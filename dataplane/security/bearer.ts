@@ -76,9 +76,11 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     const authorization = readAuthorization(rawHeaders)
     if (authorization?.scheme !== 'bearer') return notPresented('oauth2', record.uri)
     const token = authorization.credentials
-    if (!isCompactJwt(token)) return notAccepted('oauth2', record.uri, 'invalid_token')
     const verified = cache.find(record, token)
-    return verified === undefined ? readSlowly(record, token) : admit(record, verified)
+    if (verified !== undefined) return admit(record, verified)
+    return isCompactJwt(token)
+      ? readSlowly(record, token)
+      : notAccepted('oauth2', record.uri, 'invalid_token')
   }
 }
 

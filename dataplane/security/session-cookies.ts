@@ -34,14 +34,24 @@ const MAX_DUPLICATES = 16
  */
 export const cookieValues = (rawHeaders: readonly string[], name: string): readonly string[] => {
   const values: string[] = []
-  const prefix = `${name}=`
-  for (const header of valuesOf(rawHeaders, 'cookie')) {
-    if (!header.includes(prefix)) continue
-    for (const pair of header.split(';')) {
-      const text = pair.trim()
-      if (text.startsWith(prefix) && values.length < MAX_DUPLICATES)
-        values.push(text.slice(prefix.length))
-    }
-  }
+  for (const header of valuesOf(rawHeaders, 'cookie')) addValues(values, header, `${name}=`)
   return values
+}
+
+/** Looks for the name rather than cutting the whole header: half the time with a ticket of 2 kB in it. */
+const addValues = (values: string[], header: string, prefix: string): void => {
+  let at = header.indexOf(prefix)
+  while (at >= 0 && values.length < MAX_DUPLICATES) {
+    const start = at + prefix.length
+    const semicolon = header.indexOf(';', start)
+    const end = semicolon < 0 ? header.length : semicolon
+    if (beginsPair(header, at)) values.push(header.slice(start, end).trim())
+    at = header.indexOf(prefix, end)
+  }
+}
+
+const beginsPair = (header: string, at: number): boolean => {
+  let before = at - 1
+  while (header[before] === ' ' || header[before] === '\t') before--
+  return before < 0 || header[before] === ';'
 }

@@ -97,8 +97,9 @@ const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
   }
 
   return (record: RealmRecord, jwt: string): Found | Promise<Found> => {
-    if (!isCompactJwt(jwt)) return undefined
-    return cache.find(record, jwt) ?? verify(record, jwt)
+    const known = cache.find(record, jwt)
+    if (known !== undefined) return known
+    return isCompactJwt(jwt) ? verify(record, jwt) : undefined
   }
 }
 

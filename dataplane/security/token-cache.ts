@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
 
 export interface Verified<T> {
   readonly value: T
@@ -44,6 +45,7 @@ export const createTokenCache = <T>(
 
   return {
     find(record, token) {
+      if (token.length > MAX_TOKEN_LENGTH) return undefined
       const key = keyOf(record, token)
       const entry = entries.get(key)
       if (entry === undefined) return undefined
