@@ -36,12 +36,17 @@ const MAX_REDIRECTS = 20
 
 export class Browser {
   readonly jar = new CookieJar()
-  readonly #routes: ReadonlyMap<string, string>
+  readonly #routes: Map<string, string>
   readonly #hasFetchMetadata: boolean
 
   constructor({ routes = {}, hasFetchMetadata = true }: BrowserOptions = {}) {
     this.#routes = new Map(Object.entries(routes))
     this.#hasFetchMetadata = hasFetchMetadata
+  }
+
+  /** From now on: as a balancer does, or a restart. */
+  route(origin: string, to: string): void {
+    this.#routes.set(origin, to)
   }
 
   /** One request; cookies are sent and kept, redirects are not followed. */
@@ -152,7 +157,7 @@ const attributeOf = (tag: string, name: string): string | undefined =>
   new RegExp(`\\s${name}="([^"]*)"`, 'i').exec(tag)?.[1]?.replaceAll('&amp;', '&')
 
 /** A callback of any provider. */
-export const isCallback = ({ pathname }: URL): boolean => /\/oidc\/[^/]+\/callback$/.test(pathname)
+const isCallback = ({ pathname }: URL): boolean => /\/oidc\/[^/]+\/callback$/.test(pathname)
 
 /**
  * From the login endpoint to where the provider sends the browser back to, which is not asked for yet.

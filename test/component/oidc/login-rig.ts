@@ -12,10 +12,12 @@ import { makeTempDir } from '../../support/temp-dir.ts'
 import { post } from '../gateway-client.ts'
 
 export const OWN = 'https://api.example.com'
-export const CLIENT = { clientId: 'gateway', clientSecret: 'idp-secret' } as const
+const CLIENT = { clientId: 'gateway', clientSecret: 'idp-secret' } as const
 
 export interface LoginRig extends AsyncDisposable {
   readonly gateway: GatewayProcess
+  /** For another gateway of the same deployment. */
+  readonly flags: readonly string[]
   /** Of `--oidc-state-keys-file`. */
   readonly stateKey: { readonly kid: string; readonly key: Buffer }
   readonly browser: (options?: Omit<BrowserOptions, 'routes'>) => Browser
@@ -57,12 +59,12 @@ export const startLoginRig = async (flags: readonly string[] = []): Promise<Logi
   const file = join(dir.path, 'state-keys.json')
   const ring = { keys: [{ kid: stateKey.kid, k: stateKey.key.toString('base64url') }] }
   await writeFile(file, JSON.stringify(ring))
-  const gateway = await startGateway({
-    flags: ['--base-url', OWN, '--oidc-state-keys-file', file, ...flags],
-  })
+  const allFlags = ['--base-url', OWN, '--oidc-state-keys-file', file, ...flags]
+  const gateway = await startGateway({ flags: allFlags })
   const proxies: IdpProxy[] = []
   return {
     gateway,
+    flags: allFlags,
     stateKey,
     browser: (options = {}) => new Browser({ ...options, routes: { [OWN]: gateway.public } }),
     idp: async (options = {}) => {
@@ -107,7 +109,8 @@ export const callbackOf = (api: string, provider = 'corp'): string =>
 export const loginOf = (api: string, query: Readonly<Record<string, string>> = {}): string =>
   `${OWN}/${api}/oidc/login?${new URLSearchParams(query).toString()}`
 
-const serve = async (
+/** What `rig.serve` does, at any gateway. */
+export const serve = async (
   gateway: GatewayProcess,
   { name, realm, providers, signingKeys }: ServedApi,
 ): Promise<void> => {
