@@ -34,7 +34,7 @@ export type RedactedRealm = Partial<
 
 /**
  * Left out: password hashes, key hashes, router and client secrets, signing keys, the callback secret,
- * and user names and passwords inside router URLs.
+ * and user names, passwords and queries inside router URLs.
  * @example redacted({ uri: 'a.b', callback_secret: 's' }) // { uri: 'a.b' }
  */
 export const redacted = (realm: RealmRecord): RedactedRealm => {
@@ -81,8 +81,8 @@ const PROVIDER_KEYS = [
 ] as const satisfies readonly (keyof OidcProviderRecord)[]
 
 const redactedRouter = (router: RouterRecord): Partial<RouterRecord> => ({
-  ...(router.url !== undefined && { url: withoutUserinfo(router.url) }),
-  ...(router.urls && { urls: router.urls.map(withoutUserinfo) }),
+  ...(router.url !== undefined && { url: withoutSecrets(router.url) }),
+  ...(router.urls && { urls: router.urls.map(withoutSecrets) }),
   ...pick(router, ['serializers', 'pool', 'keepalive', 'call_timeout_unit']),
   ...(router.auth && { auth: pick(router.auth, ['method', 'authid']) }),
 })
@@ -99,8 +99,9 @@ const redactedInfo = (info: NonNullable<RealmRecord['info']>): RedactedRealm['in
         ),
       }
 
-/** What stands between `//` and the last `@` of the authority; a text that is no URL loses it too. */
-const withoutUserinfo = (url: string): string => url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1')
+/** User info (up to the last `@` of the authority) and query, which may be a token; of what is no URL too. */
+const withoutSecrets = (url: string): string =>
+  url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1').replace(/[?#].*$/s, '')
 
 const pick = <T extends object, K extends keyof T & string>(
   record: T,

@@ -10,6 +10,7 @@ export interface RealmPlan {
 }
 
 const DEFAULT_KEEPALIVE_MS = 10_000
+const LEAST_KEEPALIVE_MS = 100
 const CONNECT_TIMEOUT_MS = 5000
 const MAX_MESSAGE_BYTES = 2 ** 24
 /** RawSocket has 24 bits for the length of a message (WAMP, *RawSocket Transport*). */
@@ -34,7 +35,7 @@ export const planLinks = (
       urls,
       target: {
         serializers: router.serializers ?? ['json'],
-        keepaliveMs: router.keepalive ?? DEFAULT_KEEPALIVE_MS,
+        keepaliveMs: keepaliveOf(router),
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
         extraCa,
         maxMessageBytes: urls.some(isRawSocket) ? MAX_RAWSOCKET_BYTES : MAX_MESSAGE_BYTES,
@@ -43,6 +44,10 @@ export const planLinks = (
     },
   }
 }
+
+/** Nobody's router answers each few milliseconds: a number so small was meant as seconds. */
+const keepaliveOf = ({ keepalive = DEFAULT_KEEPALIVE_MS }: RouterRecord): number =>
+  keepalive < LEAST_KEEPALIVE_MS ? keepalive * 1000 : keepalive
 
 /** `url` is tried before `urls` where a record has both; none twice. */
 const urlsOf = ({ url, urls = [] }: RouterRecord): readonly string[] => [

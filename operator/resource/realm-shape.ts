@@ -45,13 +45,22 @@ const ROUTER_AUTH = {
 } satisfies FieldsOf<NonNullable<RouterRecord['auth']>>
 
 const ROUTER = {
-  url: field(TEXT, 'WebSocket or RawSocket URL of the router.'),
-  urls: field(TEXTS, 'Several routers, tried in order.'),
-  serializers: field({ type: 'list', of: oneOf('json', 'msgpack', 'cbor') }, 'Preferred first.'),
+  url: field(TEXT, 'Its address: ws, wss (WebSocket), rs, rss, unix (RawSocket).'),
+  urls: field(TEXTS, 'Several addresses, tried in order after url.'),
+  serializers: field(
+    { type: 'list', of: oneOf('json', 'msgpack', 'cbor') },
+    'Best first; json when absent.',
+  ),
   auth: field(objectOf(ROUTER_AUTH), 'How to join the realm; anonymous when absent.'),
-  pool: field(COUNT, 'Sessions per gateway process.'),
-  keepalive: field(NATURAL, 'Seconds between pings.'),
-  callTimeoutUnit: field(oneOf('ms', 's'), 'Unit of the timeout option this router expects.'),
+  pool: field(COUNT, 'Sessions of each gateway process; 1 when absent.'),
+  keepalive: field(
+    NATURAL,
+    'Longest silence in milliseconds (below 100: seconds); 10000 when absent, 0: any.',
+  ),
+  callTimeoutUnit: field(
+    oneOf('ms', 's'),
+    'Unit of the timeout option of this router; not sent when absent.',
+  ),
 } satisfies FieldsOf<RouterRecord>
 
 const USER = {
@@ -107,9 +116,9 @@ const RECORD = {
   groups: field(TEXTS, 'Groups of the realm.'),
   apiKeys: field(listOf(API_KEY), 'API keys, stored hashed.'),
   trustedIssuers: field(listOf(TRUSTED_ISSUER), 'Issuers whose bearer tokens are accepted.'),
-  callbackOrigins: field(TEXTS, 'Origins that wamp_register may call back.'),
+  callbackOrigins: field(TEXTS, 'Origins that registrations and subscriptions may be posted to.'),
   callbackSecret: field(BY_REFERENCE, 'Signs callbacks.'),
-  allowedOrigins: field(TEXTS, 'Origins of browsers.'),
+  allowedOrigins: field(TEXTS, 'Origins of pages that may open /ws; any when absent.'),
   oauth2: field(
     objectOf({ grants: field(TEXTS, 'Grants allowed.') }),
     'Narrows the token endpoint.',

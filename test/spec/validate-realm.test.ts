@@ -21,6 +21,16 @@ describe('validateRealm accepts', () => {
   it.each<[string, ValueMap]>([
     ['a uri alone', realmWith({})],
     ['a uri that is a URL', realmWith({ uri: 'https://example.com/realm?a=b;c,d' })],
+    ...[
+      'ws://router.test',
+      'wss://me:secret@router.test:8443/ws?token=1',
+      'ws://[::1]:8080/ws',
+      'rs://router.test:9000',
+      'rss://[::1]:9000/',
+      'rs+unix:/run/router.sock',
+      'unix:/run/router%20one.sock',
+      'unix:///run/router.sock',
+    ].map((url): [string, ValueMap] => [`the address ${url}`, realmWith({ router: { url } })]),
     [
       'everything',
       realmWith({
@@ -106,6 +116,27 @@ describe('validateRealm rejects', () => {
       realmWith({ router: { url: 'localhost' } }),
       '/router/url invalid_value',
     ],
+    ...[
+      'http://router.test/ws',
+      'WS://router.test/ws',
+      'ws:router.test',
+      'ws:////me:secret@router.test',
+      'ws:\\\\me:secret@router.test',
+      'ws://router.test/ws#part',
+      'ws:// router.test',
+      'rs://router.test',
+      'rs://me@router.test:9000',
+      'rs://router.test:9000/path',
+      'unix:run/router.sock',
+      'unix://host/run/router.sock',
+    ].flatMap((url): [string, ValueMap, ...string[]][] => [
+      [`the address ${url}`, realmWith({ router: { url } }), '/router/url invalid_value'],
+      [
+        `${url} among addresses`,
+        realmWith({ router: { urls: ['ws://a', url] } }),
+        '/router/urls/1 invalid_value',
+      ],
+    ]),
     [
       'credentials without a secret',
       realmWith({ router: { url: 'ws://a', auth: { method: 'ticket' } } }),
@@ -161,6 +192,13 @@ describe('validateRealm rejects', () => {
     ],
   ])('%s', (_name, record, ...expected) => {
     expect(faults(record)).toEqual(expected)
+  })
+
+  it('in words that say which addresses there are', () => {
+    const validation = validateRealm(realmWith({ router: { url: 'http://router.test/ws' } }))
+    expect(validation).toMatchObject({
+      problems: [{ message: expect.stringMatching(/ws:\/\/.*rs:\/\/.*unix:/) }],
+    })
   })
 
   it('without showing a value', () => {

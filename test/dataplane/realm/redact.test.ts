@@ -7,7 +7,7 @@ const realm: RealmRecord = {
   description: 'people',
   authmethods: ['oidcrp', 'cookie'],
   router: {
-    url: 'wss://user:hidden-0@router:8080/ws?x=@',
+    url: 'wss://user:hidden-0@router:8080/ws?token=hidden-0@',
     urls: ['ws://hidden-1@a/', 'ws://b/p@q'],
     pool: 2,
     auth: { method: 'ticket', authid: 'gw', secret: 'hidden-2' },
@@ -37,7 +37,7 @@ describe('redacted', () => {
       description: 'people',
       authmethods: ['oidcrp', 'cookie'],
       router: {
-        url: 'wss://router:8080/ws?x=@',
+        url: 'wss://router:8080/ws',
         urls: ['ws://a/', 'ws://b/p@q'],
         pool: 2,
         auth: { method: 'ticket', authid: 'gw' },

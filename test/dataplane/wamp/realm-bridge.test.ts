@@ -44,6 +44,11 @@ describe('what a router record asks for', () => {
       },
     ],
     ['keepalive off', { url: 'ws://r/', keepalive: 0 }, { link: { target: { keepaliveMs: 0 } } }],
+    [
+      'a keepalive in seconds',
+      { url: 'ws://r/', keepalive: 10 },
+      { link: { target: { keepaliveMs: 10_000 } } },
+    ],
     ['RawSocket', { url: 'rs://r:1' }, { link: { target: { maxMessageBytes: 16_777_215 } } }],
     ['RawSocket, TLS', { url: 'rss://r:1' }, { link: { target: { maxMessageBytes: 16_777_215 } } }],
     [
