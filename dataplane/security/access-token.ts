@@ -5,7 +5,7 @@ import { readJwt, signJwt } from './own-jwt.ts'
 import { accessTokenKey, familyKey } from './revocation-keys.ts'
 import type { TokenKeys } from './token-keys.ts'
 
-export const ACCESS_TOKEN_SECONDS = 900
+const ACCESS_TOKEN_SECONDS = 900
 
 /** Times are Unix seconds. */
 export interface AccessTokenClaims {

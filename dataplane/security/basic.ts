@@ -51,6 +51,7 @@ const MAX_LENGTH = 4096
 /**
  * UTF-8 (RFC 7617 §2.1), split at the first colon. undefined for broken base64 or UTF-8, no colon, no name, and
  * control characters.
+ * @internal
  * @example readBasic('YWxpY2U6cGFzczp3b3Jk') // { username: 'alice', password: 'pass:word' }
  */
 export const readBasic = (credentials: string): BasicCredentials | undefined => {

@@ -6,7 +6,7 @@ import { isIPv6 } from 'node:net'
 import { plainAddress } from '../plain-address.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 
-export const FREE_FAILURES = 30
+const FREE_FAILURES = 30
 export const WINDOW_SECONDS = 60
 
 export interface Failing {
