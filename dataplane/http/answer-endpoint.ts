@@ -1,9 +1,11 @@
 // Which room answers which endpoint: a visit in, its answer out, by one table. Adapts what the shell knows to the
 // plain requests that rooms take.
 
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { EndpointName } from '../../spec/endpoint-routes.ts'
 import type { OAuth2, OAuthRequest } from '../oauth2/oauth2-endpoint.ts'
 import type { Oidc, OidcRequest } from '../oidc/oidc-endpoint.ts'
+import { valuesOf } from '../upstream/headers.ts'
 import { callerOf } from './authenticate-request.ts'
 import { readForm, readText } from './endpoint-body.ts'
 import { type EndpointAnswer, preflight } from './endpoint-headers.ts'
@@ -78,10 +80,14 @@ const oauthRequest = (
   body: string,
 ): OAuthRequest => ({
   query: target.query,
-  headers: arrival.request.headers,
+  headers: headersOf(arrival.request),
   body,
   address: callerOf(arrival).address,
   requestId: arrival.id,
   realmUri: version.realmUri,
   flows: route?.flows ?? [],
 })
+
+/** Node keeps the first of two `Authorization` headers: whoever stands before us may have looked at the other. */
+const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeaders =>
+  valuesOf(rawHeaders, 'authorization').length > 1 ? { ...headers, authorization: '' } : headers

@@ -2,8 +2,14 @@
 // middleware to the one table of endpoints. It matches no path by itself, and what is thrown ends here.
 
 import cookieParser from 'cookie-parser'
-import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express'
 import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../gateway-error.ts'
 import { abandonVisit, answerVisit, refuseVisit } from './endpoint-answer.ts'
 import { answerEndpoint } from './answer-endpoint.ts'
 import type { EndpointDeps } from './endpoint-deps.ts'
@@ -18,9 +24,16 @@ export const createEndpointApp = (deps: EndpointDeps): EndpointHandler => {
   return (visit) => {
     const { request, response } = visit.arrival
     visits.set(request, visit)
-    app(request, response)
+    // It makes of both what it says they are.
+    app(request as Request, response as Response, () => {
+      refuseVisit(visit, unreadable())
+    })
   }
 }
+
+/** Express passes by all of its middleware where it can't parse the target: `http://[::1/`. */
+const unreadable = (): GatewayError =>
+  new GatewayError('svc.error.invalid_data', 'The request target is no URL')
 
 type Visits = Pick<WeakMap<IncomingMessage, EndpointVisit>, 'get'>
 

@@ -131,6 +131,31 @@ describe('a request', () => {
     ])
   })
 
+  it.each(['http://[::1/v1/oidc/login', 'http://a:b:c/v1/oidc/login'])(
+    'whose target is no URL is refused, and over: %s',
+    async (target) => {
+      await gateway.load(secured({}, { host: '_' }))
+      const line = `GET ${target} HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n`
+      await using client = await gateway.raw(line)
+      const answer = await client.response()
+      expect([answer.status, JSON.parse(answer.body.toString())]).toEqual([
+        400,
+        expect.objectContaining({ code: 'svc.error.invalid_data' }),
+      ])
+      expect([asked, gateway.inFlight.count, gateway.statuses]).toEqual([[], 0, [400]])
+    },
+  )
+
+  it('for a token that authenticates twice is told as if it did not at all', async () => {
+    await gateway.load(secured({}, OAUTH))
+    const line = 'POST /v1/oauth/token HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n'
+    await using client = await gateway.raw(
+      `${line}Authorization: Basic YTpi\r\nAuthorization: Basic Yzpk\r\nContent-Length: 0\r\n\r\n`,
+    )
+    await client.response()
+    expect(asked[0]?.[1].headers.authorization).toBe('')
+  })
+
   it('for a token is told with its form', async () => {
     await gateway.load(
       secured(
