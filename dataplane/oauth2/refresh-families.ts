@@ -12,7 +12,7 @@ import {
 } from './refresh-token.ts'
 import { readFamily, writeFamily, type FamilyRecord } from './family-record.ts'
 
-export const REFRESH_SECONDS = 2_592_000
+const REFRESH_SECONDS = 2_592_000
 
 /** Who was granted what, by whose hands. */
 export interface Grant {

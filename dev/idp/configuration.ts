@@ -4,7 +4,7 @@
 import { randomBytes, type KeyObject } from 'node:crypto'
 import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider'
 import { claimsOf, type IdpUser } from './accounts.ts'
-import type { IdpClient } from './idp.ts'
+import type { IdpClient } from './clients.ts'
 import { createMemoryAdapter } from './memory-adapter.ts'
 import { errorPage, logoutPage, loggedOutPage } from './pages.ts'
 

@@ -8,17 +8,9 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { Provider } from 'oidc-provider/lib/provider.js'
 import { DEMO_USERS, type IdpUser } from './accounts.ts'
+import type { IdpClient } from './clients.ts'
 import { configure } from './configuration.ts'
 import { createLoginPages } from './login-pages.ts'
-
-export interface IdpClient {
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly redirectUris: readonly string[]
-  readonly postLogoutRedirectUris?: readonly string[]
-  /** OpenID Connect Back-Channel Logout 1.0; ID tokens have a `sid` then. May be on loopback. */
-  readonly backChannelLogoutUri?: string
-}
 
 export interface IdpOptions {
   readonly clients: readonly IdpClient[]
