@@ -11,6 +11,8 @@ export const readJsonHead = (text: string): Value[] => {
   let start = BEGINNING.exec(text)?.[0].length ?? text.length
   while (start < text.length) {
     const end = elementEnd(text, start)
+    // Of a number that was cut off nobody knows the rest: it would name another request.
+    if (end === text.length) break
     try {
       head.push(JSON.parse(text.slice(start, end)) as Value)
     } catch {
