@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util'
 
 export const TABLE_NAMES = [
   'static',
+  'security',
   'forward',
   'match',
   'load',

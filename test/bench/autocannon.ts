@@ -28,6 +28,7 @@ export const runAutocannon = async ({
   url,
   seconds,
   connections,
+  headers = {},
   post,
   random,
   pauseMs,
@@ -39,7 +40,8 @@ export const runAutocannon = async ({
     url,
     connections,
     duration: seconds,
-    ...(post === undefined ? {} : { ...POST, body: post }),
+    headers: post === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+    ...(post === undefined ? {} : { method: 'POST', body: post }),
     ...(random === undefined ? {} : { requests: [{ setupRequest: drawing(random) }] }),
   })
   if (result.non2xx > 0) throw new Error(`${result.non2xx} answers are not 2xx`)
@@ -51,8 +53,6 @@ export const runAutocannon = async ({
     socketErrors: result.errors,
   }
 }
-
-const POST = { method: 'POST', headers: { 'content-type': 'application/json' } } as const
 
 const drawing =
   ({ documents, paths }: RandomTargets) =>

@@ -15,7 +15,7 @@ export interface Subject {
   readonly load: HttpLoad | ((seconds: number) => Promise<Loaded>)
 }
 
-export type HttpLoad = Pick<Load, 'url' | 'post' | 'random' | 'pauseMs'>
+export type HttpLoad = Pick<Load, 'url' | 'headers' | 'post' | 'random' | 'pauseMs'>
 
 export interface CompareOptions {
   /** Heads the lines of progress. */

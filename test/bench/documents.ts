@@ -15,9 +15,12 @@ export const SMALL_BODY = JSON.stringify({ filler: 'x'.repeat(200 - '{"filler":"
 
 export const REALM = { uri: 'bench' }
 
-const get = (action: object, response: object = {}): object => ({ get: { action, response } })
+export const get = (action: object, response: object = {}): object => ({
+  get: { action, response },
+})
 
-const RENDERED_BODY = {
+/** Ten expressions. */
+export const RENDERED_BODY = {
   id: '{{request.bindings.id}}',
   method: '{{request.method}}',
   path: '{{request.path}}',

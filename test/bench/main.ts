@@ -21,6 +21,7 @@ import { measureLoad } from './tables/load.ts'
 import { measureMatch } from './tables/match.ts'
 import { measureMemory } from './tables/memory.ts'
 import { measureProcesses } from './tables/processes.ts'
+import { measureSecurity } from './tables/security.ts'
 import { measureStatic } from './tables/static.ts'
 import { measureCrossbar, measureWamp, measureWampLatency } from './tables/wamp.ts'
 import { lacksRouter } from './wamp-rig.ts'
@@ -39,6 +40,7 @@ const needsWrk = (machine: Machine): string | undefined =>
 
 const MAKERS = {
   static: { make: measureStatic, lacks: needsLoad },
+  security: { make: measureSecurity, lacks: needsLoad },
   forward: { make: measureForward, lacks: needsLoad },
   match: { make: measureMatch, lacks: needsLoad },
   load: { make: measureLoad, lacks: () => undefined },

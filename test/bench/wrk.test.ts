@@ -42,6 +42,11 @@ describe('wrkScript', () => {
     expect(script).toContain('"/v1/resource-" .. math.random(0, 19) .. "/7"')
   })
 
+  it('sends more headers as they are', () => {
+    const script = wrkScript({ ...load, headers: { Cookie: 'a="b"; c=\\d' } })
+    expect(script).toContain('wrk.headers["Cookie"] = [==[a="b"; c=\\d]==]')
+  })
+
   it('posts a JSON text as it is', () => {
     const script = wrkScript({ ...load, post: '{"args":["]]"]}' })
     expect(script).toContain('wrk.method = "POST"')

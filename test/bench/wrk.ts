@@ -5,6 +5,8 @@ export interface Load {
   readonly url: string
   readonly seconds: number
   readonly connections: number
+  /** More headers of each request. */
+  readonly headers?: Readonly<Record<string, string>>
   /** A JSON text: requests are POSTs of it. */
   readonly post?: string
   /** Documents of `manyDocument` whose hosts are drawn at random; the URL as it stands if left out. */
@@ -41,8 +43,9 @@ export const wrkCommand = (
   url,
 ]
 
-export const wrkScript = ({ post, random, pauseMs }: Load): string =>
+export const wrkScript = ({ headers = {}, post, random, pauseMs }: Load): string =>
   [
+    ...Object.entries(headers).map(headerScript),
     post === undefined ? '' : postScript(post),
     random === undefined ? '' : randomScript(random),
     pauseMs === undefined
@@ -53,6 +56,10 @@ end
 `,
     DONE,
   ].join('')
+
+const headerScript = ([name, value]: readonly [string, string]): string =>
+  `wrk.headers["${name}"] = [==[${value}]==]
+`
 
 const postScript = (body: string): string => `wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"

@@ -1,0 +1,58 @@
+// The table of what it costs to know who is calling: one operation, asked by anybody and under each security
+// scheme, in one process.
+
+import type { Bench, Timing } from '../bench.ts'
+import { compare, type Subject } from '../compare.ts'
+import { loadByHand, startGateway } from '../gateway.ts'
+import { comparisonRemarks, comparisonTable, ratioAtLeast, type Section } from '../section.ts'
+import {
+  credentials,
+  type Guarded,
+  securityDocument,
+  securityPath,
+  securityRealm,
+} from '../security-documents.ts'
+import { withServers } from '../server-process.ts'
+
+const NAMES = {
+  open: 'no security',
+  api_key: 'API key',
+  basic: 'Basic',
+  oauth2: 'bearer token',
+  oidc: 'ticket in its cookie',
+} as const satisfies Record<Guarded, string>
+
+const BOUNDS = {
+  api_key: 0.9,
+  basic: 0.85,
+  oauth2: 0.9,
+  oidc: 0.9,
+} as const satisfies Partial<Record<Guarded, number>>
+
+/** Differences are small and all in one process: many short rounds say more than a few long ones. */
+const TIMING = { seconds: 1, warmSeconds: 1, repetitions: 5 } as const satisfies Timing
+
+export const measureSecurity = (bench: Bench): Promise<Section> =>
+  withServers(bench.machine, async (start) => {
+    const gateway = await startGateway(start)
+    const realm = await securityRealm()
+    await loadByHand(gateway, [securityDocument()], realm)
+    const headers = await credentials(gateway.url, realm)
+    const subjects = keysOf(NAMES).map((guarded): Subject => ({
+      name: NAMES[guarded],
+      pid: gateway.pid,
+      load: { url: `${gateway.url}${securityPath(guarded)}`, headers: headers[guarded] },
+    }))
+    const comparison = await compare({ ...bench, timing: TIMING }, subjects, { title: 'security' })
+    return {
+      title: 'Knowing who calls',
+      method: `GET of the rendered JSON under each scheme, with credentials that were verified before; ${TIMING.repetitions} interleaved repetitions of ${TIMING.seconds} s each. \`×\` is to the same operation without security and without credentials in the request, so reading a longer head (the ticket has ${headers.oidc['Cookie']?.length ?? 0} bytes, the token ${headers.oauth2['Authorization']?.length ?? 0}) counts as well.`,
+      tables: [comparisonTable(comparison)],
+      targets: keysOf(BOUNDS).flatMap((guarded) =>
+        ratioAtLeast(comparison, NAMES[guarded], NAMES.open, BOUNDS[guarded]),
+      ),
+      remarks: comparisonRemarks(comparison),
+    }
+  })
+
+const keysOf = <T extends object>(map: T): readonly (keyof T)[] => Object.keys(map) as (keyof T)[]
