@@ -57,6 +57,7 @@ const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
 const JSON_GARBAGE: readonly Garbage[] = [
   { name: 'truncated JSON', script: () => [text('[50,')], ...REPLACED },
+  { name: 'a truncated request id', script: (id) => [text(`[50,${id}`)], ...REPLACED },
   { name: 'truncated arguments', script: (id) => [text(`[50,${id},{},[`)], ...UNREADABLE },
   { name: 'no JSON', script: () => [text('hello')], ...REPLACED },
   { name: 'nothing', script: () => [text('')], ...REPLACED },
