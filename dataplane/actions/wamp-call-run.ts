@@ -68,7 +68,8 @@ export class Calling implements CallHandler, SpanOwner {
     const again = this.#sink === undefined && isRetried(fault)
     if (again && this.#pauses?.offer(this.#attempt) === true) return
     this.#span.end()
-    const error = faultError(fault, this.#exchange.context.status_codes)
+    const { status_codes: codes } = this.#exchange.context
+    const error = faultError(fault, codes, this.#request.procedure)
     if (this.#sink === undefined) this.#exchange.fail(error)
     else this.#sink.fail(error)
   }

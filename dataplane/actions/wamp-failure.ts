@@ -7,9 +7,13 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import { WampFault } from '../wamp/wamp-session.ts'
 import { gatewayError } from './forward-failure.ts'
 import type { ActionError, Exchange, Perform } from './performer.ts'
+import { sayWampError } from './wamp-words.ts'
 
-/** @param statusCodes the operation's merged map; what it does not name is 500 */
-export const faultError = (fault: WampFault, statusCodes: ValueMap): ActionError => {
+/**
+ * @param statusCodes the operation's merged map; what it does not name is 500
+ * @param subject the URI that was called, published to, …
+ */
+export const faultError = (fault: WampFault, statusCodes: ValueMap, subject = ''): ActionError => {
   const status = ownValue(statusCodes, fault.uri)
   return {
     error_uri: fault.uri,
@@ -19,7 +23,9 @@ export const faultError = (fault: WampFault, statusCodes: ValueMap): ActionError
     status_code: typeof status === 'number' ? status : 500,
     headers: {},
     body: '',
-    message: boundMessage(fault.message),
+    message: boundMessage(
+      fault.message === fault.uri ? sayWampError(fault.uri, subject) : fault.message,
+    ),
   }
 }
 
@@ -42,9 +48,9 @@ export const failingOnFaults =
   }
 
 /** What was rejected or thrown while the operation was under way: a fault fails it, all else is a bug. */
-export const failExchange = (exchange: Exchange, error: unknown): void => {
+export const failExchange = (exchange: Exchange, error: unknown, subject = ''): void => {
   if (error instanceof WampFault) {
-    exchange.fail(faultError(error, exchange.context.status_codes))
+    exchange.fail(faultError(error, exchange.context.status_codes, subject))
     return
   }
   exchange.refuse(error instanceof Error ? error : new Error(String(error), { cause: error }))

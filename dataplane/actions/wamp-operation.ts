@@ -7,6 +7,8 @@ import { failExchange, overdueError, overloadedError } from './wamp-failure.ts'
 import { Span, type SpanTools } from './wamp-span.ts'
 
 export interface OperationSteps<T> {
+  /** The URI it is about, for messages. */
+  readonly subject?: string
   /** Rejects with a WampFault. */
   start(): Promise<T>
   /** What `action.result` is. */
@@ -39,7 +41,7 @@ export const runOperation = <T>(
       else steps.undo?.(done).catch(() => undefined)
     },
     (error: unknown) => {
-      if (span.end()) failExchange(exchange, error)
+      if (span.end()) failExchange(exchange, error, steps.subject)
     },
   )
 }

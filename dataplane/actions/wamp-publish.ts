@@ -33,6 +33,7 @@ export const prepareWampPublish = (
       kwargs: forwardsIdentity ? withCaller(kwargs, context.security, realmUri) : kwargs,
     }
     runOperation(exchange, environment, options.timeoutMs || times.timeoutMs, {
+      subject: uri,
       start: () => client().publish(uri, payload, sent),
       view: ({ publicationId }) => ({ publication_id: publicationId }),
     })

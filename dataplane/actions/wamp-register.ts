@@ -24,6 +24,7 @@ export const prepareWampRegister = (
     const { uri, options, kwargs } = reader.check(evaluated)
     const url = callbackOf(kwargs, realm(), realmUri)
     runOperation(exchange, environment, options.timeoutMs || times.timeoutMs, {
+      subject: uri,
       start: () =>
         client().register({
           procedure: uri,

@@ -24,6 +24,7 @@ export class Streaming implements Follower, SpanOwner {
   readonly #exchange: Exchange
   readonly #tools: StreamTools
   readonly #span: Span
+  #topic = ''
   #following: Following | undefined
   #sink: EventSink | undefined
   #isOver = false
@@ -40,6 +41,7 @@ export class Streaming implements Follower, SpanOwner {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
       return
     }
+    this.#topic = uri
     try {
       this.#following = this.#tools.client().follow(uri, options, this)
     } catch (error) {
@@ -79,7 +81,7 @@ export class Streaming implements Follower, SpanOwner {
   onFailure(fault: WampFault): void {
     if (this.#isOver) return
     this.#isOver = true
-    const error = faultError(fault, this.#exchange.context.status_codes)
+    const error = faultError(fault, this.#exchange.context.status_codes, this.#topic)
     if (this.#sink !== undefined) {
       this.#exchange.onCancel(undefined)
       this.#sink.fail(error)

@@ -50,6 +50,7 @@ const subscribeCallback = (
   const { client, callbacks, realm, callTimeoutMs } = environment
   const url = callbackOf(kwargs, realm(), environment.realmUri)
   runOperation(exchange, environment, timeoutMs, {
+    subject: uri,
     start: () =>
       client().subscribe({
         topic: uri,

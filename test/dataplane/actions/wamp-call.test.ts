@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
 import { ExpressionError } from '../../../spec/expression/errors.ts'
 import { eventually } from '../../support/eventually.ts'
 import { exchangeOf, fault, resultOf, worldOf, type WorldOptions } from './wamp-fixture.ts'
@@ -70,6 +71,16 @@ describe('wamp_call', () => {
       },
     ])
     expect(calls.inFlight).toBe(0)
+  })
+
+  it.each([
+    ['wamp.error.no_such_procedure', 'The router knows no such procedure: com.acme.add'],
+    ['com.acme.error.own', 'com.acme.error.own'],
+    ['constructor', 'constructor'],
+  ])('an ERROR %s without a word is told as %s', (uri, message) => {
+    const { call, exchange } = started()
+    call?.handler.onFailure(new WampFault(uri, uri, { args: [{ secret: 1 }] }))
+    expect(exchange.failures).toMatchObject([{ error_uri: uri, message }])
   })
 
   it("the document's own status codes win", () => {
