@@ -16,29 +16,25 @@ export interface Bench {
   readonly refused: string
 }
 
-/** Faults of each step that was wanted: empty lists for those that pass. */
+/** Faults of each step: empty lists for those that pass. */
 export type Results = ReadonlyMap<Step, readonly string[]>
 
 /** So many steps in a row without an answer, and the rest of a file is not waited for. */
 const MAX_SILENT_STEPS = 3
 
 /**
- * Runs the steps of a file for which `isWanted` holds.
+ * Runs all steps of a file.
  *
  * @example
- * const results = await runFile(file, bench, (step) => step.name !== 'needs a router')
+ * const results = await runFile(file, bench)
  * expect([...results.values()].flat()).toEqual([])
  */
-export const runFile = async (
-  file: CaseFile,
-  bench: Bench,
-  isWanted: (step: Step) => boolean = () => true,
-): Promise<Results> => {
+export const runFile = async (file: CaseFile, bench: Bench): Promise<Results> => {
   const stage = stageFor(file, bench)
   const results = new Map<Step, string[]>()
   let blocked = await setUp(file, stage)
   let silent = 0
-  for (const step of file.steps.filter(isWanted)) {
+  for (const step of file.steps) {
     const faults = blocked === undefined ? await attempt(stage, step) : [blocked]
     results.set(step, faults)
     silent = faults.some((fault) => fault.includes('no answer')) ? silent + 1 : 0
