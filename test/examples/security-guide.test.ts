@@ -1,0 +1,122 @@
+// What docs/security.md says: its manifests are good, its Security Objects compile, its commands make keys that the
+// gateway takes, and no reason of the audit log and no metric is left out.
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { execPath } from 'node:process'
+import { describe, expect, it } from '@jest/globals'
+import { parse } from 'yaml'
+import { parseKeyRing } from '../../dataplane/security/key-ring.ts'
+import { judgeSigningKeys } from '../../dataplane/security/key-signing.ts'
+import { readManifest } from '../../operator/manifests/read-manifest.ts'
+import { compile } from '../../spec/compile.ts'
+import { validateRealm } from '../../spec/validate-realm.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const GUIDE = readFileSync(join(ROOT, 'docs/security.md'), 'utf8')
+
+const blocks = [...GUIDE.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => text)
+const startingWith = (word: string) => blocks.filter((text) => text.startsWith(word))
+
+describe('manifests', () => {
+  it.each(startingWith('apiVersion: '))('are Realms without a fault: %#', (text) => {
+    const read = readManifest(text, 'security.md')
+    expect(read).toMatchObject({ notes: [], foreign: [], entries: [{ line: 1 }] })
+    const resource = 'entries' in read ? read.entries[0]?.resource : undefined
+    expect(resource).toMatchObject({ kind: 'Realm', checked: { spec: {} } })
+  })
+})
+
+const providers = startingWith('issuer: ').map((text) => parse(text) as Record<string, string>)
+
+describe('entries of providers', () => {
+  it.each(providers)('are good: $issuer', (entry) => {
+    const snake = Object.entries(entry).map(([name, value]) => [
+      name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ])
+    const whole = {
+      ...{ client_id: 'gateway', client_secret: 'x', redirect_uri: 'https://api.acme.test/cb' },
+      ...(Object.fromEntries(snake) as object),
+    }
+    const realm = { uri: 'com.acme', info: { oidc_providers: { corp: whole } } }
+    expect(validateRealm(realm)).toMatchObject({ ok: true })
+  })
+
+  it('are there for all that are promised', () => {
+    expect(providers).toHaveLength(4)
+  })
+})
+
+describe('Security Objects', () => {
+  const objects = startingWith('security:').map(
+    (text) => (parse(text) as { security: object }).security,
+  )
+
+  it.each(objects.map((security) => [JSON.stringify(security), security] as const))(
+    '%s compiles',
+    (_text, security) => {
+      const document = {
+        ...{ id: 'guide', host: '_', realm_uri: 'com.acme', defaults: { security } },
+        versions: { v1: { base_path: '/x', paths: { '/y': { get: { action: STATIC } } } } },
+      }
+      const facts = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['corp'] }
+      const compilation = compile(document, { realm: () => facts })
+      expect(compilation).toMatchObject({ compiled: { id: 'guide' }, warnings: [] })
+    },
+  )
+
+  const STATIC = { type: 'static', body: '' }
+})
+
+describe('keys', () => {
+  it('of signing are made by openssl', () => {
+    const line = /\$ openssl (genpkey .*) -out \S+$/m.exec(GUIDE)?.[1] ?? ''
+    const made = spawnSync('openssl', line.split(' '), { encoding: 'utf8' })
+    if (made.error !== undefined) {
+      process.stderr.write('skipped: there is no openssl to make a key with\n')
+      return
+    }
+    expect(judgeSigningKeys({ uri: 'com.acme', signing_keys: [made.stdout] })).toEqual([])
+  })
+
+  it('of logins are made by node', () => {
+    const script = /\$ node -p '(.*)' >/.exec(GUIDE)?.[1] ?? ''
+    const made = spawnSync(execPath, ['-p', script], { encoding: 'utf8', env: {} })
+    expect(parseKeyRing(made.stdout).keys).toHaveLength(1)
+  })
+})
+
+/** The texts of a union in a source file. */
+const wordsOf = (path: string, type: string): readonly string[] => {
+  const source = readFileSync(join(ROOT, path), 'utf8')
+  const union = new RegExp(`export type ${type} =\\n((?:  \\| '\\w+'\\n)+)`).exec(source)?.[1] ?? ''
+  return [...union.matchAll(/'(\w+)'/g)].map(([, word = '']) => word)
+}
+
+describe('the table of reasons', () => {
+  it.each([
+    ['`authentication`', 'dataplane/security/attempt.ts', 'FailureReason'],
+    ['`login`', 'dataplane/oidc/oidc-endpoint.ts', 'OidcErrorCode'],
+    ['`token`, `revocation` of `oauth2`', 'dataplane/oauth2/refusal.ts', 'RefusalReason'],
+  ])('names every one of %s', (event, path, type) => {
+    const row = GUIDE.split('\n').find((line) => line.startsWith(`| ${event} | \``)) ?? ''
+    const cell = row.slice(`| ${event} `.length)
+    const told = [...cell.matchAll(/`(\w+)`/g)].map(([, word = '']) => word)
+    expect(told.length).toBeGreaterThan(5)
+    expect(told.toSorted()).toEqual(wordsOf(path, type).toSorted())
+  })
+})
+
+describe('metrics', () => {
+  it('are all in docs/operating.md', () => {
+    const names = /name: '(svc_gateway_\w+)'/g
+    const source = readFileSync(join(ROOT, 'dataplane/metrics.ts'), 'utf8')
+    const operating = readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')
+    const missing = [...source.matchAll(names)]
+      .map(([, name = '']) => name)
+      .filter((name) => !operating.includes(`\`${name}\``))
+    expect(missing).toEqual([])
+  })
+})
