@@ -11,6 +11,7 @@ import { createDispatch } from './http/dispatch.ts'
 import { createEventStreams, type EventStreams } from './http/event-streams.ts'
 import { createClientReader } from './http/forwarded.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
+import { originsOf } from './http/realm-origins.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createUpgrade } from './http/upgrade.ts'
 import { createWebSocketRoutes } from './http/web-socket-route.ts'
@@ -62,7 +63,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     dispatch,
     webSockets,
     relays,
-    allowedOrigins: (uri: string) => realms.get(uri)?.allowed_origins,
+    origins: (uri: string) => originsOf(realms.get(uri), settings.baseUrl),
   }
   return {
     publicHandlers: (scheme) => ({

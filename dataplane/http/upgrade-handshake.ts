@@ -2,8 +2,10 @@
 // know of it out, or the refusal. Pure.
 
 import type { IncomingMessage } from 'node:http'
+import type { CompiledSecurity } from '../../spec/compiled.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RelayHandshake } from '../wamp/relay-handshake.ts'
+import type { RealmOrigins } from './realm-origins.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 
 /**
@@ -42,20 +44,36 @@ const MAX_PROTOCOLS = 32
 
 /**
  * Browsers always say where a connection comes from (RFC 6455 §10.2); who says nothing is none, and could
- * say anything. So where origins are listed, a present one must be among them, and an absent one passes.
+ * say anything. So where origins are listed, a present one must be among them, and an absent one passes. But a
+ * cookie comes along whatever page asks (no CORS, no CSRF value): then it must be a page of ours, or a listed one.
  * @throws GatewayError 403
  */
 export const checkOrigin = (
   origin: string | undefined,
-  allowed: readonly string[] | undefined,
+  { listed, own }: RealmOrigins,
+  isByCookie: boolean,
 ): void => {
-  if (allowed === undefined || allowed.length === 0 || origin === undefined) return
-  if (!allowed.includes(origin))
-    throw new GatewayError(
-      'svc.error.forbidden',
-      'WebSocket connections from this origin are not taken',
-    )
+  if (isByCookie ? isKnown(origin, [...listed, ...own]) : isOpen(origin, listed)) return
+  throw new GatewayError(
+    'svc.error.forbidden',
+    'WebSocket connections from this origin are not taken',
+    isByCookie
+      ? { description: 'With a cookie it is the own origin, or one the realm lists.' }
+      : {},
+  )
 }
+
+const isKnown = (origin: string | undefined, known: readonly string[]): boolean =>
+  origin !== undefined && known.includes(origin)
+
+const isOpen = (origin: string | undefined, listed: readonly string[]): boolean =>
+  origin === undefined || listed.length === 0 || listed.includes(origin)
+
+/** Whether a browser would send by itself what shows who connects: a header decides alone (behaviour §6). */
+export const isByCookie = (
+  { type }: Pick<CompiledSecurity, 'type'>,
+  { headers }: IncomingMessage,
+): boolean => type === 'oidc' && headers.authorization === undefined && headers.cookie !== undefined
 
 /** 426 (RFC 9110 §15.5.22). */
 export const upgradeRequired = (

@@ -16,9 +16,10 @@ import { errorAnswer, toGatewayError } from './errors.ts'
 import { headLines } from './head-text.ts'
 import { refusalType } from './negotiate.ts'
 import type { Guard } from './prepared-operation.ts'
+import type { RealmOrigins } from './realm-origins.ts'
 import { refuseUnmatched, report, type Settlement } from './report.ts'
 import { readHead, readTarget } from './request-head.ts'
-import { asksForWebSocket, checkOrigin, readHandshake } from './upgrade-handshake.ts'
+import { asksForWebSocket, checkOrigin, isByCookie, readHandshake } from './upgrade-handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { writeAnswer } from './write-answer.ts'
 
@@ -27,8 +28,7 @@ export interface UpgradeOptions {
   readonly dispatch: DispatchOptions
   readonly webSockets: WebSocketRoutes
   readonly relays: Pick<Relays, 'open'>
-  /** Of the realm's record; none listed: all. */
-  readonly allowedOrigins: (realmUri: string) => readonly string[] | undefined
+  readonly origins: (realmUri: string) => RealmOrigins
 }
 
 /** What is known of a request that asks to upgrade. */
@@ -129,7 +129,7 @@ const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade):
 
 /** @throws GatewayError */
 const admit = async (
-  { dispatch, relays, allowedOrigins }: UpgradeOptions,
+  { dispatch, relays, origins }: UpgradeOptions,
   { arrival }: Upgrade,
   found: ServedWebSocket,
   signal: AbortSignal,
@@ -138,7 +138,7 @@ const admit = async (
   const { security, version } = found
   const { realmUri } = version
   checkScheme(found, scheme)
-  checkOrigin(request.headers.origin, allowedOrigins(realmUri))
+  checkOrigin(request.headers.origin, origins(realmUri), isByCookie(security, request))
   if (security.type !== 'anonymous') {
     await authenticated(dispatch, arrival, { guard: security, realmUri })
   }

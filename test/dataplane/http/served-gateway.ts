@@ -13,6 +13,7 @@ import { createDispatch } from '../../../dataplane/http/dispatch.ts'
 import type { EventStreams } from '../../../dataplane/http/event-streams.ts'
 import { createClientReader } from '../../../dataplane/http/forwarded.ts'
 import type { PreparedOperation } from '../../../dataplane/http/prepared-operation.ts'
+import { originsOf } from '../../../dataplane/http/realm-origins.ts'
 import { createUpgrade } from '../../../dataplane/http/upgrade.ts'
 import { createWebSocketRoutes } from '../../../dataplane/http/web-socket-route.ts'
 import { createPlainServer } from '../../../dataplane/http-server.ts'
@@ -44,6 +45,8 @@ export interface ServedOptions {
   readonly hasRealm?: boolean
   /** Records of realms, for `/ws`; others have no router. */
   readonly realms?: Map<string, RealmRecord>
+  /** `--base-url`. */
+  readonly baseUrl?: string
   readonly relayLimits?: Partial<RelayLimits>
   readonly endpoints?: EndpointHandler
   /** For whatever is not anonymous, `/ws` too. */
@@ -154,7 +157,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         dispatch: dispatchOptions,
         webSockets,
         relays,
-        allowedOrigins: (uri) => realms.get(uri)?.allowed_origins,
+        origins: (uri) => originsOf(realms.get(uri), options.baseUrl ?? null),
       },
       'http',
     ),

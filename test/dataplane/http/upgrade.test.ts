@@ -384,6 +384,50 @@ describe('who may', () => {
     expect(gateway.refused).toEqual(status === 403 ? ['svc.error.forbidden'] : [])
   })
 
+  const PROVIDER = {
+    issuer: 'https://idp.test',
+    client_id: 'c',
+    client_secret: 's',
+    redirect_uri: 'https://api.test/v1/oidc/corp/callback',
+  }
+  const COOKIE = 'svc_ticket_com.acme=a.b.c'
+
+  it.each<readonly [string, { listed?: readonly string[]; baseUrl?: string; head: Head }, number]>([
+    ['the own origin', { head: { Origin: 'https://api.test' } }, 101],
+    ['any page', { head: { Origin: 'https://evil.test' } }, 403],
+    ['a neighbour', { head: { Origin: 'https://evil.api.test' } }, 403],
+    ['the own name without TLS', { head: { Origin: 'http://api.test' } }, 403],
+    ['an opaque one', { head: { Origin: 'null' } }, 403],
+    ['what Host says', { head: { Host: 'evil.test', Origin: 'http://evil.test' } }, 403],
+    ['nowhere', { head: {} }, 403],
+    ['a listed one', { listed: allowed, head: { Origin: 'https://app.test' } }, 101],
+    ['one beside those listed', { listed: allowed, head: { Origin: 'https://evil.test' } }, 403],
+    ['the own one beside those', { listed: allowed, head: { Origin: 'https://api.test' } }, 101],
+    ['the base URL', { baseUrl: 'https://gw.test/x', head: { Origin: 'https://gw.test' } }, 101],
+    [
+      'elsewhere than the base URL',
+      { baseUrl: 'https://gw.test', head: { Origin: 'https://api.test' } },
+      403,
+    ],
+    [
+      'any page, with a header that decides alone',
+      { head: { Origin: 'https://evil.test', Authorization: 'Bearer a.b.c' } },
+      101,
+    ],
+  ])('whose ticket comes by cookie, from %s', async (_, { listed, baseUrl, head }, status) => {
+    realms.set('com.acme', {
+      uri: 'com.acme',
+      router: { url: router.url },
+      info: { oidc_providers: { corp: PROVIDER } },
+      ...(listed && { allowed_origins: listed }),
+    })
+    await serve({ authenticate: () => accepted(), ...(baseUrl && { baseUrl }) })
+    await gateway.load(at('/', { defaults: { security: { type: 'oidc' } } }))
+    const answer = await headOf(handshake('/ws', { Cookie: COOKIE, ...head }))
+    expect(answer.status).toBe(status)
+    expect(gateway.authentications).toEqual(status === 101 ? ['oidc identity'] : [])
+  })
+
   const secured = at('/', { defaults: { security: { type: 'basic', groups: ['staff'] } } })
 
   it('nobody, without credentials', async () => {

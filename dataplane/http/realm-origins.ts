@@ -1,0 +1,29 @@
+// Which pages may open WebSocket connections as somebody who is logged in: a realm's record in, origins out. Pure.
+
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import { originOf } from '../oidc/redirect-target.ts'
+
+export interface RealmOrigins {
+  /** `allowed_origins`; empty: the realm leaves it open who connects. */
+  readonly listed: readonly string[]
+  /** The gateway's own, as browsers write them. */
+  readonly own: readonly string[]
+}
+
+/**
+ * @param baseUrl `--base-url`; without it the gateway is where providers send their callbacks to. Never `Host`
+ * @example originsOf({ uri: 'a.b', allowed_origins: ['https://app.test'] }, 'https://api.test/v1')
+ * // { listed: ['https://app.test'], own: ['https://api.test'] }
+ */
+export const originsOf = (
+  record: RealmRecord | undefined,
+  baseUrl: string | null,
+): RealmOrigins => ({
+  listed: record?.allowed_origins ?? [],
+  own: ownUrls(record, baseUrl).flatMap((url) => originOf(url) ?? []),
+})
+
+const ownUrls = (record: RealmRecord | undefined, baseUrl: string | null): readonly string[] =>
+  baseUrl === null
+    ? Object.values(record?.info?.oidc_providers ?? {}).map(({ redirect_uri: uri }) => uri)
+    : [baseUrl]
