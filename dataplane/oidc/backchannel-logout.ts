@@ -26,8 +26,9 @@ export const BACKCHANNEL_STEPS = steps<Exchange>()
   .step('find provider', (known) => ({ provider: findProvider(known, known.request.pathProvider) }))
   .step('discover metadata', discoverMetadata)
   .step('verify token', async (known) => ({ ended: await verifyToken(known) }))
-  .step('use token once', useTokenOnce)
+  .step('refuse used token', refuseUsedToken)
   .step('revoke tickets', revokeTickets)
+  .step('use token once', useTokenOnce)
 
 export const backChannelLogout = async (exchange: Exchange): Promise<OidcAnswer> => {
   const { request } = await BACKCHANNEL_STEPS.run(exchange)
@@ -68,18 +69,32 @@ const verifyToken = async ({
   }
 }
 
-async function useTokenOnce({
-  request,
-  room,
-  provider,
-  ended,
-}: Exchange & Verified): Promise<object> {
-  const name = JSON.stringify([request.realmUri, provider.name, ended.jti])
-  const isFirst = await unlessAway(room, true, () =>
-    room.shared.takeOnce(`oidc-jti:${hash('sha256', name, 'base64url')}`, 2 * MAX_AGE_SECONDS),
-  )
-  if (!isFirst) throw new OidcRefusal('invalid_request', 'the logout token was used before')
+const USED_BEFORE = 'the logout token was used before'
+
+/** Told by `sub`, it would end the sessions that began since. */
+async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
+  const { room } = known
+  const found = await unlessAway(room, undefined, () => room.shared.read(keyOf(known)))
+  if (found !== undefined) throw new OidcRefusal('invalid_request', USED_BEFORE)
   return {}
+}
+
+/**
+ * After it has done its work: a provider that hears 503 sends it again, and must not hear then that it was used.
+ * Of two at the same moment both have done the same.
+ */
+async function useTokenOnce(known: Exchange & Verified): Promise<object> {
+  const { room } = known
+  const isFirst = await unlessAway(room, true, () =>
+    room.shared.takeOnce(keyOf(known), 2 * MAX_AGE_SECONDS),
+  )
+  if (!isFirst) throw new OidcRefusal('invalid_request', USED_BEFORE)
+  return {}
+}
+
+const keyOf = ({ request, provider, ended }: Exchange & Verified): string => {
+  const name = JSON.stringify([request.realmUri, provider.name, ended.jti])
+  return `oidc-jti:${hash('sha256', name, 'base64url')}`
 }
 
 /** A ticket may be as old as that, also where the entry says less now. */
@@ -95,7 +110,7 @@ async function revokeTickets({
   const now = Math.floor(room.now() / 1000)
   const lifetimeSeconds = Math.max(LIFETIME_SECONDS, provider.record.ticket_expiry_secs ?? 0)
   const session = { realmUri: request.realmUri, provider: provider.name }
-  const keys = keysOf(session, ended, { until: now, lifetimeSeconds })
+  const keys = revocationsOf(session, ended, { until: now, lifetimeSeconds })
   try {
     await Promise.all(keys.map((key) => room.shared.revoke(key, now + lifetimeSeconds)))
   } catch (cause) {
@@ -106,7 +121,7 @@ async function revokeTickets({
 }
 
 /** With a `sid` that session alone, without one all that the person has: §2.6. */
-const keysOf = (
+const revocationsOf = (
   session: ProviderSession,
   { sid, sub = '' }: EndedSession,
   span: { readonly until: number; readonly lifetimeSeconds: number },

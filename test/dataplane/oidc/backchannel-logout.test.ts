@@ -209,6 +209,28 @@ describe('a back-channel logout', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 400])
   })
 
+  it('that could not be done is taken when it comes again', async () => {
+    const mine = await logIn()
+    const token = await signed()
+    const revoke = room.shared.revoke.bind(room.shared)
+    room.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    const away = await tell(token)
+    room.shared.revoke = revoke
+    const again = await tell(token)
+
+    expect([away.status, again.status, await room.isRevoked(mine)]).toEqual([503, 200, true])
+    expect(await tell(token)).toMatchObject({ status: 400 })
+  })
+
+  it('by sub, that comes again, ends nothing that began since', async () => {
+    const token = await signed({ sid: undefined, sub: 'u-alice' })
+    await tell(token)
+    room.clock.offsetMs = 3000
+    const after = await logIn()
+
+    expect([(await tell(token)).status, await room.isRevoked(after)]).toEqual([400, false])
+  })
+
   it('takes a key that the provider has only now', async () => {
     await logIn()
     op.published = [pair, other]
