@@ -102,11 +102,21 @@ export class TransportLife {
   /** The bytes of one message; those that come after a close are dropped. */
   take(bytes: Buffer): void {
     if (this.#state !== 'open') return
+    const { maxMessageBytes } = this.#target
+    const isTooLarge = bytes.length > maxMessageBytes
     let message: WampMessage
     try {
-      message = this.#serializer.decode(bytes)
+      message = this.#serializer.decode(isTooLarge ? beginningOf(bytes) : bytes)
     } catch (error) {
-      this.#takeUnreadable(error)
+      this.#takeUnreadable(
+        isTooLarge && error instanceof DecodingFault
+          ? new DecodingFault(`a message has more than ${maxMessageBytes} bytes`, error.head)
+          : error,
+      )
+      return
+    }
+    if (isTooLarge) {
+      this.end('malformed', 'a message that goes on behind its end')
       return
     }
     try {
@@ -172,6 +182,15 @@ export class TransportLife {
     this.#stopWatching?.()
   }
 }
+
+/** Enough to tell which request a message is about, cut between two characters. */
+const beginningOf = (bytes: Buffer): Buffer => {
+  let end = Math.min(BEGINNING_BYTES, bytes.length - 1)
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return bytes.subarray(0, end)
+}
+
+const BEGINNING_BYTES = 4096
 
 /**
  * @returns the bytes of an encoded message

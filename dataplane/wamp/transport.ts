@@ -14,7 +14,10 @@ export interface TransportTarget {
   readonly connectTimeoutMs: number
   /** More CA certificates, PEM, beside the system's. */
   readonly extraCa: readonly string[]
-  /** Larger messages end the connection; a larger one is not sent. */
+  /**
+   * A larger one is not sent. One that comes is unreadable by WebSocket, up to four times of it; else it ends the
+   * connection.
+   */
   readonly maxMessageBytes: number
 }
 

@@ -33,6 +33,28 @@ describe('WebSocket', () => {
     expect(await closed).toBe(1002)
   })
 
+  it.each(
+    (['json', 'msgpack', 'cbor'] as const).flatMap((name) =>
+      [0, 1, 2, 3].map((shift) => [name, shift] as const),
+    ),
+  )('%s: a message somewhat over the limit costs one request (%d)', async (name, shift) => {
+    await using router = await startWebSocketRouter()
+    const probe = openProbe(router.url, { serializers: [name], maxMessageBytes: 5000 })
+    await probe.untilOpen()
+    // Four bytes each: wherever it is cut, that is within one or between two.
+    router.send([50, 7, {}, ['x'.repeat(shift) + '😀'.repeat(4000)]])
+    router.send([8, 48, 8, {}, 'com.error', ['x'.repeat(5000)]])
+    router.send([50, 9, {}])
+    expect(await probe.untilMessages(1)).toEqual([[50, 9, {}]])
+    expect(probe.unreadable.map(({ head }) => head)).toEqual([
+      [50, 7, {}],
+      [8, 48, 8, {}, 'com.error'],
+    ])
+    expect(probe.unreadable[0]?.why).toBe('a message has more than 5000 bytes')
+    probe.transport.close()
+    await probe.untilEnd()
+  })
+
   it.each<[string, number | undefined, string, string]>([
     ['going away', 1001, 'restart', 'the router closed the connection (1001, restart)'],
     ['done', 1000, '', 'the router closed the connection (1000)'],
