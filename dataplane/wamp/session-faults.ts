@@ -22,5 +22,13 @@ export const faultOf = (message: WampMessage): WampFault => {
 export const netFailure = (wasSent: boolean): WampFault =>
   new WampFault('wamp.error.net_failure', 'The session with the router has ended.', { wasSent })
 
+export const stuffedFault = (): WampFault =>
+  new WampFault('svc.error.overloaded', 'The router reads more slowly than it is sent to.', {
+    wasSent: false,
+  })
+
+export const unansweredFault = (): WampFault =>
+  new WampFault('svc.error.timeout', 'The router has left too many requests unanswered.')
+
 export const unreadableAnswer = (why: string): WampFault =>
   new WampFault('svc.error.bad_gateway', `The callee's answer could not be read: ${why}`)

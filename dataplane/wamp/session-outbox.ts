@@ -21,6 +21,8 @@ export interface Outbox {
   post(message: WampMessage): boolean
   /** Request ids count up from 1 in each session: what is above was never asked. */
   readonly lastRequestId: number
+  /** The router is far behind in reading: what carries arguments must be refused, or it would pile up here. */
+  readonly isStuffed: boolean
   /** Something is being sent: what comes in meanwhile must wait, or a handler would run within a call. */
   readonly isBusy: boolean
 }
@@ -83,22 +85,33 @@ export const createOutbox = ({ account, onFault }: OutboxOptions): Outbox => {
       account([MESSAGE.error, message[0] ?? 0, message[1] ?? 0, {}, INVALID])
       throw unencodable(cause)
     },
-    post(message) {
-      try {
+    post: (message) =>
+      canSend(() => {
         send(message)
-        return true
-      } catch {
-        return false
-      }
-    },
+      }),
     get lastRequestId() {
       return lastRequestId
+    },
+    get isStuffed() {
+      return (transport?.bufferedBytes ?? 0) > MOST_BUFFERED_BYTES
     },
     get isBusy() {
       return isBusy
     },
   }
 }
+
+const canSend = (send: () => void): boolean => {
+  try {
+    send()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Four of the largest messages. Calls that time out leave theirs behind. */
+const MOST_BUFFERED_BYTES = 64 * 1024 * 1024
 
 const INVALID = 'wamp.error.invalid_argument'
 

@@ -4,7 +4,7 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { Peer } from './autobahn-door.ts'
 import { createCalls, type Asking } from './session-calls.ts'
-import { netFailure } from './session-faults.ts'
+import { netFailure, stuffedFault } from './session-faults.ts'
 import type { SessionParts } from './session-inbox.ts'
 import { createInvocations } from './session-invocations.ts'
 import type { Outbox } from './session-outbox.ts'
@@ -63,16 +63,18 @@ export const createSession = (
   parts: SessionParts,
   isOpen: () => boolean,
 ): WampSession => {
-  const { autobahn, calls, requests, subscriptions, registrations } = parts
+  const { autobahn, outbox, calls, requests, subscriptions, registrations } = parts
   const ended = (): Promise<never> => Promise.reject(netFailure(false))
   return {
     id,
     call: (request, handler) => {
       if (!isOpen()) throw netFailure(false)
+      if (outbox.isStuffed) throw stuffedFault()
       return calls.call(request, handler)
     },
     publish: (topic, payload, options) => {
       if (!isOpen()) return ended()
+      if (outbox.isStuffed) return Promise.reject(stuffedFault())
       const { args, kwargs } = payloadToSend(payload)
       return requests.ask(
         MESSAGE.publish,

@@ -4,6 +4,7 @@
 import type { Value } from '../../spec/expression/value.ts'
 import type { Outcome } from './autobahn-door.ts'
 import type { Asking } from './session-calls.ts'
+import { unansweredFault } from './session-faults.ts'
 import type { WampFault } from './wamp-session.ts'
 import { MESSAGE, type WampMessage } from './wire.ts'
 
@@ -17,9 +18,9 @@ export interface Requests {
     start: () => Outcome,
     onAnswer: (answer: WampMessage, outcome: Outcome) => T,
   ): Promise<T>
-  /** A checked answer, `[type, request, …]`; false: nobody waits for it. */
+  /** A checked answer, `[type, request, …]`; false: nobody has asked. */
   onAnswer(message: WampMessage): boolean
-  /** False: nobody waits for it. */
+  /** False: nobody has asked. */
   fail(type: number, requestId: number, fault: WampFault): boolean
   end(fault: WampFault): void
 }
@@ -39,15 +40,37 @@ const REQUEST_OF: ReadonlyMap<Value | undefined, number> = new Map([
   [MESSAGE.unregistered, MESSAGE.unregister],
 ])
 
+/** Beyond it the oldest is given up. */
+const MOST_WAITING = 10_000
+
 export const createRequests = ({
   outbox,
   account,
 }: Omit<Asking, 'autobahn' | 'guard'>): Requests => {
+  /** Oldest first. */
   const waiting = new Map<number, Waiting>()
+  /** Answers to what is not waited for any more are late up to this id, and invented beyond it. */
+  let lastForgottenId = 0
+
+  const fail = (requestId: number, entry: Waiting, fault: WampFault): void => {
+    waiting.delete(requestId)
+    account([MESSAGE.error, entry.type, requestId, {}, fault.uri])
+    entry.onFailure(fault)
+  }
+
+  /** Routers lose acknowledgements, under load above all; who asked has given up long ago. */
+  const forgetOldest = (): void => {
+    for (const [requestId, entry] of waiting) {
+      lastForgottenId = requestId
+      fail(requestId, entry, unansweredFault())
+      return
+    }
+  }
 
   return {
     ask: (type, start, onAnswer) =>
       new Promise((resolve, reject) => {
+        if (waiting.size >= MOST_WAITING) forgetOldest()
         const outcome = outbox.request(start)
         waiting.set(outbox.lastRequestId, {
           type,
@@ -61,7 +84,8 @@ export const createRequests = ({
     onAnswer: (message) => {
       const requestId = message[1] as number
       const entry = waiting.get(requestId)
-      if (entry === undefined || entry.type !== REQUEST_OF.get(message[0])) return false
+      if (entry === undefined) return requestId <= lastForgottenId
+      if (entry.type !== REQUEST_OF.get(message[0])) return false
       waiting.delete(requestId)
       account(message)
       entry.onAnswer(message)
@@ -70,10 +94,9 @@ export const createRequests = ({
 
     fail: (type, requestId, fault) => {
       const entry = waiting.get(requestId)
-      if (entry?.type !== type) return false
-      waiting.delete(requestId)
-      account([MESSAGE.error, type, requestId, {}, fault.uri])
-      entry.onFailure(fault)
+      if (entry === undefined) return requestId <= lastForgottenId
+      if (entry.type !== type) return false
+      fail(requestId, entry, fault)
       return true
     },
 

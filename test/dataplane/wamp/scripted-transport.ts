@@ -16,7 +16,7 @@ export const UNENCODABLE = 'unencodable'
 
 export class ScriptedTransport implements Transport {
   readonly sent: WampMessage[] = []
-  readonly bufferedBytes = 0
+  bufferedBytes = 0
   isClosed = false
   /** Runs within `send`. */
   onSend: (message: WampMessage) => void = () => undefined

@@ -10,6 +10,23 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
+describe('a router that reads too slowly', () => {
+  it('gets no more of what can be refused, until it has read', async () => {
+    const { session, transport, ends } = join()
+    transport.bufferedBytes = 64 * 1024 * 1024 + 1
+    const overloaded = { uri: 'svc.error.overloaded', wasSent: false }
+    expect(() => startCall(session)).toThrow(expect.objectContaining(overloaded))
+    await expect(session.publish('com.t', { args: [], kwargs: {} }, {})).rejects.toMatchObject(
+      overloaded,
+    )
+    expect(transport.sent).toEqual([])
+    transport.bufferedBytes = 64 * 1024 * 1024
+    startCall(session)
+    expect(transport.sent).toHaveLength(1)
+    expect([ends, session.pendingCalls]).toEqual([[], 1])
+  })
+})
+
 describe('call', () => {
   it.each([
     [{}, [48, 1, {}, 'com.p']],

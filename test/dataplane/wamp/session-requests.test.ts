@@ -29,6 +29,22 @@ describe('publish', () => {
     expect(ends).toHaveLength(1)
   })
 
+  it('is given up when the router leaves 10,000 younger ones unanswered; its answer is late then', async () => {
+    const { session, transport, ends } = join()
+    const publish = () => session.publish('com.t', { args: [], kwargs: {} }, {})
+    const [first, second] = [publish(), publish()]
+    const others = Array.from({ length: 9999 }, publish)
+    await expect(first).rejects.toMatchObject({ uri: 'svc.error.timeout' })
+    transport.receive(17, 1, 4242)
+    transport.receive(8, 16, 1, {}, 'wamp.error.not_authorized')
+    transport.receive(17, 2, 4243)
+    expect(await second).toEqual({ publicationId: 4243 })
+    expect(ends).toEqual([])
+    transport.end('lost')
+    const outcomes = await Promise.allSettled(others)
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(['rejected']))
+  })
+
   it.each([
     ['SUBSCRIBED', [33, 1, 5]],
     ['REGISTERED', [65, 1, 5]],
