@@ -16,6 +16,7 @@ import type { Plane } from './plane.ts'
 import type { SecurityState } from './security-state.ts'
 import { StartError } from './start-error.ts'
 import type { ServingChange } from './store/serving.ts'
+import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
 
 export interface ClusterOptions {
   readonly processes: number
@@ -200,12 +201,17 @@ class Primary {
   }
 
   #receive(peer: ClusterPeer, message: ToPrimary): void {
-    if (message.kind === 'bridge') this.#options.board.write(peer.worker.id, message.status)
+    if (message.kind === 'bridge') this.#write(peer, message.status)
     else if (message.kind === 'health')
       this.#options.board.writeHealth(peer.worker.id, message.health)
     else if ('ask' in message)
       void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
     else peer.receive(message)
+  }
+
+  /** The last words of a process may come after its end: nobody would erase them again. */
+  #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
+    if (!peer.isGone) this.#options.board.write(peer.worker.id, status)
   }
 
   async #listen(peer: ClusterPeer): Promise<TaskOutcome> {

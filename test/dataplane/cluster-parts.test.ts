@@ -542,6 +542,8 @@ describe('what bridges say across processes', () => {
     await eventually(() => {
       expect(board.sessionsOf('com.acme')).toHaveLength(1)
     })
+    workers[0]?.say({ kind: 'bridge', status })
+    expect(board.sessionsOf('com.acme')).toHaveLength(1)
     expect(changes).toBe(3)
     await cluster.close()
   })
