@@ -92,9 +92,7 @@ const dispatchOptions = ({
   preparation,
   authenticate: security.authenticate,
   endpoints: security.endpoints.handle,
-  onAuthentication: (scheme, outcome) => {
-    metrics.count('authentications', { scheme, outcome })
-  },
+  onAuthentication: countAuthentications(metrics),
   readClient: createClientReader(settings.trustedProxies),
   nextRequestId: createRequestIds(Date.now, randomFillSync),
   now: () => performance.now(),
@@ -108,6 +106,22 @@ const dispatchOptions = ({
     log.error('a request failed unexpectedly', { requestId, error })
   },
 })
+
+/** Both names are of closed sets: a few dozen counters at most, each made at its first use. */
+const countAuthentications = (
+  metrics: GatewayMetrics,
+): NonNullable<DispatchOptions['onAuthentication']> => {
+  const counters = new Map<string, () => void>()
+  return (scheme, outcome) => {
+    const name = `${scheme} ${outcome}`
+    let count = counters.get(name)
+    if (count === undefined) {
+      count = metrics.counter('authentications', { scheme, outcome })
+      counters.set(name, count)
+    }
+    count()
+  }
+}
 
 const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
   const inFlight = { count: 0 }

@@ -22,8 +22,10 @@ type Named<T extends MetricsTable, Kind extends MetricDefinition['kind']> = {
 export type LabelsOf<D extends MetricDefinition> = Readonly<Record<D['labels'][number], string>>
 
 export interface Metrics<T extends MetricsTable> {
-  /** Adds to a counter. For what happens seldom: it builds the series' name (0.3 µs). */
+  /** Adds to a counter. For what happens seldom: it builds the series' name (1 µs). */
   count<K extends Named<T, 'counter'>>(metric: K, labels: LabelsOf<T[K]>, by?: number): void
+  /** One series of a counter, for what happens at every request: each call adds one. */
+  counter<K extends Named<T, 'counter'>>(metric: K, labels: LabelsOf<T[K]>): () => void
   /** A gauge is read at scrape. Several readers of one gauge add up. A reader that throws is left out. */
   gauge<K extends Named<T, 'gauge'>>(
     metric: K,
@@ -40,13 +42,13 @@ export interface Metrics<T extends MetricsTable> {
  * metrics.count('loads', { result: 'loaded' })
  */
 export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T> => {
-  const counted = new Map<string, Map<string, number>>()
+  const counted = new Map<string, Map<string, Cell>>()
   const readers = new Map<string, (() => Iterable<readonly [Labels, number]>)[]>()
   const included: (() => readonly FamilyState[] | Promise<readonly FamilyState[]>)[] = []
 
   const familyOf = (key: string, definition: MetricDefinition): FamilyState => {
     const { name, help, kind, merge = 'sum' } = definition
-    const values =
+    const cells =
       kind === 'counter'
         ? (counted.get(key) ?? EMPTY)
         : readGauge(definition, readers.get(key) ?? [])
@@ -55,18 +57,28 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
       help,
       type: kind,
       merge,
-      series: [...values.keys()],
-      values: [...values.values()],
+      series: [...cells.keys()],
+      values: Array.from(cells.values(), ({ value }) => value),
     }
+  }
+
+  const counterCell = (key: string, labels: Labels): Cell => {
+    const definition = table[key]
+    if (definition === undefined) return { value: 0 }
+    const cells = counted.get(key) ?? new Map<string, Cell>()
+    counted.set(key, cells)
+    return cellOf(cells, definition, labels)
   }
 
   return {
     count: (metric, labels, by = 1) => {
-      const definition = table[metric]
-      if (definition === undefined) return
-      const values = counted.get(metric) ?? new Map<string, number>()
-      counted.set(metric, values)
-      add(values, definition, labels, by)
+      counterCell(metric, labels).value += by
+    },
+    counter: (metric, labels) => {
+      const cell = counterCell(metric, labels)
+      return () => {
+        cell.value++
+      }
     },
     gauge: (metric, read) => {
       readers.set(metric, [...(readers.get(metric) ?? []), read])
@@ -84,27 +96,28 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
 
 type Labels = Readonly<Record<string, string>>
 
-const EMPTY: ReadonlyMap<string, number> = new Map()
+interface Cell {
+  value: number
+}
+
+const EMPTY: ReadonlyMap<string, Cell> = new Map()
 
 const MAX_SERIES = 1000
 
-const add = (
-  values: Map<string, number>,
-  definition: MetricDefinition,
-  labels: Labels,
-  value: number,
-): void => {
+const cellOf = (cells: Map<string, Cell>, definition: MetricDefinition, labels: Labels): Cell => {
   let series = seriesOf(
     definition.name,
     ordered(definition, (label) => labels[label] ?? ''),
   )
-  if (!values.has(series) && values.size >= MAX_SERIES) {
+  if (!cells.has(series) && cells.size >= MAX_SERIES) {
     series = seriesOf(
       definition.name,
       ordered(definition, () => 'other'),
     )
   }
-  values.set(series, (values.get(series) ?? 0) + value)
+  const cell = cells.get(series) ?? { value: 0 }
+  cells.set(series, cell)
+  return cell
 }
 
 /** One order of labels per metric, so that equal labels are one series. */
@@ -114,14 +127,14 @@ const ordered = (definition: MetricDefinition, valueOf: (label: string) => strin
 const readGauge = (
   definition: MetricDefinition,
   readers: readonly (() => Iterable<readonly [Labels, number]>)[],
-): ReadonlyMap<string, number> => {
-  const values = new Map<string, number>()
+): ReadonlyMap<string, Cell> => {
+  const cells = new Map<string, Cell>()
   for (const read of readers) {
     try {
-      for (const [labels, value] of read()) add(values, definition, labels, value)
+      for (const [labels, value] of read()) cellOf(cells, definition, labels).value += value
     } catch {
       // A part that is closing must not cost the scrape its other figures.
     }
   }
-  return values
+  return cells
 }
