@@ -24,7 +24,13 @@ export interface CallbackPoster {
   /** For a registration: 64 posts at once, 256 that wait; beyond, `svc.error.overloaded`. */
   invocations(target: CallbackTarget): InvocationHandler
   /** For a subscription: one post at a time, in order, 256 that wait; what is lost is counted. */
-  events(target: CallbackTarget): (event: WampEvent) => void
+  events(target: CallbackTarget): EventPoster
+}
+
+export interface EventPoster {
+  readonly onEvent: (event: WampEvent) => void
+  /** What still waits is not posted any more. */
+  readonly onEnd: () => void
 }
 
 export interface CallbackPosterOptions extends DeliveryTools {
@@ -72,18 +78,25 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
     },
     events(target) {
       const line = createLine(1, MAX_WAITING)
+      let isEnded = false
       const tell = async (event: WampEvent): Promise<void> => {
+        if (isEnded) return
         const { statusCode } = await post(target, bodyOf(event))
         if (statusCode >= 300) onLost('failed')
       }
-      return (event) => {
-        const told = line.run(() => tell(event))
-        if (told === undefined) onLost('overloaded')
-        else {
-          told.catch(() => {
-            onLost('failed')
-          })
-        }
+      return {
+        onEvent: (event) => {
+          const told = line.run(() => tell(event))
+          if (told === undefined) onLost('overloaded')
+          else {
+            told.catch(() => {
+              onLost('failed')
+            })
+          }
+        },
+        onEnd: () => {
+          isEnded = true
+        },
       }
     },
   }

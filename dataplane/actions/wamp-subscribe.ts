@@ -55,7 +55,7 @@ const subscribeCallback = (
       client().subscribe({
         topic: uri,
         options: options.sent,
-        onEvent: callbacks.events({ url, rules: realm, timeoutMs: callTimeoutMs }),
+        ...callbacks.events({ url, rules: realm, timeoutMs: callTimeoutMs }),
         callback: url.shown,
       }),
     view: ({ id }) => ({ subscription_id: id }),

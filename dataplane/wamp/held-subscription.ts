@@ -55,6 +55,7 @@ export class HeldSubscription implements HeldItem {
 
   end(fault: WampFault): Promise<void> {
     this.#isEnded = true
+    this.#subscription.onEnd()
     this.#isActive = false
     this.#retry.reset()
     this.#following?.end()

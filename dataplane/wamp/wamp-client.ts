@@ -46,6 +46,8 @@ export interface Subscription {
   readonly topic: string
   readonly options: ValueMap
   readonly onEvent: (event: WampEvent) => void
+  /** It is released, or ends with its realm: nothing more is to become of events that still wait. */
+  readonly onEnd: () => void
   /** For listings: origin and path of the callback. */
   readonly callback: string
 }

@@ -329,7 +329,7 @@ describe('events', () => {
     const held: ServerResponse[] = []
     const { origin, received } = await receiver((response) => held.push(response))
     const { callbacks, target, lost } = posterFor(origin)
-    const tell = callbacks.events(target)
+    const { onEvent: tell } = callbacks.events(target)
     const ids = [1, 2, 3, 4, 5]
     for (const publicationId of ids) tell(eventOf({ publicationId, kwargs: { publicationId } }))
     for (const id of ids) {
@@ -349,10 +349,25 @@ describe('events', () => {
     expect([received.length, lost]).toEqual([5, []])
   })
 
+  it('are not posted any more after the end, but for the one that is on its way', async () => {
+    const held: ServerResponse[] = []
+    const { origin, received } = await receiver((response) => held.push(response))
+    const { callbacks, target, lost } = posterFor(origin)
+    const { onEvent, onEnd } = callbacks.events(target)
+    for (const publicationId of [1, 2, 3]) onEvent(eventOf({ publicationId }))
+    await eventually(() => {
+      expect(held).toHaveLength(1)
+    })
+    onEnd()
+    held.pop()?.writeHead(200).end()
+    await sleep(50)
+    expect([received.length, lost]).toEqual([1, []])
+  })
+
   it('are lost and counted beyond 257', () => {
     const { upstream } = scripted([])
     const { callbacks, target, lost } = posterFor('http://hooks', { upstream })
-    const tell = callbacks.events(target)
+    const { onEvent: tell } = callbacks.events(target)
     for (let publicationId = 0; publicationId < 260; publicationId++)
       tell(eventOf({ publicationId }))
     expect(lost).toEqual(['overloaded', 'overloaded', 'overloaded'])
@@ -363,7 +378,7 @@ describe('events', () => {
     async (end) => {
       const { upstream, sent } = scripted([end, 204])
       const { callbacks, target, lost } = posterFor('http://hooks', { upstream })
-      const tell = callbacks.events(target)
+      const { onEvent: tell } = callbacks.events(target)
       tell(eventOf())
       tell(eventOf())
       await eventually(() => {
@@ -377,7 +392,7 @@ describe('events', () => {
     const { upstream, sent } = scripted([])
     const { callbacks, target, lost, realm } = posterFor('http://hooks', { upstream })
     realm.rules = undefined
-    callbacks.events(target)(eventOf())
+    callbacks.events(target).onEvent(eventOf())
     await eventually(() => {
       expect(lost).toEqual(['failed'])
     })

@@ -164,7 +164,7 @@ export interface WorldOptions {
 
 const NO_CALLBACKS: CallbackPoster = {
   invocations: () => () => Promise.reject(new Error('nothing is posted here')),
-  events: () => () => undefined,
+  events: () => ({ onEvent: () => undefined, onEnd: () => undefined }),
 }
 
 /** A performer of `action`, compiled from a document, in a world of its own. */

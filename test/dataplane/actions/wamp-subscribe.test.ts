@@ -197,7 +197,7 @@ describe('wamp_subscribe with a callback', () => {
     const callbacks = {
       events: (target: unknown) => {
         targets.push(target)
-        return onEvent
+        return { onEvent, onEnd: () => undefined }
       },
     }
     const world = worldOf(action, { callbacks })

@@ -30,9 +30,9 @@ const register = (scene: Scene, more: Partial<Registration> = {}): Promise<Held>
 const subscribe = (
   scene: Scene,
   onEvent: (event: WampEvent) => void = () => undefined,
-  topic = 'com.acme.topic',
+  { topic = 'com.acme.topic', onEnd = (): void => undefined } = {},
 ): Promise<Held> =>
-  scene.bridge.clientOf(REALM).subscribe({ topic, options: {}, callback: CALLBACK, onEvent })
+  scene.bridge.clientOf(REALM).subscribe({ topic, options: {}, callback: CALLBACK, onEvent, onEnd })
 
 const listings = (scene: Scene): readonly HeldListing[] =>
   scene.bridge.status().flatMap(({ held }) => held)
@@ -363,7 +363,8 @@ describe('registrations', () => {
   it('do not queue behind topics', async () => {
     const scene = joinedScene()
     await register(scene)
-    for (let index = 0; index < 50; index++) await subscribe(scene, undefined, `a.t${index}`)
+    for (let index = 0; index < 50; index++)
+      await subscribe(scene, undefined, { topic: `a.t${index}` })
     scene.answer = (operation) =>
       operation === 'subscribe' ? new Promise(() => undefined) : undefined
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
@@ -443,10 +444,15 @@ describe('subscriptions', () => {
   it('hear nothing after their release', async () => {
     const scene = joinedScene()
     const seen: WampEvent[] = []
-    const { id } = await subscribe(scene, (event) => seen.push(event))
+    let ends = 0
+    const onEnd = (): void => {
+      ends++
+    }
+    const { id } = await subscribe(scene, (event) => seen.push(event), { onEnd })
+    const before = ends
     await scene.bridge.releaseHere(REALM, 'subscription', id)
     scene.session.emit('com.acme.topic', 1)
 
-    expect(seen).toEqual([])
+    expect([seen, before, ends]).toEqual([[], 0, 1])
   })
 })

@@ -165,7 +165,13 @@ describe('what hinders a call', () => {
         }),
       ),
       faultOf(() =>
-        client.subscribe({ topic: 'a', options: {}, callback: '', onEvent: () => undefined }),
+        client.subscribe({
+          topic: 'a',
+          options: {},
+          callback: '',
+          onEvent: () => undefined,
+          onEnd: () => undefined,
+        }),
       ),
       faultOf(
         () =>

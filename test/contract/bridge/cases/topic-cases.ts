@@ -99,7 +99,13 @@ export const TOPIC_CASES: readonly BridgeCase[] = [
     run: async ({ rig, peer, uri }) => {
       const events: unknown[] = []
       const onEvent = (event: unknown): void => void events.push(event)
-      const held = await rig.client.subscribe({ topic: uri, options: {}, onEvent, callback: 'x' })
+      const held = await rig.client.subscribe({
+        topic: uri,
+        options: {},
+        onEvent,
+        onEnd: () => undefined,
+        callback: 'x',
+      })
       await publish(peer, uri)
       await first(events)
       const before = events.length
