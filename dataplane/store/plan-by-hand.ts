@@ -6,7 +6,7 @@ import { conflictProblem } from '../../spec/conflicts.ts'
 import { digestOf } from '../../spec/digest.ts'
 import type { Value } from '../../spec/expression/value.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import { judgeRealm } from './judge-realm.ts'
 import type { SyncItem } from '../../spec/wire.ts'
 import { factsOf } from '../../spec/realm-facts.ts'
 import type { Draft } from './draft.ts'
@@ -60,7 +60,7 @@ export const deleteByHand = (draft: Draft, id: string): HandResult => {
 }
 
 export const putRealmByHand = (draft: Draft, record: unknown): HandResult => {
-  const validated = validateRealm(record)
+  const validated = judgeRealm(record)
   if (!validated.ok) return { item: rejected('realm', '', validated.problems) }
   const { realm } = validated
   const before = draft.realm(realm.uri)

@@ -4,7 +4,7 @@
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { isMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import { judgeRealm } from './judge-realm.ts'
 import type { SyncItem } from '../../spec/wire.ts'
 import { factsOf } from '../../spec/realm-facts.ts'
 import type { Draft } from './draft.ts'
@@ -74,7 +74,7 @@ export const putManagedRealm = (
   const result = { id: put.uri, kind: 'realm', errors: [], warnings: [] } as const
   if (before?.managedBy === manager && before.digest === put.digest)
     return { ...result, result: 'unchanged' }
-  const validated = validateRealm(put.realm)
+  const validated = judgeRealm(put.realm)
   if (!validated.ok) return rejected('realm', put.uri, validated.problems)
   if (validated.realm.uri !== put.uri)
     return rejected('realm', put.uri, [

@@ -33,6 +33,7 @@ describe('/realms', () => {
       api_keys: [{ username: 'alice' }],
       router: { url: 'ws://127.0.0.1:1/ws', auth: { method: 'ticket', authid: 'gw' } },
       sessions: [],
+      callbacks: [],
     })
     const list = await gateway.send('GET', '/realms')
     expect(list.json).toEqual([{ uri: 'com.acme', sessions: [] }, json])
