@@ -4,12 +4,10 @@
 import type { CompiledOperation, WampCallAction } from '../../spec/compiled.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { SYSTEM_CLOCK } from '../upstream/retry.ts'
-import { prepareLimits } from './call-limits.ts'
 import type { Perform } from './performer.ts'
 import { Calling, type CallTools } from './wamp-call-run.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
 import { failingOnFaults } from './wamp-failure.ts'
-import { withCaller } from './wamp-identity.ts'
 import type { CheckedOptions } from './wamp-options.ts'
 import { prepareWampRequest } from './wamp-request.ts'
 
@@ -21,26 +19,17 @@ import { prepareWampRequest } from './wamp-request.ts'
  * @throws (the performer) ExpressionError
  */
 export const prepareWampCall = (
-  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampCallAction },
+  operation: Pick<CompiledOperation, 'limits'> & { readonly action: WampCallAction },
   environment: WampEnvironment,
 ): Perform => {
-  const { client, calls, deadlines, realmUri, clock = SYSTEM_CLOCK } = environment
+  const { client, calls, deadlines, clock = SYSTEM_CLOCK } = environment
   const tools: CallTools = { client, calls, deadlines, clock }
-  const reader = prepareWampRequest('call', action)
-  const timesOf = prepareLimits(limits, environment.callTimeoutMs)
+  const read = prepareWampRequest('call', operation, environment)
   return failingOnFaults((exchange) => {
-    const { context } = exchange
-    const evaluated = reader.evaluate(context)
-    const times = timesOf(context)
-    const { uri, options, args, kwargs } = reader.check(evaluated)
-    const { timeoutMs, forwardsIdentity } = options
-    const request = {
-      procedure: uri,
-      options: timeoutMs === 0 ? options.sent : withTimeout(options, client().callTimeoutUnit),
-      args,
-      kwargs: forwardsIdentity ? withCaller(kwargs, context.security, realmUri) : kwargs,
-    }
-    new Calling(exchange, tools, request, timeoutMs === 0 ? times : { ...times, timeoutMs }).start()
+    const { uri, options, args, kwargs, times } = read(exchange.context)
+    const sent =
+      options.timeoutMs === 0 ? options.sent : withTimeout(options, client().callTimeoutUnit)
+    new Calling(exchange, tools, { procedure: uri, options: sent, args, kwargs }, times).start()
   })
 }
 

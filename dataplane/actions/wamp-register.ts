@@ -2,7 +2,6 @@
 // whose invocations are posted to the URL in `kwargs.callback`.
 
 import type { CompiledOperation, WampRegisterAction } from '../../spec/compiled.ts'
-import { prepareLimits } from './call-limits.ts'
 import { callbackOf } from './callback-url.ts'
 import type { Perform } from './performer.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
@@ -12,18 +11,15 @@ import { prepareWampRequest } from './wamp-request.ts'
 
 /** @throws (the performer) ExpressionError */
 export const prepareWampRegister = (
-  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampRegisterAction },
+  operation: Pick<CompiledOperation, 'limits'> & { readonly action: WampRegisterAction },
   environment: WampEnvironment,
 ): Perform => {
   const { client, callbacks, realm, realmUri, callTimeoutMs } = environment
-  const reader = prepareWampRequest('register', action)
-  const timesOf = prepareLimits(limits, callTimeoutMs)
+  const read = prepareWampRequest('register', operation, environment)
   return failingOnFaults((exchange) => {
-    const evaluated = reader.evaluate(exchange.context)
-    const times = timesOf(exchange.context)
-    const { uri, options, kwargs } = reader.check(evaluated)
+    const { uri, options, kwargs, times } = read(exchange.context)
     const url = callbackOf(kwargs, realm(), realmUri)
-    runOperation(exchange, environment, options.timeoutMs || times.timeoutMs, {
+    runOperation(exchange, environment, times.timeoutMs, {
       subject: uri,
       start: () =>
         client().register({

@@ -1,11 +1,16 @@
 // The members of a WAMP action, for each request: templates in, checked values out. All of them are
 // evaluated before any is checked, so that a fault of the document is told before one of the data.
 
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
+import type { CompiledOperation } from '../../spec/compiled.ts'
+import { evaluator } from '../../spec/expression/run.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
 import type { WampMatch } from '../../spec/wamp-uri.ts'
+import type { Context } from '../context.ts'
+import { type CallTimes, prepareLimits } from './call-limits.ts'
 import { checkArgs, checkKwargs, checkKwargsMap, checkUri } from './wamp-check.ts'
+import type { WampEnvironment } from './wamp-environment.ts'
+import { withCaller } from './wamp-identity.ts'
 import { type CheckedOptions, checkOptions, type OptionsKind } from './wamp-options.ts'
 
 export interface WampMembers {
@@ -19,8 +24,10 @@ export interface WampRequest {
   readonly uri: string
   readonly options: CheckedOptions
   readonly args: readonly Value[]
-  /** Where `options.forwardsIdentity` is set, `_caller` may still be the client's. */
+  /** With `_caller` where the document says so, and never with the client's. */
   readonly kwargs: ValueMap
+  /** `options.timeout`, more than 0, is the `timeout`. */
+  readonly times: CallTimes
 }
 
 const URI_NAMES = {
@@ -30,53 +37,46 @@ const URI_NAMES = {
   register: 'procedure',
 } as const satisfies Record<OptionsKind, string>
 
-/** What is done with a request in two steps, so that other templates can be evaluated in between. */
-export interface RequestReader {
-  /** @throws ExpressionError */
-  evaluate(context: EvaluationContext): Evaluated
-  /** @throws WampFault `wamp.error.invalid_uri`, `wamp.error.invalid_argument` */
-  check(evaluated: Evaluated): WampRequest
-}
-
-interface Evaluated {
-  readonly uri: Value
-  readonly options: Value
-  readonly args: Value
-  readonly kwargs: Value
-}
+/** @throws ExpressionError; WampFault `wamp.error.invalid_uri`, `wamp.error.invalid_argument` */
+export type ReadWampRequest = (context: Context) => WampRequest
 
 /**
  * @example
- * const reader = prepareWampRequest('call', action)
- * const { uri, args } = reader.check(reader.evaluate(context))
+ * const read = prepareWampRequest('call', operation, environment)
+ * const { uri, args, times } = read(exchange.context)
  */
-export const prepareWampRequest = (kind: OptionsKind, members: WampMembers): RequestReader => {
-  const uri = evaluator(members.uri)
-  const options = evaluator(members.options)
-  const args = evaluator(members.args)
-  const kwargs = evaluator(members.kwargs)
+export const prepareWampRequest = (
+  kind: OptionsKind,
+  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampMembers },
+  { realmUri, callTimeoutMs }: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs'>,
+): ReadWampRequest => {
+  const uri = evaluator(action.uri)
+  const options = evaluator(action.options)
+  const args = evaluator(action.args)
+  const kwargs = evaluator(action.kwargs)
+  const timesOf = prepareLimits(limits, callTimeoutMs)
   const checkTheUri = rememberingUri(URI_NAMES[kind])
-  const checkTheOptions = once(members.options, (value) => checkOptions(kind, value))
-  const checkTheArgs = once(members.args, checkArgs)
-  const checkTheKwargs = once(members.kwargs, checkKwargs)
-  return {
-    evaluate: (context) => ({
+  const checkTheOptions = once(action.options, (value) => checkOptions(kind, value))
+  const checkTheArgs = once(action.args, checkArgs)
+  const checkTheKwargs = once(action.kwargs, checkKwargs)
+  return (context) => {
+    const given = {
       uri: uri(context),
       options: options(context),
       args: args(context),
       kwargs: kwargs(context),
-    }),
-    check(evaluated) {
-      const checked = checkTheOptions(evaluated.options)
-      return {
-        uri: checkTheUri(evaluated.uri, checked.match),
-        options: checked,
-        args: checkTheArgs(evaluated.args),
-        kwargs: checked.forwardsIdentity
-          ? checkKwargsMap(evaluated.kwargs)
-          : checkTheKwargs(evaluated.kwargs),
-      }
-    },
+    }
+    const times = timesOf(context)
+    const checked = checkTheOptions(given.options)
+    return {
+      uri: checkTheUri(given.uri, checked.match),
+      options: checked,
+      args: checkTheArgs(given.args),
+      kwargs: checked.forwardsIdentity
+        ? withCaller(checkKwargsMap(given.kwargs), context.security, realmUri)
+        : checkTheKwargs(given.kwargs),
+      times: checked.timeoutMs === 0 ? times : { ...times, timeoutMs: checked.timeoutMs },
+    }
   }
 }
 

@@ -5,7 +5,6 @@ import type { CompiledOperation, WampSubscribeAction } from '../../spec/compiled
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { WampEvent } from '../wamp/wamp-session.ts'
-import { prepareLimits } from './call-limits.ts'
 import { callbackOf, refuseOthers } from './callback-url.ts'
 import type { Exchange, Perform } from './performer.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
@@ -16,27 +15,23 @@ import { Streaming, type StreamTools } from './wamp-stream.ts'
 
 /** @throws (the performer) ExpressionError, GatewayError `svc.error.not_acceptable` */
 export const prepareWampSubscribe = (
-  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampSubscribeAction },
+  operation: Pick<CompiledOperation, 'limits'> & { readonly action: WampSubscribeAction },
   environment: WampEnvironment,
 ): Perform => {
   const { client, calls, deadlines } = environment
   const tools: StreamTools = { client, calls, deadlines, view: rememberingView() }
-  const reader = prepareWampRequest('subscribe', action)
-  const timesOf = prepareLimits(limits, environment.callTimeoutMs)
+  const read = prepareWampRequest('subscribe', operation, environment)
   return failingOnFaults((exchange) => {
-    const evaluated = reader.evaluate(exchange.context)
-    const times = timesOf(exchange.context)
-    const request = reader.check(evaluated)
-    const timeoutMs = request.options.timeoutMs || times.timeoutMs
+    const request = read(exchange.context)
     if (Object.hasOwn(request.kwargs, 'callback')) {
-      subscribeCallback(exchange, environment, request, timeoutMs)
+      subscribeCallback(exchange, environment, request)
       return
     }
     refuseOthers(request.kwargs)
     if (exchange.eventStreams === 'refused') throw notAcceptable()
     new Streaming(exchange, tools).start(
       { uri: request.uri, options: request.options.sent },
-      timeoutMs,
+      request.times.timeoutMs,
     )
   })
 }
@@ -44,12 +39,11 @@ export const prepareWampSubscribe = (
 const subscribeCallback = (
   exchange: Exchange,
   environment: WampEnvironment,
-  { uri, options, kwargs }: WampRequest,
-  timeoutMs: number,
+  { uri, options, kwargs, times }: WampRequest,
 ): void => {
   const { client, callbacks, realm, callTimeoutMs } = environment
   const url = callbackOf(kwargs, realm(), environment.realmUri)
-  runOperation(exchange, environment, timeoutMs, {
+  runOperation(exchange, environment, times.timeoutMs, {
     subject: uri,
     start: () =>
       client().subscribe({

@@ -31,7 +31,7 @@ type Operation = 'subscribe' | 'unsubscribe' | 'register' | 'unregister' | 'publ
 /** What the router answers; undefined: yes. A promise that stays open: nothing. */
 export type Answer = (operation: Operation, uri: string) => Promise<void> | WampFault | undefined
 
-export const lostFault = (): WampFault =>
+const lostFault = (): WampFault =>
   new WampFault('wamp.error.net_failure', 'The session has ended', { wasSent: true })
 
 export class ScriptedSession implements WampSession {
