@@ -62,12 +62,20 @@ const notAcceptable = (): GatewayError =>
     description: 'This operation serves text/event-stream.',
   })
 
-/** Followers of a topic are told of the same event object one after the other. */
+/**
+ * Followers of a topic are told of the same event object one after the other, in one turn. It is not kept longer:
+ * an event may have megabytes, and be the last one for days.
+ */
 const rememberingView = (): ((event: WampEvent) => ValueMap) => {
   let last: WampEvent | undefined
   let view: ValueMap = {}
+  const forget = (): void => {
+    last = undefined
+    view = {}
+  }
   return (event) => {
     if (event !== last) {
+      if (last === undefined) queueMicrotask(forget)
       const { publicationId, args, kwargs, details } = event
       view = { publication_id: publicationId, args, kwargs, details }
       last = event
