@@ -36,7 +36,7 @@ describe('/realms', () => {
       callbacks: [],
     })
     const list = await gateway.send('GET', '/realms')
-    expect(list.json).toEqual([{ uri: 'com.acme', sessions: [] }, json])
+    expect(list.json).toEqual([{ uri: 'com.acme', sessions: [], callbacks: [] }, json])
     expect(`${text}${list.text}`).not.toMatch(/\$scrypt|ticket-secret|abab/)
   })
 
