@@ -48,6 +48,8 @@ class InMemory implements MemoryState {
   readonly #values = new Map<string, Held>()
   readonly #counts = new Map<string, { count: number; readonly until: number }>()
   readonly #revocations: Revocations
+  /** Revoked, but not yet in the journal: asked for again, it is written again. */
+  readonly #unwritten = new Set<string>()
   readonly #timer: NodeJS.Timeout
 
   constructor(options: MemoryStateOptions) {
@@ -95,8 +97,12 @@ class InMemory implements MemoryState {
   }
 
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
-    if (!this.#add(key, untilUnixSeconds)) return
-    await this.#options.journal?.append({ kind: 'revoked', key, until: untilUnixSeconds })
+    if (!this.#add(key, untilUnixSeconds) && !this.#unwritten.has(key)) return
+    const { journal } = this.#options
+    if (journal === undefined) return
+    this.#unwritten.add(key)
+    await journal.append({ kind: 'revoked', key, until: untilUnixSeconds })
+    this.#unwritten.delete(key)
   }
 
   isRevoked(key: string): boolean {
@@ -147,6 +153,7 @@ class InMemory implements MemoryState {
     for (const [key, { until }] of this.#values) if (until <= now) this.#values.delete(key)
     for (const [key, { until }] of this.#counts) if (until <= now) this.#counts.delete(key)
     this.#revocations.sweep()
+    for (const key of this.#unwritten) if (!this.#revocations.has(key)) this.#unwritten.delete(key)
   }
 
   #nowSeconds(): number {

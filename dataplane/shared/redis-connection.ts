@@ -23,6 +23,8 @@ export interface RedisConnectionOptions {
 
 export interface RedisConnection {
   readonly isReady: boolean
+  /** Something was heard and not kept: not ready until all is loaded again. */
+  reload(): void
   /** Rejects with SharedStateAway: at once while it is not ready, after a second without an answer. */
   send(command: readonly string[]): Promise<unknown>
   close(): Promise<void>
@@ -32,6 +34,10 @@ const CONNECT_TIMEOUT_MS = 3000
 const COMMAND_TIMEOUT_MS = 1000
 const PING_EVERY_MS = 1000
 const SILENCE_MS = 3000
+/** All that is revoked, at most a million entries. */
+const LOAD_TIMEOUT_MS = 10_000
+const FIRST_RELOAD_MS = 500
+const SLOWEST_RELOAD_MS = 30_000
 const LONGEST_PAUSE_MS = 1000
 const MAX_WAITING_COMMANDS = 10_000
 
@@ -42,6 +48,11 @@ class Connection implements RedisConnection {
   readonly #options: RedisConnectionOptions
   readonly #clients: Client[] = []
   #loaded = false
+  /** Of loading: what a trouble, or a later attempt, has outdated counts for nothing. */
+  #era = 0
+  #isSubscribed = false
+  #failures = 0
+  #retry: NodeJS.Timeout | undefined
   #wasReady = false
   #closed = false
   #trouble = ''
@@ -62,8 +73,14 @@ class Connection implements RedisConnection {
     return this.#ask(command)
   }
 
+  reload(): void {
+    this.#distrust()
+    this.#loadLater()
+  }
+
   close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#retry)
     for (const client of this.#clients) client.destroy()
     return Promise.resolve()
   }
@@ -73,11 +90,8 @@ class Connection implements RedisConnection {
     if (this.#closed) return
     const [commands, listener] = [this.#create(create), this.#create(create)]
     this.#clients.push(commands, listener)
-    // Both retry for ever by themselves; a first attempt that fails is no error of ours.
-    commands.connect().catch(() => undefined)
-    await listener.connect().catch(() => undefined)
-    await listener.subscribe(this.#options.channel, this.#options.onMessage)
-    await this.#load()
+    // They retry for ever by themselves, and load when they are ready: a first attempt that fails is no error of ours.
+    for (const client of this.#clients) client.connect().catch(() => undefined)
   }
 
   #create(create: typeof createClient): Client {
@@ -98,36 +112,66 @@ class Connection implements RedisConnection {
       },
     })
     client.on('error', (error: unknown) => {
-      this.#loaded = false
       this.#tell(error)
-      this.#note()
+      this.#distrust()
     })
     client.on('ready', () => {
-      this.#load().catch((error: unknown) => {
-        this.#tell(error)
-      })
+      void this.#load()
     })
     return client
   }
 
-  /** Again after each reconnect: what was published meanwhile was not heard. */
+  #distrust(): void {
+    this.#era++
+    this.#loaded = false
+    this.#note()
+  }
+
+  /** Again after each reconnect: what was published meanwhile was not heard. Never rejects. */
   async #load(): Promise<void> {
     if (this.#closed || this.#clients.length < 2) return
     if (!this.#clients.every((client) => client.isReady)) return
-    await this.#options.load((command) => this.#ask(command))
+    const era = ++this.#era
+    try {
+      await this.#subscribe()
+      await this.#options.load((command) => this.#ask(command, LOAD_TIMEOUT_MS))
+    } catch (error) {
+      this.#tell(error)
+      if (era === this.#era) this.#loadLater()
+      return
+    }
+    if (era !== this.#era) return
     this.#loaded = true
+    this.#failures = 0
     this.#trouble = ''
     this.#note()
   }
 
-  async #ask(command: readonly string[]): Promise<unknown> {
+  /** Before anything is loaded, lest something be published in between; a reconnect keeps it. */
+  async #subscribe(): Promise<void> {
+    if (this.#isSubscribed) return
+    const { channel, onMessage } = this.#options
+    await this.#clients[1]?.subscribe(channel, onMessage)
+    this.#isSubscribed = true
+  }
+
+  /** The connections stand, but Redis still reads its data, or is slow. */
+  #loadLater(): void {
+    const afterMs = Math.min(FIRST_RELOAD_MS * 2 ** this.#failures++, SLOWEST_RELOAD_MS)
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => {
+      void this.#load()
+    }, afterMs).unref()
+  }
+
+  async #ask(command: readonly string[], timeoutMs = COMMAND_TIMEOUT_MS): Promise<unknown> {
     const [commands] = this.#clients
     if (commands === undefined) throw new SharedStateAway('Redis is away')
     const answer = commands.sendCommand([...command])
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
       late.reject(new SharedStateAway('Redis does not answer'))
-    }, COMMAND_TIMEOUT_MS)
+    }, timeoutMs)
     try {
       return await Promise.race([answer, late.promise])
     } catch (cause) {

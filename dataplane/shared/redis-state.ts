@@ -102,10 +102,14 @@ class InRedis implements SharedState {
     return Number(await this.#send(['EVAL', INCREMENT, '1', PREFIX + key, seconds(windowSeconds)]))
   }
 
-  /** Known here at once, also if Redis is away: it is told when it is back. */
+  /**
+   * Known here at once, also if Redis is away: it is told when it is back. Redis is told each time, for it may
+   * not have heard the first.
+   */
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
     const until = Math.ceil(untilUnixSeconds)
-    if (!this.#revocations.add(key, until)) return
+    if (until <= this.#now() / 1000) return
+    this.#add(key, until)
     await this.#send(['ZADD', REVOKED, 'GT', String(until), key])
     await this.#send(['PUBLISH', CHANNEL, JSON.stringify([key, until])])
   }
@@ -123,6 +127,14 @@ class InRedis implements SharedState {
     return this.#connection.send(command)
   }
 
+  #add(key: string, until: number): void {
+    try {
+      this.#revocations.add(key, until)
+    } catch (cause) {
+      throw new SharedStateAway('Too many revocations are held', cause)
+    }
+  }
+
   /** Both ways: what others revoked while we were away, and what a Redis that lost its data must learn again. */
   async #load(send: (command: readonly string[]) => Promise<unknown>): Promise<void> {
     const now = Math.floor(this.#now() / 1000)
@@ -130,7 +142,7 @@ class InRedis implements SharedState {
     const known = new Set<string>()
     for (const [key, until] of toPairs(reply)) {
       known.add(key)
-      this.#revocations.add(key, until)
+      this.#add(key, until)
     }
     for (const [key, until] of this.#revocations.entries())
       if (!known.has(key)) await send(['ZADD', REVOKED, 'GT', String(until), key])
@@ -138,7 +150,13 @@ class InRedis implements SharedState {
 
   #learn(message: string): void {
     const entry = parseMessage(message)
-    if (entry !== undefined) this.#revocations.add(...entry)
+    if (entry === undefined) return
+    try {
+      this.#add(...entry)
+    } catch {
+      // One that can't be held must not be forgotten: nobody relies on the copy until it is whole.
+      this.#connection.reload()
+    }
   }
 
   #sweep(): void {

@@ -11,6 +11,7 @@ import {
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { hasRedis, startRedis } from '../../support/redis-server.ts'
+import { startFakeRedis } from './fake-redis.ts'
 import { isRealRequired } from '../../support/routers/recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 
@@ -159,6 +160,78 @@ describe('the journal', () => {
     await second.close()
   })
 })
+
+describe('a revocation that could not be kept', () => {
+  it('is tried again when it is asked for again: journal', async () => {
+    const kept: string[] = []
+    let fault: Error | undefined = new Error('the disk is full')
+    const journal = {
+      append: ({ key }: { readonly key: string }): Promise<void> => {
+        if (fault !== undefined) return Promise.reject(fault)
+        kept.push(key)
+        return Promise.resolve()
+      },
+      close: () => Promise.resolve(),
+    }
+    const state = createMemoryState({ now: Date.now, journal })
+    const until = soon()
+    await expect(state.revoke('ticket:1', until)).rejects.toThrow('the disk is full')
+    expect(state.isRevoked('ticket:1')).toBe(true)
+    await expect(state.revoke('ticket:1', until)).rejects.toThrow('the disk is full')
+    fault = undefined
+    await state.revoke('ticket:1', until)
+    await state.revoke('ticket:1', until)
+    expect(kept).toEqual(['ticket:1'])
+    await state.close()
+  })
+
+  it('is tried again when it is asked for again: Redis', async () => {
+    await using redis = await startFakeRedis()
+    const state = openAt(redis.url)
+    await eventually(() => {
+      expect(state.health).toBe('ok')
+    })
+    redis.refusals.set('ZADD', 1)
+    const until = soon()
+    await expect(state.revoke('ticket:1', until)).rejects.toThrow('Redis could not do it')
+    expect(state.isRevoked('ticket:1')).toBe(true)
+    await state.revoke('ticket:1', until)
+    expect(redis.asked.filter((name) => name === 'ZADD')).toHaveLength(2)
+    expect(redis.asked).toContain('PUBLISH')
+    await state.close()
+  })
+})
+
+describe('a Redis that is not ready yet', () => {
+  it('is asked again for what is revoked', async () => {
+    await using redis = await startFakeRedis()
+    redis.refusals.set('ZRANGEBYSCORE', 1)
+    const state = openAt(redis.url)
+    await eventually(() => {
+      expect(redis.refusals.get('ZRANGEBYSCORE')).toBe(0)
+    })
+    expect(state.health).toBe('away')
+    await eventually(() => {
+      expect(state.health).toBe('ok')
+    })
+    await state.close()
+  })
+
+  it('is listened to before anything is loaded, also when it hung up at first', async () => {
+    await using redis = await startFakeRedis()
+    redis.hangUps.add('SUBSCRIBE')
+    const state = openAt(redis.url)
+    await eventually(() => {
+      expect(state.health).toBe('ok')
+    })
+    expect(redis.asked).toContain('SUBSCRIBE')
+    expect(redis.asked.indexOf('SUBSCRIBE')).toBeLessThan(redis.asked.lastIndexOf('ZRANGEBYSCORE'))
+    await state.close()
+  })
+})
+
+const openAt = (url: string): SharedState =>
+  createRedisState({ url, now: Date.now, onTrouble: () => undefined, extraCa: [] })
 
 const describeRedis = REAL ? describe : describe.skip
 
