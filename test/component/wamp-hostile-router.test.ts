@@ -88,7 +88,7 @@ const JSON_GARBAGE: readonly Garbage[] = [
   {
     name: '17 MiB',
     script: (id) => [text(`[50,${id},{},["${'x'.repeat(17 << 20)}"]]`)],
-    ...REPLACED,
+    ...UNREADABLE,
   },
   {
     name: 'nesting of 2000 in the arguments',
