@@ -1,6 +1,8 @@
 // The key set of one provider: fetched once for all who need it, again at once when a key is unknown, but not
 // more often than a provider can bear.
 
+import { isWithin } from '../security/is-within.ts'
+
 export interface Jwks {
   readonly keys: readonly Readonly<Record<string, unknown>>[]
 }
@@ -35,10 +37,13 @@ export const createJwksStore = (fetch: () => Promise<Response>, now: () => numbe
     return { jwks, status: 200 }
   }
 
+  const isKnownFor = (spanMs: number): boolean =>
+    known !== undefined && isWithin(spanMs, { now: now(), since: known.since })
+
   return {
-    cached: () => (known !== undefined && now() - known.since < FRESH_MS ? known.jwks : undefined),
+    cached: () => (isKnownFor(FRESH_MS) ? known?.jwks : undefined),
     refresh() {
-      if (known !== undefined && now() - known.since < NOT_WITHIN_MS)
+      if (known !== undefined && isKnownFor(NOT_WITHIN_MS))
         return Promise.resolve({ jwks: known.jwks, status: 200 })
       running ??= download().finally(() => (running = undefined))
       return running

@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import { isWithin } from '../security/is-within.ts'
 import { createJwksStore, type JwksStore } from './jwks-store.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
@@ -63,17 +64,21 @@ class ProviderEntry {
 
   async find(): Promise<KnownProvider> {
     const known = this.#known
-    const age = known === undefined ? Infinity : this.#options.now() - known.since
-    if (known === undefined || age >= USABLE_MS) return this.#discover()
+    const now = this.#options.now()
+    if (known === undefined || now - known.since >= USABLE_MS) return this.#discover()
     // Whoever asks is served at once; a failure is remembered, and that is all.
-    if (age >= FRESH_MS) this.#discover().catch(() => undefined)
+    if (!isWithin(FRESH_MS, { now, since: known.since })) this.#discover().catch(() => undefined)
     return known
   }
 
   async #discover(): Promise<KnownProvider> {
     const { now } = this.#options
-    if (this.#failure !== undefined && now() - this.#failure.since < REMEMBER_FAILURE_MS)
-      throw this.#failure.cause
+    const failure = this.#failure
+    if (
+      failure !== undefined &&
+      isWithin(REMEMBER_FAILURE_MS, { now: now(), since: failure.since })
+    )
+      throw failure.cause
     this.#running ??= this.#fetch().finally(() => (this.#running = undefined))
     return this.#running
   }

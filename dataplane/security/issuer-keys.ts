@@ -3,6 +3,7 @@
 
 import type { JWTVerifyGetKey } from 'jose'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
+import { isWithin } from './is-within.ts'
 
 export interface KeySet {
   /** Finds the key of a token; rejects with JWKSNoMatchingKey. */
@@ -35,8 +36,9 @@ const MAX_SETS = 500
 interface Source {
   set: KeySet | undefined
   fetchedAt: number
-  /** No question before this time. */
-  notBefore: number
+  /** Of the last question, and how long none follows it. */
+  askedAt: number
+  pauseMs: number
   /** The last question had no answer. */
   isFailing: boolean
   running: Promise<void> | undefined
@@ -49,7 +51,8 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
     const source = sources.get(uri) ?? {
       set: undefined,
       fetchedAt: 0,
-      notBefore: 0,
+      askedAt: 0,
+      pauseMs: 0,
       isFailing: false,
       running: undefined,
     }
@@ -62,11 +65,12 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
 
   const refresh = (uri: string, source: Source): Promise<void> => {
     if (source.running !== undefined) return source.running
-    if (now() < source.notBefore) return Promise.resolve()
+    if (isWithin(source.pauseMs, { now: now(), since: source.askedAt })) return Promise.resolve()
     source.running = fetchKeySet(fetch, uri).then((set) => {
       source.running = undefined
       source.isFailing = set === undefined
-      source.notBefore = now() + (set === undefined ? AFTER_FAILURE_MS : NOT_WITHIN_MS)
+      source.askedAt = now()
+      source.pauseMs = set === undefined ? AFTER_FAILURE_MS : NOT_WITHIN_MS
       if (set === undefined) return
       source.set = set
       source.fetchedAt = now()
@@ -80,7 +84,8 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
   return {
     find: async (uri) => {
       const source = sourceOf(uri)
-      if (usable(source) !== undefined && now() - source.fetchedAt < FRESH_MS) return source.set
+      const isFresh = isWithin(FRESH_MS, { now: now(), since: source.fetchedAt })
+      if (usable(source) !== undefined && isFresh) return source.set
       const refreshed = refresh(uri, source)
       // Whoever has keys does not wait again for an issuer that has just failed to answer.
       if (!source.isFailing || usable(source) === undefined) await refreshed

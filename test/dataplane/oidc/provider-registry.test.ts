@@ -90,6 +90,20 @@ describe('the registry of providers', () => {
     expect(fixture.asked()).toBe(2)
   })
 
+  it('does not wait for a clock that was set back', async () => {
+    const fixture = open()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    await expect(fixture.find()).rejects.toThrow('away')
+    fixture.clock.now -= HOUR_MS / 4
+    fixture.discover = () => Promise.resolve(metadata())
+
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    fixture.clock.now -= HOUR_MS / 4
+    await fixture.find()
+    await settle()
+    expect(fixture.asked()).toBe(3)
+  })
+
   it('takes a changed entry for another provider', async () => {
     const fixture = open()
     await fixture.find()
@@ -135,6 +149,20 @@ describe('the key set of a provider', () => {
       'k2',
       'k2',
     ])
+  })
+
+  it('is fetched again when the clock was set back', async () => {
+    let now = HOUR_MS
+    let asked = 0
+    const store = createJwksStore(
+      () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
+      () => now,
+    )
+    await store.refresh()
+    now = 0
+
+    expect(store.cached()).toBeUndefined()
+    expect((await store.refresh()).jwks).toEqual(jwks('k2'))
   })
 
   it('is kept for five minutes', async () => {

@@ -428,6 +428,15 @@ describe('keys of an issuer', () => {
     expect(issuer.asked).toBe(2)
   })
 
+  it('are fetched again at once when the clock was set back', async () => {
+    home.clock.ms += 3_600_000
+    issuer.answer = (response) => response.writeHead(503).end()
+    expect(statusOf(await ask(await issuer.sign()))).toBe(503)
+    issuer.answer = undefined
+    home.clock.ms -= 3_600_000
+    expect(statusOf(await ask(await issuer.sign()))).toBe(200)
+  })
+
   it('that are withdrawn verify nothing after ten minutes, known token or not', async () => {
     const token = await issuer.sign()
     expect(statusOf(await ask(token))).toBe(200)
