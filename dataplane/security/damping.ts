@@ -75,7 +75,7 @@ const keyOf = ({ realmUri, username, address }: Failing): string =>
   `failures:${hash('sha256', JSON.stringify([realmUri, username, placeOf(address)]), 'base64url')}`
 
 /** One household has a whole /64 of IPv6: 2^64 addresses are one place. */
-const placeOf = (given: string): string => {
+export const placeOf = (given: string): string => {
   const address = plainAddress(given)
   if (!isIPv6(address)) return address
   const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')

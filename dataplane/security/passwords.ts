@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { RealmRecord, UserRecord } from '../../spec/realm-record.ts'
 import type { SharedState } from '../shared/shared-state.ts'
-import { createDamping, WINDOW_SECONDS } from './damping.ts'
+import { createDamping, placeOf, WINDOW_SECONDS } from './damping.ts'
 import { createHashQueue } from './hash-queue.ts'
 import { DUMMY_HASH, fitsHash, type PasswordHash, readPasswordHash } from './password-hash.ts'
 import { createUserLookup } from './realm-users.ts'
@@ -77,7 +77,7 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
     const isPatient = damping.isDamped({ realmUri: record.uri, username, address })
     const task = (): Promise<boolean> => fitsHash(password, known ?? dummyOf(record))
     const fitting = queue
-      .run(task, address, isPatient)
+      .run(task, placeOf(address), isPatient)
       ?.then((isFitting) => isFitting && known !== undefined)
       .finally(() => running.delete(key))
     if (fitting !== undefined) running.set(key, fitting)

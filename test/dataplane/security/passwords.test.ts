@@ -159,6 +159,17 @@ describe('who fails too often', () => {
 })
 
 describe('many at once', () => {
+  it('from all over one /64 leave room for others', async () => {
+    const ask = asking(setUp().passwords)
+    const flood = Array.from({ length: 100 }, (_, at) =>
+      later(ask({ username: `u${at}`, from: `2001:db8:0:1::${at.toString(16)}` })),
+    )
+    const other = await ask({ from: '2001:db8:0:2::1' })
+    expect(kindOf(other)).toBe('right')
+    const kinds = (await Promise.all(flood)).map(kindOf)
+    expect(kinds.filter((kind) => kind === 'unknown_user')).toHaveLength(32)
+  })
+
   it('ask the same and wait for one answer', async () => {
     const ask = asking(setUp().passwords)
     const verdicts = await Promise.all(Array.from({ length: 200 }, () => later(ask())))
