@@ -10,14 +10,21 @@ import type { SharedState } from './shared/shared-state.ts'
 type Answer = Extract<ToWorker, { readonly ask: number }>
 type Question = Extract<ToPrimary, { readonly ask: number }>
 
-/** The worker's side. A question that is left open: the primary is gone, and so is the worker soon. */
+/** A primary that does not answer is stuck: logins and tokens wait no longer for it. */
+const SHARE_TIMEOUT_MS = 5000
+
+/** The worker's side. A release that is left open: the primary is gone, and so is the worker soon. */
 export interface PrimaryLine extends BridgePeers {
+  /** Rejects when no answer comes in time. */
   share(call: SharedCall): Promise<SharedReply>
   /** To be called with every answer that comes. */
   answer(message: Answer): void
 }
 
-export const askPrimary = (send: (message: ToPrimary) => unknown): PrimaryLine => {
+export const askPrimary = (
+  send: (message: ToPrimary) => unknown,
+  shareTimeoutMs = SHARE_TIMEOUT_MS,
+): PrimaryLine => {
   const releases = new Map<number, (found: boolean) => void>()
   const shares = new Map<number, (reply: SharedReply) => void>()
   let next = 1
@@ -34,9 +41,17 @@ export const askPrimary = (send: (message: ToPrimary) => unknown): PrimaryLine =
         send({ kind: 'release', ask: next++, name })
       }),
     share: (call) =>
-      new Promise((resolve) => {
-        shares.set(next, resolve)
-        send({ kind: 'shared', ask: next++, call })
+      new Promise((resolve, reject) => {
+        const ask = next++
+        const timer = setTimeout(() => {
+          shares.delete(ask)
+          reject(new Error('The primary process leaves a question open'))
+        }, shareTimeoutMs)
+        shares.set(ask, (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        })
+        send({ kind: 'shared', ask, call })
       }),
     answer: (message) => {
       if (message.kind === 'released') releases.get(message.ask)?.(message.found)
