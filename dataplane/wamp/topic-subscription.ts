@@ -273,9 +273,14 @@ export class TopicSubscription {
     this.#release(hold)
   }
 
-  /** A subscription that came too late. Of one topic a session has one: another's must not be ended with it. */
+  /** It came too late. A session has one of each topic: not while another's SUBSCRIBE may wait for its answer. */
   #discard(hold: SessionHold): void {
-    if (!this.#owner.isReplaced(this)) this.#release(hold)
+    const pauseMs = this.#owner.isReplaced(this) ? 2 * this.#realm.times.acknowledgeMs : 0
+    if (pauseMs === 0) this.#release(hold)
+    else
+      setTimeout(() => {
+        this.#release(hold)
+      }, pauseMs).unref()
   }
 
   #release(hold: SessionHold | undefined): void {

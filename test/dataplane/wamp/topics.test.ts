@@ -315,6 +315,30 @@ describe('a router that refuses', () => {
   })
 })
 
+describe('a router that answers too late', () => {
+  it('is told in time that the earlier of two subscriptions has no use either', async () => {
+    const scene = joinedScene({ acknowledgeMs: 20, lingerMs: 1 })
+    const answers: (() => void)[] = []
+    scene.answer = (operation) =>
+      operation === 'subscribe' ? new Promise((resolve) => answers.push(resolve)) : undefined
+    const first = follow(scene)
+    await eventually(() => {
+      expect(first.heard).toEqual(['failure svc.error.timeout'])
+    })
+    const second = follow(scene)
+    for (const answer of answers) answer()
+    await turn()
+    const meanwhile = [...scene.session.asked]
+
+    expect(second.heard).toEqual([expect.stringContaining('followed')])
+    expect(meanwhile).toEqual([`subscribe ${TOPIC}`, `subscribe ${TOPIC}`])
+    await eventually(() => {
+      expect(scene.session.asked).toEqual([...meanwhile, `unsubscribe ${TOPIC}`])
+    })
+    expect(second.heard).toHaveLength(1)
+  })
+})
+
 describe('a router that revokes a subscription', () => {
   it('interrupts; events go on when it is made again', async () => {
     const scene = joinedScene()
