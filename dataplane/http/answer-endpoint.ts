@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { EndpointName } from '../../spec/endpoint-routes.ts'
 import type { OAuth2, OAuthRequest } from '../oauth2/oauth2-endpoint.ts'
 import type { Oidc, OidcRequest } from '../oidc/oidc-endpoint.ts'
-import { valuesOf } from '../upstream/headers.ts'
+import { readAuthorization } from '../security/authorization-header.ts'
 import { callerOf } from './authenticate-request.ts'
 import { readForm, readText } from './endpoint-body.ts'
 import { type EndpointAnswer, preflight } from './endpoint-headers.ts'
@@ -90,4 +90,4 @@ const oauthRequest = (
 
 /** Node keeps the first of two `Authorization` headers: whoever stands before us may have looked at the other. */
 const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeaders =>
-  valuesOf(rawHeaders, 'authorization').length > 1 ? { ...headers, authorization: '' } : headers
+  readAuthorization(rawHeaders)?.scheme === '' ? { ...headers, authorization: '' } : headers
