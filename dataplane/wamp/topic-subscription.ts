@@ -275,15 +275,11 @@ export class TopicSubscription {
 
   /** It came too late. A session has one of each topic: not while another's SUBSCRIBE may wait for its answer. */
   #discard(hold: SessionHold): void {
-    const pauseMs = this.#owner.isReplaced(this) ? 2 * this.#realm.times.acknowledgeMs : 0
-    if (pauseMs === 0) this.#release(hold)
-    else
-      setTimeout(() => {
-        this.#release(hold)
-      }, pauseMs).unref()
+    if (!this.#owner.isReplaced(this)) this.#release(hold)
+    else setTimeout(this.#release, 2 * this.#realm.times.acknowledgeMs, hold).unref()
   }
 
-  #release(hold: SessionHold | undefined): void {
+  readonly #release = (hold: SessionHold | undefined): void => {
     void releaseHold(hold, this.#realm)
   }
 
