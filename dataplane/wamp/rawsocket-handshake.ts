@@ -4,7 +4,10 @@
 export const HANDSHAKE_BYTES = 4
 const MAGIC = 0x7f
 
-/** A frame's length has 24 bits. */
+/**
+ * A frame's length has 24 bits.
+ * @internal
+ */
 export const MAX_FRAME_BYTES = 2 ** 24 - 1
 
 /** Up to how many bytes we take, as announced: the largest 2^9 … 2^24 within the limit. */
