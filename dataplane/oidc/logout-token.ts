@@ -4,7 +4,7 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { OidcProviderRecord } from '../../spec/realm-record.ts'
 import type { Jwks, JwksStore } from './jwks-store.ts'
-import { ASYMMETRIC_ALGORITHMS } from './provider-metadata.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
 import type { KnownProvider } from './provider-registry.ts'
 
 export interface EndedSession {

@@ -2,6 +2,7 @@
 // trust. Pure.
 
 import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
 
 /** Of OpenID Connect Discovery 1.0 §3; members that are not named here are kept for openid-client. */
 export interface ProviderMetadata {
@@ -17,21 +18,6 @@ export interface ProviderMetadata {
 interface Discovered extends Partial<Omit<ProviderMetadata, 'issuer'>> {
   readonly issuer: string
 }
-
-/** Never symmetric ones: the client secret is no signing key of the provider's. */
-export const ASYMMETRIC_ALGORITHMS: readonly string[] = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
 
 /**
  * The issuer is compared as text (Discovery §4.3). Endpoints are https unless the entry allows otherwise.

@@ -3,6 +3,7 @@
 
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { RealmRecord, TrustedIssuerRecord } from '../../spec/realm-record.ts'
+import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from './identity.ts'
 import type { IssuerKeys, KeySet } from './issuer-keys.ts'
 
@@ -26,20 +27,6 @@ export interface IssuedTokensOptions {
 /** Clocks of issuers differ a little. */
 const TOLERANCE_SECONDS = 30
 const MAX_AHEAD_SECONDS = 60
-
-const ASYMMETRIC: readonly string[] = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-]
 
 const REFUSED: IssuedReading = { kind: 'refused' }
 
@@ -84,7 +71,9 @@ const claimedIssuer = async (token: string): Promise<string | undefined> => {
 const optionsFor = (trusted: TrustedIssuerRecord, now: number): JWTVerifyOptions => ({
   issuer: trusted.issuer,
   audience: trusted.audience,
-  algorithms: (trusted.algorithms ?? ASYMMETRIC).filter((each) => ASYMMETRIC.includes(each)),
+  algorithms: (trusted.algorithms ?? ASYMMETRIC_ALGORITHMS).filter((each) =>
+    ASYMMETRIC_ALGORITHMS.includes(each),
+  ),
   clockTolerance: TOLERANCE_SECONDS,
   requiredClaims: ['sub', 'exp'],
   currentDate: new Date(now),
