@@ -41,7 +41,9 @@ export const createBridge = (options: BridgeOptions): WampBridge => {
     close: async () => {
       isClosed = true
       for (const realm of realms.all()) realm.close()
-      await withinMs(parts.setup.times.closeMs, parts.retirement.closeAll())
+      const { closeMs } = parts.setup.times
+      // The other half is for GOODBYE.
+      await withinMs(closeMs, parts.retirement.closeAll(closeMs / 2))
     },
   }
 }

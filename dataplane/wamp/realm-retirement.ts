@@ -1,6 +1,7 @@
 // Pools that have been replaced in, closed links out, once nothing is under way on them or their time is
 // up. Never blocks who retires one.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { BridgeTimes } from './bridge-setup.ts'
 import type { RunningInvocations } from './held-invocations.ts'
 import type { RealmPool } from './realm-pool.ts'
@@ -25,8 +26,11 @@ export class Retirement {
     else this.#lookAfter(pool, Math.min(settleMs, drainMs), drainMs)
   }
 
-  /** Closes all without waiting for what is under way. */
-  async closeAll(): Promise<void> {
+  /** Closes all, without waiting for what is under way but the answers of callbacks, and for those `graceMs`. */
+  async closeAll(graceMs: number): Promise<void> {
+    const pauseMs = Math.min(LOOK_EVERY_MS, graceMs)
+    for (let leftMs = graceMs; leftMs > 0 && this.#isAnswering(); leftMs -= pauseMs)
+      await sleep(pauseMs, undefined, { ref: false })
     for (const pool of [...this.#draining.keys()]) this.#close(pool)
     await Promise.all(this.#closing)
   }
@@ -38,6 +42,12 @@ export class Retirement {
       else this.#lookAfter(pool, Math.min(LOOK_EVERY_MS, restMs), restMs)
     }
     this.#draining.set(pool, setTimeout(look, pauseMs).unref())
+  }
+
+  #isAnswering(): boolean {
+    return [...this.#draining.keys()].some(({ joined }) =>
+      joined.some((session) => this.#invocations.on(session) > 0),
+    )
   }
 
   #isIdle(pool: RealmPool): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createLog } from '../../../telemetry/log.ts'
 import type { BridgeChange } from '../../../dataplane/wamp/wamp-client.ts'
 import { createBridge } from '../../../dataplane/wamp/bridge.ts'
+import type { Payload } from '../../../dataplane/wamp/wire.ts'
 import {
   change,
   createScene,
@@ -9,6 +10,7 @@ import {
   faultOf,
   joinedScene,
   linkAt,
+  REALM,
   realm,
   turn,
   URL_ONE,
@@ -260,6 +262,30 @@ describe('close', () => {
     await scene.bridge.close()
 
     expect(scene.link.isClosed).toBe(true)
+  })
+
+  it.each([
+    ['lets callbacks finish their answers', 5000, true],
+    ['but not for ever', 60, false],
+  ])('%s', async (_what, closeMs, isAnswered) => {
+    const scene = joinedScene({ closeMs })
+    const finish = Promise.withResolvers<Payload>()
+    const handler = () => finish.promise
+    await scene.bridge
+      .clientOf(REALM)
+      .register({ procedure: 'com.acme.add', options: {}, callback: '', handler })
+    const answer = scene.session.invoke('com.acme.add')
+    const closing = scene.bridge.close()
+    await turn()
+    const isOpen = !scene.link.isClosed
+    if (isAnswered) finish.resolve({ args: [], kwargs: {} })
+    await closing
+
+    expect(isOpen).toBe(true)
+    expect(scene.session.asked).toContain('unregister com.acme.add')
+    expect(scene.link.isClosed).toBe(true)
+    finish.resolve({ args: [], kwargs: {} })
+    expect(await answer).toEqual({ args: [], kwargs: {} })
   })
 
   it('is final', async () => {
