@@ -33,7 +33,7 @@ class AbortedError extends Error {
 }
 
 /** Nothing of the kind came in time, or the session ended before. */
-class NothingCameError extends Error {
+export class NothingCameError extends Error {
   override readonly name = 'NothingCameError'
 }
 

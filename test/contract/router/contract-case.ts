@@ -3,7 +3,12 @@
 
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
-import { openRawPeer, type RawPeer, type RawPeerOptions } from '../../support/raw-wamp-peer.ts'
+import {
+  NothingCameError,
+  openRawPeer,
+  type RawPeer,
+  type RawPeerOptions,
+} from '../../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../../support/routers/router-config.ts'
 import type { RouterName, RouterUnderTest } from '../../support/routers/router-under-test.ts'
 import { outcomeOf, type Outcome } from '../../support/wamp-peer.ts'
@@ -167,13 +172,23 @@ export const errorOf = (observed: unknown): unknown =>
     ? observed.error
     : observed
 
-/** What a promise of a session became: the ABORT's URI where the router refused. */
-export const joinReason = async (joining: Promise<RawPeer>): Promise<string> => {
+/**
+ * nexus throws away what is still queued when it closes a connection, its ABORT too (websocketPeer.Close): where a
+ * connection ended without a word, the refusal is asked for again.
+ */
+const JOIN_ATTEMPTS = 5
+
+/** What a session became: the ABORT's URI where the router refused. */
+export const joinReason = async (
+  join: () => Promise<RawPeer>,
+  attempts = JOIN_ATTEMPTS,
+): Promise<string> => {
   try {
-    const peer = await joining
+    const peer = await join()
     return `joined as ${textIn(peer.welcome, 'authrole')}`
   } catch (error) {
     if (error instanceof Error && 'uri' in error && typeof error.uri === 'string') return error.uri
+    if (error instanceof NothingCameError && attempts > 1) return joinReason(join, attempts - 1)
     throw error
   }
 }

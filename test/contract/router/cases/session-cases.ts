@@ -111,7 +111,7 @@ export const SESSION_CASES: readonly ContractCase[] = [
   ...JOINS.map(({ name, options, expected: [embedded, nexus, crossbar] }): ContractCase => ({
     name,
     each: { embedded, nexus, crossbar },
-    run: ({ open }) => joinReason(open(options)),
+    run: ({ open }) => joinReason(() => open(options)),
   })),
   {
     name: 'features of the bridge that WELCOME does not announce',
