@@ -14,6 +14,10 @@ export interface DataPlane {
   readonly labels: Readonly<Record<string, string>>
   /** Absent: of the shared pool. Present: a sidecar of that namespace. */
   readonly namespace?: string
+  /** Changes when it was started anew: what was known of it is forgotten at once. */
+  readonly incarnation?: string
+  /** Name that its certificate must carry, where that is not the host of `url`. */
+  readonly serverName?: string
 }
 
 /** Where data planes are found: a static list, or labelled Pods. */

@@ -3,7 +3,7 @@
 
 import type { Log } from '../../telemetry/log.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { Clock } from '../fleet/clock.ts'
+import type { Clock } from '../clock.ts'
 import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
 import { type Reconciliation, Reconciler } from '../reconcile/reconciler.ts'
 import { type ResourceStatus, StatusBook } from '../reconcile/status-book.ts'

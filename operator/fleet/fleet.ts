@@ -3,12 +3,12 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlaneReport, DataPlanes } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
-import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../clock.ts'
 import type { Credentials } from './credentials.ts'
 import { createManagementClient } from './management-client.ts'
 import { select } from './selection.ts'
 import { SyncTexts } from './sync-body.ts'
-import type { Tenure } from './tenure.ts'
+import type { Tenure } from '../tenure.ts'
 import { Worker } from './worker.ts'
 
 export interface FleetOptions {

@@ -3,13 +3,13 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase } from '../data-plane.ts'
 import type { DesiredDocument } from '../desired-set.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Held } from './held.ts'
 import type { ManagementClient } from './management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import { Rejections } from './rejections.ts'
 import type { SyncTexts } from './sync-body.ts'
-import type { Tenure } from './tenure.ts'
+import type { Tenure } from '../tenure.ts'
 
 /** What all rounds share. */
 export interface RoundContext {

@@ -2,7 +2,7 @@
 // fail. Its trouble is its own: no other data plane waits for it.
 
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
-import { backOffMs } from './clock.ts'
+import { backOffMs } from '../clock.ts'
 import { PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
 import type { ManagementClient } from './management-client.ts'
 import type { Selection } from './selection.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { Controller, type OperatorStatus } from '../../../operator/controller/controller.ts'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/fleet/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
-import { startTenure } from '../../../operator/fleet/tenure.ts'
+import { startTenure } from '../../../operator/tenure.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import {
   EMPTY_CACHE,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { backOffMs, SYSTEM_CLOCK } from '../../../operator/fleet/clock.ts'
+import { backOffMs, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
-import { startTenure } from '../../../operator/fleet/tenure.ts'
+import { startTenure } from '../../../operator/tenure.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
 import { type Batch, planBatches } from '../../../operator/fleet/batches.ts'
 import {

@@ -1,4 +1,4 @@
-// Time and chance as the fleet uses them, so that tests bring their own.
+// Time and chance as the operator uses them, so that tests bring their own.
 
 export interface Clock {
   /** Unix time, milliseconds. */
