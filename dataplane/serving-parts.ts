@@ -10,6 +10,7 @@ import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
 import { createMeasurements, type Measurements } from './metrics.ts'
+import { oncePer } from './once-per.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
@@ -23,7 +24,7 @@ import type { PackedDocument } from './store/packed-document.ts'
 import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import type { SocketEndpoint } from './upstream/guard.ts'
-import { createPoolScope, type PoolScope } from './upstream/limiter.ts'
+import { createPoolScope } from './upstream/limiter.ts'
 import type { Upstream } from './upstream/upstream.ts'
 import type { WampBridge } from './wamp/wamp-client.ts'
 
@@ -133,14 +134,7 @@ interface Reach {
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
 const createPreparation = ({ upstream, wamp, realms, measurements }: Reach): Preparation => {
-  const scopes = new WeakMap<ServedVersion, PoolScope>()
-  const scopeOf = (version: ServedVersion): PoolScope => {
-    const known = scopes.get(version)
-    if (known !== undefined) return known
-    const scope = createPoolScope(version.poolSize)
-    scopes.set(version, scope)
-    return scope
-  }
+  const scopeOf = oncePer(({ poolSize }: ServedVersion) => createPoolScope(poolSize))
   return {
     createPerformer: (operation, { version }) =>
       createPerformer(operation, {

@@ -5,9 +5,10 @@ import { randomUUID } from 'node:crypto'
 import type { Log } from '../telemetry/log.ts'
 import { createCallbackPoster } from './actions/callback-poster.ts'
 import type { WampEnvironment } from './actions/wamp-environment.ts'
-import { type CallQuota, createCallQuota } from './actions/wamp-quota.ts'
+import { createCallQuota } from './actions/wamp-quota.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { oncePer } from './once-per.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
 import { createDeadlines } from './upstream/deadlines.ts'
@@ -60,14 +61,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     },
   })
   // One per loaded version: it goes when the version's document is replaced.
-  const quotas = new WeakMap<ServedVersion, CallQuota>()
-  const callsOf = (version: ServedVersion): CallQuota => {
-    const known = quotas.get(version)
-    if (known !== undefined) return known
-    const quota = createCallQuota(version.poolSize)
-    quotas.set(version, quota)
-    return quota
-  }
+  const callsOf = oncePer(({ poolSize }: ServedVersion) => createCallQuota(poolSize))
   return {
     bridge,
     environmentOf: (version) => ({

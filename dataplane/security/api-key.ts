@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import { oncePer } from '../once-per.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import { type Authenticator, notAccepted, notPresented } from './attempt.ts'
 import type { Identity } from './authentication.ts'
@@ -29,21 +30,16 @@ export const createApiKey = (): Authenticator => {
 }
 
 const createKeyLookup = (): ((record: RealmRecord) => ReadonlyMap<string, Identity>) => {
-  const known = new WeakMap<RealmRecord, ReadonlyMap<string, Identity>>()
   const findUser = createUserLookup()
-  return (record) => {
-    let identities = known.get(record)
-    if (identities === undefined) {
-      identities = new Map(
+  return oncePer(
+    (record) =>
+      new Map(
         (record.api_keys ?? [])
           .toReversed()
           .map(({ key_sha256: digest, username }) => [
             digest,
             userIdentity('api_key', record.uri, findUser(record, username) ?? { username }),
           ]),
-      )
-      known.set(record, identities)
-    }
-    return identities
-  }
+      ),
+  )
 }

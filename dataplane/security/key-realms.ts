@@ -2,6 +2,7 @@
 // else ones derived for it. Keys live as long as the record they were read from.
 
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import { oncePer } from '../once-per.ts'
 import { deriveRealmKey } from './key-derivation.ts'
 import type { KeyRing } from './key-ring.ts'
 import { readSigningKey, type RealmKey, toRealmKey } from './key-signing.ts'
@@ -24,20 +25,15 @@ type RealmKeys = ReadonlyMap<string, RealmKey>
  */
 export const createTokenKeys = ({ realms, uris, master }: TokenKeysOptions): TokenKeys => {
   const secrets = master.keys.map(({ k }) => Buffer.from(k, 'base64url'))
-  const known = new WeakMap<RealmRecord, RealmKeys>()
 
-  const keysOf = (record: RealmRecord): RealmKeys => {
-    const before = known.get(record)
-    if (before !== undefined) return before
+  const keysOf = oncePer((record: RealmRecord): RealmKeys => {
     const given = record.signing_keys ?? []
     const keys =
       given.length > 0
         ? given.map(readSigningKey)
         : secrets.map((secret) => toRealmKey(deriveRealmKey(secret, record.uri)))
-    const byKid = new Map(keys.map((key) => [key.kid, key]))
-    known.set(record, byKid)
-    return byKid
-  }
+    return new Map(keys.map((key) => [key.kid, key]))
+  })
 
   return {
     signingKey: (realmUri) => {

@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto'
 import type { RealmRecord, UserRecord } from '../../spec/realm-record.ts'
+import { oncePer } from '../once-per.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { createDamping, placeOf, WINDOW_SECONDS } from './damping.ts'
 import { createHashQueue } from './hash-queue.ts'
@@ -116,17 +117,10 @@ export const createPasswords = ({ shared, now, random }: PasswordsOptions): Pass
 }
 
 /** A dummy costs what the hashes of that realm cost, as far as they are alike: time does not tell who is there. */
-const createDummies = (): ((record: RealmRecord) => PasswordHash) => {
-  const known = new WeakMap<RealmRecord, PasswordHash>()
-  return (record) => {
-    let dummy = known.get(record)
-    if (dummy === undefined) {
-      const hashes = (record.users ?? []).map(({ password_hash: text }) => text)
-      const text = hashes.find((each) => each !== undefined && readPasswordHash(each) !== undefined)
-      const like = readPasswordHash(text ?? '') ?? DUMMY_HASH
-      dummy = { ...like, hash: Buffer.alloc(like.hash.length) }
-      known.set(record, dummy)
-    }
-    return dummy
-  }
-}
+const createDummies = (): ((record: RealmRecord) => PasswordHash) =>
+  oncePer((record) => {
+    const hashes = (record.users ?? []).map(({ password_hash: text }) => text)
+    const text = hashes.find((each) => each !== undefined && readPasswordHash(each) !== undefined)
+    const like = readPasswordHash(text ?? '') ?? DUMMY_HASH
+    return { ...like, hash: Buffer.alloc(like.hash.length) }
+  })

@@ -1,6 +1,7 @@
 // The oidc scheme (behaviour §6): a ticket in the Authorization header or in its cookie in, who logged in or a
 // refusal out. A header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
 
+import { oncePer } from '../once-per.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import {
@@ -160,14 +161,5 @@ interface Names {
   readonly csrf: string
 }
 
-const createNames = (): ((record: RealmRecord) => Names) => {
-  const known = new WeakMap<RealmRecord, Names>()
-  return (record) => {
-    let names = known.get(record)
-    if (names === undefined) {
-      names = { ticket: ticketCookieName(record.uri), csrf: csrfCookieName(record.uri) }
-      known.set(record, names)
-    }
-    return names
-  }
-}
+const createNames = (): ((record: RealmRecord) => Names) =>
+  oncePer(({ uri }) => ({ ticket: ticketCookieName(uri), csrf: csrfCookieName(uri) }))
