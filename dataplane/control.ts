@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../telemetry/metrics-state.ts'
+import { readVersion } from '../telemetry/version.ts'
 import { validate } from '../spec/validate.ts'
 import type { BridgeBoard } from './bridge-board.ts'
 import { type GatewaySettings, isLocal } from './config.ts'
@@ -115,6 +116,7 @@ const storeOptions = async (
     log,
     now: Date.now,
     bootId: randomUUID(),
+    gatewayVersion: readVersion(),
     manager: settings.managed,
     allowUnmanaged: settings.allowUnmanaged,
     sessionsOf: (uri) => board.sessionsOf(uri),

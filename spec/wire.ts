@@ -10,6 +10,8 @@ export interface StateView {
   readonly bootId: string
   /** Grows with every change of what is held. */
   readonly version: number
+  /** Of the program, `1.4.0`; one that does not say it is older than this member. */
+  readonly gatewayVersion?: string
   readonly manager: string | null
   readonly epoch: number
   /** Over this manager's entries as held: see `rootDigest` in digest.ts. */

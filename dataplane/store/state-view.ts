@@ -11,14 +11,16 @@ export interface StateFacts {
   readonly tenure: Tenure
   readonly bootId: string
   readonly version: number
+  readonly gatewayVersion: string | undefined
   readonly sessionsOf: (realmUri: string) => readonly SessionState[]
 }
 
 export const stateView = (facts: StateFacts): StateView => {
-  const { holdings, index, tenure, bootId, version, sessionsOf } = facts
+  const { holdings, index, tenure, bootId, version, gatewayVersion, sessionsOf } = facts
   return {
     bootId,
     version,
+    ...(gatewayVersion !== undefined && { gatewayVersion }),
     manager: tenure.manager,
     epoch: tenure.epoch,
     rootDigest: holdings.rootDigest(tenure.manager),

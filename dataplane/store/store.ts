@@ -35,6 +35,7 @@ export interface StoreOptions {
   readonly now: () => number
   /** New at every start of the process. */
   readonly bootId: string
+  readonly gatewayVersion?: string
   /** The operator that owns this gateway; null: loaded by hand. */
   readonly manager: string | null
   /** Whether documents may be loaded by hand beside the manager's. */
@@ -277,12 +278,12 @@ export class Store {
   }
 
   #view(): ReturnType<typeof stateView> {
+    const { bootId, gatewayVersion } = this.#options
     return stateView({
       holdings: this.#holdings,
       index: this.#index,
       tenure: this.#tenure,
-      bootId: this.#options.bootId,
-      version: this.#version,
+      ...{ bootId, gatewayVersion, version: this.#version },
       sessionsOf: (uri) => this.sessionsOf(uri),
     })
   }

@@ -123,6 +123,7 @@ export interface ParsedState {
   readonly manager: string | null
   readonly complete: boolean
   readonly rootDigest: string
+  readonly gatewayVersion?: string
   readonly specs: Readonly<
     Record<string, { digest: string; managedBy: string | null; warnings: { code: string }[] }>
   >

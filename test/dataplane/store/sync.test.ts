@@ -379,6 +379,14 @@ describe('the state', () => {
     expect(rig.store.state().etag).toBe(tags.at(-1))
   })
 
+  it.each([undefined, '1.4.0'])('tells the version of the program: %s', (gatewayVersion) => {
+    const rig = makeRig({
+      manager: 'op',
+      ...(gatewayVersion !== undefined && { gatewayVersion }),
+    })
+    expect(stateOf(rig.store).gatewayVersion).toBe(gatewayVersion)
+  })
+
   it('shows the sessions of realms', async () => {
     const session = { url: 'ws://r', state: 'open' } as const
     const rig = makeRig({ manager: 'op', sessionsOf: (uri) => (uri === REALM ? [session] : []) })
