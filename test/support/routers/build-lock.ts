@@ -8,8 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PATIENCE_MS = 600_000
 const POLL_MS = 100
 
-export const whileLocked = async (path: string, run: () => Promise<void>): Promise<void> => {
-  await take(path)
+export const whileLocked = async (
+  path: string,
+  run: () => Promise<void>,
+  { patienceMs = PATIENCE_MS }: { readonly patienceMs?: number } = {},
+): Promise<void> => {
+  await take(path, patienceMs)
   try {
     await run()
   } finally {
@@ -17,9 +21,9 @@ export const whileLocked = async (path: string, run: () => Promise<void>): Promi
   }
 }
 
-const take = async (path: string): Promise<void> => {
+const take = async (path: string, patienceMs: number): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })
-  const deadlineMs = performance.now() + PATIENCE_MS
+  const deadlineMs = performance.now() + patienceMs
   while (!(await isTaken(path))) {
     if (performance.now() > deadlineMs) throw new Error(`${path} is held for too long: remove it`)
     if (await isStale(path)) await rm(path, { force: true })

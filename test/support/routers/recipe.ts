@@ -59,12 +59,13 @@ export const builtDirectory = (name: RealRouterName): string => {
   const hash = createHash('sha256').update(`${platform}-${arch}`)
   for (const file of RECIPE_FILES[name])
     hash.update(readFileSync(join(recipeDirectory(name), file)))
-  return join(cacheDirectory(), `${name}-${hash.digest('hex').slice(0, 12)}`)
+  return join(cacheDirectory('test-routers'), `${name}-${hash.digest('hex').slice(0, 12)}`)
 }
 
-const cacheDirectory = (): string => {
+/** Where what tests build is kept from one checkout to the next. */
+export const cacheDirectory = (what: string): string => {
   const { XDG_CACHE_HOME: base = '' } = env
-  return join(base === '' ? join(homedir(), '.cache') : base, 'svc-gateway', 'test-routers')
+  return join(base === '' ? join(homedir(), '.cache') : base, 'svc-gateway', what)
 }
 
 /** Written last: a build that was cut short has none. */
