@@ -5,14 +5,17 @@ import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
 import { REALM_SPEC } from './realm-shape.ts'
+import { readRecordedStatus } from './recorded-status.ts'
 import {
   API_VERSION,
+  type ApiSpecificationResource,
   type ApiSpecificationSpec,
   type CheckedSpec,
   GROUP,
   type Kind,
   type Metadata,
   type Origin,
+  type RealmResource,
   type RealmSpec,
   type Resource,
 } from './resource.ts'
@@ -31,6 +34,7 @@ export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generati
 /**
  * A fault inside `spec` does not make the object unreadable: it is a resource whose `checked` holds the
  * problems, so that what it said before can go on serving.
+ * `status` is read of what has no origin, which is to say of what comes from an API server.
  * @param known its `createdAt` counts where the object has no `creationTimestamp`
  * @example readResource({apiVersion: 'v1', kind: 'Secret', metadata: {name: 'a'}}, known)
  */
@@ -92,11 +96,14 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
     kind: 'ApiSpecification',
     ...base,
     checked: checkedSpec<ApiSpecificationSpec>(value, checkApiSpecificationSpec),
+    ...classOf(value),
+    ...recordedIn(value, base),
   }),
   Realm: (value, base) => ({
     kind: 'Realm',
     ...base,
     checked: checkedSpec<RealmSpec>(value, (spec) => checkShape(REALM_SPEC, spec, '/spec')),
+    ...conditionsIn(value, base),
   }),
   Secret: (value, base) => ({
     kind: 'Secret',
@@ -110,6 +117,23 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
     binaryData: textMap(value, 'binaryData'),
   }),
   Namespace: (_value, base) => ({ kind: 'Namespace', ...base }),
+}
+
+const classOf = (value: ValueMap): Pick<ApiSpecificationResource, 'className'> => {
+  const className = textMember(mapMember(value, 'spec'), 'gatewayClassName')
+  return className === undefined ? {} : { className }
+}
+
+/** What a file says of its status is not believed. */
+const recordedIn = (
+  value: ValueMap,
+  { origin }: Base,
+): Pick<ApiSpecificationResource, 'conditions' | 'programmed'> =>
+  origin === undefined ? (readRecordedStatus(ownMember(value, 'status')) ?? {}) : {}
+
+const conditionsIn = (value: ValueMap, base: Base): Pick<RealmResource, 'conditions'> => {
+  const { conditions } = recordedIn(value, base)
+  return conditions === undefined ? {} : { conditions }
 }
 
 /** The guards have seen every member that `Spec` names: the one place where a checked map gets its type. */

@@ -3,9 +3,18 @@
 
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
+import type { Condition } from './condition.ts'
 
 export const GROUP = 'gateway.svc.dev'
 export const API_VERSION = `${GROUP}/v1alpha1`
+
+/** Annotations that the operator reads. */
+export const ANNOTATIONS = {
+  /** `"true"` on an ApiSpecification or Realm: what serves stays; a newer spec is judged, not put. */
+  paused: `${GROUP}/paused`,
+  /** On a Namespace: the hosts that its documents may claim, wildcards among them (host-grants.ts). */
+  hosts: `${GROUP}/hosts`,
+} as const
 
 export type Kind = 'ApiSpecification' | 'Realm' | 'Secret' | 'ConfigMap' | 'Namespace'
 
@@ -41,12 +50,27 @@ interface ResourceBase {
 /** What the guards left of `spec`: usable, or every fault with its pointer (`/spec/…`). */
 export type CheckedSpec<T> = { readonly spec: T } | { readonly problems: readonly Problem[] }
 
-export interface ApiSpecificationResource extends ResourceBase {
-  readonly kind: 'ApiSpecification'
-  readonly checked: CheckedSpec<ApiSpecificationSpec>
+/** The version of a document that data planes were last seen to hold. */
+export interface ProgrammedVersion {
+  readonly generation: number
+  readonly digest: string
 }
 
-export interface RealmResource extends ResourceBase {
+/** What an operator wrote into `status` before. Absent in files, whose status is not believed. */
+interface Recorded {
+  /** Empty: no operator has judged the resource yet. */
+  readonly conditions?: readonly Condition[]
+}
+
+export interface ApiSpecificationResource extends ResourceBase, Recorded {
+  readonly kind: 'ApiSpecification'
+  readonly checked: CheckedSpec<ApiSpecificationSpec>
+  /** Told also where the rest of the spec can't be read. */
+  readonly className?: string
+  readonly programmed?: ProgrammedVersion
+}
+
+export interface RealmResource extends ResourceBase, Recorded {
   readonly kind: 'Realm'
   readonly checked: CheckedSpec<RealmSpec>
 }
@@ -118,6 +142,10 @@ export const resourceKey = (kind: Kind, namespace: string, name: string): string
 
 export const keyOf = (resource: Resource): string =>
   resourceKey(resource.kind, resource.metadata.namespace, resource.metadata.name)
+
+/** Only the text `true` pauses. */
+export const isPaused = ({ metadata: { annotations } }: Resource): boolean =>
+  Object.hasOwn(annotations, ANNOTATIONS.paused) && annotations[ANNOTATIONS.paused] === 'true'
 
 /** Oldest first; of one age, by namespace and name, as the Gateway API orders. */
 export const byAge = (left: Resource, right: Resource): number =>
