@@ -1,0 +1,270 @@
+// A Kubernetes API in; the CA of the operator, its client certificate, that of its webhook and one server
+// certificate per namespace of data planes out, kept fresh. Only the leader writes; everybody else reads.
+
+import type { Log } from '../../telemetry/log.ts'
+import { backOffMs, type Clock } from '../clock.ts'
+import type { KubernetesApi, ObjectName } from '../kubernetes/api.ts'
+import type { Authority } from './authority.ts'
+import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
+import { type Chance, type KeyPair, SYSTEM_CHANCE } from './issue-certificate.ts'
+import { keepAuthority, keepLeaf, type KeptLeaf, readLeaf, type Workshop } from './kept-secrets.ts'
+import { NamespaceCertificates } from './namespace-certificates.ts'
+import { type CertificatePolicy, DEFAULT_POLICY } from './policy.ts'
+import { isSignedBy } from './read-certificate.ts'
+import { readSecret } from './secret-store.ts'
+import { Since } from './since.ts'
+
+export interface CertificateKeeperOptions {
+  readonly api: KubernetesApi
+  /** The operator's own. */
+  readonly namespace: string
+  /** Asked at each round. */
+  readonly dataPlaneNamespaces: () => Iterable<string>
+  /** What data planes have as `--management-client-name`. */
+  readonly clientName: string
+  /** DNS names of the webhook: `<service>.<namespace>.svc`; none: it gets no certificate. */
+  readonly webhookNames?: readonly string[]
+  readonly policy?: CertificatePolicy
+  /** How often Secrets are looked at: the operator's own, and those of data planes; 1 and 10 minutes. */
+  readonly checkMs?: number
+  readonly namespaceCheckMs?: number
+  readonly clock: Clock
+  readonly chance?: Chance
+  readonly log: Log
+  /** After every change of what the methods below give. What it throws is logged. */
+  readonly onChange: () => void
+}
+
+/** As the fleet's client takes it. PEM. */
+export interface DataPlaneCredentials {
+  readonly tls: {
+    readonly ca: string
+    readonly cert: string
+    readonly key: string
+    readonly servername: string
+  }
+}
+
+interface Published {
+  readonly client: KeptLeaf | undefined
+  readonly webhook: KeptLeaf | undefined
+}
+
+export class CertificateKeeper {
+  readonly #options: CertificateKeeperOptions
+  readonly #workshop: Workshop
+  readonly #namespaces: NamespaceCertificates
+  #bundleSettled = new Since()
+  #leavesSettled = new Since()
+  readonly #firstRound = Promise.withResolvers<undefined>()
+  #published: Published = { client: undefined, webhook: undefined }
+  #credentials = new Map<string, DataPlaneCredentials>()
+  #authority: Authority | undefined
+  #isLeading = false
+  #isStopped = false
+  #failures = 0
+  #trouble: string | undefined
+  /** One thing at a time: no two writes of ours race. */
+  #queue: Promise<void> = Promise.resolve()
+  #cancelTimer = (): void => undefined
+
+  constructor(options: CertificateKeeperOptions) {
+    this.#options = options
+    const { api, namespace, clock, log, policy = DEFAULT_POLICY, chance = SYSTEM_CHANCE } = options
+    const mayWrite = (): boolean => this.#isLeading && !this.#isStopped
+    this.#workshop = { api, owner: namespace, policy, clock, chance, log, mayWrite }
+    const { namespaceCheckMs: everyMs = 600_000 } = options
+    this.#namespaces = new NamespaceCertificates(this.#workshop, everyMs)
+  }
+
+  /** Reads what is there; from now on again and again. */
+  start(): void {
+    this.#enqueueRound()
+  }
+
+  /** From now on what is due is written, too. */
+  lead(): void {
+    this.#isLeading = true
+    this.#enqueueRound()
+  }
+
+  /** From now on nothing is written, also by what is under way. */
+  follow(): void {
+    this.#isLeading = false
+    // What another leader does meanwhile is not known here.
+    this.#authority = undefined
+    this.#bundleSettled = new Since()
+    this.#leavesSettled = new Since()
+  }
+
+  /** Resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelTimer()
+    this.#firstRound.resolve(undefined)
+    await this.#queue
+  }
+
+  /**
+   * Looks after a namespace now instead of at the next round. Costs nothing where that was done lately, or where
+   * this operator does not lead. Never rejects: see `troubles`.
+   */
+  ensureNamespace(namespace: string): Promise<void> {
+    return this.#enqueue(async () => {
+      if (!this.#isLeading || this.#authority === undefined) return
+      await this.#namespaces.keep(namespace, this.#authority)
+    })
+  }
+
+  /**
+   * For the data planes of a namespace; the same object while nothing has changed.
+   * @throws Error where there is no client certificate (yet)
+   */
+  async credentialsFor(namespace: string): Promise<DataPlaneCredentials> {
+    await this.#firstRound.promise
+    const known = this.#credentials.get(namespace)
+    if (known !== undefined) return known
+    const { client } = this.#published
+    if (client === undefined) {
+      throw new Error(`the operator has no client certificate yet: ${this.#trouble ?? 'wait'}`)
+    }
+    const { cert, key } = client.pair
+    const tls = { ca: client.bundle, cert, key, servername: serverNameOf(namespace) }
+    const credentials: DataPlaneCredentials = { tls }
+    this.#credentials.set(namespace, credentials)
+    return credentials
+  }
+
+  /** The same object while nothing has changed; undefined: there is none (yet). */
+  webhookCertificate(): KeyPair | undefined {
+    return this.#published.webhook?.pair
+  }
+
+  /** CAs that are trusted, PEM; undefined: not known yet. */
+  caBundle(): string | undefined {
+    return this.#published.client?.bundle
+  }
+
+  /** What is wrong and what to do, by namespace; the operator's own stands for all of them. */
+  get troubles(): ReadonlyMap<string, string> {
+    const own =
+      this.#trouble === undefined ? [] : [[this.#options.namespace, this.#trouble] as const]
+    return new Map([...this.#namespaces.troubles, ...own])
+  }
+
+  #enqueue(task: () => Promise<void>): Promise<void> {
+    this.#queue = this.#queue.then(async () => {
+      if (!this.#isStopped) await task()
+    })
+    return this.#queue
+  }
+
+  #enqueueRound(): void {
+    this.#cancelTimer()
+    void this.#enqueue(() => this.#round())
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await (this.#isLeading ? this.#leadRound() : this.#readRound())
+      this.#failures = 0
+      this.#trouble = undefined
+    } catch (error) {
+      if (this.#isLeading || !(error instanceof Error && error.name === 'NotLeadingError'))
+        this.#fail(error)
+    }
+    this.#firstRound.resolve(undefined)
+    this.#schedule()
+  }
+
+  #fail(error: unknown): void {
+    this.#trouble = error instanceof Error ? error.message : String(error)
+    this.#failures += 1
+    this.#options.log.warn('the certificates could not be looked after', { error })
+  }
+
+  #schedule(): void {
+    const { clock, checkMs = 60_000 } = this.#options
+    const random = (): number => clock.random()
+    const waitMs =
+      this.#failures > 0 ? backOffMs(this.#failures, random) : checkMs * (0.9 + 0.2 * random())
+    this.#cancelTimer()
+    if (this.#isStopped) return
+    this.#cancelTimer = clock.after(waitMs, () => {
+      this.#enqueueRound()
+    })
+  }
+
+  async #leadRound(): Promise<void> {
+    const { clientName, webhookNames = [], dataPlaneNamespaces } = this.#options
+    const nowMs = this.#options.clock.now()
+    const settled = {
+      bundleMs: this.#bundleSettled.ms(nowMs),
+      leavesMs: this.#leavesSettled.ms(nowMs),
+    }
+    const authority = await keepAuthority(this.#workshop, this.#own('authority'), settled)
+    this.#authority = authority
+    const purpose = { usage: 'client', names: [clientName] } as const
+    const client = await keepLeaf(this.#workshop, this.#own('client'), purpose, authority)
+    const [first, ...others] = webhookNames
+    const webhook =
+      first === undefined
+        ? undefined
+        : await keepLeaf(
+            this.#workshop,
+            this.#own('webhook'),
+            { usage: 'server', names: [first, ...others] },
+            authority,
+          )
+    this.#publish({ client, webhook })
+    const isEverywhere = await this.#namespaces.keepAll([...dataPlaneNamespaces()], authority)
+    const isByCurrent = [client, ...(webhook === undefined ? [] : [webhook])].every(({ facts }) =>
+      isSignedBy(facts, authority.current.facts),
+    )
+    const atMs = this.#options.clock.now()
+    const state = authority.bundle.map(({ fingerprint }) => fingerprint).join()
+    this.#bundleSettled.see(isEverywhere.bundle ? state : undefined, atMs)
+    this.#leavesSettled.see(isEverywhere.leaves && isByCurrent ? state : undefined, atMs)
+  }
+
+  async #readRound(): Promise<void> {
+    const { api, webhookNames = [] } = this.#options
+    const read = async (name: 'client' | 'webhook'): Promise<KeptLeaf | undefined> => {
+      const { texts } = await readSecret(api, this.#own(name))
+      return texts && readLeaf(texts)
+    }
+    const client = await read('client')
+    const webhook = webhookNames.length === 0 ? undefined : await read('webhook')
+    if (this.#isLeading) return
+    // What is damaged is made again by the leader; until then what was read before serves.
+    this.#publish({
+      client: client ?? this.#published.client,
+      webhook: webhook ?? this.#published.webhook,
+    })
+  }
+
+  #publish({ client, webhook }: Published): void {
+    const old = this.#published
+    const next = {
+      client: isSameLeaf(client, old.client) ? old.client : client,
+      webhook: isSameLeaf(webhook, old.webhook) ? old.webhook : webhook,
+    }
+    if (next.client === old.client && next.webhook === old.webhook) return
+    this.#published = next
+    if (next.client !== old.client) this.#credentials = new Map()
+    try {
+      this.#options.onChange()
+    } catch (error) {
+      this.#options.log.error('who was told of new certificates has failed', { error })
+    }
+  }
+
+  #own(name: keyof typeof SECRET_NAMES): ObjectName {
+    return { namespace: this.#options.namespace, name: SECRET_NAMES[name] }
+  }
+}
+
+const isSameLeaf = (left: KeptLeaf | undefined, right: KeptLeaf | undefined): boolean =>
+  left?.pair.cert === right?.pair.cert &&
+  left?.pair.key === right?.pair.key &&
+  left?.bundle === right?.bundle

@@ -1,0 +1,182 @@
+// Who a certificate is for, how long it lives and who signs it in; certificate and private key out, as PEM
+// (RFC 5280, ECDSA P-256). Time and chance come in; reads no certificate but the signer's.
+
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto'
+import { promisify } from 'node:util'
+import {
+  bitString,
+  context,
+  integer,
+  isTrue,
+  objectId,
+  octetString,
+  sequence,
+  setOf,
+  time,
+  utf8String,
+} from './der.ts'
+
+/** PEM. The key is PKCS #8: never log it. */
+export interface KeyPair {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface Chance {
+  bytes(count: number): Buffer
+  /** A fresh private key on P-256. */
+  privateKey(): Promise<KeyObject>
+}
+
+const newKeyPair = promisify(generateKeyPair)
+
+export const SYSTEM_CHANCE: Chance = {
+  bytes: (count) => randomBytes(count),
+  privateKey: async () => (await newKeyPair('ec', { namedCurve: 'P-256' })).privateKey,
+}
+
+export interface Life {
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+}
+
+/** A CA that signs leaves only. No two have one name, so that a bundle of several is never mistaken. */
+export const issueAuthority = async (life: Life, chance: Chance): Promise<KeyPair> => {
+  const privateKey = await chance.privateKey()
+  const serial = serialNumber(chance)
+  const name = `svc-gateway CA ${serial.subarray(0, 4).toString('hex')}`
+  const publicKey = createPublicKey(privateKey)
+  const cert = certificate({
+    ...{ life, serial, subject: name, publicKey },
+    ...{ issuer: { name, privateKey, publicKey } },
+    extensions: [
+      extension(BASIC_CONSTRAINTS, sequence(isTrue(), integer(Buffer.of(0))), 'critical'),
+      // keyCertSign, cRLSign
+      extension(KEY_USAGE, bitString(Buffer.of(0b0000_0110), 1), 'critical'),
+    ],
+  })
+  return { cert, key: pemOfKey(privateKey) }
+}
+
+export interface LeafRequest {
+  readonly usage: 'server' | 'client'
+  /** DNS names; the first is the common name too, as far as that may be long. */
+  readonly names: readonly [string, ...string[]]
+  /** It ends with its signer at the latest. */
+  readonly life: Life
+}
+
+export const issueLeaf = async (
+  authority: KeyPair,
+  { usage, names, life }: LeafRequest,
+  chance: Chance,
+): Promise<KeyPair> => {
+  const privateKey = await chance.privateKey()
+  const signer = new X509Certificate(authority.cert)
+  const signerKey = createPrivateKey(authority.key)
+  const cert = certificate({
+    life: { ...life, notAfterMs: Math.min(life.notAfterMs, signer.validToDate.getTime()) },
+    serial: serialNumber(chance),
+    subject: names[0].slice(0, COMMON_NAME_MAX),
+    publicKey: createPublicKey(privateKey),
+    issuer: {
+      name: commonNameOf(signer),
+      privateKey: signerKey,
+      publicKey: createPublicKey(signerKey),
+    },
+    extensions: [
+      extension(BASIC_CONSTRAINTS, sequence(), 'critical'),
+      // digitalSignature
+      extension(KEY_USAGE, bitString(Buffer.of(0b1000_0000), 7), 'critical'),
+      extension(EXTENDED_KEY_USAGE, sequence(objectId(USAGES[usage]))),
+      extension(SUBJECT_ALT_NAME, sequence(...names.map(dnsName))),
+    ],
+  })
+  return { cert, key: pemOfKey(privateKey) }
+}
+
+interface Contents {
+  readonly life: Life
+  readonly serial: Buffer
+  readonly subject: string
+  readonly publicKey: KeyObject
+  readonly issuer: {
+    readonly name: string
+    readonly privateKey: KeyObject
+    readonly publicKey: KeyObject
+  }
+  readonly extensions: readonly Buffer[]
+}
+
+/** RFC 5280 §A.1: ub-common-name. */
+const COMMON_NAME_MAX = 64
+const ECDSA_WITH_SHA256 = '1.2.840.10045.4.3.2'
+const COMMON_NAME = '2.5.4.3'
+const SUBJECT_KEY_ID = '2.5.29.14'
+const KEY_USAGE = '2.5.29.15'
+const SUBJECT_ALT_NAME = '2.5.29.17'
+const BASIC_CONSTRAINTS = '2.5.29.19'
+const AUTHORITY_KEY_ID = '2.5.29.35'
+const EXTENDED_KEY_USAGE = '2.5.29.37'
+const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' }
+
+const certificate = (contents: Contents): string => {
+  const { life, serial, subject, publicKey, issuer, extensions } = contents
+  const algorithm = sequence(objectId(ECDSA_WITH_SHA256))
+  const keyIds = [
+    extension(SUBJECT_KEY_ID, octetString(keyId(publicKey))),
+    extension(AUTHORITY_KEY_ID, sequence(context(0, keyId(issuer.publicKey), 'primitive'))),
+  ]
+  const toBeSigned = sequence(
+    context(0, integer(Buffer.of(2))),
+    integer(serial),
+    algorithm,
+    distinguishedName(issuer.name),
+    sequence(time(life.notBeforeMs), time(life.notAfterMs)),
+    distinguishedName(subject),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    context(3, sequence(...extensions, ...keyIds)),
+  )
+  const signature = sign('sha256', toBeSigned, issuer.privateKey)
+  return pemOf(sequence(toBeSigned, algorithm, bitString(signature)))
+}
+
+/** 127 bits: positive without a byte before it. */
+const serialNumber = (chance: Chance): Buffer => {
+  const serial = Buffer.from(chance.bytes(16))
+  serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
+  return serial
+}
+
+const extension = (id: string, value: Buffer, critical?: 'critical'): Buffer =>
+  sequence(objectId(id), ...(critical === undefined ? [] : [isTrue()]), octetString(value))
+
+const dnsName = (name: string): Buffer => context(2, Buffer.from(name, 'ascii'), 'primitive')
+
+const distinguishedName = (name: string): Buffer =>
+  sequence(setOf(sequence(objectId(COMMON_NAME), utf8String(name))))
+
+const commonNameOf = ({ subject }: X509Certificate): string => /^CN=(.*)$/m.exec(subject)?.[1] ?? ''
+
+/** RFC 7093 §2, method 1: it need not be this, only one per key. */
+const keyId = (publicKey: KeyObject): Buffer =>
+  createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest()
+    .subarray(0, 20)
+
+const pemOfKey = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+
+const pemOf = (der: Buffer): string => {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
+}

@@ -1,0 +1,65 @@
+// What a Secret says of a certificate that our CA has signed in; whether it may stay, and why not, out. Pure.
+
+import { type Authority, bundleText, type SecretTexts, type Signer } from './authority.ts'
+import { issueLeaf, type Chance, type KeyPair, type LeafRequest } from './issue-certificate.ts'
+import { type CertificatePolicy, isValidAt, lifeFrom, madeAtMs, renewAtMs } from './policy.ts'
+import { isSignedBy, readPair } from './read-certificate.ts'
+
+export type LeafPurpose = Pick<LeafRequest, 'usage' | 'names'>
+
+export type LeafPlan =
+  | { readonly step: 'keep'; readonly leaf: Signer }
+  /** The certificate may stay, the CAs beside it are others. */
+  | { readonly step: 'bundle'; readonly leaf: Signer }
+  | { readonly step: 'issue'; readonly reason: string }
+
+interface Judging {
+  readonly authority: Authority
+  readonly policy: CertificatePolicy
+  readonly nowMs: number
+}
+
+export const planLeaf = (
+  texts: SecretTexts | undefined,
+  { names }: LeafPurpose,
+  judging: Judging,
+): LeafPlan => {
+  if (texts === undefined) return { step: 'issue', reason: 'there was none' }
+  const leaf = readPair(texts['tls.crt'], texts['tls.key'])
+  if (leaf === undefined) return { step: 'issue', reason: 'certificate or key was damaged' }
+  const reason = dueBecause(leaf, names, judging)
+  if (reason !== undefined) return { step: 'issue', reason }
+  const isCurrent = texts['ca.crt'] === bundleText(judging.authority.bundle)
+  return { step: isCurrent ? 'keep' : 'bundle', leaf }
+}
+
+export const leafTexts = ({ cert, key }: KeyPair, { bundle }: Authority): SecretTexts => ({
+  'tls.crt': cert,
+  'tls.key': key,
+  'ca.crt': bundleText(bundle),
+})
+
+export const issueFor = (
+  { usage, names }: LeafPurpose,
+  { authority, policy, nowMs }: Judging,
+  chance: Chance,
+): Promise<KeyPair> => {
+  const life = lifeFrom(nowMs, policy.leafLifeMs, policy)
+  return issueLeaf(authority.current.pair, { usage, names, life }, chance)
+}
+
+const dueBecause = (
+  { facts }: Signer,
+  names: readonly string[],
+  { authority, policy, nowMs }: Judging,
+): string | undefined => {
+  if (facts.names.join() !== [...names].sort().join()) return 'its names were others'
+  if (!isValidAt(facts, nowMs)) return 'it was not valid at this time'
+  if (nowMs >= renewAtMs(facts, policy)) return 'its time had come'
+  const { current, bundle } = authority
+  if (isSignedBy(facts, current.facts)) return undefined
+  if (!bundle.some((trusted) => isSignedBy(facts, trusted))) return 'its CA was not ours'
+  // Whoever checks it may not know the current CA yet, where that had to be made in a hurry.
+  const isKnown = nowMs - madeAtMs(current.facts, policy) >= policy.overlapMs
+  return isKnown ? 'its CA was replaced' : undefined
+}

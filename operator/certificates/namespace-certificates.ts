@@ -1,0 +1,109 @@
+// Namespaces of data planes in; a server certificate in each of them, and what stands in the way of it, out.
+// One namespace that fails holds back no other.
+
+import { ApiError } from '../kubernetes/api.ts'
+import { type Authority, bundleText } from './authority.ts'
+import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
+import { keepLeaf, type KeptLeaf, type Workshop } from './kept-secrets.ts'
+import { renewAtMs } from './policy.ts'
+import { isSignedBy } from './read-certificate.ts'
+
+interface Looked {
+  readonly atMs: number
+  /** Undefined: it failed, or the namespace is going. */
+  readonly leaf: KeptLeaf | undefined
+  readonly trouble: string | undefined
+}
+
+/** A namespace that failed is not tried more often. */
+const RETRY_MS = 10_000
+
+export class NamespaceCertificates {
+  readonly #workshop: Workshop
+  readonly #everyMs: number
+  readonly #looked = new Map<string, Looked>()
+
+  constructor(workshop: Workshop, everyMs: number) {
+    this.#workshop = workshop
+    this.#everyMs = everyMs
+  }
+
+  get troubles(): ReadonlyMap<string, string> {
+    return new Map(
+      [...this.#looked].flatMap(([namespace, { trouble }]) =>
+        trouble === undefined ? [] : [[namespace, trouble]],
+      ),
+    )
+  }
+
+  /** @returns whether all of them have the bundle, and a certificate of the current CA */
+  async keepAll(
+    namespaces: readonly string[],
+    authority: Authority,
+  ): Promise<{ readonly bundle: boolean; readonly leaves: boolean }> {
+    const live = new Set(namespaces)
+    for (const known of this.#looked.keys()) if (!live.has(known)) this.#looked.delete(known)
+    for (const namespace of live) await this.keep(namespace, authority)
+    const all = [...this.#looked.values()].filter(({ leaf, trouble }) => leaf ?? trouble)
+    const bundle = bundleText(authority.bundle)
+    return {
+      bundle: all.every(({ leaf }) => leaf?.bundle === bundle),
+      leaves: all.every(({ leaf }) => leaf && isSignedBy(leaf.facts, authority.current.facts)),
+    }
+  }
+
+  /** Where it was well lately, nothing is asked. */
+  async keep(namespace: string, authority: Authority): Promise<void> {
+    const { clock, mayWrite } = this.#workshop
+    if (!mayWrite() || !this.#isDue(namespace, authority)) return
+    const atMs = clock.now()
+    try {
+      const name = { namespace, name: SECRET_NAMES.server }
+      const purpose = { usage: 'server', names: [serverNameOf(namespace)] } as const
+      const leaf = await keepLeaf(this.#workshop, name, purpose, authority)
+      this.#looked.set(namespace, { atMs, leaf, trouble: undefined })
+    } catch (error) {
+      if (mayWrite()) this.#fail(namespace, error, atMs)
+    }
+  }
+
+  #isDue(namespace: string, authority: Authority): boolean {
+    const looked = this.#looked.get(namespace)
+    if (looked === undefined) return true
+    const { policy, clock } = this.#workshop
+    const { atMs, leaf } = looked
+    const nowMs = clock.now()
+    if (leaf === undefined) return nowMs - atMs >= RETRY_MS
+    return (
+      nowMs - atMs >= this.#everyMs ||
+      nowMs >= renewAtMs(leaf.facts, policy) ||
+      leaf.bundle !== bundleText(authority.bundle) ||
+      !isSignedBy(leaf.facts, authority.current.facts)
+    )
+  }
+
+  #fail(namespace: string, error: unknown, atMs: number): void {
+    const before = this.#looked.get(namespace)
+    const trouble = isGoing(error) ? undefined : wordsOf(namespace, error)
+    this.#looked.set(namespace, { atMs, leaf: undefined, trouble })
+    if (trouble === undefined || before?.trouble === trouble) return
+    this.#workshop.log.warn('the data planes of a namespace have no certificate', {
+      namespace,
+      error,
+      trouble,
+    })
+  }
+}
+
+/** A namespace that is not there (any more) needs no certificate. */
+const isGoing = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status === 404 || (error.status === 403 && error.message.includes('being terminated')))
+
+const wordsOf = (namespace: string, error: unknown): string => {
+  if (error instanceof ApiError && error.status === 403) {
+    const secret = `Secret ${namespace}/${SECRET_NAMES.server}`
+    return `the operator may not write ${secret}: give its service account the role for data planes there`
+  }
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,141 @@
+// Secrets of certificates, read and written by compare and swap: of two that write at once one wins and the
+// other goes on from what it wrote. Values are never logged and stand in no error.
+
+import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/api.ts'
+import type { SecretTexts } from './authority.ts'
+
+export interface StoredSecret {
+  /** Undefined: there is none. */
+  readonly texts: SecretTexts | undefined
+  /** Name of the operator that owns it, as it says itself. */
+  readonly owner: string | undefined
+  readonly object: ValueMap | undefined
+}
+
+/** The Secret belongs to another operator: nobody may take it away by accident. */
+export class ForeignSecretError extends Error {
+  override readonly name = 'ForeignSecretError'
+}
+
+export const OWNER_ANNOTATION = 'gateway.svc.dev/certificates-of'
+
+/** @throws ApiError but for 404 */
+export const readSecret = async (api: KubernetesApi, name: ObjectName): Promise<StoredSecret> => {
+  try {
+    const object = await api.get(TYPES.secrets, name)
+    const metadata = member(object, 'metadata')
+    const owner = member(metadata, 'annotations')[OWNER_ANNOTATION]
+    return {
+      object,
+      texts: textsOf(member(object, 'data')),
+      owner: typeof owner === 'string' ? owner : undefined,
+    }
+  } catch (error) {
+    if (!isStatus(error, 404)) throw error
+    return { object: undefined, texts: undefined, owner: undefined }
+  }
+}
+
+export interface SecretUpdate {
+  readonly name: ObjectName
+  /** Written into its annotation; a Secret with another one there is left alone. */
+  readonly owner: string
+  readonly type: 'Opaque' | 'kubernetes.io/tls'
+  /** What is to stand there in place of `texts`; undefined: it is well as it is. May be called again. */
+  readonly decide: (texts: SecretTexts | undefined) => Promise<SecretTexts | undefined>
+}
+
+/** More rivals than that are no rivals but a fault. */
+const TRIES = 5
+
+/**
+ * @returns what stands there in the end
+ * @throws ApiError, ForeignSecretError
+ */
+export const updateSecret = async (
+  api: KubernetesApi,
+  update: SecretUpdate,
+): Promise<SecretTexts> => {
+  for (let tries = 1; ; tries += 1) {
+    const stored = await readSecret(api, update.name)
+    refuseForeign(stored, update)
+    const texts = await update.decide(stored.texts)
+    if (texts === undefined) return stored.texts ?? {}
+    try {
+      await write(api, update, { stored, texts })
+      return texts
+    } catch (error) {
+      const isOvertaken = isStatus(error, 409) || (stored.object && isStatus(error, 404))
+      if (!isOvertaken || tries === TRIES) throw error
+    }
+  }
+}
+
+const refuseForeign = ({ owner }: StoredSecret, update: SecretUpdate): void => {
+  if (owner === undefined || owner === update.owner) return
+  const { namespace, name } = update.name
+  throw new ForeignSecretError(
+    `Secret ${namespace}/${name} belongs to the operator of namespace ${owner}: ` +
+      'delete it there if that operator is gone',
+  )
+}
+
+/** Keys that are ours: what is not written of them again goes. */
+const KEYS: ReadonlySet<string> = new Set(['tls.crt', 'tls.key', 'ca.crt', 'next.crt', 'next.key'])
+
+const write = async (
+  api: KubernetesApi,
+  { name: { namespace, name }, owner, type }: SecretUpdate,
+  { stored: { object }, texts }: { readonly stored: StoredSecret; readonly texts: SecretTexts },
+): Promise<void> => {
+  const data = encode(texts)
+  if (object === undefined) {
+    const metadata = { namespace, name, labels: LABELS, annotations: { [OWNER_ANNOTATION]: owner } }
+    await api.create(TYPES.secrets, namespace, { ...HEAD, type, metadata, data })
+    return
+  }
+  const metadata = member(object, 'metadata')
+  const foreign = Object.entries(member(object, 'data')).filter(([key]) => !KEYS.has(key))
+  const annotations = { ...member(metadata, 'annotations'), [OWNER_ANNOTATION]: owner }
+  const labels = { ...member(metadata, 'labels'), ...LABELS }
+  // With its resource version: somebody else's write in between is a 409. The type cannot be changed.
+  await api.replace(
+    TYPES.secrets,
+    { namespace, name },
+    {
+      ...object,
+      ...HEAD,
+      metadata: { ...metadata, labels, annotations },
+      data: { ...Object.fromEntries(foreign), ...data },
+    },
+  )
+}
+
+const HEAD = { apiVersion: 'v1', kind: 'Secret' }
+const LABELS = {
+  'app.kubernetes.io/part-of': 'svc-gateway',
+  'app.kubernetes.io/managed-by': 'svc-operator',
+}
+
+const encode = (texts: SecretTexts): ValueMap =>
+  Object.fromEntries(
+    Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
+  )
+
+const textsOf = (data: ValueMap): SecretTexts =>
+  Object.fromEntries(
+    Object.entries(data).flatMap(([key, value]) =>
+      KEYS.has(key) && typeof value === 'string'
+        ? [[key, Buffer.from(value, 'base64').toString()]]
+        : [],
+    ),
+  )
+
+const member = (map: ValueMap, name: string): ValueMap => {
+  const value: Value | undefined = Object.hasOwn(map, name) ? map[name] : undefined
+  return isMap(value) ? value : {}
+}
+
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof ApiError && error.status === status
