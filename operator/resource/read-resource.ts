@@ -4,7 +4,7 @@
 import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
-import { REALM_SPEC } from './realm-shape.ts'
+import { checkRealmSpec } from './realm-shape.ts'
 import { readRecordedStatus } from './recorded-status.ts'
 import {
   API_VERSION,
@@ -19,7 +19,7 @@ import {
   type RealmSpec,
   type Resource,
 } from './resource.ts'
-import { checkShape, ownMember } from './shape.ts'
+import { ownMember } from './shape.ts'
 
 export type ReadResult =
   | { readonly result: 'resource'; readonly resource: Resource }
@@ -102,7 +102,7 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
   Realm: (value, base) => ({
     kind: 'Realm',
     ...base,
-    checked: checkedSpec<RealmSpec>(value, (spec) => checkShape(REALM_SPEC, spec, '/spec')),
+    checked: checkedSpec<RealmSpec>(value, checkRealmSpec),
     ...conditionsIn(value, base),
   }),
   Secret: (value, base) => ({

@@ -9,7 +9,17 @@ import type {
   TrustedIssuerRecord,
   UserRecord,
 } from '../../spec/realm-record.ts'
-import { type Field, type ObjectShape, type Shape, TEXT, TEXTS } from './shape.ts'
+import { isMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import {
+  checkShape,
+  type Field,
+  type ObjectShape,
+  ownMember,
+  type Shape,
+  TEXT,
+  TEXTS,
+} from './shape.ts'
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -39,9 +49,12 @@ const required = (shape: Shape, description: string): Field => ({
 })
 
 const ROUTER_AUTH = {
-  method: required(oneOf('anonymous', 'ticket', 'wampcra', 'cryptosign'), 'How to join.'),
-  authid: field(TEXT, 'User of the router.'),
-  secret: field(BY_REFERENCE, 'Its secret or private key.'),
+  method: required(
+    oneOf('anonymous', 'ticket', 'wampcra', 'cryptosign'),
+    'How the gateway says who it is.',
+  ),
+  authid: field(TEXT, 'User of the router that the gateway joins as.'),
+  secret: field(BY_REFERENCE, 'Its ticket, secret or private key.'),
 } satisfies FieldsOf<NonNullable<RouterRecord['auth']>>
 
 const ROUTER = {
@@ -49,7 +62,7 @@ const ROUTER = {
   urls: field(TEXTS, 'Several addresses, tried in order after url.'),
   serializers: field(
     { type: 'list', of: oneOf('json', 'msgpack', 'cbor') },
-    'Best first; json when absent.',
+    'What messages are written in, best first; json when absent.',
   ),
   auth: field(objectOf(ROUTER_AUTH), 'How to join the realm; anonymous when absent.'),
   pool: field(COUNT, 'Sessions of each gateway process; 1 when absent.'),
@@ -65,99 +78,188 @@ const ROUTER = {
 
 const USER = {
   username: required(TEXT, 'Login name.'),
-  passwordHash: field(IN_CLEAR, 'PHC string of scrypt.'),
-  groups: field(TEXTS, 'Groups of the user.'),
-  meta: field({ type: 'open' }, 'Free-form.'),
+  passwordHash: field(
+    IN_CLEAR,
+    'PHC string of scrypt ($scrypt$ln=14,r=8,p=1$salt$hash), as a text or as secretRef {name, key}. ' +
+      'Whoever may read the Realm reads what stands here as text.',
+  ),
+  groups: field(TEXTS, 'Groups of the user; documents may ask for them.'),
+  meta: field({ type: 'open' }, 'Free-form; expressions see it as security.meta.'),
 } satisfies FieldsOf<UserRecord>
 
 const API_KEY = {
-  keySha256: required(IN_CLEAR, 'Lower-case hex of the SHA-256 of the whole header value.'),
+  keySha256: required(
+    IN_CLEAR,
+    'Lower-case hex of the SHA-256 of the whole header value, as a text or as secretRef {name, key}.',
+  ),
   username: required(TEXT, 'User that the key stands for.'),
 } satisfies FieldsOf<ApiKeyRecord>
 
 const TRUSTED_ISSUER = {
-  issuer: required(TEXT, 'Issuer of the tokens.'),
+  issuer: required(TEXT, 'Issuer of the tokens: their iss, to the letter.'),
   jwksUri: required(TEXT, 'Where its public keys are.'),
   audience: required(TEXT, 'Audience that tokens must carry.'),
-  algorithms: field(TEXTS, 'Signature algorithms allowed.'),
+  algorithms: field(TEXTS, 'Signature algorithms allowed; the asymmetric ones when absent.'),
 } satisfies FieldsOf<TrustedIssuerRecord>
 
 const OIDC_PROVIDER = {
   issuer: required(TEXT, 'Issuer URL; endpoints are discovered from it.'),
   clientId: required(TEXT, 'Client id at the provider.'),
-  clientSecret: required(BY_REFERENCE, 'Client secret.'),
-  redirectUri: required(TEXT, 'URL of our callback endpoint.'),
-  scopes: field(TEXTS, 'Scopes asked for.'),
-  authidClaim: field(TEXT, 'Claim that names the user.'),
-  roleClaim: field(TEXT, 'Claim that holds the roles; dots walk.'),
-  roleClaimFallback: field(TEXT, 'Used when the role claim is absent.'),
+  clientSecret: required(BY_REFERENCE, 'Client secret at the provider.'),
+  redirectUri: required(TEXT, 'URL of our callback endpoint, as the provider knows it.'),
+  scopes: field(TEXTS, 'Scopes asked for; openid, profile, email when absent.'),
+  authidClaim: field(
+    TEXT,
+    'Claim that names the user; preferred_username when absent, sub where the token has none.',
+  ),
+  roleClaim: field(TEXT, 'Claim that holds the roles; dots walk. roles when absent.'),
+  roleClaimFallback: field(TEXT, 'Used when the role claim is absent; role when absent itself.'),
   roleMapping: field({ type: 'map', of: TEXT }, 'Role of the provider to role of ours.'),
-  ticketExpirySecs: field(COUNT, 'Life of a ticket.'),
+  ticketExpirySecs: field(COUNT, 'Life of a ticket in seconds; 2592000 when absent.'),
   allowUnsafeHttp: field(SWITCH, 'Accept endpoints without TLS.'),
-  cookieDomain: field(TEXT, 'Domain attribute of the cookies.'),
-  cookieSameSite: field(oneOf('lax', 'strict', 'none'), 'SameSite attribute of the cookies.'),
-  cookieHttpOnly: field(SWITCH, 'HttpOnly on the ticket cookie.'),
-  allowedRedirectOrigins: field(TEXTS, 'Origins a login may return to.'),
+  cookieDomain: field(TEXT, 'Domain attribute of the cookies; none when absent.'),
+  cookieSameSite: field(
+    oneOf('lax', 'strict', 'none'),
+    'SameSite attribute of the cookies; lax when absent.',
+  ),
+  cookieHttpOnly: field(SWITCH, 'HttpOnly on the ticket cookie; recommended.'),
+  allowedRedirectOrigins: field(TEXTS, 'Origins beside our own that a login may return to.'),
   endSessionEndpoint: field(TEXT, 'Where a logout goes; discovered when absent.'),
   tokenEndpointAuthMethod: field(TEXT, 'How the gateway authenticates at the provider.'),
-  ca: field(TEXT, 'PEM of more CAs.'),
+  ca: field(TEXT, 'PEM of more CAs, for the provider.'),
 } satisfies FieldsOf<OidcProviderRecord>
 
 const RECORD = {
   uri: required(
-    { type: 'string', maxLength: 255 },
-    'The realm; the oldest Realm with a uri owns it.',
+    {
+      type: 'string',
+      maxLength: 255,
+      rules: [
+        {
+          rule: 'self == oldSelf',
+          message:
+            'the uri of a Realm never changes: documents name it. Create another Realm with the new ' +
+            'uri, point the documents to it, then delete this one',
+        },
+      ],
+    },
+    'What documents call the realm in realm_uri. The oldest Realm with a uri owns it. Immutable.',
   ),
   description: field(TEXT, 'For people.'),
-  authmethods: field(TEXTS, 'oidc documents need oidcrp and cookie.'),
-  router: field(objectOf(ROUTER), 'The WAMP router of the realm.'),
-  callTimeout: field(COUNT, 'Milliseconds; 30000 when absent.'),
-  users: field(listOf(USER), 'Users for basic and oauth2.'),
+  authmethods: field(
+    TEXTS,
+    'How people may log in; documents with an oidc scheme need oidcrp and cookie.',
+  ),
+  router: field(
+    objectOf(ROUTER),
+    'The WAMP router that has the procedures and topics of the realm; without one, calls fail.',
+  ),
+  callTimeout: field(COUNT, 'Longest wait for a call in milliseconds; 30000 when absent.'),
+  users: field(listOf(USER), 'Users, for basic, api_key and the OAuth 2 endpoints.'),
   groups: field(TEXTS, 'Groups of the realm.'),
   apiKeys: field(listOf(API_KEY), 'API keys, stored hashed.'),
   trustedIssuers: field(listOf(TRUSTED_ISSUER), 'Issuers whose bearer tokens are accepted.'),
   callbackOrigins: field(TEXTS, 'Origins that registrations and subscriptions may be posted to.'),
-  callbackSecret: field(BY_REFERENCE, 'Signs callbacks.'),
+  callbackSecret: field(BY_REFERENCE, 'Signs what is posted to callbacks.'),
   allowedOrigins: field(TEXTS, 'Origins of pages that may open /ws; any when absent.'),
   oauth2: field(
-    objectOf({ grants: field(TEXTS, 'Grants allowed.') }),
+    objectOf({
+      grants: field(
+        TEXTS,
+        'Grants that the token endpoint gives: password, client_credentials, refresh_token; all when absent.',
+      ),
+    }),
     'Narrows the token endpoint.',
   ),
   info: field(
     objectOf({
-      oidcProviders: field({ type: 'map', of: objectOf(OIDC_PROVIDER) }, 'Providers by name.'),
+      oidcProviders: field(
+        { type: 'map', of: objectOf(OIDC_PROVIDER) },
+        'Where people log in: providers by name; default is taken where a document names none.',
+      ),
     }),
-    'As in the management API.',
+    'Facts about the realm, as in the management API.',
   ),
-  signingKeys: field({ type: 'list', of: BY_REFERENCE }, 'Private JWK or PEM; the first signs.'),
+  signingKeys: field(
+    { type: 'list', of: BY_REFERENCE },
+    'Keys that sign tickets and tokens: private JWK or PEM. The first signs, all verify; gateways make one of their own when absent.',
+  ),
 } satisfies FieldsOf<RealmRecord>
 
-export const LABEL_SELECTOR: ObjectShape = objectOf({
-  matchLabels: field({ type: 'map', of: { type: 'string' } }, 'All of them.'),
-  matchExpressions: field(
-    listOf({
-      key: required(TEXT, 'Label.'),
-      operator: required(oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'), 'Test.'),
-      values: field(TEXTS, 'Of In and NotIn.'),
-    }),
-    'All of them.',
-  ),
-})
+const LABEL_VALUE = { type: 'string', mayBeEmpty: true } satisfies Shape
+
+export const LABEL_SELECTOR = {
+  isAtomic: true,
+  ...objectOf({
+    matchLabels: field({ type: 'map', of: LABEL_VALUE }, 'Labels and their values; all must fit.'),
+    matchExpressions: field(
+      listOf({
+        key: required(TEXT, 'Name of the label.'),
+        operator: required(
+          oneOf('In', 'NotIn', 'Exists', 'DoesNotExist'),
+          'How the label is held against the values.',
+        ),
+        values: field({ type: 'list', of: LABEL_VALUE }, 'Values, for In and NotIn.'),
+      }),
+      'Tests of labels; all must hold.',
+    ),
+  }),
+} satisfies ObjectShape
 
 /** Members that the realm record has: what is mapped. */
 export const REALM_RECORD: ObjectShape = objectOf(RECORD)
 
+const ALLOWED_NAMESPACES = {
+  ...objectOf({
+    from: {
+      shape: oneOf('Same', 'All', 'Selector'),
+      description:
+        'Same: the namespace of the Realm. All: every one. Selector: those that it fits.',
+      default: 'Same',
+    },
+    selector: field(LABEL_SELECTOR, 'Labels of namespaces, with from: Selector.'),
+  }),
+  rules: [
+    {
+      rule: "!has(self.selector) || self.from == 'Selector'",
+      message: 'selector has no effect without from: Selector',
+      fieldPath: '.selector',
+    },
+    {
+      rule: "self.from != 'Selector' || has(self.selector)",
+      message: 'from: Selector needs a selector; from: All admits every namespace',
+    },
+  ],
+} satisfies ObjectShape
+
 export const REALM_SPEC: ObjectShape = objectOf({
   ...RECORD,
-  allowedNamespaces: field(
-    objectOf({
-      from: field(oneOf('Same', 'All', 'Selector'), 'Same when absent.'),
-      selector: field(LABEL_SELECTOR, 'Labels of namespaces, with from: Selector.'),
-    }),
-    'Namespaces whose documents may use the realm.',
-  ),
+  allowedNamespaces: {
+    shape: ALLOWED_NAMESPACES,
+    description: 'Namespaces whose documents may use the realm; its own when absent.',
+    // Written out, so that whoever reads the resource reads who may.
+    default: { from: 'Same' },
+  },
   allowedHosts: field(
     TEXTS,
-    'Hosts that documents of the realm may claim: a.example.com, *.example.com.',
+    'Hosts that documents of the realm may claim: api.example.com, *.example.com; any when absent.',
   ),
 })
+
+/** Every fault of a `spec`, but for those that the language tells of its record. */
+export const checkRealmSpec = (spec: unknown): readonly Problem[] => {
+  const problems = checkShape(REALM_SPEC, spec, '/spec')
+  return problems.length > 0 ? problems : checkSelector(spec)
+}
+
+/** What a selector leaves out must not admit everybody. */
+const checkSelector = (spec: unknown): readonly Problem[] => {
+  const allowed = isMap(spec) ? ownMember(spec, 'allowedNamespaces') : undefined
+  if (!isMap(allowed)) return []
+  const hasSelector = ownMember(allowed, 'selector') !== undefined
+  if (hasSelector === (ownMember(allowed, 'from') === 'Selector')) return []
+  const path = '/spec/allowedNamespaces/selector'
+  return hasSelector
+    ? [{ code: 'invalid_value', path, message: `${path} has no effect without from: Selector` }]
+    : [{ code: 'missing_required_value', path, message: `${path} is missing` }]
+}

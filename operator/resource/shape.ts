@@ -4,23 +4,68 @@
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { childPointer, type Problem } from '../../spec/problem.ts'
 
-export type Shape =
-  | { readonly type: 'string'; readonly oneOf?: readonly string[]; readonly maxLength?: number }
+export type Shape = (
+  | StringShape
   | { readonly type: 'integer'; readonly minimum?: number }
   | { readonly type: 'boolean' }
   /** `{secretRef: {name, key}}`; where `inline` is true also the text itself (hashes, never secrets). */
   | { readonly type: 'secret'; readonly inline: boolean }
-  | { readonly type: 'list'; readonly of: Shape }
+  | ListShape
   /** Keys are data. */
   | { readonly type: 'map'; readonly of: Shape }
   /** Keys are the field names below, camelCase. */
   | ObjectShape
-  /** Any map, kept as it is. */
-  | { readonly type: 'open' }
+  | OpenShape
+) &
+  Ruled
 
-export interface ObjectShape {
+export interface StringShape extends Ruled {
+  readonly type: 'string'
+  readonly oneOf?: readonly string[]
+  readonly maxLength?: number
+  /** Values of labels may; nothing else. */
+  readonly mayBeEmpty?: boolean
+  /** For the API server alone. */
+  readonly format?: 'date-time'
+}
+
+export interface ListShape extends Ruled {
+  readonly type: 'list'
+  readonly of: Shape
+  readonly maxItems?: number
+  /**
+   * Members that tell one item from another: several appliers may each own some of the list. Without them it
+   * is one value, in its order. For the API server alone.
+   */
+  readonly keys?: readonly string[]
+}
+
+export interface ObjectShape extends Ruled {
   readonly type: 'object'
   readonly fields: Readonly<Record<string, Field>>
+  /** One value for server-side apply: two appliers never mix their members in it. */
+  readonly isAtomic?: boolean
+}
+
+/** Any map, kept as it is. */
+export interface OpenShape extends Ruled {
+  readonly type: 'open'
+  readonly isAtomic?: boolean
+  /** For the API server, its columns and selectors; what else judges the map judges these too. */
+  readonly known?: Readonly<Record<string, Field>>
+}
+
+/** What the API server holds a value against, in CEL. The guard below does not know it. */
+interface Ruled {
+  readonly rules?: readonly Rule[]
+}
+
+export interface Rule {
+  /** With `oldSelf` it holds for changes only. */
+  readonly rule: string
+  readonly message: string
+  /** Where the fault is, from the value: `.name`. */
+  readonly fieldPath?: string
 }
 
 export interface Field {
@@ -28,6 +73,8 @@ export interface Field {
   readonly required?: boolean
   /** One sentence: `kubectl explain` shows it. */
   readonly description: string
+  /** Written into the object by the API server where the member is absent. */
+  readonly default?: Value
 }
 
 export const TEXT = { type: 'string' } satisfies Shape
@@ -36,10 +83,11 @@ export const KEY_REFERENCE = {
   type: 'object',
   fields: {
     name: { shape: TEXT, required: true, description: 'Name, in the same namespace.' },
-    key: { shape: TEXT, required: true, description: 'Key in it.' },
+    key: { shape: TEXT, required: true, description: 'Key in its data.' },
   },
+  isAtomic: true,
 } satisfies ObjectShape
-const SECRET_REFERENCE = {
+export const SECRET_REFERENCE = {
   type: 'object',
   fields: {
     secretRef: { shape: KEY_REFERENCE, required: true, description: 'A key of a Secret.' },
@@ -78,6 +126,7 @@ const CHECKERS = {
   },
   list: (shape, value, path, problems) => {
     if (!isList(value)) problems.push(wrongType(path, 'a list', value))
+    else if (value.length > (shape.maxItems ?? Infinity)) problems.push(tooMany(path, shape))
     else
       for (const [i, item] of value.entries())
         check(shape.of, item, childPointer(path, i), problems)
@@ -112,8 +161,9 @@ function checkText(
   problems: Problem[],
 ): void {
   if (typeof value !== 'string') problems.push(wrongType(path, 'a text', value))
-  else if (value === '') problems.push({ code: 'invalid_value', path, message: `${path} is empty` })
-  else if (shape.oneOf && !shape.oneOf.includes(value)) {
+  else if (value === '' && shape.mayBeEmpty !== true) {
+    problems.push({ code: 'invalid_value', path, message: `${path} is empty` })
+  } else if (shape.oneOf && !shape.oneOf.includes(value)) {
     const message = `${path} is '${value}'; it may be ${shape.oneOf.join(', ')}`
     problems.push({ code: 'invalid_value', path, message })
   } else if (value.length > (shape.maxLength ?? Infinity)) {
@@ -171,6 +221,12 @@ const unknownField = (shape: ObjectShape, path: string, name: string): Problem =
     message: `${pointer} is no known field; known are ${known}`,
   }
 }
+
+const tooMany = (path: string, { maxItems }: ListShape): Problem => ({
+  code: 'invalid_value',
+  path,
+  message: `${path} has more than ${String(maxItems)} entries`,
+})
 
 const inlineSecret = (path: string): Problem => ({
   code: 'invalid_datatype',

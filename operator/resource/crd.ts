@@ -1,0 +1,170 @@
+// The CustomResourceDefinitions of our kinds, made of their shapes: data for kubectl, the chart and tests. What
+// stands in crds/ is this, written as YAML.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
+import { fieldSchema } from './crd-schema.ts'
+import { REALM_SPEC } from './realm-shape.ts'
+import { API_VERSION, GROUP } from './resource.ts'
+import type { Field } from './shape.ts'
+import { API_SPECIFICATION_STATUS_FIELD, REALM_STATUS_FIELD } from './status-shape.ts'
+
+interface Definition {
+  readonly kind: 'ApiSpecification' | 'Realm'
+  readonly plural: string
+  /** Not `svc`, nor a category of that name: it would hijack `kubectl get svc`. */
+  readonly shortNames: readonly string[]
+  readonly description: string
+  readonly spec: Field
+  readonly status: Field
+  readonly columns: readonly Column[]
+  readonly selectableFields: readonly string[]
+}
+
+interface Column {
+  readonly name: string
+  readonly jsonPath: string
+  readonly description: string
+  readonly type?: 'date'
+  /** Shown with `-o wide` only. */
+  readonly isWide?: boolean
+}
+
+/** One of each kind, in the order of their names. */
+export const customResourceDefinitions = (): readonly ValueMap[] =>
+  [API_SPECIFICATION, REALM].map(definition)
+
+/** @example 'apispecifications.gateway.svc.dev' */
+export const crdNames = (): readonly string[] => [API_SPECIFICATION, REALM].map(nameOf)
+
+const condition = (type: string, member: string): string =>
+  `.status.conditions[?(@.type=="${type}")].${member}`
+
+const READY = {
+  name: 'Ready',
+  jsonPath: condition('Ready', 'status'),
+  description: 'Whether all is well.',
+}
+const REASON = {
+  name: 'Reason',
+  jsonPath: condition('Ready', 'reason'),
+  description: 'Why not, in a word.',
+}
+const AGE = {
+  name: 'Age',
+  type: 'date',
+  jsonPath: '.metadata.creationTimestamp',
+  description: 'The oldest wins where two claim the same.',
+} as const
+const MESSAGE = {
+  name: 'Message',
+  jsonPath: condition('Ready', 'message'),
+  description: 'Why not, with the place of the first fault.',
+  isWide: true,
+}
+
+const API_SPECIFICATION: Definition = {
+  kind: 'ApiSpecification',
+  plural: 'apispecifications',
+  shortNames: ['apispec'],
+  description:
+    'An HTTP API: hosts and paths, what to do with a request, who may ask and how to answer, as one ' +
+    'document. The operator judges it, gives it to the gateways, and says in status what became of it.',
+  spec: { shape: API_SPECIFICATION_SPEC, description: 'The API, and which gateways serve it.' },
+  status: API_SPECIFICATION_STATUS_FIELD,
+  columns: [
+    { name: 'Host', jsonPath: '.spec.document.host', description: 'Host that it answers to.' },
+    {
+      name: 'Realm',
+      jsonPath: '.spec.document.realm_uri',
+      description: 'Realm that it belongs to.',
+    },
+    {
+      name: 'Programmed',
+      jsonPath: condition('Programmed', 'status'),
+      description: 'Whether every ready gateway holds this generation.',
+    },
+    READY,
+    REASON,
+    AGE,
+    { name: 'Id', jsonPath: '.spec.document.id', description: 'Id of the document.', isWide: true },
+    MESSAGE,
+  ],
+  selectableFields: ['.spec.document.id', '.spec.document.realm_uri'],
+}
+
+const REALM: Definition = {
+  kind: 'Realm',
+  plural: 'realms',
+  shortNames: [],
+  description:
+    'A named space of users, keys, identity providers and WAMP procedures. Every document belongs to one, by ' +
+    'its uri; allowedNamespaces says whose documents may. Secrets stand here by reference only.',
+  spec: { shape: REALM_SPEC, description: 'The realm, and who may use it.' },
+  status: REALM_STATUS_FIELD,
+  columns: [
+    { name: 'Uri', jsonPath: '.spec.uri', description: 'What documents call it.' },
+    {
+      name: 'Accepted',
+      jsonPath: condition('Accepted', 'status'),
+      description: 'Whether it is valid, and the oldest of its uri.',
+    },
+    READY,
+    REASON,
+    AGE,
+    {
+      name: 'From',
+      jsonPath: '.spec.allowedNamespaces.from',
+      description: 'Whose documents may use it.',
+      isWide: true,
+    },
+    MESSAGE,
+  ],
+  selectableFields: ['.spec.uri'],
+}
+
+const nameOf = ({ plural }: Definition): string => `${plural}.${GROUP}`
+
+const definition = (kind: Definition): ValueMap => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: nameOf(kind) },
+  spec: {
+    group: GROUP,
+    scope: 'Namespaced',
+    names: {
+      kind: kind.kind,
+      listKind: `${kind.kind}List`,
+      plural: kind.plural,
+      singular: kind.kind.toLowerCase(),
+      ...(kind.shortNames.length > 0 && { shortNames: [...kind.shortNames] }),
+      categories: ['svc-gateway'],
+    },
+    versions: [
+      {
+        name: API_VERSION.slice(GROUP.length + 1),
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        additionalPrinterColumns: kind.columns.map(printerColumn),
+        selectableFields: kind.selectableFields.map((jsonPath) => ({ jsonPath })),
+        schema: { openAPIV3Schema: schemaOf(kind) },
+      },
+    ],
+  },
+})
+
+const printerColumn = ({ name, jsonPath, description, type, isWide }: Column): ValueMap => ({
+  name,
+  type: type ?? 'string',
+  jsonPath,
+  description,
+  ...(isWide === true && { priority: 1 }),
+})
+
+const schemaOf = ({ description, spec, status }: Definition): ValueMap => ({
+  type: 'object',
+  description,
+  required: ['spec'],
+  properties: { spec: fieldSchema(spec), status: fieldSchema(status) },
+})

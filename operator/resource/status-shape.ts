@@ -1,0 +1,137 @@
+// The status of our kinds: its shape, and what stands there before any operator has looked at a resource. Not
+// empty, since kstatus takes a resource without conditions for healthy.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ConditionType } from './condition.ts'
+import { type Field, type ListShape, type ObjectShape, TEXT } from './shape.ts'
+
+/** `status.errors` and `status.warnings` hold so many at most; messages say how many more there are. */
+export const MAX_REPORTED = 8
+
+const GENERATION = { type: 'integer', minimum: 0 } as const
+
+const CONDITION: ObjectShape = {
+  type: 'object',
+  fields: {
+    type: { shape: TEXT, required: true, description: 'What the condition is about.' },
+    status: {
+      shape: { type: 'string', oneOf: ['True', 'False', 'Unknown'] },
+      required: true,
+      description: 'Whether it holds; Unknown: not judged yet.',
+    },
+    reason: { shape: TEXT, required: true, description: 'Why, in one word, for programs.' },
+    message: {
+      shape: { type: 'string', mayBeEmpty: true },
+      required: true,
+      description: 'Why, for people: what is wrong, where, and what to do.',
+    },
+    observedGeneration: {
+      shape: GENERATION,
+      description:
+        'metadata.generation that was judged; of an older one the condition is out of date.',
+    },
+    lastTransitionTime: {
+      shape: { type: 'string', format: 'date-time' },
+      required: true,
+      description: 'Since when the status is what it is.',
+    },
+  },
+}
+
+const reported = (code: string): ListShape => ({
+  type: 'list',
+  maxItems: MAX_REPORTED,
+  of: {
+    type: 'object',
+    fields: {
+      code: { shape: TEXT, required: true, description: code },
+      path: {
+        shape: { type: 'string', mayBeEmpty: true },
+        required: true,
+        description: 'Where: JSON pointer (RFC 6901) into the resource.',
+      },
+      message: {
+        shape: { type: 'string', mayBeEmpty: true },
+        required: true,
+        description: 'What is wrong, and what to do.',
+      },
+    },
+  },
+})
+
+const COMMON = {
+  observedGeneration: {
+    shape: GENERATION,
+    description: 'metadata.generation that the operator has seen last.',
+  },
+  conditions: {
+    shape: { type: 'list', keys: ['type'], of: CONDITION },
+    description: 'How the resource stands.',
+  },
+  errors: {
+    shape: reported('Kind of the fault, for programs: invalid_value, conflict, and so on.'),
+    description: 'What is wrong, the first eight; empty when nothing is.',
+  },
+  warnings: {
+    shape: reported('Kind of the warning, for programs: UnknownProperty, Shadowed, and so on.'),
+    description: 'What works and is worth a look, the first eight.',
+  },
+} satisfies Readonly<Record<string, Field>>
+
+const API_SPECIFICATION_STATUS: ObjectShape = {
+  type: 'object',
+  fields: {
+    ...COMMON,
+    programmedGeneration: {
+      shape: GENERATION,
+      description:
+        'metadata.generation that the gateways hold: an older one serves while a newer is refused.',
+    },
+    programmedDigest: {
+      shape: TEXT,
+      description:
+        'Digest of the document that the gateways hold, as GET /api_specs?view=state shows it.',
+    },
+  },
+}
+
+const REALM_STATUS: ObjectShape = { type: 'object', fields: COMMON }
+
+/** In the order in which the conditions are shown. */
+export const DOCUMENT_CONDITIONS = [
+  'Accepted',
+  'ResolvedRefs',
+  'Programmed',
+  'Ready',
+] as const satisfies readonly ConditionType[]
+
+export const REALM_CONDITIONS = [
+  'Accepted',
+  'ResolvedRefs',
+  'Ready',
+] as const satisfies readonly ConditionType[]
+
+export const API_SPECIFICATION_STATUS_FIELD: Field = {
+  shape: API_SPECIFICATION_STATUS,
+  description: 'What has become of it; written by the operator.',
+  default: pending(DOCUMENT_CONDITIONS),
+}
+
+export const REALM_STATUS_FIELD: Field = {
+  shape: REALM_STATUS,
+  description: 'What has become of it; written by the operator.',
+  default: pending(REALM_CONDITIONS),
+}
+
+/** The time is that of the Gateway API: no resource was made then. */
+function pending(types: readonly ConditionType[]): ValueMap {
+  return {
+    conditions: types.map((type) => ({
+      type,
+      status: 'Unknown',
+      reason: 'Pending',
+      message: 'no operator of its class has judged it yet',
+      lastTransitionTime: '1970-01-01T00:00:00Z',
+    })),
+  }
+}
