@@ -1,0 +1,144 @@
+// Who the operator is and which namespaces it serves in; the objects that let it do so, and no more, out.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import {
+  certificateRules,
+  clusterRoles,
+  DUTIES,
+  type Duty,
+  type DutyScope,
+  ruleObject,
+  SECRET_READER,
+} from './roles.ts'
+
+export interface OperatorAccount {
+  readonly serviceAccount: string
+  readonly operatorNamespace: string
+}
+
+export interface RolesOptions extends OperatorAccount {
+  /** Of documents and realms. */
+  readonly namespaces: readonly string[] | 'all'
+  /** Of the gateways of the shared pool; the operator's own when absent. */
+  readonly dataPlaneNamespaces?: readonly string[]
+}
+
+/** Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates. */
+export const OPERATOR_SECRETS = [
+  'svc-gateway-ca',
+  'svc-gateway-operator-tls',
+  'svc-gateway-webhook-tls',
+] as const
+
+/**
+ * ServiceAccount, ClusterRoles, the Role for the operator's own namespace, and the bindings. Nothing lets it
+ * read Secrets: that is `secretGrant`, by the owner of each namespace.
+ * @example rolesFor({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system', namespaces: 'all'})
+ */
+export const rolesFor = (options: RolesOptions): readonly ValueMap[] => [
+  ...clusterRoles(),
+  ...accountObjects(options),
+]
+
+/** What of it belongs to one operator: `clusterRoles` are shared by all. */
+export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
+  serviceAccount(options),
+  ownRole(options),
+  binding(options, {
+    role: { kind: 'Role', name: OWN_ROLE },
+    namespace: options.operatorNamespace,
+  }),
+  ...DUTIES.flatMap((duty) => dutyBindings(options, duty)),
+]
+
+/**
+ * The line that the owner of a namespace runs to let the operator read its Secrets.
+ * @example secretGrant({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system'}, 'shop')
+ */
+export const secretGrant = (
+  { serviceAccount: name, operatorNamespace }: OperatorAccount,
+  namespace: string,
+): string =>
+  `kubectl create rolebinding ${SECRET_READER} --clusterrole=${SECRET_READER} ` +
+  `--serviceaccount=${operatorNamespace}:${name} --namespace=${namespace}`
+
+/** What that line makes. */
+export const secretGrantObject = (account: OperatorAccount, namespace: string): ValueMap => ({
+  ...binding(account, { role: { kind: 'ClusterRole', name: SECRET_READER }, namespace }),
+  metadata: { name: SECRET_READER, namespace },
+})
+
+const dutyBindings = (options: RolesOptions, { name, scope }: Duty): readonly ValueMap[] => {
+  const role = { kind: 'ClusterRole', name } as const
+  const places = NAMESPACES[scope](options)
+  if (places === 'cluster') return [binding(options, { role })]
+  return places.map((namespace) => binding(options, { role, namespace }))
+}
+
+const dataPlaneNamespaces = (options: RolesOptions): readonly string[] =>
+  options.dataPlaneNamespaces ?? [options.operatorNamespace]
+
+const NAMESPACES = {
+  cluster: () => 'cluster',
+  resources: ({ namespaces }) => (namespaces === 'all' ? 'cluster' : [...new Set(namespaces)]),
+  pods: (options) => {
+    const { namespaces } = options
+    if (namespaces === 'all') return 'cluster'
+    return [...new Set([...namespaces, ...dataPlaneNamespaces(options)])]
+  },
+  'data planes': (options) => [...new Set(dataPlaneNamespaces(options))],
+  owner: () => [],
+} satisfies Record<DutyScope, (options: RolesOptions) => readonly string[] | 'cluster'>
+
+const OWN_ROLE = 'svc-gateway-operator'
+
+/** Several operators of one namespace share it: their Leases have names of their own. */
+const ownRole = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
+  apiVersion: RBAC,
+  kind: 'Role',
+  metadata: {
+    name: OWN_ROLE,
+    namespace: operatorNamespace,
+    annotations: { description: 'Lead or stand by; keep its own certificates.' },
+  },
+  rules: [
+    {
+      apiGroups: ['coordination.k8s.io'],
+      resources: ['leases'],
+      verbs: ['get', 'create', 'update'],
+    },
+    ...certificateRules(OPERATOR_SECRETS).map(ruleObject),
+  ],
+})
+
+const RBAC = 'rbac.authorization.k8s.io/v1'
+
+const serviceAccount = ({
+  serviceAccount: name,
+  operatorNamespace,
+}: OperatorAccount): ValueMap => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: { name, namespace: operatorNamespace },
+})
+
+interface Bound {
+  readonly role: { readonly kind: 'Role' | 'ClusterRole'; readonly name: string }
+  /** Absent: in the whole cluster. */
+  readonly namespace?: string
+}
+
+/** Its name tells whose it is, so that operators beside each other do not take it from one another. */
+const binding = (
+  { serviceAccount: name, operatorNamespace }: OperatorAccount,
+  { role, namespace }: Bound,
+): ValueMap => {
+  const bindingName = `${role.name}:${operatorNamespace}:${name}`
+  return {
+    apiVersion: RBAC,
+    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
+    metadata: { name: bindingName, ...(namespace !== undefined && { namespace }) },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', ...role },
+    subjects: [{ kind: 'ServiceAccount', name, namespace: operatorNamespace }],
+  }
+}

@@ -1,0 +1,186 @@
+// What the operator must be allowed, as a role for each duty; and what people of a namespace may do with our
+// kinds. Data for kubectl, the chart and tests: binds nothing to anybody.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { crdNames } from './crd.ts'
+import { GROUP } from './resource.ts'
+
+/**
+ * Where a duty is done:
+ * - `cluster`: its objects are in no namespace
+ * - `resources`: in the namespaces of documents and realms
+ * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
+ * - `data planes`: in the namespaces of the shared pool alone
+ * - `owner`: where the owner of a namespace has bound the role, and nowhere else
+ */
+export type DutyScope = 'cluster' | 'resources' | 'pods' | 'data planes' | 'owner'
+
+export interface Duty {
+  /** Of its ClusterRole. */
+  readonly name: string
+  readonly description: string
+  readonly scope: DutyScope
+  readonly rules: readonly Rule[]
+}
+
+export interface Rule {
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly verbs: readonly Verb[]
+  readonly resourceNames?: readonly string[]
+}
+
+type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection'
+
+const READ = ['get', 'list', 'watch'] as const
+const PLURALS = ['apispecifications', 'realms'] as const
+const CORE = ''
+
+/** What the owner of a namespace binds to let the operator read its Secrets. */
+export const SECRET_READER = 'svc-gateway-secret-reader'
+
+/** The Secret with the certificate of the gateways of a namespace. */
+export const DATA_PLANE_SECRET = 'svc-gateway-data-plane-tls'
+
+/** The ValidatingWebhookConfiguration whose CA bundle the operator writes. */
+export const WEBHOOK_CONFIGURATION = 'svc-gateway'
+
+export const DUTIES: readonly Duty[] = [
+  {
+    name: 'svc-gateway-resource-reader',
+    description: 'Read documents and realms.',
+    scope: 'resources',
+    rules: [{ apiGroups: [GROUP], resources: PLURALS, verbs: READ }],
+  },
+  {
+    name: 'svc-gateway-status-writer',
+    description: 'Write into status what became of documents and realms; never their spec.',
+    scope: 'resources',
+    rules: [
+      {
+        apiGroups: [GROUP],
+        resources: PLURALS.map((plural) => `${plural}/status`),
+        verbs: ['patch'],
+      },
+    ],
+  },
+  {
+    name: 'svc-gateway-configmap-reader',
+    description: 'Read the ConfigMaps that documentFrom names; each is asked for by its name.',
+    scope: 'resources',
+    rules: [{ apiGroups: [CORE], resources: ['configmaps'], verbs: READ }],
+  },
+  {
+    name: 'svc-gateway-pod-reader',
+    description: 'Find the pods of gateways.',
+    scope: 'pods',
+    rules: [{ apiGroups: [CORE], resources: ['pods'], verbs: READ }],
+  },
+  {
+    name: 'svc-gateway-event-writer',
+    description: 'Tell in Events what happened to documents, realms and gateway pods.',
+    scope: 'pods',
+    rules: [{ apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] }],
+  },
+  {
+    name: 'svc-gateway-namespace-reader',
+    description: 'Read the labels of namespaces, which realms admit by, and their annotations.',
+    scope: 'cluster',
+    rules: [{ apiGroups: [CORE], resources: ['namespaces'], verbs: READ }],
+  },
+  {
+    name: 'svc-gateway-crd-reader',
+    description: 'See whether our kinds are there: while they are not, nothing is deleted.',
+    scope: 'cluster',
+    rules: [
+      {
+        apiGroups: ['apiextensions.k8s.io'],
+        resources: ['customresourcedefinitions'],
+        verbs: READ,
+        resourceNames: crdNames(),
+      },
+    ],
+  },
+  {
+    name: 'svc-gateway-webhook-configurer',
+    description: 'Write into our webhook configuration which CA its certificate is of.',
+    scope: 'cluster',
+    rules: [
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations'],
+        verbs: ['get', 'patch'],
+        resourceNames: [WEBHOOK_CONFIGURATION],
+      },
+    ],
+  },
+  {
+    name: 'svc-gateway-certificate-writer',
+    description: 'Issue the certificate of the gateways of a namespace. Reads no other Secret.',
+    scope: 'data planes',
+    rules: certificateRules([DATA_PLANE_SECRET]),
+  },
+  {
+    name: SECRET_READER,
+    description:
+      'Read the Secrets that documents and realms name. Bound by the owner of a namespace.',
+    scope: 'owner',
+    rules: [{ apiGroups: [CORE], resources: ['secrets'], verbs: READ }],
+  },
+]
+
+/** A Secret is made under any name: RBAC can't restrict that. So it is never granted in all namespaces at once. */
+export function certificateRules(names: readonly string[]): readonly Rule[] {
+  return [
+    { apiGroups: [CORE], resources: ['secrets'], verbs: ['create'] },
+    { apiGroups: [CORE], resources: ['secrets'], verbs: ['get', 'update'], resourceNames: names },
+  ]
+}
+
+/**
+ * Added to the roles that every cluster has. Realms are the admin's alone, like roles and bindings: they say
+ * who may log in and whose documents may attach.
+ */
+const PEOPLE = [
+  { of: 'view', resources: PLURALS, verbs: READ },
+  {
+    of: 'edit',
+    resources: ['apispecifications'],
+    verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+  },
+  {
+    of: 'admin',
+    resources: ['realms'],
+    verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+  },
+] as const
+
+/** Every ClusterRole, the same in each cluster, bound to nobody. */
+export const clusterRoles = (): readonly ValueMap[] => [
+  ...DUTIES.map(({ name, description, rules }) =>
+    clusterRole({ name, annotations: { description } }, rules),
+  ),
+  ...PEOPLE.map(({ of, resources, verbs }) =>
+    clusterRole(
+      {
+        name: `svc-gateway-${of}`,
+        labels: { [`rbac.authorization.k8s.io/aggregate-to-${of}`]: 'true' },
+      },
+      [{ apiGroups: [GROUP], resources, verbs }],
+    ),
+  ),
+]
+
+const clusterRole = (metadata: ValueMap, rules: readonly Rule[]): ValueMap => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata,
+  rules: rules.map(ruleObject),
+})
+
+export const ruleObject = ({ apiGroups, resources, verbs, resourceNames }: Rule): ValueMap => ({
+  apiGroups: [...apiGroups],
+  resources: [...resources],
+  ...(resourceNames !== undefined && { resourceNames: [...resourceNames] }),
+  verbs: [...verbs],
+})
