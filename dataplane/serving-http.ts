@@ -111,14 +111,13 @@ const dispatchOptions = ({
 const countAuthentications = (
   metrics: GatewayMetrics,
 ): NonNullable<DispatchOptions['onAuthentication']> => {
-  const counters = new Map<string, () => void>()
+  // Two look-ups of names that are there cost less than the name of both, made anew each time.
+  const counters = new Map<string, Map<string, () => void>>()
   return (scheme, outcome) => {
-    const name = `${scheme} ${outcome}`
-    let count = counters.get(name)
-    if (count === undefined) {
-      count = metrics.counter('authentications', { scheme, outcome })
-      counters.set(name, count)
-    }
+    const ofScheme = counters.get(scheme) ?? new Map<string, () => void>()
+    counters.set(scheme, ofScheme)
+    const count = ofScheme.get(outcome) ?? metrics.counter('authentications', { scheme, outcome })
+    ofScheme.set(outcome, count)
     count()
   }
 }

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import { oncePer } from '../once-per.ts'
 import { valuesOf } from '../upstream/headers.ts'
-import { type Authenticator, notAccepted, notPresented } from './attempt.ts'
+import { ALWAYS, type Authenticator, notAccepted, notPresented } from './attempt.ts'
 import type { Identity } from './authentication.ts'
 import { userIdentity } from './identity.ts'
 import { createUserLookup } from './realm-users.ts'
@@ -25,7 +25,7 @@ export const createApiKey = (): Authenticator => {
     const identity = identities(record).get(digest)
     return identity === undefined
       ? notAccepted('api_key', record.uri, 'unknown_key')
-      : { kind: 'identity', identity }
+      : { kind: 'identity', identity, grounds: ALWAYS }
   }
 }
 

@@ -32,7 +32,24 @@ export type FailureReason =
   | 'csrf'
   | 'forbidden'
 
-export type Outcome = { readonly kind: 'identity'; readonly identity: Identity } | Refusal
+export type Outcome = Known | Refusal
+
+export interface Known {
+  readonly kind: 'identity'
+  readonly identity: Identity
+  /** What it rests on besides the record and what was presented. */
+  readonly grounds: Grounds
+}
+
+export interface Grounds {
+  /** Unix time in milliseconds: it counts before, not at it. */
+  readonly until: number
+  /** Names in the shared deny-list; asked at every use. */
+  readonly revocationKeys: readonly string[]
+}
+
+/** Nothing can end it but another record. */
+export const ALWAYS: Grounds = { until: Infinity, revocationKeys: [] }
 
 export interface Refusal {
   readonly kind: 'refused'

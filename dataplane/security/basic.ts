@@ -13,8 +13,10 @@ export const createBasic = (passwords: Passwords): Authenticator => {
   const identityOf = createIdentities()
 
   const toOutcome = (verdict: PasswordVerdict, realmUri: string, username: string): Outcome => {
-    if (verdict.kind === 'right')
-      return { kind: 'identity', identity: identityOf(realmUri, verdict.user) }
+    if (verdict.kind === 'right') {
+      const grounds = { until: verdict.until, revocationKeys: [] }
+      return { kind: 'identity', identity: identityOf(realmUri, verdict.user), grounds }
+    }
     if (verdict.kind === 'wrong') return notAccepted('basic', realmUri, verdict.reason, username)
     const { retryAfterSeconds } = verdict
     const isDamped = verdict.kind === 'damped'

@@ -59,6 +59,7 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     standingRefusal('oauth2', record.uri, gate(verified), verified.value.authid) ?? {
       kind: 'identity',
       identity: verified.value,
+      grounds: verified,
     }
 
   const readSlowly = async (record: RealmRecord, token: string): Promise<Outcome> => {

@@ -13,12 +13,14 @@ import type { Authenticate, Caller, Verdict } from './authentication.ts'
 import { createBasic } from './basic.ts'
 import { createBearer } from './bearer.ts'
 import { forbidden, type Scheme, unauthorized } from './challenge.ts'
+import { isSafeMethod } from './csrf.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
 import { createIssuedTokens } from './issued-token.ts'
 import { createIssuerKeys } from './issuer-keys.ts'
 import type { Passwords } from './passwords.ts'
+import { type Bearing, createRecollections } from './recollection.ts'
 import { meetsRequirements } from './requirements.ts'
-import { createRevocationGate, type RedisAway } from './revocation-gate.ts'
+import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
 import { createTicketScheme } from './ticket-scheme.ts'
 import type { Tickets } from './ticket.ts'
 import type { TokenKeys } from './token-keys.ts'
@@ -44,30 +46,55 @@ type Secured = Parameters<Authenticate>[0]
 
 /** @example const verdict = await createAuthenticate(deps)({ type: 'basic' }, 'com.acme', caller) */
 export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
-  const authenticators = createAuthenticators(deps)
+  const gate = createRevocationGate(deps.shared, deps.redisAway)
+  const authenticators = createAuthenticators(deps, gate)
+  const recollections = createRecollections(gate, deps.now)
   const report = createFailureReport(deps.audit, deps.now)
 
-  return (security, realmUri, caller) => {
-    const settle = (outcome: Outcome): Verdict => {
-      const { kind } = outcome
-      if (kind === 'identity' && meetsRequirements(security, outcome.identity)) return outcome
-      return refuse(security, realmUri, outcome, { caller, report })
+  const check = (asked: Asked, record: RealmRecord): Verdict | Promise<Verdict> => {
+    const { security, caller } = asked
+    const { request } = caller
+    const bearing = { scheme: security.type, header: credentialHeaderOf(security) }
+    const known = recollections.find(request, bearing, record)
+    if (known !== undefined) return settle(asked, known, report)
+    const conclude = (outcome: Outcome): Verdict => {
+      recollections.keep(request, bearing, record, outcome)
+      return settle(asked, outcome, report)
     }
+    const outcome = authenticators[security.type](attemptOf(bearing, record, caller))
+    return outcome instanceof Promise ? outcome.then(conclude).catch(fail) : conclude(outcome)
+  }
+
+  return (security, realmUri, caller) => {
     try {
       const record = deps.realms(realmUri)
-      if (record === undefined)
-        return { kind: 'refused', error: unauthorized(security.type, realmUri) }
-      const outcome = authenticators[security.type](attemptOf(security, record, caller))
-      return outcome instanceof Promise ? outcome.then(settle).catch(fail) : settle(outcome)
+      if (record !== undefined) return check({ security, realmUri, caller }, record)
+      return { kind: 'refused', error: unauthorized(security.type, realmUri) }
     } catch (cause) {
       return fail(cause)
     }
   }
 }
 
-const createAuthenticators = (deps: AuthenticateDeps): Readonly<Record<Scheme, Authenticator>> => {
+interface Asked {
+  readonly security: Secured
+  readonly realmUri: string
+  readonly caller: Caller
+}
+
+const settle = (asked: Asked, outcome: Outcome, report: ReportFailure): Verdict =>
+  outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
+    ? outcome
+    : refuse(asked, outcome, report)
+
+const credentialHeaderOf = (security: Secured): string =>
+  security.type === 'api_key' ? security.headerName : 'authorization'
+
+const createAuthenticators = (
+  deps: AuthenticateDeps,
+  gate: RevocationGate,
+): Readonly<Record<Scheme, Authenticator>> => {
   const { keys, tickets, accessTokens, passwords, now } = deps
-  const gate = createRevocationGate(deps.shared, deps.redisAway)
   const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
   return {
     basic: createBasic(passwords),
@@ -77,13 +104,11 @@ const createAuthenticators = (deps: AuthenticateDeps): Readonly<Record<Scheme, A
   }
 }
 
-const SAFE: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
-
-const attemptOf = (security: Secured, record: RealmRecord, caller: Caller): Attempt => ({
+const attemptOf = ({ header }: Bearing, record: RealmRecord, caller: Caller): Attempt => ({
   record,
   rawHeaders: caller.request.rawHeaders,
-  credentialHeader: security.type === 'api_key' ? security.headerName : 'authorization',
-  isUnsafe: !SAFE.has(caller.request.method),
+  credentialHeader: header,
+  isUnsafe: !isSafeMethod(caller.request.method),
   address: () => caller.address,
 })
 
@@ -96,17 +121,11 @@ const fail = (cause: unknown): Verdict => ({
   }),
 })
 
-interface Refusing {
-  readonly caller: Caller
-  readonly report: ReportFailure
-}
-
 /** Known, and may not; or not known. */
 const refuse = (
-  security: Secured,
-  realmUri: string,
+  { security, realmUri, caller }: Asked,
   outcome: Outcome,
-  { caller, report }: Refusing,
+  report: ReportFailure,
 ): Verdict => {
   const refusal: Refusal =
     outcome.kind === 'refused'

@@ -4,6 +4,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { SigningKey } from './token-keys.ts'
 
+const SAFE: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/** What changes nothing (RFC 9110 §9.2.1), so that a browser led to it by another page does no harm. */
+export const isSafeMethod = (method: string | undefined): boolean => SAFE.has(method)
+
 /**
  * An HMAC in the shape of a UUID (RFC 9562 §5.8, 122 bits of it).
  * @param key the one that signed the ticket

@@ -2,7 +2,7 @@
 // every use of a ticket or token, and never waits.
 
 import type { SharedState } from '../shared/shared-state.ts'
-import type { Verified } from './token-cache.ts'
+import type { Grounds } from './attempt.ts'
 
 /** What to do with what may have been revoked while the shared state is away (`--redis-away`). */
 export type RedisAway = 'refuse' | 'accept'
@@ -10,7 +10,7 @@ export type RedisAway = 'refuse' | 'accept'
 /** `unknown`: revocations may have been missed. */
 export type Standing = 'good' | 'revoked' | 'unknown'
 
-export type RevocationGate = (verified: Pick<Verified<unknown>, 'revocationKeys'>) => Standing
+export type RevocationGate = (verified: Pick<Grounds, 'revocationKeys'>) => Standing
 
 /** What nobody can revoke, the token of another issuer, is always good. */
 export const createRevocationGate =

@@ -114,6 +114,7 @@ const admit = (record: RealmRecord, found: Found, gate: RevocationGate): Outcome
     standingRefusal('oidc', record.uri, gate(found), identity.authid) ?? {
       kind: 'identity',
       identity,
+      grounds: found,
     }
   )
 }
@@ -141,7 +142,7 @@ const decideAmong = (
   const meant = standing.find(({ value }) => isCsrfRight(csrf, value.csrf))
   return meant === undefined
     ? csrfRefusal(first.value.identity.authid)
-    : { kind: 'identity', identity: meant.value.identity }
+    : { kind: 'identity', identity: meant.value.identity, grounds: meant }
 }
 
 /** Two providers may call two people by one name. */

@@ -3,14 +3,11 @@
 
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { Grounds } from './attempt.ts'
 import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
 
-export interface Verified<T> {
+export interface Verified<T> extends Grounds {
   readonly value: T
-  /** Unix time in milliseconds: it counts before, not at it. */
-  readonly until: number
-  /** Names in the shared deny-list; asked at every use. */
-  readonly revocationKeys: readonly string[]
 }
 
 export interface TokenCache<T> {

@@ -68,7 +68,10 @@ describe('check', () => {
   })
 
   it('gives the user', async () => {
-    expect(await asking(setUp().passwords)()).toEqual({ kind: 'right', user: RECORD.users?.[0] })
+    expect(await asking(setUp().passwords)()).toMatchObject({
+      kind: 'right',
+      user: RECORD.users?.[0],
+    })
   })
 
   it('a realm without users has none', async () => {

@@ -29,7 +29,13 @@ export interface SecurityHome extends Security {
   call(
     security: Parameters<Authenticate>[0],
     headers: readonly (readonly [string, string])[],
-    more?: { readonly method?: string; readonly realm?: string; readonly address?: string },
+    more?: {
+      readonly method?: string
+      readonly realm?: string
+      readonly address?: string
+      /** All calls of a home come over one connection unless told otherwise. */
+      readonly socket?: object
+    },
   ): Promise<Verdict>
 }
 
@@ -54,6 +60,7 @@ export const securityHome = ({
   const audited: AuditEvent[] = []
   const shared = wrap(createMemoryState({ now }))
   const home = { health: 'ok' as SharedHealth }
+  const connection = {}
   const watched: SharedState = {
     takeOnce: (...given) => shared.takeOnce(...given),
     read: (...given) => shared.read(...given),
@@ -93,17 +100,16 @@ export const securityHome = ({
     call: async (
       demand: Parameters<Authenticate>[0],
       headers: readonly (readonly [string, string])[],
-      { method = 'GET', realm = REALM, address = '192.0.2.1' } = {},
-    ) => security.authenticate(demand, realm, callerOf(headers, method, address)),
+      { method = 'GET', realm = REALM, address = '192.0.2.1', socket = connection } = {},
+    ) => security.authenticate(demand, realm, callerOf(headers, { method, address, socket })),
   })
 }
 
 export const callerOf = (
   headers: readonly (readonly [string, string])[],
-  method = 'GET',
-  address = '192.0.2.1',
+  { method = 'GET', address = '192.0.2.1', socket = {} } = {},
 ): Caller => ({
-  request: { method, rawHeaders: headers.flat() } as unknown as IncomingMessage,
+  request: { method, rawHeaders: headers.flat(), socket } as unknown as IncomingMessage,
   address,
   requestId: 'request-1',
 })

@@ -204,7 +204,7 @@ describe('a ticket', () => {
       },
     }
     for (const headers of [cookies(alice.jwt), bearer(alice.jwt), cookies(alice.jwt)])
-      expect(await home.call(OIDC, headers)).toEqual(expected)
+      expect(await home.call(OIDC, headers)).toMatchObject(expected)
   })
 
   it('is not the user of the realm that has the same name', async () => {
