@@ -1,32 +1,20 @@
 // Options come in; etcd, an API server and controllers go out, real ones on loopback, with everything they write in
 // a directory of their own, and with the faults that a client must outlive. They end with whoever started them.
 
-import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { eventually } from '../eventually.ts'
 import { makeTempDir } from '../temp-dir.ts'
-import {
-  type ApiClient,
-  type ApiRequest,
-  type ApiResponse,
-  createApiClient,
-  demand,
-} from './api-client.ts'
+import { type ApiRequest, type ApiResponse, createApiClient } from './api-client.ts'
+import { applyObjects } from './apply-objects.ts'
 import { buildKube } from './build-kube.ts'
 import { writeCredentials, writeKubeconfig } from './credentials.ts'
+import { forgetHistory, replaceData, copyData } from './etcd-data.ts'
 import { createFakePod, type FakePod, type FakePodOptions } from './fake-pod.ts'
 import { type KubectlOptions, type KubectlResult, runKubectl } from './kubectl.ts'
 import { removeWhenLeft } from './left-directory.ts'
-import {
-  apiServerFlags,
-  controllerFlags,
-  etcdDataDirectory,
-  etcdFlags,
-  etcdUrl,
-  type ServerSettings,
-} from './server-commands.ts'
+import { createAccountToken } from './account-token.ts'
+import { etcdUrl, type ServerSettings } from './server-commands.ts'
 import { quietPorts } from './server-ports.ts'
-import { createServerProcess, type ServerProcess } from './server-process.ts'
+import { createServers } from './servers.ts'
 
 export interface ControlPlaneOptions {
   /** `false`: no garbage collection, no ServiceAccount `default`, no end of namespaces; a little faster. */
@@ -72,9 +60,6 @@ export interface ControlPlane extends AsyncDisposable {
   /** Forgets history and restarts the API server: 410 for watches, pages and exact lists from before. */
   compact(): Promise<void>
 }
-
-/** A machine under load needs it; it is ready after 3 s. */
-const START_MS = 120_000
 
 /**
  * Builds the programs when nobody has yet. Throws with the end of the logs unless it is ready in time.
@@ -132,9 +117,9 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
     },
     kubectl,
     request: send,
-    apply: (objects) => applyAll(kubectl, objects),
+    apply: (objects) => applyObjects(kubectl, objects),
     serviceAccount: async (namespace, name) => {
-      const token = await accountToken(send, namespace, name)
+      const token = await createAccountToken(send, namespace, name)
       const path = join(directory, `${namespace}-${name}.kubeconfig`)
       return writeKubeconfig(path, { server, ca: credentials.ca, token, namespace })
     },
@@ -156,8 +141,7 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
     },
     restore: async (snapshot) => {
       await servers.stop()
-      await rm(etcdDataDirectory(directory), { recursive: true, force: true })
-      await cp(snapshot, etcdDataDirectory(directory), { recursive: true })
+      await replaceData(directory, snapshot)
       await servers.start()
     },
     compact: async () => {
@@ -188,137 +172,3 @@ const prepare = async (
 }
 
 const serverUrl = ({ ports }: ServerSettings): string => `https://127.0.0.1:${ports.apiServer}`
-
-interface Servers {
-  readonly etcd: ServerProcess
-  readonly apiServer: ServerProcess
-  /** In the order in which they start. */
-  readonly all: readonly ServerProcess[]
-  /** Those that do not run; resolves when all are ready. */
-  start(): Promise<void>
-  stop(): Promise<void>
-  kill(): Promise<void>
-}
-
-const createServers = (programs: string, settings: ServerSettings, api: ApiClient): Servers => {
-  const { directory, hasControllers } = settings
-  const server = (program: string, args: readonly string[]): ServerProcess =>
-    createServerProcess({
-      command: join(programs, program),
-      args,
-      cwd: directory,
-      logPath: join(directory, `${program}.log`),
-    })
-  const etcd = server('etcd', etcdFlags(settings))
-  const apiServer = server('kube-apiserver', apiServerFlags(settings))
-  const controllers = server('kube-controller-manager', controllerFlags(settings))
-  const all = hasControllers ? [etcd, apiServer, controllers] : [etcd, apiServer]
-  const kill = async (): Promise<void> => {
-    await Promise.all(all.map((each) => each.kill()))
-  }
-  const ready = async (path: string, needed: readonly ServerProcess[]): Promise<void> => {
-    const hasEnded = await eventually(
-      async () => {
-        if (needed.some(({ isRunning }) => !isRunning)) return true
-        demand(await api.send({ path }))
-        return false
-      },
-      { withinMs: START_MS, everyMs: 50 },
-    )
-    if (hasEnded) throw new Error('a server ended')
-  }
-  return {
-    etcd,
-    apiServer,
-    all,
-    kill,
-    start: async () => {
-      try {
-        for (const each of [etcd, apiServer]) if (!each.isRunning) each.start()
-        await ready('/readyz', [etcd, apiServer])
-        if (!hasControllers) return
-        if (!controllers.isRunning) controllers.start()
-        await ready('/api/v1/namespaces/default/serviceaccounts/default', all)
-      } catch (cause) {
-        await kill()
-        throw new Error(`no control plane:\n${await endOfLogs(directory)}`, { cause })
-      }
-    },
-    stop: async () => {
-      for (const each of all.toReversed()) await each.stop()
-    },
-  }
-}
-
-const endOfLogs = async (directory: string): Promise<string> => {
-  const ends: string[] = []
-  for (const program of ['etcd', 'kube-apiserver', 'kube-controller-manager']) {
-    const log = await readFile(join(directory, `${program}.log`), 'utf8').catch(() => '')
-    ends.push(`${program}: ${log.slice(-1500).trim()}`)
-  }
-  return ends.join('\n')
-}
-
-const applyAll = async (
-  kubectl: (args: readonly string[], options?: KubectlOptions) => Promise<KubectlResult>,
-  objects: string | readonly object[],
-): Promise<void> => {
-  const input =
-    typeof objects === 'string'
-      ? objects
-      : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
-  const run = async (args: readonly string[]): Promise<void> => {
-    const { code, stderr } = await kubectl(args, { input })
-    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
-  }
-  await run(['apply', '--server-side', '--force-conflicts', '-f', '-'])
-  if (!input.includes('CustomResourceDefinition')) return
-  await run(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all'])
-}
-
-const TOKEN_S = 86_400
-
-const accountToken = async (
-  send: (request: ApiRequest) => Promise<ApiResponse>,
-  namespace: string,
-  name: string,
-): Promise<string> => {
-  const create = async (path: string, created: string): Promise<void> => {
-    const body = { metadata: { name: created } }
-    demand(await send({ method: 'POST', path, body }), 409)
-  }
-  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
-  await create('/api/v1/namespaces', namespace)
-  await create(accounts, name)
-  const body = { spec: { expirationSeconds: TOKEN_S } }
-  const answer = demand(await send({ method: 'POST', path: `${accounts}/${name}/token`, body }))
-  return (answer.json() as { readonly status: { readonly token: string } }).status.token
-}
-
-/** What the kernel has at this moment is what etcd would find after a crash, from which it recovers. */
-const copyData = async (etcd: ServerProcess, directory: string, copy: string): Promise<void> => {
-  await etcd.freeze()
-  try {
-    const filter = (path: string): boolean => !path.endsWith('.tmp')
-    await cp(etcdDataDirectory(directory), copy, { recursive: true, filter })
-  } finally {
-    etcd.thaw()
-  }
-}
-
-/** One write of our own first, so that the newest resource version that anyone has seen is old, too. */
-const forgetHistory = async (url: string): Promise<void> => {
-  const ask = async (method: string, body: unknown): Promise<unknown> => {
-    const answer = await fetch(`${url}/v3/kv/${method}`, {
-      method: 'POST',
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`etcd answered ${answer.status}: ${await answer.text()}`)
-    return answer.json()
-  }
-  const key = Buffer.from('compacted').toString('base64')
-  const { header } = (await ask('put', { key })) as {
-    readonly header: { readonly revision: string }
-  }
-  await ask('compaction', { revision: header.revision, physical: true })
-}

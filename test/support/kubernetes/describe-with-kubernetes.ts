@@ -7,7 +7,8 @@ import { buildKube } from './build-kube.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts'
 import { kubeAvailability } from './kube-recipe.ts'
 
-const START_MS = 180_000
+/** For a test that restarts a control plane: it takes seconds, on a busy machine more. */
+export const RESTART_MS = 180_000
 
 /**
  * One control plane for all tests of the body: up in `beforeAll`, gone in `afterAll`. It is built here, before any
@@ -37,10 +38,10 @@ const withControlPlane = (
   let plane: ControlPlane | undefined
   jest.beforeAll(async () => {
     plane = await startControlPlane(options)
-  }, START_MS)
+  }, RESTART_MS)
   jest.afterAll(async () => {
     await plane?.[Symbol.asyncDispose]()
-  }, START_MS)
+  }, RESTART_MS)
   body(() => {
     if (plane === undefined) throw new Error('the control plane is up in tests and hooks only')
     return plane

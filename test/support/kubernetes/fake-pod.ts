@@ -96,11 +96,16 @@ const create = async (send: Send, options: FakePodOptions, namespace: string): P
   const namespaceBody = { metadata: { name: namespace } }
   demand(await send({ method: 'POST', path: '/api/v1/namespaces', body: namespaceBody }), 409)
   const path = `/api/v1/namespaces/${namespace}/pods`
-  // In a new namespace the controllers have yet to make the account `default`.
+  // In a new namespace the controllers have yet to make the account `default`: 403 until then.
   const answer = await eventually(
-    async () => demand(await send({ method: 'POST', path, body: podOf(options) })),
+    async () => {
+      const response = await send({ method: 'POST', path, body: podOf(options) })
+      if (response.status === 403) throw new Error(response.text)
+      return response
+    },
     { withinMs: 20_000 },
   )
+  demand(answer)
   return (answer.json() as { readonly metadata: { readonly uid: string } }).metadata.uid
 }
 

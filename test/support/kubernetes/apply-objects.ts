@@ -1,0 +1,21 @@
+// Objects come in, as text or as data; the API server has them afterwards.
+
+import type { KubectlOptions, KubectlResult } from './kubectl.ts'
+
+/** @throws with kubectl's words */
+export const applyObjects = async (
+  kubectl: (args: readonly string[], options?: KubectlOptions) => Promise<KubectlResult>,
+  objects: string | readonly object[],
+): Promise<void> => {
+  const input =
+    typeof objects === 'string'
+      ? objects
+      : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects })
+  const run = async (args: readonly string[]): Promise<void> => {
+    const { code, stderr } = await kubectl(args, { input })
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr}`)
+  }
+  await run(['apply', '--server-side', '--force-conflicts', '-f', '-'])
+  if (!input.includes('CustomResourceDefinition')) return
+  await run(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all'])
+}
