@@ -1,0 +1,97 @@
+// An object as the API server has it in; the resource that the operator keeps of it out. What nobody reads
+// (managed fields, last-applied, keys of Secrets that nothing refers to) does not come along.
+
+import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
+import type { ConfigMapResource, Resource, SecretResource } from '../resource/resource.ts'
+import { ownMember } from '../resource/shape.ts'
+import type { WantedKeys } from './referenced-objects.ts'
+
+/** Of ApiSpecifications that name no class. */
+const DEFAULT_CLASS = 'svc'
+/** Repeats the whole object, for a Secret its values too. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/**
+ * Undefined: of another class. Where the class can't be told it may be ours.
+ * @throws Error where this is no object of the API
+ */
+export const readSpecification =
+  (className: string) =>
+  (object: ValueMap): Resource | undefined => {
+    const spec = mapMember(object, 'spec')
+    const named = ownMember(spec, 'gatewayClassName') ?? DEFAULT_CLASS
+    return typeof named === 'string' && named !== className ? undefined : readRealm(object)
+  }
+
+/** @throws Error where this is no object of the API */
+export const readRealm = (object: ValueMap): Resource =>
+  read(object, pick(object, ['apiVersion', 'kind', 'spec', 'status']), ['labels', 'annotations'])
+
+/** Labels and annotations only. */
+export const readNamespace = (object: ValueMap): Resource =>
+  read(object, pick(object, ['apiVersion', 'kind']), ['labels', 'annotations'])
+
+/** A Secret or ConfigMap with the keys that are wanted; of the others not even the length is kept. */
+export const readKeyed =
+  (keys: WantedKeys) =>
+  (object: ValueMap): SecretResource | ConfigMapResource => {
+    const data = pick(object, ['data', 'binaryData'])
+    for (const [name, member] of Object.entries(data)) {
+      if (isMap(member) && keys !== 'all') setOwn(data, name, pick(member, keys))
+    }
+    const resource = read(object, { ...pick(object, ['apiVersion', 'kind']), ...data }, [])
+    if (resource.kind === 'Secret' || resource.kind === 'ConfigMap') return resource
+    throw new Error(`a ${resource.kind} where a Secret or ConfigMap was asked for`)
+  }
+
+const read = (
+  object: ValueMap,
+  kept: ValueMap,
+  keptMetadata: readonly ('labels' | 'annotations')[],
+): Resource => {
+  const metadata = mapMember(object, 'metadata')
+  const own = pick(metadata, ['name', 'namespace', 'creationTimestamp', ...keptMetadata])
+  const annotations = ownMember(own, 'annotations')
+  if (isMap(annotations)) setOwn(own, 'annotations', withoutLastApplied(annotations))
+  const result = readResource({ ...kept, metadata: own }, knownOf(metadata))
+  if (result.result === 'resource') return result.resource
+  const why = result.result === 'fault' ? result.problems.map(({ message }) => message) : []
+  throw new Error(`the API server gave an object that can't be read: ${why.join('; ')}`)
+}
+
+const knownOf = (metadata: ValueMap): KnownMetadata => {
+  const generation = ownMember(metadata, 'generation')
+  return {
+    uid: textMember(metadata, 'uid'),
+    resourceVersion: textMember(metadata, 'resourceVersion'),
+    // Secrets, ConfigMaps and Namespaces have none.
+    generation: typeof generation === 'number' ? generation : 1,
+    createdAt: 0,
+  }
+}
+
+const withoutLastApplied = (annotations: ValueMap): ValueMap =>
+  pick(
+    annotations,
+    Object.keys(annotations).filter((name) => name !== LAST_APPLIED),
+  )
+
+const pick = (map: ValueMap, names: Iterable<string>): Record<string, Value> => {
+  const picked: Record<string, Value> = {}
+  for (const name of names) {
+    const member = ownMember(map, name)
+    if (member !== undefined) setOwn(picked, name, member)
+  }
+  return picked
+}
+
+const mapMember = (map: ValueMap, name: string): ValueMap => {
+  const member = ownMember(map, name)
+  return isMap(member) ? member : {}
+}
+
+const textMember = (map: ValueMap, name: string): string => {
+  const member = ownMember(map, name)
+  return typeof member === 'string' ? member : ''
+}

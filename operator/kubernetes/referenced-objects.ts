@@ -1,0 +1,89 @@
+// A resource in; the Secrets and ConfigMaps of its own namespace that it names, and which of their keys, out.
+// Pure: the one place that walks a checked spec for references.
+
+import { secretReferences } from '../resource/realm-record.ts'
+import {
+  type ApiSpecificationSpec,
+  type RealmSpec,
+  type Resource,
+  resourceKey,
+} from '../resource/resource.ts'
+
+export interface ObjectReference {
+  readonly kind: 'Secret' | 'ConfigMap'
+  readonly namespace: string
+  readonly name: string
+  /** Absent: every key. */
+  readonly key?: string
+}
+
+/** An object as all who refer to it together want it. */
+export interface WantedObject {
+  readonly kind: 'Secret' | 'ConfigMap'
+  readonly namespace: string
+  readonly name: string
+  readonly keys: WantedKeys
+}
+
+export type WantedKeys = ReadonlySet<string> | 'all'
+
+/** What is not readable refers to nothing. */
+export const referencesOf = (resource: Resource): readonly ObjectReference[] => {
+  const { namespace } = resource.metadata
+  if (resource.kind === 'Realm' && 'spec' in resource.checked) {
+    return realmReferences(resource.checked.spec, namespace)
+  }
+  if (resource.kind === 'ApiSpecification' && 'spec' in resource.checked) {
+    return documentReferences(resource.checked.spec, namespace)
+  }
+  return []
+}
+
+/** By `Kind/namespace/name`. */
+export const wantedObjects = (
+  references: Iterable<ObjectReference>,
+): ReadonlyMap<string, WantedObject> => {
+  const wanted = new Map<string, WantedObject>()
+  for (const reference of references) {
+    const id = objectKey(reference)
+    const { kind, namespace, name, key } = reference
+    wanted.set(id, { kind, namespace, name, keys: withKey(wanted.get(id)?.keys, key) })
+  }
+  return wanted
+}
+
+export const objectKey = ({ kind, namespace, name }: ObjectReference | WantedObject): string =>
+  resourceKey(kind, namespace, name)
+
+/** @example coversKey(new Set(['a']), undefined) // false: every key is more than one */
+export const coversKey = (keys: WantedKeys, key: string | undefined): boolean =>
+  keys === 'all' || (key !== undefined && keys.has(key))
+
+export const sameKeys = (left: WantedKeys, right: WantedKeys): boolean => {
+  if (left === 'all' || right === 'all') return left === right
+  return left.size === right.size && [...left].every((key) => right.has(key))
+}
+
+const realmReferences = (spec: RealmSpec, namespace: string): readonly ObjectReference[] =>
+  secretReferences(spec).map(({ name, key }) => ({ kind: 'Secret', namespace, name, key }))
+
+const documentReferences = (
+  { documentFrom, variablesFrom = [] }: ApiSpecificationSpec,
+  namespace: string,
+): readonly ObjectReference[] => {
+  const references: ObjectReference[] = variablesFrom.map(({ secretRef: { name, key } }) => ({
+    kind: 'Secret',
+    namespace,
+    name,
+    ...(key !== undefined && { key }),
+  }))
+  if (documentFrom !== undefined) {
+    references.push({ kind: 'ConfigMap', namespace, ...documentFrom.configMap })
+  }
+  return references
+}
+
+const withKey = (keys: WantedKeys | undefined, key: string | undefined): WantedKeys => {
+  if (keys === 'all' || key === undefined) return 'all'
+  return new Set(keys).add(key)
+}

@@ -1,0 +1,114 @@
+// What all resources together refer to in; a watch for each such Secret and ConfigMap, begun with the first
+// who refers to it and ended with the last, and all their answers, out.
+
+import { resourceKey } from '../resource/resource.ts'
+import {
+  type KeyedResource,
+  type ObjectAnswer,
+  ReferencedObject,
+  type ReferencedObjectOptions,
+} from './referenced-object.ts'
+import { objectKey, type ObjectReference, type WantedObject } from './referenced-objects.ts'
+import type { WatchTrouble } from './watched.ts'
+
+export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
+  /** The command with which the owner of a namespace lets the operator read its Secrets. */
+  readonly grantCommand: (namespace: string) => string
+}
+
+export interface ReferencedTrouble {
+  readonly kind: 'Secret' | 'ConfigMap'
+  readonly namespace: string
+  readonly name: string
+  readonly trouble: WatchTrouble
+}
+
+/** As names of objects are; anything else would be more than a name in a field selector. */
+const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
+
+export class ReferencedWatches {
+  readonly #options: ReferencedWatchesOptions
+  readonly #objects = new Map<
+    string,
+    { readonly of: WantedObject; readonly object: ReferencedObject }
+  >()
+  readonly #stopping = new Set<Promise<void>>()
+
+  constructor(options: ReferencedWatchesOptions) {
+    this.#options = options
+  }
+
+  /** All that is referred to, by `Kind/namespace/name`. */
+  want(wanted: ReadonlyMap<string, WantedObject>): void {
+    for (const [key, { object }] of this.#objects) {
+      if (wanted.has(key)) continue
+      this.#objects.delete(key)
+      this.#end(object)
+    }
+    for (const [key, of] of wanted) {
+      const known = this.#objects.get(key)
+      if (known !== undefined) known.object.want(of.keys)
+      else if (NAME.test(of.name)) {
+        this.#objects.set(key, { of, object: new ReferencedObject(of, this.#options) })
+      }
+    }
+  }
+
+  /** What there is to say of the reference is known. */
+  covers(reference: ObjectReference): boolean {
+    const known = this.#objects.get(objectKey(reference))
+    return known === undefined ? !NAME.test(reference.name) : known.object.covers(reference.key)
+  }
+
+  get hasAnswers(): boolean {
+    return this.#answers().every(([, { answer }]) => answer !== 'waiting')
+  }
+
+  found(): readonly KeyedResource[] {
+    return this.#answers().flatMap(([, answer]) =>
+      answer.answer === 'found' ? [answer.resource] : [],
+    )
+  }
+
+  /** `Secret/namespace/name` → the command that grants it. */
+  forbidden(): ReadonlyMap<string, string> {
+    const forbidden = new Map<string, string>()
+    for (const [{ kind, namespace, name }, { answer }] of this.#answers()) {
+      if (answer !== 'forbidden' || kind !== 'Secret') continue
+      forbidden.set(resourceKey(kind, namespace, name), this.#options.grantCommand(namespace))
+    }
+    return forbidden
+  }
+
+  /** Of what can't be read, and not for want of a grant that the forbidden Secrets tell of. */
+  troubles(): readonly ReferencedTrouble[] {
+    return [...this.#objects.values()].flatMap(({ of: { kind, namespace, name }, object }) => {
+      const { trouble } = object
+      const isTold = kind === 'Secret' && object.answer.answer === 'forbidden'
+      return trouble === undefined || isTold ? [] : [{ kind, namespace, name, trouble }]
+    })
+  }
+
+  /** Who refers to it has changed: perhaps what it needs has been granted. */
+  tryAgain(references: readonly ObjectReference[]): void {
+    for (const reference of references) {
+      this.#objects.get(objectKey(reference))?.object.tryAgain()
+    }
+  }
+
+  async stop(): Promise<void> {
+    for (const { object } of this.#objects.values()) this.#end(object)
+    this.#objects.clear()
+    await Promise.all(this.#stopping)
+  }
+
+  #answers(): readonly (readonly [of: WantedObject, answer: ObjectAnswer])[] {
+    return [...this.#objects.values()].map(({ of, object }) => [of, object.answer])
+  }
+
+  #end(object: ReferencedObject): void {
+    const stopping = object.stop()
+    this.#stopping.add(stopping)
+    void stopping.finally(() => this.#stopping.delete(stopping))
+  }
+}

@@ -1,0 +1,63 @@
+// A kind and some namespaces in; one watch over all of them, or one for each, as one thing out.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ResourceType, Scope } from './api.ts'
+import type { CreateReflector } from './referenced-object.ts'
+import type { WatchFacts } from './source-notes.ts'
+import type { Watched, WatchedOptions } from './watched.ts'
+
+export interface WatchesOptions<T>
+  extends
+    Omit<WatchedOptions<T>, 'namespace' | 'type' | 'read' | keyof Scope>,
+    Omit<Scope, 'namespace'> {
+  readonly type: ResourceType
+  readonly namespaces: readonly string[] | 'all'
+  readonly read: (object: ValueMap) => T | undefined
+  readonly createReflector: CreateReflector
+}
+
+export class Watches<T> {
+  readonly #kind: string
+  readonly #watches: readonly { readonly namespace?: string; readonly watched: Watched<T> }[]
+
+  constructor({ namespaces, createReflector, ...options }: WatchesOptions<T>) {
+    this.#kind = options.type.kind
+    const scopes: readonly Scope[] =
+      namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
+    this.#watches = scopes.map((scope) => ({
+      ...scope,
+      watched: createReflector<T>({ ...options, ...scope }),
+    }))
+  }
+
+  start(): void {
+    for (const { watched } of this.#watches) watched.start()
+  }
+
+  get hasSynced(): boolean {
+    return this.#watches.every(({ watched }) => watched.hasSynced)
+  }
+
+  *items(): Iterable<T> {
+    for (const { watched } of this.#watches) yield* watched.items.values()
+  }
+
+  facts(): readonly WatchFacts[] {
+    return this.#watches.map(({ namespace, watched: { hasSynced, trouble } }) => ({
+      kind: this.#kind,
+      hasSynced,
+      trouble,
+      ...(namespace !== undefined && { namespace }),
+    }))
+  }
+
+  /** All of them live, or none can be told. */
+  async relist(): Promise<boolean> {
+    const results = await Promise.all(this.#watches.map(({ watched }) => watched.relist()))
+    return results.every(Boolean)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#watches.map(({ watched }) => watched.stop()))
+  }
+}

@@ -1,0 +1,250 @@
+// ApiSpecifications and Realms of a Kubernetes API server, and what they refer to, watched: the resources as the
+// operator reads them. Never writes, never reads a Secret that no resource of its namespace names.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
+import { keyOf, type Resource } from '../resource/resource.ts'
+import { type KubernetesApi, TYPES } from './api.ts'
+import { readNamespace, readRealm, readSpecification } from './read-object.ts'
+import { wantedObjects } from './referenced-objects.ts'
+import { createReflector as realReflector } from './reflector.ts'
+import type { CreateReflector } from './referenced-object.ts'
+import { ReferencedWatches } from './referenced-watches.ts'
+import { Departures } from './source-departures.ts'
+import { holdReason, namespacesNote, referencedNotes, troubleNote } from './source-notes.ts'
+import { SourceTable } from './source-table.ts'
+import { Watches } from './source-watches.ts'
+
+export interface KubernetesSourceOptions {
+  readonly api: KubernetesApi
+  readonly namespaces: readonly string[] | 'all'
+  readonly className: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly createReflector?: CreateReflector
+  /** What the owner of a namespace binds together so that its Secrets may be read. */
+  readonly secretReader: SecretReader
+  readonly timing?: Partial<SourceTiming>
+}
+
+export interface SecretReader {
+  readonly clusterRole: string
+  readonly serviceAccount: { readonly namespace: string; readonly name: string }
+}
+
+export interface SourceTiming {
+  /** Changes within it make one cache. */
+  readonly publishMs: number
+  /** The longest that the first answer about a Secret or ConfigMap is waited for once there is trouble. */
+  readonly referenceWaitMs: number
+  /** Between two looks at a CRD that is away. */
+  readonly definitionRetryMs: number
+  /** What went with a CRD has this long to be applied again once the CRD is back. */
+  readonly definitionReturnMs: number
+}
+
+const TIMING: SourceTiming = {
+  publishMs: 10,
+  referenceWaitMs: 10_000,
+  definitionRetryMs: 2_000,
+  definitionReturnMs: 60_000,
+}
+
+/**
+ * @example createKubernetesSource({ api, namespaces: 'all', className: 'svc', secretReader, clock, log })
+ */
+export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
+  new KubernetesSource(options)
+
+/** @example grantCommand('shop', reader) // 'kubectl create rolebinding … --namespace=shop …' */
+export const grantCommand = (
+  namespace: string,
+  { clusterRole, serviceAccount }: SecretReader,
+): string =>
+  `kubectl create rolebinding ${clusterRole} --namespace=${namespace} ` +
+  `--clusterrole=${clusterRole} --serviceaccount=${serviceAccount.namespace}:${serviceAccount.name}`
+
+/** A document may have 4 MiB. */
+const DOCUMENT_PAGE = 50
+const PAGE = 500
+
+class KubernetesSource implements ResourceSource {
+  readonly #options: KubernetesSourceOptions
+  readonly #timing: SourceTiming
+  readonly #table = new SourceTable()
+  readonly #specifications: Watches<Resource>
+  readonly #realms: Watches<Resource>
+  readonly #namespaces: Watches<Resource>
+  readonly #referenced: ReferencedWatches
+  readonly #departures: Departures
+  #onChange: () => void = () => undefined
+  #waiting: readonly string[] = []
+  #isSynced = false
+  #isStopped = false
+  #cancelUpdate: (() => void) | undefined
+  #confirming: Promise<boolean> | undefined
+  #confirmingNext: Promise<boolean> | undefined
+
+  constructor(options: KubernetesSourceOptions) {
+    this.#options = options
+    this.#timing = { ...TIMING, ...options.timing }
+    const { api, clock, log, namespaces, className, secretReader } = options
+    const { createReflector = realReflector } = options
+    const onChange = (): void => {
+      this.#schedule()
+    }
+    const shared = { api, clock, log, createReflector, onChange }
+    const documents = { ...shared, namespaces, pageSize: DOCUMENT_PAGE }
+    this.#specifications = new Watches({
+      ...documents,
+      type: TYPES.apiSpecifications,
+      read: readSpecification(className),
+    })
+    this.#realms = new Watches({ ...documents, type: TYPES.realms, read: readRealm })
+    this.#namespaces = new Watches({
+      ...shared,
+      namespaces: 'all',
+      pageSize: PAGE,
+      type: TYPES.namespaces,
+      read: readNamespace,
+    })
+    this.#referenced = new ReferencedWatches({
+      ...shared,
+      waitMs: this.#timing.referenceWaitMs,
+      grantCommand: (namespace) => grantCommand(namespace, secretReader),
+    })
+    this.#departures = new Departures({
+      ...shared,
+      retryMs: this.#timing.definitionRetryMs,
+      returnMs: this.#timing.definitionReturnMs,
+    })
+  }
+
+  start(onChange: () => void): Promise<void> {
+    this.#onChange = onChange
+    this.#departures.start()
+    for (const watches of this.#watches()) watches.start()
+    return Promise.resolve()
+  }
+
+  synced(): boolean {
+    return this.#isSynced
+  }
+
+  current(): ResourceCache {
+    return this.#table.cache
+  }
+
+  /** Who asks while one is under way gets the next one: the one may have listed before what they know of. */
+  confirm(): Promise<boolean> {
+    if (this.#confirming === undefined) {
+      this.#confirming = this.#confirmNow().finally(() => {
+        this.#confirming = undefined
+      })
+      return this.#confirming
+    }
+    this.#confirmingNext ??= this.#confirming.then(() => {
+      this.#confirmingNext = undefined
+      return this.confirm()
+    })
+    return this.#confirmingNext
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelUpdate?.()
+    this.#departures.stop()
+    await Promise.all([...this.#watches(), this.#referenced].map((each) => each.stop()))
+  }
+
+  async #confirmNow(): Promise<boolean> {
+    const before = await this.#departures.definitions()
+    if (before === undefined) return false
+    const listed = await Promise.all([this.#specifications.relist(), this.#realms.relist()])
+    const after = await this.#departures.definitions()
+    if (after === undefined || !listed.every(Boolean) || this.#isStopped) return false
+    const isSame = this.#departures.confirm(this.#table.missing(this.#listed()), before, after)
+    this.#update()
+    return isSame && this.#table.cache.holdDeletes === undefined
+  }
+
+  /** Many events make one cache. */
+  #schedule(): void {
+    if (this.#isStopped || this.#cancelUpdate !== undefined) return
+    this.#cancelUpdate = this.#options.clock.after(this.#timing.publishMs, () => {
+      this.#update()
+    })
+  }
+
+  #update(): void {
+    this.#cancelUpdate?.()
+    this.#cancelUpdate = undefined
+    const before = this.#table.cache
+    const listed = this.#listed()
+    const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
+    const isUnknown = facts.some(({ trouble }) => trouble?.status === NOT_FOUND)
+    const believed = this.#departures.judge(this.#table.missing(listed), isUnknown)
+    this.#retryGrants(listed, before)
+    this.#waiting = this.#table.update({
+      listed,
+      believed,
+      others: [...this.#namespaces.items(), ...this.#referenced.found()],
+      covers: (reference) => this.#referenced.covers(reference),
+      forbidden: this.#referenced.forbidden(),
+      holdDeletes: holdReason(facts) ?? this.#departures.hold,
+      notes: this.#notes(),
+    })
+    // After the table: what it keeps goes on to need what it refers to.
+    this.#referenced.want(wantedObjects(this.#table.references(listed)))
+    const wasSynced = this.#isSynced
+    this.#isSynced ||= this.#hasAll()
+    if (this.#table.cache !== before || this.#isSynced !== wasSynced) this.#onChange()
+  }
+
+  #listed(): ReadonlyMap<string, Resource> {
+    const listed = new Map<string, Resource>()
+    for (const watches of [this.#specifications, this.#realms]) {
+      for (const resource of watches.items()) listed.set(keyOf(resource), resource)
+    }
+    return listed
+  }
+
+  /** Whoever edits a resource that lacks a Secret may have granted it a moment ago. */
+  #retryGrants(listed: ReadonlyMap<string, Resource>, { resources }: ResourceCache): void {
+    if (this.#table.cache.forbidden?.size === 0) return
+    for (const [key, resource] of listed) {
+      const known = resources.get(key)
+      if (known !== undefined && known.metadata.generation !== resource.metadata.generation) {
+        this.#referenced.tryAgain(this.#table.referencesOf(resource))
+      }
+    }
+  }
+
+  #hasAll(): boolean {
+    const namespaces = this.#namespaces.facts()
+    return (
+      this.#specifications.hasSynced &&
+      this.#realms.hasSynced &&
+      namespaces.every(({ hasSynced, trouble }) => hasSynced || trouble?.status === FORBIDDEN) &&
+      this.#waiting.length === 0 &&
+      this.#referenced.hasAnswers
+    )
+  }
+
+  #notes(): readonly SourceNote[] {
+    return [
+      ...this.#specifications.facts().flatMap(troubleNote),
+      ...this.#realms.facts().flatMap(troubleNote),
+      ...this.#namespaces.facts().flatMap(namespacesNote),
+      ...referencedNotes(this.#referenced.troubles()),
+    ]
+  }
+
+  #watches(): readonly Watches<Resource>[] {
+    return [this.#specifications, this.#realms, this.#namespaces]
+  }
+}
+
+const FORBIDDEN = 403
+const NOT_FOUND = 404
