@@ -75,6 +75,8 @@ export interface WatchOptions extends Scope {
   readonly resourceVersion: string
   /** The server ends the watch after it. */
   readonly timeoutSeconds: number
+  /** The server has agreed to tell: an event may be long in coming. */
+  readonly onOpen?: () => void
 }
 
 export type WatchEvent =

@@ -1,0 +1,127 @@
+// A cluster in, its API as the operator uses it out. What HTTP needs (turns, credentials, connections, repeats) is
+// `request.ts`'s; nothing here keeps an object.
+
+import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ObjectList,
+  type ResourceType,
+  type WatchEvent,
+} from './api.ts'
+import * as calls from './client-calls.ts'
+import type { Cluster } from './kubeconfig.ts'
+import { errorFromNetwork, unreadable } from './request-error.ts'
+import { createLimiter } from './request-limiter.ts'
+import { createTransport, type Timeouts } from './request-transport.ts'
+import { createRequester, type Call, type RequestFacts, type Requester } from './request.ts'
+import { readWatchEvents } from './watch-stream.ts'
+
+export interface KubernetesApiOptions {
+  /** Of `loadCluster`. */
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly log: Log
+  /** @example svc-operator/1.2.0 */
+  readonly userAgent: string
+  /** For metrics: told of every try, also of those that are repeated. */
+  readonly onRequest?: (facts: RequestFacts) => void
+  readonly timeouts?: Partial<Timeouts>
+  /** Requests a second, and at once; 50 and 100. */
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
+}
+
+const TIMEOUTS: Timeouts = { connectMs: 5_000, answerMs: 15_000, watchSilenceMs: 90_000 }
+const RATE = { perSecond: 50, burst: 100 }
+
+/**
+ * Connects at the first call.
+ * @example
+ * const cluster = await loadCluster({ env: process.env, clock })
+ * const api = createKubernetesApi({ cluster, clock, log, userAgent: 'svc-operator/1.2.0' })
+ */
+export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesApi => {
+  const { cluster, clock, log, userAgent } = options
+  const timeouts = { ...TIMEOUTS, ...options.timeouts }
+  const transport = createTransport({ cluster, userAgent, timeouts })
+  const limiter = createLimiter({ ...(options.rate ?? RATE), clock })
+  const onRequest = guarded(options.onRequest, log)
+  const requester = createRequester({ cluster, transport, limiter, clock, onRequest })
+  const closing = new AbortController()
+  const signalOf = (signal?: AbortSignal): AbortSignal =>
+    signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
+
+  const ask = async (call: calls.ApiCall): Promise<ValueMap> => {
+    const body = await requester.json({ ...call, signal: closing.signal })
+    if (!isMap(body)) throw unreadable(call.type, 'it is no object')
+    return body
+  }
+
+  return {
+    get: async (type, name) => ask(calls.getCall(type, name)),
+    list: async (type, asked, signal) => {
+      const call = { ...calls.listCall(type, asked), signal: signalOf(signal) }
+      return readList(type, await requester.json(call))
+    },
+    watch: (type, asked, signal) => {
+      const call = { ...calls.watchCall(type, asked), signal: signalOf(signal) }
+      return watch(requester, call, asked.onOpen)
+    },
+    create: async (type, namespace, object) => ask(calls.createCall(type, namespace, object)),
+    replace: async (type, name, object) => ask(calls.replaceCall(type, name, object)),
+    apply: async (type, name, object, how) => ask(calls.applyCall(type, { ...how, name, object })),
+    patch: async (type, name, patch, how) => ask(calls.patchCall(type, { ...how, name, patch })),
+    delete: async (type, name) => {
+      await ask(calls.deleteCall(type, name))
+    },
+    close: async () => {
+      closing.abort(new ApiError('the client is closed', { status: 0, reason: 'Closed' }))
+      await transport.close()
+    },
+  }
+}
+
+const readList = (type: ResourceType, body: unknown): ObjectList => {
+  const metadata = isMap(body) ? (body['metadata'] ?? null) : null
+  // `null` is how an API server written in Go says that there are none.
+  const items = isMap(body) ? (body['items'] ?? []) : null
+  if (!isMap(metadata) || !isList(items)) throw unreadable(type, 'it is no list')
+  const { resourceVersion, continue: next } = metadata
+  if (typeof resourceVersion !== 'string') throw unreadable(type, 'the list has no resourceVersion')
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  return {
+    resourceVersion,
+    ...(typeof next === 'string' && next !== '' && { continue: next }),
+    items: items.filter(isMap).map((item) => ({ apiVersion, kind: type.kind, ...item })),
+  }
+}
+
+async function* watch(
+  requester: Requester,
+  call: Call,
+  onOpen: (() => void) | undefined,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const { body } = await requester.open(call)
+  try {
+    onOpen?.()
+    yield* readWatchEvents(call.type, body)
+  } catch (error) {
+    call.signal.throwIfAborted()
+    throw errorFromNetwork(call.type, error)
+  } finally {
+    // Whoever stops reading leaves the connection in the midst of an answer.
+    body.on('error', () => undefined).destroy()
+  }
+}
+
+const guarded =
+  (onRequest: KubernetesApiOptions['onRequest'], log: Log) =>
+  (facts: RequestFacts): void => {
+    try {
+      onRequest?.(facts)
+    } catch (error) {
+      log.error('a metrics hook failed', { error })
+    }
+  }

@@ -1,0 +1,82 @@
+// Where the API server is and how to show it who we are: a kubeconfig, or the files of a pod in, a cluster out.
+// It reads files and runs the programs that a kubeconfig names; it never logs what they say.
+
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Clock } from '../clock.ts'
+import { loadKubeconfigFile } from './kubeconfig-file.ts'
+import { loadPodCluster } from './kubeconfig-pod.ts'
+
+/** An API server and our way to it. */
+export interface Cluster {
+  /** @example https://10.96.0.1:443 */
+  readonly server: string
+  /** Of the pod or of the kubeconfig's context; `default` where neither says one. */
+  readonly namespace: string
+  /** An HTTP or SOCKS5 proxy between us and the API server. */
+  readonly proxyUrl?: string
+  /**
+   * As they are now: files and programs are asked again once a minute, or at once where `isRefused` says that the
+   * API server refused what stood there.
+   * @throws Error in plain words; never with a secret in it
+   */
+  credentials(isRefused: boolean): Promise<ClusterCredentials>
+}
+
+export interface ClusterCredentials {
+  /** Request headers, `authorization` among them. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: ClusterTls
+}
+
+export interface ClusterTls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly servername?: string
+  readonly rejectUnauthorized?: false
+}
+
+export interface ClusterOptions {
+  /** A kubeconfig; its current context is taken. */
+  readonly kubeconfig?: string
+  /** `KUBECONFIG`, `HOME`, `KUBERNETES_SERVICE_HOST` and `_PORT` are read of it. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Of a pod's service account; a test brings its own. */
+  readonly accountDirectory?: string
+}
+
+const ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/**
+ * In this order: `kubeconfig`, `$KUBECONFIG`, the service account of the pod we run in, `~/.kube/config`.
+ * @throws Error that says what was looked for, or what is wrong with what was found
+ * @example await loadCluster({ env: process.env, clock: SYSTEM_CLOCK })
+ */
+export const loadCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  const { env, clock, accountDirectory = ACCOUNT_DIRECTORY } = options
+  const named = options.kubeconfig ?? env['KUBECONFIG'] ?? ''
+  if (named !== '') return loadKubeconfigFile(named, clock)
+  const host = env['KUBERNETES_SERVICE_HOST'] ?? ''
+  if (host !== '') {
+    const port = env['KUBERNETES_SERVICE_PORT'] ?? '443'
+    return loadPodCluster({ host, port, directory: accountDirectory, clock })
+  }
+  const atHome = join(env['HOME'] ?? '/nonexistent', '.kube', 'config')
+  if (await isThere(atHome)) return loadKubeconfigFile(atHome, clock)
+  throw new Error(
+    'no Kubernetes API server is known: this is no pod, KUBECONFIG is not set and ~/.kube/config is not there; ' +
+      'name a kubeconfig',
+  )
+}
+
+const isThere = async (path: string): Promise<boolean> => {
+  try {
+    await access(path)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,58 @@
+// Changes in, one word of them out: what comes in one piece from the network is told once. What a listener throws
+// is logged; it never reaches those who change something.
+
+import type { Log } from '../../telemetry/log.ts'
+
+export interface Changes {
+  /** Tells soon, once for all that is noted until then. */
+  note(): void
+  /** Tells now; what was noted is told with it. */
+  tell(): void
+  /** Nothing is told any more. */
+  stop(): void
+}
+
+export interface ChangesOptions {
+  readonly onChange: () => void
+  /** Before a noted change is told; false: there is nothing to tell. */
+  readonly publish: () => boolean
+  readonly log: Log
+}
+
+export const createChanges = ({ onChange, publish, log }: ChangesOptions): Changes => {
+  let noted: NodeJS.Immediate | undefined
+  let isStopped = false
+
+  const forget = (): void => {
+    clearImmediate(noted)
+    noted = undefined
+  }
+
+  const tell = (): void => {
+    forget()
+    if (isStopped) return
+    try {
+      onChange()
+    } catch (error) {
+      log.error('a listener failed', { error })
+    }
+  }
+
+  return {
+    note: () => {
+      // All events of one piece have been taken before an immediate runs: between them are only microtasks.
+      noted ??= setImmediate(() => {
+        noted = undefined
+        if (publish()) tell()
+      })
+    },
+    tell: () => {
+      publish()
+      tell()
+    },
+    stop: () => {
+      isStopped = true
+      forget()
+    },
+  }
+}

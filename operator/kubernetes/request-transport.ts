@@ -1,0 +1,122 @@
+// A request in, an answer or its stream out: pooled connections to one API server, with the credentials of the
+// moment. Requests share a few connections; each watch, and what must never wait behind others, has its own. One
+// try only; it never judges an answer.
+
+import { Agent, ProxyAgent, type Dispatcher } from 'undici'
+
+import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig.ts'
+
+export interface TransportOptions {
+  readonly cluster: Cluster
+  readonly userAgent: string
+  readonly timeouts: Timeouts
+}
+
+export interface Timeouts {
+  readonly connectMs: number
+  /** Until an answer begins, and between any two pieces of it. */
+  readonly answerMs: number
+  /** Between any two pieces of a watch: bookmarks come about once a minute. */
+  readonly watchSilenceMs: number
+}
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query. */
+  readonly path: string
+  readonly accept?: string
+  readonly contentType?: string
+  readonly body?: string
+  /** `shared`: one of a few connections. `own`: never waits for one. `watch`: as `own`, for a long answer. */
+  readonly lane: 'shared' | 'own' | 'watch'
+  readonly signal: AbortSignal
+}
+
+export interface Transport {
+  /** @throws what undici or the cluster's credentials throw, or the reason of `signal` */
+  send(request: WireRequest, credentials: ClusterCredentials): Promise<Dispatcher.ResponseData>
+  /** Breaks off what is under way. */
+  close(): Promise<void>
+}
+
+const SHARED_CONNECTIONS = 8
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+/** A load balancer forgets an idle connection after a minute or more; the API server after one and a half. */
+const IDLE_MS = 30_000
+
+interface Pools {
+  readonly tls: string
+  readonly shared: Dispatcher
+  readonly own: Dispatcher
+}
+
+export const createTransport = (options: TransportOptions): Transport => {
+  const { cluster, userAgent, timeouts } = options
+  const { origin, pathname } = new URL(cluster.server)
+  const prefix = pathname.replace(/\/+$/, '')
+  const open = new Set<Pools>()
+  let current: Pools | undefined
+  let lastCredentials: ClusterCredentials | undefined
+
+  const poolsFor = (credentials: ClusterCredentials): Pools => {
+    if (current !== undefined && credentials === lastCredentials) return current
+    lastCredentials = credentials
+    const tls = JSON.stringify(credentials.tls)
+    if (current?.tls === tls) return current
+    if (current !== undefined) retire(current, open)
+    current = openPools(options, credentials.tls, tls)
+    open.add(current)
+    return current
+  }
+
+  return {
+    send: (request, credentials) => {
+      const { shared, own } = poolsFor(credentials)
+      const { method, path, body, lane, signal, accept = 'application/json' } = request
+      return (lane === 'shared' ? shared : own).request({
+        origin,
+        path: prefix + path,
+        method,
+        headers: {
+          ...credentials.headers,
+          accept,
+          'user-agent': userAgent,
+          ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+        },
+        body: body ?? null,
+        signal,
+        headersTimeout: timeouts.answerMs,
+        bodyTimeout: lane === 'watch' ? timeouts.watchSilenceMs : timeouts.answerMs,
+      })
+    },
+    close: async () => {
+      const all = [...open].flatMap(({ shared, own }) => [shared.destroy(), own.destroy()])
+      open.clear()
+      await Promise.all(all)
+    },
+  }
+}
+
+/** What is under way on the old connections ends there: a watch within minutes. */
+const retire = (pools: Pools, open: Set<Pools>): void => {
+  Promise.all([pools.shared.close(), pools.own.close()]).then(
+    () => open.delete(pools),
+    () => open.delete(pools),
+  )
+}
+
+const openPools = (
+  { cluster: { proxyUrl }, timeouts }: TransportOptions,
+  credentials: ClusterTls,
+  tls: string,
+): Pools => {
+  const open = (connections: number | null, maxResponseSize: number): Dispatcher => {
+    const pool = { connections, maxResponseSize, keepAliveTimeout: IDLE_MS, allowH2: false }
+    const connect = { ...credentials, timeout: timeouts.connectMs }
+    return proxyUrl === undefined
+      ? new Agent({ ...pool, connect })
+      : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect })
+  }
+  // The answer of a watch has no end; its lines are bounded where they are read.
+  return { tls, shared: open(SHARED_CONNECTIONS, MAX_ANSWER_BYTES), own: open(null, -1) }
+}

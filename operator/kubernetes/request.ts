@@ -1,0 +1,158 @@
+// One call in; the answer of the API server, read and parsed, out: waits its turn, takes the credentials of the
+// moment, tries again where that is safe. Throws ApiError or the reason of a signal, never anything else.
+
+import type { Dispatcher } from 'undici'
+
+import type { Clock } from '../clock.ts'
+import type { ResourceType } from './api.ts'
+import type { Cluster, ClusterCredentials } from './kubeconfig.ts'
+import {
+  errorFromAnswer,
+  errorFromCredentials,
+  errorFromNetwork,
+  unreadable,
+} from './request-error.ts'
+import type { Limiter } from './request-limiter.ts'
+import { waitBeforeRetry, type Verb } from './request-retry.ts'
+import type { Transport, WireRequest } from './request-transport.ts'
+
+export interface Call extends WireRequest {
+  readonly type: ResourceType
+  readonly verb: Verb
+}
+
+/** What became of one try. */
+export interface RequestFacts {
+  readonly verb: Verb
+  /** Plural of the kind. */
+  readonly resource: string
+  /** HTTP; 0: no answer. */
+  readonly code: number
+  readonly durationMs: number
+}
+
+export interface RequesterOptions {
+  readonly cluster: Cluster
+  readonly transport: Transport
+  readonly limiter: Limiter
+  readonly clock: Clock
+  readonly onRequest: (facts: RequestFacts) => void
+}
+
+export interface Requester {
+  /** The parsed body of a success. */
+  json(call: Call): Promise<unknown>
+  /** The answer of a success, its body unread. */
+  open(call: Call): Promise<Dispatcher.ResponseData>
+}
+
+export const createRequester = (options: RequesterOptions): Requester => {
+  const { clock } = options
+
+  const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (call.lane === 'shared') await options.limiter.turn(call.signal)
+        return await attempt(options, call, read)
+      } catch (error) {
+        call.signal.throwIfAborted()
+        const failure = errorFromNetwork(call.type, error)
+        const waitMs = waitBeforeRetry(call.verb, failure, tries, () => clock.random())
+        if (waitMs === undefined) throw failure
+        await pause(clock, waitMs, call.signal)
+      }
+    }
+  }
+
+  return {
+    json: (call) => untilDone(call, (answer) => readJson(call, answer)),
+    open: (call) => untilDone(call, (answer) => Promise.resolve(answer)),
+  }
+}
+
+type Answer = Dispatcher.ResponseData
+
+const attempt = async <T>(
+  options: RequesterOptions,
+  call: Call,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T> => {
+  const credentials = await credentialsOf(options.cluster, false)
+  let answer = await sendOnce(options, call, credentials)
+  if (answer.statusCode === 401) {
+    const others = await credentialsOf(options.cluster, true)
+    if (JSON.stringify(others) !== JSON.stringify(credentials)) {
+      await answer.body.dump()
+      answer = await sendOnce(options, call, others)
+    }
+  }
+  if (answer.statusCode < 300) return read(answer)
+  throw errorFromAnswer({
+    type: call.type,
+    status: answer.statusCode,
+    retryAfter: single(answer.headers['retry-after']),
+    body: parse(await answer.body.text()),
+  })
+}
+
+const credentialsOf = async (cluster: Cluster, isRefused: boolean): Promise<ClusterCredentials> => {
+  try {
+    return await cluster.credentials(isRefused)
+  } catch (error) {
+    throw errorFromCredentials(error)
+  }
+}
+
+const sendOnce = async (
+  { transport, clock, onRequest }: RequesterOptions,
+  call: Call,
+  credentials: ClusterCredentials,
+): Promise<Answer> => {
+  call.signal.throwIfAborted()
+  const startedAtMs = clock.now()
+  let code = 0
+  try {
+    const answer = await transport.send(call, credentials)
+    code = answer.statusCode
+    return answer
+  } finally {
+    const durationMs = clock.now() - startedAtMs
+    onRequest({ verb: call.verb, resource: call.type.plural, code, durationMs })
+  }
+}
+
+const readJson = async ({ type }: Call, answer: Answer): Promise<unknown> => {
+  const body = parse(await answer.body.text())
+  if (body === undefined) throw unreadable(type, 'it is no JSON')
+  return body
+}
+
+/** Without a cause: the words of JSON.parse quote what it read, and that may be a Secret. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const single = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header
+
+/** @throws the reason of `signal` */
+export const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel()
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+    }
+    if (signal.aborted) {
+      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+      return
+    }
+    const cancel = clock.after(ms, () => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    })
+    signal.addEventListener('abort', stop, { once: true })
+  })
