@@ -32,18 +32,26 @@ export const readRealm = (object: ValueMap): Resource =>
 export const readNamespace = (object: ValueMap): Resource =>
   read(object, pick(object, ['apiVersion', 'kind']), ['labels', 'annotations'])
 
-/** A Secret or ConfigMap with the keys that are wanted; of the others not even the length is kept. */
+/** A Secret or ConfigMap with the keys that are wanted; of the others some names, for a person. */
 export const readKeyed =
   (keys: WantedKeys) =>
   (object: ValueMap): SecretResource | ConfigMapResource => {
     const data = pick(object, ['data', 'binaryData'])
+    const otherKeys: string[] = []
     for (const [name, member] of Object.entries(data)) {
-      if (isMap(member) && keys !== 'all') setOwn(data, name, pick(member, keys))
+      if (!isMap(member) || keys === 'all') continue
+      otherKeys.push(...Object.keys(member).filter((key) => !keys.has(key)))
+      setOwn(data, name, pick(member, keys))
     }
     const resource = read(object, { ...pick(object, ['apiVersion', 'kind']), ...data }, [])
-    if (resource.kind === 'Secret' || resource.kind === 'ConfigMap') return resource
-    throw new Error(`a ${resource.kind} where a Secret or ConfigMap was asked for`)
+    if (resource.kind !== 'Secret' && resource.kind !== 'ConfigMap') {
+      throw new Error(`a ${resource.kind} where a Secret or ConfigMap was asked for`)
+    }
+    if (otherKeys.length === 0) return resource
+    return { ...resource, otherKeys: otherKeys.slice(0, MAX_OTHER_KEYS) }
   }
+
+const MAX_OTHER_KEYS = 10
 
 const read = (
   object: ValueMap,

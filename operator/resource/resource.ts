@@ -76,12 +76,18 @@ export interface RealmResource extends ResourceBase, Recorded {
 }
 
 /** Values are bytes in base64, as the API server has them. Never logged, never shown. */
-export interface SecretResource extends ResourceBase {
+export interface SecretResource extends ResourceBase, Excerpt {
   readonly kind: 'Secret'
   readonly data: Readonly<Record<string, string>>
 }
 
-export interface ConfigMapResource extends ResourceBase {
+/** Of an object of which only what is referred to is held. */
+interface Excerpt {
+  /** Some of the keys that it has beside those that are held, for a person who looks for one. */
+  readonly otherKeys?: readonly string[]
+}
+
+export interface ConfigMapResource extends ResourceBase, Excerpt {
   readonly kind: 'ConfigMap'
   readonly data: Readonly<Record<string, string>>
   /** Base64. */

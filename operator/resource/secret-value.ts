@@ -27,7 +27,7 @@ export interface SecretText {
 }
 
 /** A document may be this large once inflated. */
-export const DOCUMENT_MAX_BYTES = 4 * 1024 * 1024
+const DOCUMENT_MAX_BYTES = 4 * 1024 * 1024
 
 export const findSecret = (
   cache: ResourceCache,
@@ -58,40 +58,58 @@ export const readSecretKey = (secret: SecretResource, key: string): Found<Secret
   return { found: { text, version: `${uid}@${resourceVersion}#${key}` } }
 }
 
-/** The text under a key of a ConfigMap; `binaryData` is gzip, bounded at 4 MiB inflated. */
+/** There, and more than a document may be. */
+export interface TooLarge {
+  readonly tooLarge: string
+}
+
+/** The text under a key of a ConfigMap; `binaryData` is gzip. Bounded at 4 MiB, inflated. */
 export const readConfigMapKey = (
   cache: ResourceCache,
   namespace: string,
   { name, key }: KeyReference,
-): Found<string> => {
+): Found<string> | TooLarge => {
   const resource = cache.resources.get(resourceKey('ConfigMap', namespace, name))
   if (resource?.kind !== 'ConfigMap') {
     const message = `there is no ConfigMap ${namespace}/${name}`
     return { missing: { reason: 'ConfigMapNotFound', message } }
   }
-  if (Object.hasOwn(resource.data, key)) return { found: resource.data[key] ?? '' }
+  if (Object.hasOwn(resource.data, key)) return bounded(resource, key)
   if (Object.hasOwn(resource.binaryData, key)) return inflate(resource, key)
   const known = [...Object.keys(resource.data), ...Object.keys(resource.binaryData)]
   return { missing: keyNotFound(resource, key, known) }
 }
 
-const inflate = (resource: ConfigMapResource, key: string): Found<string> => {
+const bounded = (resource: ConfigMapResource, key: string): Found<string> | TooLarge => {
+  const text = resource.data[key] ?? ''
+  return Buffer.byteLength(text) > DOCUMENT_MAX_BYTES ? tooLarge(resource, key) : { found: text }
+}
+
+const inflate = (resource: ConfigMapResource, key: string): Found<string> | TooLarge => {
   const packed = Buffer.from(resource.binaryData[key] ?? '', 'base64')
   try {
     const bytes = gunzipSync(packed, { maxOutputLength: DOCUMENT_MAX_BYTES })
     return { found: bytes.toString('utf8') }
-  } catch {
-    const message = `key '${key}' in binaryData of ConfigMap ${where(resource)} is not gzip, or inflates to more than 4 MiB`
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
+      return tooLarge(resource, key)
+    }
+    const message = `key '${key}' in binaryData of ConfigMap ${where(resource)} is not gzip`
     return { missing: { reason: 'KeyNotFound', message } }
   }
 }
+
+const tooLarge = (resource: ConfigMapResource, key: string): TooLarge => ({
+  tooLarge: `key '${key}' of ConfigMap ${where(resource)} is larger than the 4 MiB a document may have`,
+})
 
 const keyNotFound = (
   resource: SecretResource | ConfigMapResource,
   key: string,
   known: readonly string[],
 ): MissingReference => {
-  const has = known.length === 0 ? 'it has no keys' : `it has ${known.slice(0, 10).join(', ')}`
+  const all = [...known, ...(resource.otherKeys ?? [])]
+  const has = all.length === 0 ? 'it has no keys' : `it has ${all.slice(0, 10).join(', ')}`
   const message = `${resource.kind} ${where(resource)} has no key '${key}'; ${has}`
   return { reason: 'KeyNotFound', message }
 }
