@@ -2,13 +2,14 @@
 
 import type { ValueMap } from '../../spec/expression/value.ts'
 import {
+  type CERTIFICATE_WRITER,
   certificateRules,
   clusterRoles,
   DUTIES,
   type Duty,
   type DutyScope,
   ruleObject,
-  SECRET_READER,
+  type SECRET_READER,
 } from './roles.ts'
 
 export interface OperatorAccount {
@@ -32,7 +33,7 @@ export const OPERATOR_SECRETS = [
 
 /**
  * ServiceAccount, ClusterRoles, the Role for the operator's own namespace, and the bindings. Nothing lets it
- * read Secrets: that is `secretGrant`, by the owner of each namespace.
+ * read Secrets: that is `grantCommand`, by the owner of each namespace.
  * @example rolesFor({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system', namespaces: 'all'})
  */
 export const rolesFor = (options: RolesOptions): readonly ValueMap[] => [
@@ -51,21 +52,29 @@ export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
   ...DUTIES.flatMap((duty) => dutyBindings(options, duty)),
 ]
 
+/** What only the owner of a namespace can give. */
+export type Grant = typeof SECRET_READER | typeof CERTIFICATE_WRITER
+
 /**
- * The line that the owner of a namespace runs to let the operator read its Secrets.
- * @example secretGrant({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system'}, 'shop')
+ * The line with which the owner of a namespace gives it.
+ * @example grantCommand({serviceAccount: 'svc-operator', operatorNamespace: 'gateways'}, SECRET_READER, 'shop')
  */
-export const secretGrant = (
+export const grantCommand = (
   { serviceAccount: name, operatorNamespace }: OperatorAccount,
+  grant: Grant,
   namespace: string,
 ): string =>
-  `kubectl create rolebinding ${SECRET_READER} --clusterrole=${SECRET_READER} ` +
-  `--serviceaccount=${operatorNamespace}:${name} --namespace=${namespace}`
+  `kubectl create rolebinding ${grant} --namespace=${namespace} ` +
+  `--clusterrole=${grant} --serviceaccount=${operatorNamespace}:${name}`
 
 /** What that line makes. */
-export const secretGrantObject = (account: OperatorAccount, namespace: string): ValueMap => ({
-  ...binding(account, { role: { kind: 'ClusterRole', name: SECRET_READER }, namespace }),
-  metadata: { name: SECRET_READER, namespace },
+export const grantObject = (
+  account: OperatorAccount,
+  grant: Grant,
+  namespace: string,
+): ValueMap => ({
+  ...binding(account, { role: { kind: 'ClusterRole', name: grant }, namespace }),
+  metadata: { name: grant, namespace },
 })
 
 const dutyBindings = (options: RolesOptions, { name, scope }: Duty): readonly ValueMap[] => {

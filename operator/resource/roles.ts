@@ -39,8 +39,11 @@ const CORE = ''
 /** What the owner of a namespace binds to let the operator read its Secrets. */
 export const SECRET_READER = 'svc-gateway-secret-reader'
 
-/** The Secret with the certificate of the gateways of a namespace. */
-export const DATA_PLANE_SECRET = 'svc-gateway-data-plane-tls'
+/** What the owner of a namespace binds to have the gateways in it, its sidecars, get their certificate. */
+export const CERTIFICATE_WRITER = 'svc-gateway-certificate-writer'
+
+/** The Secret with that certificate. */
+export const DATA_PLANE_SECRET = 'svc-gateway-management-tls'
 
 /** The ValidatingWebhookConfiguration whose CA bundle the operator writes. */
 export const WEBHOOK_CONFIGURATION = 'svc-gateway'
@@ -115,7 +118,7 @@ export const DUTIES: readonly Duty[] = [
     ],
   },
   {
-    name: 'svc-gateway-certificate-writer',
+    name: CERTIFICATE_WRITER,
     description: 'Issue the certificate of the gateways of a namespace. Reads no other Secret.',
     scope: 'data planes',
     rules: certificateRules([DATA_PLANE_SECRET]),

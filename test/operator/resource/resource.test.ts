@@ -8,7 +8,7 @@ import {
   secretReferences,
   specPointer,
 } from '../../../operator/resource/realm-record.ts'
-import { REALM_SPEC } from '../../../operator/resource/realm-shape.ts'
+import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
 import {
   byAge,
   keyOf,
@@ -20,7 +20,6 @@ import {
   readConfigMapKey,
   readSecretKey,
 } from '../../../operator/resource/secret-value.ts'
-import { checkShape } from '../../../operator/resource/shape.ts'
 import { cacheOf, resourceOf } from '../../support/resources.ts'
 
 const KNOWN = { uid: 'u', resourceVersion: '1', generation: 1, createdAt: 5 }
@@ -97,6 +96,19 @@ describe('reading a resource', () => {
       'a variable without its key',
       { ...HEAD, spec: { document: {}, variablesFrom: [{ name: 'v', secretRef: { name: 's' } }] } },
       [['/spec/variablesFrom/0/secretRef/key', 'missing_required_value']],
+    ],
+    [
+      'too many variables',
+      {
+        ...HEAD,
+        spec: { document: {}, variablesFrom: new Array(65).fill({ secretRef: { name: 's' } }) },
+      },
+      [['/spec/variablesFrom', 'invalid_value']],
+    ],
+    [
+      'a label without a value',
+      { ...HEAD, spec: { document: {}, dataPlaneSelector: { matchLabels: { edge: '' } } } },
+      [],
     ],
     ['good', { ...HEAD, spec: { document: {}, gatewayClassName: 'x' } }, []],
     ['a null counts as absent', { ...HEAD, spec: { document: {}, documentFrom: null } }, []],
@@ -203,8 +215,26 @@ describe('the shape of a realm', () => {
     ],
     ['a map of what', { uri: 'a', info: { oidcProviders: 7 } }, ['/spec/info/oidcProviders']],
     ['an unknown field', { uri: 'a', allowedNamespacs: {} }, ['/spec/allowedNamespacs']],
+    [
+      'a selector that nothing asks for',
+      { uri: 'a', allowedNamespaces: { selector: { matchLabels: { tier: 'edge' } } } },
+      ['/spec/allowedNamespaces/selector'],
+    ],
+    [
+      'a selector that is left out',
+      { uri: 'a', allowedNamespaces: { from: 'Selector' } },
+      ['/spec/allowedNamespaces/selector'],
+    ],
+    [
+      'a selector',
+      {
+        uri: 'a',
+        allowedNamespaces: { from: 'Selector', selector: { matchLabels: { tier: '' } } },
+      },
+      [],
+    ],
   ])('%s', (_name, spec, pointers) => {
-    expect(checkShape(REALM_SPEC, spec, '/spec').map(({ path }) => path)).toEqual(pointers)
+    expect(checkRealmSpec(spec).map(({ path }) => path)).toEqual(pointers)
   })
 })
 

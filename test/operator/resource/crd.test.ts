@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+import { isList, isMap } from '../../../spec/expression/value.ts'
+import { TYPES } from '../../../operator/kubernetes/api.ts'
+import { crdNames, customResourceDefinitions } from '../../../operator/resource/crd.ts'
+import { fieldSchema } from '../../../operator/resource/crd-schema.ts'
+import type { Field, Shape } from '../../../operator/resource/shape.ts'
+import { DOCUMENT_CONDITIONS, REALM_CONDITIONS } from '../../../operator/resource/status-shape.ts'
+import { renderInstallFiles } from '../../support/install-files.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+describe('crds/', () => {
+  it.each([...renderInstallFiles()])('%s is as generated (make golden)', (path, text) => {
+    expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text)
+  })
+
+  it('holds nothing else', () => {
+    const files = readdirSync(join(ROOT, 'crds'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1))
+    expect(files.sort()).toEqual([...renderInstallFiles().keys()].sort())
+  })
+})
+
+const read = (value: Value | undefined, ...path: readonly (string | number)[]): Value | undefined =>
+  path.reduce<Value | undefined>((at, key) => {
+    if (isList(at)) return at[Number(key)]
+    return isMap(at) && Object.hasOwn(at, key) ? at[String(key)] : undefined
+  }, value)
+
+const textOf = (value: Value | undefined): string => (typeof value === 'string' ? value : '')
+
+const schemas = (): readonly (readonly [string, ValueMap])[] =>
+  customResourceDefinitions().map((crd) => {
+    const schema = read(crd, 'spec', 'versions', 0, 'schema', 'openAPIV3Schema')
+    if (!isMap(schema)) throw new Error('no schema')
+    return [textOf(read(crd, 'spec', 'names', 'kind')), schema]
+  })
+
+/** Every schema in it that has a name, with the path to it. */
+const named = (schema: ValueMap, path = ''): readonly (readonly [string, ValueMap])[] => {
+  const own = Object.entries(isMap(schema['properties']) ? schema['properties'] : {})
+  const below = own.flatMap(([name, child]) => {
+    if (!isMap(child)) return []
+    const at = `${path}.${name}`
+    return [[at, child] as const, ...named(child, at)]
+  })
+  const inner = ['items', 'additionalProperties'].flatMap((key) => {
+    const child = schema[key]
+    return isMap(child) ? named(child, `${path}[]`) : []
+  })
+  return [...below, ...inner]
+}
+
+describe('the definitions', () => {
+  it('are of the kinds that the operator asks for', () => {
+    const types = [TYPES.apiSpecifications, TYPES.realms]
+    expect(crdNames()).toEqual(types.map(({ plural, group }) => `${plural}.${group}`))
+    expect(
+      customResourceDefinitions().map((crd) => ({
+        group: read(crd, 'spec', 'group'),
+        version: read(crd, 'spec', 'versions', 0, 'name'),
+        plural: read(crd, 'spec', 'names', 'plural'),
+        kind: read(crd, 'spec', 'names', 'kind'),
+        isNamespaced: read(crd, 'spec', 'scope') === 'Namespaced',
+      })),
+    ).toEqual(types)
+  })
+
+  it.each(schemas())('%s: every field has a sentence', (_kind, schema) => {
+    const bare = named(schema).filter(([, child]) => !/[.)]$/.test(textOf(child['description'])))
+    expect(bare.map(([path]) => path)).toEqual([])
+  })
+
+  it.each(schemas())(
+    '%s: only conditions are shared in part, all other lists whole',
+    (_kind, schema) => {
+      const types = named(schema).flatMap(([path, { 'x-kubernetes-list-type': type }]) =>
+        type === undefined || type === 'atomic' ? [] : [[path, type]],
+      )
+      expect(types).toEqual([['.status.conditions', 'map']])
+    },
+  )
+
+  it('a document is one value', () => {
+    const document = read(schemas()[0]?.[1], 'properties', 'spec', 'properties', 'document')
+    expect(document).toMatchObject({
+      type: 'object',
+      'x-kubernetes-map-type': 'atomic',
+      'x-kubernetes-preserve-unknown-fields': true,
+    })
+    expect(Object.keys((read(document, 'properties') ?? {}) as object)).toEqual([
+      ...['id', 'host', 'realm_uri', 'name'],
+    ])
+  })
+
+  it.each([
+    ['ApiSpecification', DOCUMENT_CONDITIONS],
+    ['Realm', REALM_CONDITIONS],
+  ])('%s: before it is judged nothing is known', (kind, types) => {
+    const schema = new Map(schemas()).get(kind)
+    const conditions = read(schema, 'properties', 'status', 'default', 'conditions')
+    expect(conditions).toEqual(
+      types.map((type) => ({
+        ...{ type, status: 'Unknown', reason: 'Pending' },
+        message: 'no operator of its class has judged it yet',
+        lastTransitionTime: '1970-01-01T00:00:00Z',
+      })),
+    )
+  })
+})
+
+describe('a shape as a schema', () => {
+  it.each<[Shape, object]>([
+    [{ type: 'string' }, { type: 'string', minLength: 1 }],
+    [{ type: 'string', mayBeEmpty: true }, { type: 'string' }],
+    [
+      { type: 'string', maxLength: 9 },
+      { type: 'string', minLength: 1, maxLength: 9 },
+    ],
+    [
+      { type: 'string', oneOf: ['a', 'b'] },
+      { type: 'string', enum: ['a', 'b'] },
+    ],
+    [
+      { type: 'string', format: 'date-time' },
+      { type: 'string', format: 'date-time' },
+    ],
+    [
+      { type: 'integer', minimum: 0 },
+      { type: 'integer', format: 'int64', minimum: 0 },
+    ],
+    [{ type: 'integer' }, { type: 'integer', format: 'int64' }],
+    [{ type: 'boolean' }, { type: 'boolean' }],
+    [{ type: 'secret', inline: true }, { 'x-kubernetes-preserve-unknown-fields': true }],
+    [
+      { type: 'map', of: { type: 'boolean' } },
+      { type: 'object', additionalProperties: { type: 'boolean' } },
+    ],
+    [
+      { type: 'list', of: { type: 'boolean' }, maxItems: 3 },
+      {
+        ...{ type: 'array', maxItems: 3, items: { type: 'boolean' } },
+        'x-kubernetes-list-type': 'atomic',
+      },
+    ],
+    [{ type: 'open' }, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }],
+    [
+      {
+        ...{ type: 'object', isAtomic: true },
+        fields: {
+          a: { shape: { type: 'boolean' }, required: true, description: 'A.' },
+          constructor: { shape: { type: 'boolean' }, description: 'C.', default: false },
+        },
+        rules: [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
+      },
+      {
+        ...{ type: 'object', 'x-kubernetes-map-type': 'atomic', required: ['a'] },
+        properties: {
+          a: { description: 'A.', type: 'boolean' },
+          constructor: { description: 'C.', default: false, type: 'boolean' },
+        },
+        'x-kubernetes-validations': [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
+      },
+    ],
+  ])('%j', (shape, expected) => {
+    const field: Field = { shape, description: 'Words.' }
+    expect(fieldSchema(field)).toEqual({ description: 'Words.', ...expected })
+  })
+
+  it('a secret is a reference', () => {
+    const schema = fieldSchema({ shape: { type: 'secret', inline: false }, description: 'S.' })
+    expect(schema).toMatchObject({ type: 'object', required: ['secretRef'] })
+  })
+})
