@@ -24,6 +24,7 @@ import { Readiness } from './management/readiness.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Plane } from './plane.ts'
 import { messageOf, StartError } from './start-error.ts'
+import { judgeAmongReplicas } from './store/judge.ts'
 import { Snapshot } from './store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from './store/snapshot-files.ts'
 import { Store, type StoreOptions } from './store/store.ts'
@@ -118,6 +119,7 @@ const storeOptions = async (
     bootId: randomUUID(),
     gatewayVersion: readVersion(),
     manager: settings.managed,
+    ...(settings.redis !== null && { judge: judgeAmongReplicas }),
     allowUnmanaged: settings.allowUnmanaged,
     sessionsOf: (uri) => board.sessionsOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),

@@ -124,6 +124,7 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
   }
   const flow = readOneOf(flowTemplate, pointer, FLOWS, findings)
   if (flow === undefined) return undefined
+  warnOfUnsharedKeys(reader)
   return {
     type: 'oauth2',
     flow,
@@ -176,7 +177,18 @@ const compileOidc = (reader: Reader): CompiledSecurity => {
         `the realm has no OpenID provider named '${provider}': nobody can log in until it has`,
       )
   }
+  warnOfUnsharedKeys(reader)
   return { type: 'oidc', provider, ...requirementsOf(reader) }
+}
+
+/** Behaviour §6: what one replica signs must count at the others. */
+const warnOfUnsharedKeys = ({ map, realm, findings }: Reader): void => {
+  if (realm?.isSignedApart !== true) return
+  findings.warning(
+    'UnsharedKeys',
+    childPointer(map.pointer, 'type'),
+    'the realm gives no signing_keys, so each replica makes its own: what one signs, the others refuse',
+  )
 }
 
 const requirementsOf = (reader: Reader): SecurityRequirements => {

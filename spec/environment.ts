@@ -13,4 +13,8 @@ export interface RealmFacts {
   readonly authmethods: readonly string[]
   /** Names of `info.oidc_providers`. */
   readonly oidcProviders: readonly string[]
+  /** Whether its record gives `signing_keys`. */
+  readonly hasKeys?: boolean
+  /** Replicas serve it, and each signs with keys of its own. */
+  readonly isSignedApart?: boolean
 }

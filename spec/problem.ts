@@ -24,6 +24,7 @@ export type WarningCode =
   | 'MillisecondsAssumed'
   | 'UnknownContextKey'
   | 'UnsatisfiedSecurity'
+  | 'UnsharedKeys'
   | 'Shadowed'
 
 /** Something that loads but that its owner should know of. */

@@ -8,4 +8,5 @@ import type { RealmRecord } from './realm-record.ts'
 export const factsOf = (realm: RealmRecord): RealmFacts => ({
   authmethods: realm.authmethods ?? [],
   oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
+  hasKeys: (realm.signing_keys ?? []).length > 0,
 })

@@ -10,8 +10,5 @@ import type { RealmRecord } from '../../spec/realm-record.ts'
  */
 export const lenientFactsOf = (realm: RealmRecord | undefined): RealmFacts => {
   const facts = realm === undefined ? { authmethods: [], oidcProviders: [] } : factsOf(realm)
-  return {
-    authmethods: [...new Set([...facts.authmethods, 'oidcrp', 'cookie'])],
-    oidcProviders: facts.oidcProviders,
-  }
+  return { ...facts, authmethods: [...new Set([...facts.authmethods, 'oidcrp', 'cookie'])] }
 }

@@ -54,6 +54,18 @@ export const judge: Judge = (document, environment) => {
   }
 }
 
+/**
+ * For a gateway that shares its state with replicas (`--redis`): tickets and tokens are to count at all of them.
+ */
+export const judgeAmongReplicas: Judge = (document, environment) =>
+  judge(document, {
+    ...environment,
+    realm: (uri) => {
+      const facts = environment.realm(uri)
+      return facts && { ...facts, isSignedApart: facts.hasKeys !== true }
+    },
+  })
+
 const idOf = (document: unknown): string => {
   const id = isMap(document) && Object.hasOwn(document, 'id') ? document['id'] : undefined
   return typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : ''

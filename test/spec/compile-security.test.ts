@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { endpointsOf } from '../../spec/compile-security.ts'
+import type { RealmFacts } from '../../spec/environment.ts'
 import { compiled, compiledGet, faultsOf, STATIC } from './documents.ts'
 
 const realm = { authmethods: ['oidcrp', 'cookie', 'x'], oidcProviders: ['default', 'corp'] }
@@ -84,6 +85,21 @@ describe('what is not understood does not load', () => {
       const paths = { '/x': { security: '{{variables.s}}', get: STATIC } }
       expect(faultsOf({ realm, api: { variables: { s } }, paths })).toHaveLength(1)
     }
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['oidc', { type: 'oidc' }, ['UnsharedKeys /security/type']],
+    ['oauth2', { type: 'oauth2', flow: 'implicit' }, ['UnsharedKeys /security/type']],
+    ['basic', { type: 'basic' }, []],
+    ['api_key', { type: 'api_key' }, []],
+  ])('%s in a realm whose replicas sign apart', (_, security, expected) => {
+    const warningsIn = (facts: RealmFacts) =>
+      compiled({ realm: facts, api: { security }, paths: { '/x': { get: STATIC } } }).warnings.map(
+        ({ code, path }) => `${code} ${path}`,
+      )
+    expect(warningsIn({ ...realm, isSignedApart: true })).toEqual(expected)
+    expect(warningsIn({ ...realm, isSignedApart: false })).toEqual([])
+    expect(warningsIn(realm)).toEqual([])
   })
 
   it('oidc in a realm without the methods for it', () => {

@@ -26,8 +26,8 @@ const requestOf = ({ headers, method = 'GET', socket = SOCKET }: Seen): Incoming
   ({ method, rawHeaders: headers.flat(), socket }) as unknown as IncomingMessage
 const SOCKET = {}
 
-const home = ({ known = KNOWN, nowMs = 0, standing = 'good' } = {}) => {
-  const state = { nowMs, standing }
+const home = ({ known = KNOWN } = {}) => {
+  const state: { nowMs: number; standing: Standing } = { nowMs: 0, standing: 'good' }
   const recollections = createRecollections(
     () => state.standing,
     () => state.nowMs,
