@@ -49,6 +49,8 @@ export interface DataPlaneReport {
   readonly phase: DataPlanePhase
   /** What is wrong and what to do; empty where all is well. */
   readonly message: string
+  /** Of the program that answers, as it says; absent: it has not answered, or is too old to say. */
+  readonly version?: string
   /** It answers, and a sync call with `complete` has been answered in this boot. */
   readonly ready: boolean
   /** Document id → what it holds of ours. */

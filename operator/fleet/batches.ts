@@ -17,6 +17,8 @@ export interface BatchFacts {
   readonly sizeOf: (entry: DesiredRealm | DesiredDocument) => number
   /** Claims of what the data plane holds under an id; none where that is not known. */
   readonly heldClaims: (id: string) => readonly Claim[]
+  /** Edited just now: not in one batch with what has waited for long, so that it is in force sooner. */
+  readonly isLive: (document: DesiredDocument) => boolean
 }
 
 const BATCH_MAX_SIZE = 2_000_000
@@ -40,27 +42,36 @@ interface Unit {
   readonly batch: Batch
   readonly items: number
   readonly size: number
+  readonly isLive: boolean
 }
 
-const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly Unit[] => [
-  ...realms.put.map((realm) => ({
-    batch: { ...EMPTY, realmPuts: [realm] },
-    items: 1,
-    size: facts.sizeOf(realm),
-  })),
-  ...groupsOf(documents, facts).map(({ puts, deletes }) => ({
+const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly Unit[] => {
+  const groups = groupsOf(documents, facts).map(({ puts, deletes }): Unit => ({
     batch: { ...EMPTY, puts, deletes },
     items: puts.length + deletes.length,
     size: puts.reduce((sum, put) => sum + facts.sizeOf(put), 0),
-  })),
-]
+    isLive: puts.some(facts.isLive),
+  }))
+  const ordered = [...groups.filter(({ isLive }) => isLive), ...groups.filter(isWaiting)]
+  // Any document may need any of them: they travel with the first.
+  const isLive = ordered[0]?.isLive ?? false
+  const realmUnits = realms.put.map((realm): Unit => ({
+    batch: { ...EMPTY, realmPuts: [realm] },
+    items: 1,
+    size: facts.sizeOf(realm),
+    isLive,
+  }))
+  return [...realmUnits, ...ordered]
+}
+
+const isWaiting = ({ isLive }: Unit): boolean => !isLive
 
 const fill = (units: readonly Unit[]): readonly Batch[] => {
   const batches: Unit[] = []
   for (const unit of units) {
     const last = batches.at(-1)
     const fits =
-      last !== undefined &&
+      last?.isLive === unit.isLive &&
       last.items + unit.items <= BATCH_MAX_ITEMS &&
       last.size + unit.size <= BATCH_MAX_SIZE
     if (fits) batches.splice(-1, 1, join(last, unit))
@@ -78,6 +89,7 @@ const join = (left: Unit, right: Unit): Unit => ({
   },
   items: left.items + right.items,
   size: left.size + right.size,
+  isLive: left.isLive,
 })
 
 interface Group {

@@ -14,6 +14,11 @@ export interface Difference {
   }
 }
 
+export const NO_DIFFERENCE: Difference = {
+  realms: { put: [], delete: [] },
+  documents: { put: [], delete: [] },
+}
+
 export const differenceOf = (
   selection: Selection,
   held: Held,

@@ -4,10 +4,16 @@ import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlaneReport, DataPlanes } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts'
+import { Allowance } from './allowance.ts'
+import { SecureContexts } from './connections.ts'
+import { FleetCounter, type FleetCounters } from './counters.ts'
 import type { Credentials } from './credentials.ts'
 import { createManagementClient } from './management-client.ts'
-import { select } from './selection.ts'
-import { SyncTexts } from './sync-body.ts'
+import type { MassDeleteGuard } from './mass-delete-guard.ts'
+import type { FleetContext } from './plane-memory.ts'
+import { Recency } from './recency.ts'
+import { Selections } from './selection.ts'
+import { SyncBodies } from './sync-body.ts'
 import type { Tenure } from '../tenure.ts'
 import { Worker } from './worker.ts'
 
@@ -16,27 +22,63 @@ export interface FleetOptions {
   /** The name under which data planes are managed. */
   readonly manager: string
   readonly tenure: Tenure
-  readonly credentials: () => Promise<Credentials>
+  /**
+   * Asked before every call, so it should be quick; connections are made anew when what it gives has
+   * changed. What it rejects with is told in the report.
+   */
+  readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
   readonly log: Log
-  /** After every change of a report. */
+  /** After every change of a report, and for a data plane that is new. */
   readonly onReport: (report: DataPlaneReport) => void
+  /** A data plane is gone: its report too. */
+  readonly onGone?: (name: string) => void
   readonly confirmDeletes: () => Promise<boolean>
+  /** Of this program: data planes of another one are told as such. */
+  readonly version?: string
   readonly clock?: Clock
   readonly pollMs?: number
   readonly timeoutMs?: number
+  readonly limits?: Partial<FleetLimits>
+}
+
+export interface FleetLimits {
+  /** Rounds at work at once; one that hears nothing for `patienceMs` does not count. */
+  readonly rounds: number
+  /** Bytes of bodies under way, as sent. */
+  readonly bodyBytes: number
+  readonly patienceMs: number
 }
 
 const POLL_MS = 5_000
 const TIMEOUT_MS = 10_000
+const LIMITS: FleetLimits = { rounds: 32, bodyBytes: 64 * 1024 * 1024, patienceMs: 2_000 }
 
+/** May be started again after it was stopped: it believes nothing then, and waits for `apply`. */
 export class Fleet {
   readonly #workers = new Map<string, Worker>()
+  /** Workers of data planes that are gone, until they have ended. */
+  readonly #leaving = new Set<Promise<void>>()
   readonly #options: FleetOptions
-  readonly #texts = new SyncTexts()
-  #desired: DesiredSet | undefined
+  readonly #contexts = new SecureContexts()
+  readonly #counter = new FleetCounter()
+  readonly #shared: FleetContext
+  readonly #limits: FleetLimits
+  #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
+    const { manager, tenure, log, confirmDeletes, version } = options
+    const { clock = SYSTEM_CLOCK, pollMs = POLL_MS } = options
     this.#options = options
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#shared = {
+      ...{ manager, tenure, log, confirmDeletes, version, clock },
+      bodies: new SyncBodies(),
+      recency: new Recency(),
+      counter: this.#counter,
+      turns: new Allowance(this.#limits.rounds),
+      bodyBytes: new Allowance(this.#limits.bodyBytes),
+      freshMs: pollMs - 1,
+    }
   }
 
   start(): void {
@@ -47,54 +89,81 @@ export class Fleet {
 
   /** Every data plane is brought to hold its part of `desired`; the first call starts the work. */
   apply(desired: DesiredSet): void {
-    this.#desired = desired
-    for (const worker of this.#workers.values()) {
-      worker.update(select(desired, worker.report.dataPlane))
-    }
+    this.#shared.recency.note(desired)
+    this.#selections = new Selections(desired)
+    for (const worker of this.#workers.values()) worker.update(this.#selections)
   }
 
   reports(): readonly DataPlaneReport[] {
-    return [...this.#workers.values()].map(({ report }) => report)
+    return Array.from(this.#workers.values(), ({ report }) => report)
   }
 
+  /** Since the fleet was made; those of a data plane since it is there. */
+  counters(): FleetCounters {
+    return this.#counter.read({
+      dataPlanes: new Map(Array.from(this.#workers, ([name, { counts }]) => [name, counts])),
+      roundsAtWork: this.#shared.turns.used,
+      bodyBytesInFlight: this.#shared.bodyBytes.used,
+    })
+  }
+
+  /** Breaks off what is under way: nothing is sent when it has resolved. */
   async stop(): Promise<void> {
     this.#options.dataPlanes.stop()
-    await Promise.all([...this.#workers.values()].map((worker) => worker.stop()))
-    this.#workers.clear()
+    for (const name of [...this.#workers.keys()]) this.#remove(name)
+    this.#selections = undefined
+    await Promise.all(this.#leaving)
   }
 
   #adopt(dataPlanes: readonly DataPlane[]): void {
     const wanted = new Map(dataPlanes.map((dataPlane) => [dataPlane.name, dataPlane]))
-    for (const [name, worker] of this.#workers) {
-      const { url, labels } = worker.report.dataPlane
-      const next = wanted.get(name)
-      if (next?.url === url && sameLabels(next.labels, labels)) continue
-      this.#workers.delete(name)
-      void worker.stop()
+    for (const name of [...this.#workers.keys()]) {
+      if (wanted.has(name)) continue
+      this.#remove(name)
+      this.#options.onGone?.(name)
     }
-    for (const [name, dataPlane] of wanted) if (!this.#workers.has(name)) this.#add(dataPlane)
+    for (const dataPlane of wanted.values()) this.#keepOrReplace(dataPlane)
   }
 
-  #add(dataPlane: DataPlane): void {
-    const worker = this.#open(dataPlane)
-    this.#workers.set(dataPlane.name, worker)
-    if (this.#desired !== undefined) worker.update(select(this.#desired, dataPlane))
+  #keepOrReplace(dataPlane: DataPlane): void {
+    const worker = this.#workers.get(dataPlane.name)
+    const before = worker?.report.dataPlane
+    if (worker === undefined || before === undefined) {
+      this.#add(dataPlane)
+    } else if (before !== dataPlane && !isSameProcess(before, dataPlane)) {
+      this.#remove(dataPlane.name)
+      this.#add(dataPlane, worker.guard)
+    } else if (before !== dataPlane && !sameLabels(before.labels, dataPlane.labels)) {
+      worker.relabel(dataPlane)
+    }
   }
 
-  #open(dataPlane: DataPlane): Worker {
-    const { credentials, manager, tenure, log, onReport, confirmDeletes } = this.#options
-    const { clock = SYSTEM_CLOCK, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options
-    return new Worker(dataPlane, {
-      client: createManagementClient(dataPlane, { credentials, timeoutMs }),
-      pollMs,
-      onReport,
-      context: {
-        ...{ manager, tenure, clock, log, confirmDeletes },
-        texts: this.#texts,
-        freshMs: pollMs - 1,
-        isElsewhere: (id) => this.#isElsewhere(dataPlane.name, id),
-      },
+  /** @param guard of the same data plane before it was started anew: a restart is no way round it */
+  #add(dataPlane: DataPlane, guard?: MassDeleteGuard): void {
+    const { name } = dataPlane
+    const { credentials, onReport, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options
+    const worker = new Worker(dataPlane, {
+      client: createManagementClient(dataPlane, {
+        ...{ credentials, timeoutMs },
+        contexts: this.#contexts,
+      }),
+      fleet: this.#shared,
+      ...{ pollMs, onReport },
+      patienceMs: this.#limits.patienceMs,
+      isElsewhere: (id) => this.#isElsewhere(name, id),
+      ...(guard !== undefined && { guard }),
     })
+    this.#workers.set(name, worker)
+    onReport(worker.report)
+    if (this.#selections !== undefined) worker.update(this.#selections)
+  }
+
+  #remove(name: string): void {
+    const ending = this.#workers.get(name)?.stop()
+    this.#workers.delete(name)
+    if (ending === undefined) return
+    const leaving = ending.finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
   }
 
   #isElsewhere(name: string, id: string): boolean {
@@ -105,7 +174,20 @@ export class Fleet {
   }
 }
 
+/** What is known of the one is true of the other. */
+const isSameProcess = (left: DataPlane, right: DataPlane): boolean =>
+  left.url === right.url &&
+  left.incarnation === right.incarnation &&
+  left.serverName === right.serverName &&
+  left.namespace === right.namespace
+
 const sameLabels = (
   left: Readonly<Record<string, string>>,
   right: Readonly<Record<string, string>>,
-): boolean => JSON.stringify(left) === JSON.stringify(right)
+): boolean => {
+  const keys = Object.keys(left)
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && left[key] === right[key])
+  )
+}

@@ -1,13 +1,15 @@
 // The management API of one data plane, as the operator calls it. Bounded in time and size; what a data
-// plane answers is checked before it is believed. The only file that speaks HTTP.
+// plane answers is checked before it is believed. Nothing leaves it once it is closed.
 
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { Pool } from 'undici'
+import type { Pool } from 'undici'
 import type { DataPlane } from '../data-plane.ts'
+import { Connections, SecureContexts } from './connections.ts'
 import type { Credentials } from './credentials.ts'
+import { describeFailure } from './failure-words.ts'
 import { readRefusal, readStateView, readSyncReply, type Refusal } from './read-answer.ts'
 import type { StateView, SyncReply } from '../../spec/wire.ts'
+import type { SyncBody } from './sync-body.ts'
+import { untilAborted } from './until-aborted.ts'
 
 export type Answer<T> =
   | { readonly result: 'ok'; readonly value: T; readonly etag: string | undefined }
@@ -19,33 +21,31 @@ export type Answer<T> =
 
 export interface ManagementClient {
   state(etag: string | undefined): Promise<Answer<StateView>>
-  /** @param body JSON text of a `SyncRequest` */
-  sync(body: string): Promise<Answer<SyncReply>>
-  /** The canonical document as submitted, and its digest. */
+  /** @param body of a `SyncRequest` */
+  sync(body: SyncBody): Promise<Answer<SyncReply>>
+  /** The canonical document as submitted; `etag` is its digest, quoted. */
   source(id: string): Promise<Answer<unknown>>
-  /** Breaks off what is under way. */
+  /** Breaks off what is under way; every later call fails. */
   close(): Promise<void>
 }
 
 export interface ClientOptions {
-  readonly credentials: () => Promise<Credentials>
+  /** Asked before every call; connections are made anew when what it gives has changed. */
+  readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
   /** Bounds the wait for an answer; that of a sync call grows with its size. */
   readonly timeoutMs: number
+  /** Shared by the clients of a fleet. */
+  readonly contexts?: SecureContexts
 }
 
-const CONNECT_MS = 2_000
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
-const GZIP_ABOVE_BYTES = 8 * 1024
-/** Time a data plane may take for each byte of a sync call, beyond the time-out. */
+/** Time a data plane may take for each KiB of a sync call, beyond the time-out. */
 const MS_PER_KIB = 10
-
-const compress = promisify(gzip)
 
 interface Call<T> {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: Buffer | string
+  readonly body?: Buffer
   readonly timeoutMs: number
   /** undefined: the answer makes no sense. */
   readonly read: (body: unknown) => T | undefined
@@ -53,26 +53,20 @@ interface Call<T> {
 
 export const createManagementClient = (
   dataPlane: DataPlane,
-  { credentials, timeoutMs }: ClientOptions,
+  { credentials, timeoutMs, contexts = new SecureContexts() }: ClientOptions,
 ): ManagementClient => {
-  let open: { readonly credentials: Credentials; readonly pool: Pool } | undefined
+  const connections = new Connections(dataPlane, contexts)
   const closing = new AbortController()
 
-  const poolFor = (current: Credentials): Pool => {
-    if (open?.credentials === current) return open.pool
-    // Requests under way finish on the old connections.
-    open?.pool.close().catch(() => undefined)
-    open = { credentials: current, pool: openPool(dataPlane.url, current) }
-    return open.pool
-  }
-
   const call = async <T>(request: Call<T>): Promise<Answer<T>> => {
+    const { signal } = closing
     try {
-      const current = await credentials()
-      closing.signal.throwIfAborted()
-      return await send(poolFor(current), request, { token: current.token, signal: closing.signal })
+      signal.throwIfAborted()
+      const current = await untilAborted(signal, credentials(dataPlane))
+      const pool = connections.poolFor(current)
+      return await untilAborted(signal, send(pool, request, current.token))
     } catch (error) {
-      return { result: 'failed', message: describeFailure(error) }
+      return { result: 'failed', message: describeFailure(error, dataPlane) }
     }
   }
 
@@ -85,20 +79,18 @@ export const createManagementClient = (
         timeoutMs,
         read: readStateView,
       }),
-    sync: async (body) => {
-      const isLarge = body.length > GZIP_ABOVE_BYTES
-      return call({
+    sync: ({ bytes, isGzip, inflatedBytes }) =>
+      call({
         method: 'POST',
         path: '/api_specs/_sync',
         headers: {
           'content-type': 'application/json; charset=utf-8',
-          ...(isLarge && { 'content-encoding': 'gzip' }),
+          ...(isGzip && { 'content-encoding': 'gzip' }),
         },
-        body: isLarge ? await compress(body, { level: 1 }) : body,
-        timeoutMs: timeoutMs + Math.ceil((body.length / 1024) * MS_PER_KIB),
+        body: bytes,
+        timeoutMs: timeoutMs + Math.ceil((inflatedBytes / 1024) * MS_PER_KIB),
         read: readSyncReply,
-      })
-    },
+      }),
     source: (id) =>
       call({
         method: 'GET',
@@ -107,27 +99,17 @@ export const createManagementClient = (
         read: (body) => body,
       }),
     close: async () => {
-      closing.abort()
-      await open?.pool.destroy()
+      closing.abort(new Error('the operator has let go of it'))
+      await connections.destroy()
     },
   }
 }
 
-const openPool = (url: string, { tls }: Credentials): Pool => {
-  const isSocket = url.startsWith('unix:')
-  return new Pool(isSocket ? 'http://localhost' : url, {
-    connections: 2,
-    maxResponseSize: MAX_ANSWER_BYTES,
-    connectTimeout: CONNECT_MS,
-    allowH2: false,
-    ...(isSocket ? { socketPath: url.slice('unix:'.length) } : { connect: { ...tls } }),
-  })
-}
-
+/** The pool's end is the call's: closing needs no signal of its own here. */
 const send = async <T>(
   pool: Pool,
   { method, path, headers, body, timeoutMs, read }: Call<T>,
-  { token, signal }: { readonly token: string | undefined; readonly signal: AbortSignal },
+  token: string | undefined,
 ): Promise<Answer<T>> => {
   const answer = await pool.request({
     method,
@@ -140,7 +122,7 @@ const send = async <T>(
     body: body ?? null,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(2 * timeoutMs)]),
+    signal: AbortSignal.timeout(2 * timeoutMs),
   })
   const text = await answer.body.text()
   const { statusCode } = answer
@@ -166,33 +148,3 @@ const oddAnswer = (status: number, path: string): string =>
   status === 200
     ? `its answer to ${path} is not what a gateway says: is this its management address?`
     : `it answered ${status} to ${path}`
-
-/** Words for what has no status: connections and time-outs. */
-const describeFailure = (error: unknown): string => {
-  if (typeof error !== 'object' || error === null) return String(error)
-  const member = (name: string): string => {
-    const value: unknown = name in error ? error[name as keyof typeof error] : undefined
-    return typeof value === 'string' ? value : ''
-  }
-  const code = member('code')
-  const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
-  if (known !== undefined) return known
-  if (member('name') === 'TimeoutError') return 'it did not answer in time'
-  return [member('message'), code, member('name')].find((words) => words !== '') ?? 'it failed'
-}
-
-const FAILURES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nobody listens there: is the gateway running?',
-  ENOENT: 'there is no such socket: is the gateway running?',
-  ECONNRESET: 'it broke the connection',
-  UND_ERR_SOCKET: 'it broke the connection',
-  UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
-  UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
-  UND_ERR_BODY_TIMEOUT: 'it did not finish its answer in time',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too large',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: name its CA with --management-ca',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its CA is not trusted: name it with --management-ca',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its CA is not trusted: name it with --management-ca',
-  ERR_TLS_CERT_ALTNAME_INVALID:
-    'its certificate carries another name: see --management-server-name',
-}

@@ -3,26 +3,33 @@
 import { Held } from './held.ts'
 import type { Refusal } from './read-answer.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { untilAborted } from './until-aborted.ts'
 
 /** Reads the state unless it is fresh; undefined: it is known. */
 export const observe = async (
   memory: PlaneMemory,
-  { clock, freshMs, manager, log }: RoundContext,
+  { clock, freshMs, manager, log, counts, onAnswer }: RoundContext,
 ): Promise<RoundOutcome | undefined> => {
   const atMs = clock.now()
   if (memory.held !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
   const answer = await memory.client.state(memory.held === undefined ? undefined : memory.etag)
-  if (answer.result === 'failed') {
+  if (answer.result === 'failed' || answer.result === 'refused') {
+    counts.poll('failed')
     memory.doubt()
-    return failed(answer.message)
+    if (answer.result === 'failed') return failed(answer.message)
+    return describeRefusal(answer.status, answer.refusal, manager)
   }
-  if (answer.result === 'refused') return describeRefusal(answer.status, answer.refusal, manager)
+  onAnswer()
   memory.observedAtMs = atMs
-  if (answer.result === 'not_modified') return undefined
-  const before = memory.held?.bootId
-  memory.held = new Held(answer.value, manager)
+  if (answer.result === 'not_modified') {
+    counts.poll('unchanged')
+    return undefined
+  }
+  counts.poll('changed')
+  const before = memory.held
+  memory.held = new Held(answer.value, manager, before)
   memory.etag = answer.etag
-  if (before !== undefined && before !== answer.value.bootId) {
+  if (before !== undefined && before.bootId !== answer.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })
     memory.pushed.clear()
   }
@@ -32,19 +39,20 @@ export const observe = async (
 /** Undefined: it is ours. */
 export const askOwner = async (
   memory: PlaneMemory,
-  { manager, tenure }: RoundContext,
+  { manager, tenure, signal }: RoundContext,
 ): Promise<RoundOutcome | undefined> => {
   const { held } = memory
   if (held === undefined) return failed('its state is not known')
   if (held.manager !== null && held.manager !== manager) return notOwner(manager, held.manager)
-  if (held.epoch <= tenure.epoch() || (await tenure.challenge(held.epoch))) return undefined
+  if (held.epoch <= tenure.epoch()) return undefined
+  if (await untilAborted(signal, tenure.challenge(held.epoch))) return undefined
   return superseded(manager, held.epoch)
 }
 
 /** A 4xx in words that say what to do. */
 export const describeRefusal = (
   status: number,
-  { message }: Refusal,
+  { code, message }: Refusal,
   manager: string,
 ): RoundOutcome => {
   const said = message === '' ? '' : ` It says: ${message}`
@@ -52,9 +60,13 @@ export const describeRefusal = (
     const words = `it does not accept our credentials: see --management-token-file or --management-cert.${said}`
     return { phase: 'unauthorized', message: words, next: 'back_off' }
   }
-  if (status === 403) {
+  if (status === 403 && code === NOT_OWNER) {
     const words = `it does not take documents from '${manager}': start the gateway with --managed ${manager}, or this operator with the --manager it has.${said}`
     return { phase: 'not_owner', message: words, next: 'poll' }
+  }
+  if (status === 403) {
+    const words = `it lets in other clients than this operator: see its --management-client-name.${said}`
+    return { phase: 'unauthorized', message: words, next: 'back_off' }
   }
   if (status === 404) {
     return failed(
@@ -63,6 +75,8 @@ export const describeRefusal = (
   }
   return failed(`it answered ${status}.${said}`)
 }
+
+const NOT_OWNER = 'svc.error.not_owner'
 
 export const superseded = (manager: string, epoch: number): RoundOutcome => ({
   phase: 'superseded',

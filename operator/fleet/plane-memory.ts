@@ -4,57 +4,94 @@ import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase } from '../data-plane.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Clock } from '../clock.ts'
+import type { Allowance } from './allowance.ts'
+import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { Held } from './held.ts'
 import type { ManagementClient } from './management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
+import type { Recency } from './recency.ts'
 import { Rejections } from './rejections.ts'
-import type { SyncTexts } from './sync-body.ts'
+import type { Selection } from './selection.ts'
+import type { SyncBodies } from './sync-body.ts'
 import type { Tenure } from '../tenure.ts'
 
-/** What all rounds share. */
-export interface RoundContext {
+/** What the rounds of all data planes share. */
+export interface FleetContext {
   readonly manager: string
+  /** Of this program; absent: nothing is said of versions. */
+  readonly version: string | undefined
   readonly tenure: Tenure
   readonly clock: Clock
   readonly log: Log
-  readonly texts: SyncTexts
+  readonly bodies: SyncBodies
+  readonly recency: Recency
+  readonly counter: FleetCounter
+  /** Rounds at work. */
+  readonly turns: Allowance
+  /** Bytes of bodies under way. */
+  readonly bodyBytes: Allowance
   /** What was observed within this time is believed; a wrong belief is answered with 412. */
   readonly freshMs: number
-  /** Another data plane, ready, holds the document. */
-  readonly isElsewhere: (id: string) => boolean
   /** Lists live: true when what the cache lacks is really gone. The next selection knows of it. */
   readonly confirmDeletes: () => Promise<boolean>
+}
+
+/** What the rounds with one data plane share. */
+export interface RoundContext extends FleetContext {
+  readonly counts: PlaneCounter
+  /** Aborted when nothing may be sent any more. */
+  readonly signal: AbortSignal
+  /** Another data plane, ready, holds the document. */
+  readonly isElsewhere: (id: string) => boolean
+  /** For whoever waits: see `Allowance`. */
+  readonly urgency: () => number
+  /** It has answered. */
+  readonly onAnswer: () => void
+  /** False: something else is desired by now. */
+  readonly isCurrent: (selection: Selection) => boolean
 }
 
 export interface RoundOutcome {
   readonly phase: DataPlanePhase
   /** For a person; empty where all is well. */
   readonly message: string
-  /** `now`: something moved meanwhile. `poll`: at a change or the next poll. `back_off`: it failed. */
-  readonly next: 'now' | 'poll' | 'back_off'
+  /**
+   * `moved`: something moved meanwhile, so once more, at once. `again`: part of it is done, and something
+   * newer is to go first. `poll`: at a change or the next poll. `back_off`: it failed.
+   */
+  readonly next: 'moved' | 'again' | 'poll' | 'back_off'
 }
 
 /** What is remembered of one data plane from round to round. */
 export class PlaneMemory {
-  readonly dataPlane: DataPlane
   readonly client: ManagementClient
+  dataPlane: DataPlane
   held: Held | undefined
   etag: string | undefined
   observedAtMs = -Infinity
   readonly rejections = new Rejections()
-  readonly guard = new MassDeleteGuard()
+  readonly guard: MassDeleteGuard
   /** What was put last under each id: tells the claims that it holds. */
   readonly pushed = new Map<string, DesiredDocument>()
+  #since: { readonly bootId: string; readonly version: number } | undefined
 
-  constructor(dataPlane: DataPlane, client: ManagementClient) {
+  /** @param guard of the one before, where this is the same data plane started anew */
+  constructor(dataPlane: DataPlane, client: ManagementClient, guard = new MassDeleteGuard()) {
     this.dataPlane = dataPlane
     this.client = client
+    this.guard = guard
   }
 
   /** What we believe may be wrong: the next round reads the whole state. */
   doubt(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
+  }
+
+  /** Version of the desired set when work on this boot began: what came later is an edit. */
+  since({ bootId }: Held, { desired }: Selection): number {
+    if (this.#since?.bootId !== bootId) this.#since = { bootId, version: desired.version }
+    return this.#since.version
   }
 }
 

@@ -1,8 +1,16 @@
 // Bodies of a data plane's answers, unknown, in; what the wire types promise, or undefined, out. A data
-// plane of another version may say more than we know, never less.
+// plane of another version may say more than we know, which is left out, or less, which has a default.
 
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import type {
+  RealmState,
+  SessionState,
+  SpecState,
+  StateView,
+  SyncItem,
+  SyncReply,
+} from '../../spec/wire.ts'
 
 /** What a 4xx says. */
 export interface Refusal {
@@ -14,35 +22,112 @@ export interface Refusal {
   readonly rootDigest?: string
 }
 
+/** Needed are `bootId`, `rootDigest`, `specs`, and a digest of each entry: without them nothing can be said. */
 export const readStateView = (body: unknown): StateView | undefined => {
   if (!isMap(body)) return undefined
-  const { specs, realms } = body
-  if (!Object.entries(MEMBERS).every(([name, fits]) => fits(body[name] ?? null))) return undefined
-  if (!isMap(specs) || !Object.values(specs).every(isEntry)) return undefined
-  if (!isMap(realms) || !Object.values(realms).every(isEntry)) return undefined
-  // Every member has been looked at.
-  return body as unknown as StateView
+  const { bootId, rootDigest, manager, gatewayVersion } = body
+  if (typeof bootId !== 'string' || typeof rootDigest !== 'string') return undefined
+  const specs = readEntries(body['specs'], readSpecState)
+  const realms = readEntries(body['realms'] ?? {}, readRealmState)
+  if (specs === undefined || realms === undefined) return undefined
+  return {
+    ...{ bootId, rootDigest, specs, realms },
+    version: numberOr(body['version'], 0),
+    epoch: numberOr(body['epoch'], 0),
+    manager: textOrNull(manager),
+    complete: body['complete'] === true,
+    ...(typeof gatewayVersion === 'string' && { gatewayVersion: gatewayVersion.slice(0, 64) }),
+  }
 }
 
-const isText = (value: Value): boolean => typeof value === 'string'
-const isNumber = (value: Value): boolean => typeof value === 'number'
+const readEntries = <T>(
+  entries: Value | undefined,
+  read: (entry: Value) => T | undefined,
+): Readonly<Record<string, T>> | undefined => {
+  if (entries === undefined || !isMap(entries)) return undefined
+  const known: [string, T][] = []
+  for (const [key, value] of Object.entries(entries)) {
+    const entry = read(value)
+    if (entry === undefined) return undefined
+    known.push([key, entry])
+  }
+  // Own members all, also one that is called __proto__: `fromEntries` defines, it does not assign.
+  return Object.fromEntries(known)
+}
 
-const MEMBERS = {
-  bootId: isText,
-  version: isNumber,
-  manager: (value) => value === null || isText(value),
-  epoch: isNumber,
-  rootDigest: isText,
-  complete: (value) => typeof value === 'boolean',
-  specs: isMap,
-  realms: isMap,
-} satisfies Record<keyof StateView, (value: Value) => boolean>
+const readSpecState = (entry: Value): SpecState | undefined => {
+  if (!isMap(entry) || typeof entry['digest'] !== 'string') return undefined
+  return {
+    ...{ digest: entry['digest'], managedBy: textOrNull(entry['managedBy']) },
+    warnings: mapsIn(entry, 'warnings').map(readFinding) as unknown as Warning[],
+  }
+}
 
+const readRealmState = (entry: Value): RealmState | undefined => {
+  if (!isMap(entry) || typeof entry['digest'] !== 'string') return undefined
+  return {
+    ...{ digest: entry['digest'], managedBy: textOrNull(entry['managedBy']) },
+    sessions: mapsIn(entry, 'sessions').map(readSession) as unknown as SessionState[],
+  }
+}
+
+const NONE: readonly ValueMap[] = []
+
+const mapsIn = (entry: ValueMap, member: string): readonly ValueMap[] => {
+  const list = entry[member]
+  return list !== undefined && isList(list) && list.length > 0 ? list.filter(isMap) : NONE
+}
+
+/** Of an error or a warning. Its code is shown as it is, also one that we don't know. */
+const readFinding = ({ code, path, message }: ValueMap): Readonly<Record<string, string>> => ({
+  code: textOr(code, ''),
+  path: textOr(path, ''),
+  message: textOr(message, ''),
+})
+
+const readSession = ({ url, state, reason }: ValueMap): Readonly<Record<string, string>> => ({
+  url: textOr(url, ''),
+  state: textOr(state, 'connecting'),
+  ...(typeof reason === 'string' && { reason }),
+})
+
+const textOr = (value: Value | undefined, otherwise: string): string =>
+  typeof value === 'string' ? value : otherwise
+
+const textOrNull = (value: Value | undefined): string | null =>
+  typeof value === 'string' ? value : null
+
+const numberOr = (value: Value | undefined, otherwise: number): number =>
+  typeof value === 'number' ? value : otherwise
+
+/** An item with a result that we don't know is left out, as if nothing had been said of it. */
 export const readSyncReply = (body: unknown): SyncReply | undefined => {
   if (!isMap(body)) return undefined
   const { rootDigest, items } = body
-  if (typeof rootDigest !== 'string' || !isList(items) || !items.every(isItem)) return undefined
-  return { rootDigest, items: items as unknown as readonly SyncItem[] }
+  if (typeof rootDigest !== 'string' || items === undefined || !isList(items)) return undefined
+  return { rootDigest, items: items.flatMap((item) => readItem(item) ?? []) }
+}
+
+const RESULTS = {
+  loaded: true,
+  unchanged: true,
+  rejected: true,
+  deleted: true,
+} satisfies Record<SyncItem['result'], true>
+
+const isResult = (result: Value | undefined): result is SyncItem['result'] =>
+  typeof result === 'string' && Object.hasOwn(RESULTS, result)
+
+const readItem = (item: Value): SyncItem | undefined => {
+  if (!isMap(item)) return undefined
+  const { id, kind, result } = item
+  if (typeof id !== 'string' || (kind !== 'spec' && kind !== 'realm')) return undefined
+  if (!isResult(result)) return undefined
+  return {
+    ...{ id, kind, result },
+    errors: mapsIn(item, 'errors').map(readFinding) as unknown as Problem[],
+    warnings: mapsIn(item, 'warnings').map(readFinding) as unknown as Warning[],
+  }
 }
 
 export const readRefusal = (body: unknown): Refusal => {
@@ -54,17 +139,3 @@ export const readRefusal = (body: unknown): Refusal => {
     ...(typeof rootDigest === 'string' && { rootDigest }),
   }
 }
-
-const isEntry = (entry: Value): boolean =>
-  isMap(entry) &&
-  typeof entry['digest'] === 'string' &&
-  (entry['managedBy'] === null || typeof entry['managedBy'] === 'string')
-
-const RESULTS: readonly Value[] = ['loaded', 'unchanged', 'rejected', 'deleted']
-
-const isItem = (item: Value): boolean =>
-  isMap(item) &&
-  typeof item['id'] === 'string' &&
-  (item['kind'] === 'spec' || item['kind'] === 'realm') &&
-  RESULTS.includes(item['result'] ?? null) &&
-  isList(item['errors'])

@@ -1,5 +1,5 @@
 // What one data plane has refused, so that the same thing is not sent to it again and again. Goes with the
-// boot of the data plane: another version of it may think otherwise.
+// boot of the data plane: started with another version or other settings, it may think otherwise.
 
 import type { Problem } from '../../spec/problem.ts'
 import type { Rejection } from '../data-plane.ts'
@@ -13,25 +13,37 @@ interface RejectedDocument extends Rejection {
 }
 
 export class Rejections {
-  readonly documents = new Map<string, RejectedDocument>()
-  readonly realms = new Map<string, Rejection>()
+  readonly #documents = new Map<string, RejectedDocument>()
+  readonly #realms = new Map<string, Rejection>()
+  /** Grows with every change. */
+  revision = 0
   #bootId: string | undefined
+
+  get documents(): ReadonlyMap<string, Rejection> {
+    return this.#documents
+  }
+
+  get realms(): ReadonlyMap<string, Rejection> {
+    return this.#realms
+  }
 
   /** Forgets what another boot said, and what is not wanted any more. */
   review(held: Held, selection: Selection): void {
+    const before = this.#documents.size + this.#realms.size
     if (this.#bootId !== held.bootId) {
-      this.documents.clear()
-      this.realms.clear()
+      this.#documents.clear()
+      this.#realms.clear()
       this.#bootId = held.bootId
     }
-    for (const [id, { digest, realmDigest }] of this.documents) {
+    for (const [id, { digest, realmDigest }] of this.#documents) {
       const wanted = selection.documents.get(id)
       const sameRealm = wanted && held.realms.get(wanted.realmUri)?.digest === realmDigest
-      if (wanted?.digest !== digest || !sameRealm) this.documents.delete(id)
+      if (wanted?.digest !== digest || !sameRealm) this.#documents.delete(id)
     }
-    for (const [uri, { digest }] of this.realms) {
-      if (selection.realms.get(uri)?.digest !== digest) this.realms.delete(uri)
+    for (const [uri, { digest }] of this.#realms) {
+      if (selection.realms.get(uri)?.digest !== digest) this.#realms.delete(uri)
     }
+    if (this.#documents.size + this.#realms.size !== before) this.revision += 1
   }
 
   addDocument(
@@ -39,10 +51,12 @@ export class Rejections {
     held: Held,
     errors: readonly Problem[],
   ): void {
-    this.documents.set(id, { digest, errors, realmDigest: held.realms.get(realmUri)?.digest })
+    this.#documents.set(id, { digest, errors, realmDigest: held.realms.get(realmUri)?.digest })
+    this.revision += 1
   }
 
   addRealm({ uri, digest }: DesiredRealm, errors: readonly Problem[]): void {
-    this.realms.set(uri, { digest, errors })
+    this.#realms.set(uri, { digest, errors })
+    this.revision += 1
   }
 }

@@ -8,44 +8,70 @@ import type { Held } from './held.ts'
 import type { Answer } from './management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
-import { type CallHead, completeBody } from './sync-body.ts'
+import type { Selection } from './selection.ts'
+import { type CallHead, completeBody, joinBody, type SyncBody } from './sync-body.ts'
+import { untilAborted } from './until-aborted.ts'
 
-export const factsFor = (memory: PlaneMemory, { texts }: RoundContext): BatchFacts => ({
-  sizeOf: (entry) => texts.of(entry).length,
+export interface Sending {
+  readonly memory: PlaneMemory
+  readonly context: RoundContext
+}
+
+/** @param since version of the desired set that the work on this data plane began with */
+export const factsFor = (
+  memory: PlaneMemory,
+  { bodies, recency }: RoundContext,
+  since: number,
+): BatchFacts => ({
+  sizeOf: (entry) => bodies.sizeOf(entry),
   heldClaims: (id): readonly Claim[] => memory.pushed.get(id)?.claims ?? [],
+  isLive: (document) => recency.of(document) > since,
 })
 
 /** Undefined: the answer was taken in, go on. */
 export const sendBatch = async (
   batch: Batch,
   held: Held,
-  memory: PlaneMemory,
-  context: RoundContext,
+  { memory, context }: Sending,
 ): Promise<RoundOutcome | undefined> => {
-  const body = context.texts.body(headOf(held, context), batch)
-  const answer = await memory.client.sync(body)
-  if (answer.result !== 'ok') return refused(answer, memory, context)
-  takeIn(batch, answer.value, { held, memory, context })
-  return undefined
+  const { bodies, bodyBytes, urgency, signal } = context
+  const content = await untilAborted(signal, bodies.content(batch))
+  const giveBack = await bodyBytes.take(content.bytes.length, { urgency, signal })
+  try {
+    const answer = await push(joinBody(headOf(held, context), content), { memory, context })
+    if (answer.result !== 'ok') return await refused(answer, memory, context)
+    takeIn(batch, answer.value, { held, memory, context })
+    return undefined
+  } finally {
+    giveBack()
+  }
 }
 
 /** Asks the data plane to call itself complete; undefined: it is, or was before. */
 export const complete = async (
   held: Held,
-  memory: PlaneMemory,
-  context: RoundContext,
+  selection: Selection,
+  { memory, context }: Sending,
 ): Promise<RoundOutcome | undefined> => {
   if (held.complete) return undefined
   const served = [...memory.rejections.documents.keys()].filter(context.isElsewhere)
   if (served.length > 0) return withheld(served)
-  const expected = held.expectedRootDigest()
-  const answer = await memory.client.sync(completeBody(headOf(held, context), expected))
+  const body = completeBody(headOf(held, context), held.expectedRootDigest(selection))
+  const answer = await push(body, { memory, context })
   if (answer.result !== 'ok') return refused(answer, memory, context)
-  held.complete = true
-  held.rootDigest = answer.value.rootDigest
+  held.completed(answer.value)
   const { name } = memory.dataPlane
   context.log.info('data plane is complete', { dataPlane: name, documents: held.documents.size })
   return undefined
+}
+
+const push = async (body: SyncBody, { memory, context }: Sending): Promise<Answer<SyncReply>> => {
+  const answer = await memory.client.sync(body)
+  const { result } = answer
+  const isAnswered = result === 'ok' || result === 'refused'
+  if (isAnswered) context.onAnswer()
+  context.counts.push(isAnswered ? result : 'failed', body.bytes.length)
+  return answer
 }
 
 const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
@@ -65,7 +91,7 @@ const withheld = (ids: readonly string[]): RoundOutcome => ({
 const refused = async (
   answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,
   memory: PlaneMemory,
-  { manager, tenure }: RoundContext,
+  { manager, tenure, signal }: RoundContext,
 ): Promise<RoundOutcome> => {
   // Whatever it was, part of it may have been done.
   memory.doubt()
@@ -74,21 +100,19 @@ const refused = async (
   }
   const { status, refusal } = answer
   if (status === 412) {
-    return { phase: 'syncing', message: 'it has changed meanwhile: observing again', next: 'now' }
+    return { phase: 'syncing', message: 'it has changed meanwhile: observing again', next: 'moved' }
   }
   if (status !== 409) return describeRefusal(status, refusal, manager)
   const { epoch } = refusal
   if (epoch !== undefined && epoch > tenure.epoch()) {
-    const raised = await tenure.challenge(epoch)
-    return raised ? { phase: 'syncing', message: '', next: 'now' } : superseded(manager, epoch)
+    const isRaised = await untilAborted(signal, tenure.challenge(epoch))
+    return isRaised ? { phase: 'syncing', message: '', next: 'moved' } : superseded(manager, epoch)
   }
   return failed(`it holds other than what was sent to it: ${refusal.message}`)
 }
 
-interface Taking {
+interface Taking extends Sending {
   readonly held: Held
-  readonly memory: PlaneMemory
-  readonly context: RoundContext
 }
 
 const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
@@ -105,6 +129,7 @@ const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   takeDeletes(batch, answered, taking)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
+  context.counts.items(reply.items)
   logItems(reply, memory, context)
 }
 
@@ -127,11 +152,11 @@ const takePuts = (batch: Batch, answered: Answered, { held, memory }: Taking): v
 const takeDeletes = (batch: Batch, answered: Answered, { held, memory }: Taking): void => {
   for (const id of batch.deletes) {
     // `unchanged`: it is not ours any more.
-    if (answered('spec', id) !== undefined) held.documents.delete(id)
+    if (answered('spec', id) !== undefined) held.remove('spec', id)
     memory.pushed.delete(id)
   }
   for (const uri of batch.realmDeletes) {
-    if (answered('realm', uri) !== undefined) held.realms.delete(uri)
+    if (answered('realm', uri) !== undefined) held.remove('realm', uri)
   }
 }
 

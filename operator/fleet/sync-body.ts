@@ -1,5 +1,8 @@
-// A batch in; the JSON text of the sync call out. A document is turned into text once for the whole fleet.
+// A batch in; the body of the sync call out. What does not differ between data planes is written and
+// compressed once, and shared by all that are sent the same batch. Keeps no more than it was given room for.
 
+import { promisify } from 'node:util'
+import { gzip, gzipSync } from 'node:zlib'
 import type { RealmPut, SpecPut, SyncRequest } from '../../spec/wire.ts'
 import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
 import type { Batch } from './batches.ts'
@@ -7,34 +10,124 @@ import type { Batch } from './batches.ts'
 /** `base`: the root digest that the difference was made on. */
 export type CallHead = Pick<SyncRequest, 'managedBy' | 'epoch' | 'base'>
 
-export class SyncTexts {
+export interface SyncBody {
+  readonly bytes: Buffer
+  readonly isGzip: boolean
+  /** What the data plane has to read, bytes. */
+  readonly inflatedBytes: number
+}
+
+/** The part of a body that says nothing of whom it is for. */
+export type BatchContent = SyncBody
+
+type Entry = DesiredRealm | DesiredDocument
+
+const GZIP_ABOVE_BYTES = 8 * 1024
+const CACHE_BYTES = 8 * 1024 * 1024
+const compress = promisify(gzip)
+/** Fast: the bytes go to the next machine, not to a disk. */
+const LEVEL = { level: 1 }
+
+export class SyncBodies {
+  readonly #cacheBytes: number
   /** Goes with the entry: nothing is kept for what is not desired any more. */
-  readonly #texts = new WeakMap<object, string>()
+  readonly #sizes = new WeakMap<Entry, number>()
+  readonly #serials = new WeakMap<Entry, number>()
+  #lastSerial = 0
+  /** Least recently used first. */
+  readonly #contents = new Map<string, { readonly content: Promise<BatchContent>; bytes: number }>()
+  #keptBytes = 0
+  #compressions = 0
 
-  of(entry: DesiredRealm | DesiredDocument): string {
-    const known = this.#texts.get(entry)
+  constructor(cacheBytes = CACHE_BYTES) {
+    this.#cacheBytes = cacheBytes
+  }
+
+  /** How often something was compressed. */
+  get compressions(): number {
+    return this.#compressions
+  }
+
+  /** Characters of an entry in a sync call. */
+  sizeOf(entry: Entry): number {
+    const known = this.#sizes.get(entry)
     if (known !== undefined) return known
-    const text = JSON.stringify('uri' in entry ? realmPut(entry) : documentPut(entry))
-    this.#texts.set(entry, text)
-    return text
+    const size = textOf(entry).length
+    this.#sizes.set(entry, size)
+    return size
   }
 
-  body(head: CallHead, batch: Batch): string {
-    const members = [
-      ...headMembers(head),
-      part('realms', this.#list(batch.realmPuts), batch.realmDeletes),
-      part('specs', this.#list(batch.puts), batch.deletes),
-    ]
-    return `{${members.join(',')}}`
+  /** Who asks while it is being made waits for the same one. */
+  content(batch: Batch): Promise<BatchContent> {
+    const key = this.#keyOf(batch)
+    const known = this.#contents.get(key)
+    if (known !== undefined) {
+      this.#contents.delete(key)
+      this.#contents.set(key, known)
+      return known.content
+    }
+    const kept = { content: this.#make(batch), bytes: 0 }
+    this.#contents.set(key, kept)
+    kept.content.then(
+      ({ bytes }) => {
+        if (this.#contents.get(key) !== kept) return
+        kept.bytes = bytes.length
+        this.#keptBytes += bytes.length
+        this.#shrink()
+      },
+      () => this.#contents.delete(key),
+    )
+    return kept.content
   }
 
-  #list(entries: readonly (DesiredRealm | DesiredDocument)[]): string {
-    return entries.map((entry) => this.of(entry)).join(',')
+  async #make(batch: Batch): Promise<BatchContent> {
+    const bytes = Buffer.from(contentText(batch))
+    const inflatedBytes = bytes.length
+    if (inflatedBytes <= GZIP_ABOVE_BYTES) return { bytes, isGzip: false, inflatedBytes }
+    this.#compressions += 1
+    return { bytes: await compress(bytes, LEVEL), isGzip: true, inflatedBytes }
+  }
+
+  #shrink(): void {
+    for (const [key, { bytes }] of this.#contents) {
+      if (this.#keptBytes <= this.#cacheBytes) return
+      this.#contents.delete(key)
+      this.#keptBytes -= bytes
+    }
+  }
+
+  /** Names the entries, by what they are and not by what is in them. */
+  #keyOf({ realmPuts, puts, deletes, realmDeletes }: Batch): string {
+    const serials = [...realmPuts, ...puts].map((entry) => this.#serialOf(entry))
+    return JSON.stringify([serials, deletes, realmDeletes])
+  }
+
+  #serialOf(entry: Entry): number {
+    const known = this.#serials.get(entry)
+    if (known !== undefined) return known
+    this.#lastSerial += 1
+    this.#serials.set(entry, this.#lastSerial)
+    return this.#lastSerial
   }
 }
 
-export const completeBody = (head: CallHead, complete: string): string =>
-  `{${[...headMembers(head), member('complete', complete)].join(',')}}`
+/** Two gzip members after each other are one gzip file (RFC 1952 §2.2). */
+export const joinBody = (
+  head: CallHead,
+  { bytes, isGzip, inflatedBytes }: BatchContent,
+): SyncBody => {
+  const text = Buffer.from(`{${headMembers(head).join(',')},`)
+  return {
+    bytes: Buffer.concat([isGzip ? gzipSync(text, LEVEL) : text, bytes]),
+    isGzip,
+    inflatedBytes: text.length + inflatedBytes,
+  }
+}
+
+export const completeBody = (head: CallHead, complete: string): SyncBody => {
+  const bytes = Buffer.from(`{${[...headMembers(head), member('complete', complete)].join(',')}}`)
+  return { bytes, isGzip: false, inflatedBytes: bytes.length }
+}
 
 const member = (name: string, value: unknown): string => `"${name}":${JSON.stringify(value)}`
 
@@ -44,8 +137,15 @@ const headMembers = ({ managedBy, epoch, base }: CallHead): readonly string[] =>
   member('base', base),
 ]
 
-const part = (name: string, puts: string, deletes: readonly string[]): string =>
-  `"${name}":{"put":[${puts}],${member('delete', deletes)}}`
+/** The members that follow the head's, and the end of the object. */
+const contentText = ({ realmPuts, puts, deletes, realmDeletes }: Batch): string =>
+  `${part('realms', realmPuts, realmDeletes)},${part('specs', puts, deletes)}}`
+
+const part = (name: string, puts: readonly Entry[], deletes: readonly string[]): string =>
+  `"${name}":{"put":[${puts.map(textOf).join(',')}],${member('delete', deletes)}}`
+
+const textOf = (entry: Entry): string =>
+  JSON.stringify('uri' in entry ? realmPut(entry) : documentPut(entry))
 
 const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut => ({
   uri,

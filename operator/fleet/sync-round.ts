@@ -1,13 +1,22 @@
 // One round with one data plane: observe → difference → sync calls → complete → verify. What it should hold
-// and what is remembered of it in; how it went out. Never throws; waits for nothing but answers.
+// and what is remembered of it in; how it went out. Never throws but when it is broken off; waits for
+// nothing but answers and its share of what all data planes have in common.
 
 import { planBatches } from './batches.ts'
-import { type Difference, differenceOf, isEmpty, withoutDeletes } from './difference.ts'
+import {
+  type Difference,
+  differenceOf,
+  isEmpty,
+  NO_DIFFERENCE,
+  withoutDeletes,
+} from './difference.ts'
 import type { Held } from './held.ts'
 import { askOwner, observe } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import { newestFirst } from './recency.ts'
 import type { Selection } from './selection.ts'
 import { complete, factsFor, sendBatch } from './send.ts'
+import { untilAborted } from './until-aborted.ts'
 
 export const runRound = async (
   memory: PlaneMemory,
@@ -19,37 +28,67 @@ export const runRound = async (
   if (trouble !== undefined || held === undefined)
     return trouble ?? failed('its state is not known')
   memory.rejections.review(held, selection)
-  const wanted = differenceOf(selection, held, memory.rejections, context.isElsewhere)
-  const guarded = await guardDeletes(wanted, selection, { held, memory, context })
+  const round: Round = { held, selection, memory, context }
+  const guarded = await guardDeletes(whatIsWanted(round), round)
   if ('next' in guarded) return guarded
-  for (const batch of planBatches(guarded.difference, factsFor(memory, context))) {
-    const trouble = await sendBatch(batch, held, memory, context)
-    if (trouble !== undefined) return trouble
-  }
-  if (!isEmpty(guarded.difference) && held.rootDigest !== held.expectedRootDigest()) {
-    memory.doubt()
-    return failed('it does not hold what it said it took: observing again')
-  }
-  const incomplete = await complete(held, memory, context)
+  const broken = await sendAll(guarded.difference, round)
+  if (broken !== undefined) return broken
+  const incomplete = await complete(held, selection, { memory, context })
   if (incomplete !== undefined) return incomplete
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
     : { phase: 'holding', message: guarded.hold, next: 'poll' }
 }
 
-interface Guarding {
+interface Round {
   readonly held: Held
+  readonly selection: Selection
   readonly memory: PlaneMemory
   readonly context: RoundContext
 }
+
+const whatIsWanted = ({ held, selection, memory, context }: Round): Difference =>
+  held.matches(selection)
+    ? NO_DIFFERENCE
+    : differenceOf(selection, held, memory.rejections, context.isElsewhere)
+
+/** Undefined: all of it was taken in. */
+const sendAll = async (
+  difference: Difference,
+  { held, selection, memory, context }: Round,
+): Promise<RoundOutcome | undefined> => {
+  if (isEmpty(difference)) return undefined
+  const startedAtMs = context.clock.now()
+  const since = memory.since(held, selection)
+  const versionOf = context.recency.of.bind(context.recency)
+  const { documents } = difference
+  // Deletes that a live listing has confirmed would have to be confirmed again.
+  const mayYield = documents.delete.length <= MAX_DELETES_TO_YIELD
+  const ordered = {
+    ...difference,
+    documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
+  }
+  for (const [index, batch] of planBatches(ordered, factsFor(memory, context, since)).entries()) {
+    // What was edited meanwhile goes before the rest. Every round sends a batch, so there is an end to it.
+    if (index > 0 && mayYield && !context.isCurrent(selection)) return NEWER
+    const trouble = await sendBatch(batch, held, { memory, context })
+    if (trouble !== undefined) return trouble
+  }
+  context.counter.round((context.clock.now() - startedAtMs) / 1000)
+  if (held.rootDigest === held.expectedRootDigest(selection)) return undefined
+  memory.doubt()
+  return failed('it does not hold what it said it took: observing again')
+}
+
+const MAX_DELETES_TO_YIELD = 5
+const NEWER: RoundOutcome = { phase: 'syncing', message: '', next: 'again' }
 
 type Guarded = { readonly difference: Difference; readonly hold?: string } | RoundOutcome
 
 /** Takes the deletes out where they are too many to be meant, or nobody can tell. */
 const guardDeletes = async (
   difference: Difference,
-  { desired }: Selection,
-  { held, memory, context }: Guarding,
+  { held, selection: { desired }, memory, context }: Round,
 ): Promise<Guarded> => {
   const wanted = difference.realms.delete.length + difference.documents.delete.length
   if (wanted > 0 && desired.holdDeletes !== undefined) {
@@ -58,9 +97,9 @@ const guardDeletes = async (
   const nowMs = context.clock.now()
   const decision = memory.guard.decide(wanted, held.size, nowMs)
   if (decision.decision === 'go') return { difference }
-  if (decision.decision === 'confirm' && (await context.confirmDeletes())) {
+  if (decision.decision === 'confirm' && (await isConfirmed(context))) {
     memory.guard.confirm()
-    return { phase: 'syncing', message: 'the deletes are confirmed', next: 'now' }
+    return { phase: 'syncing', message: 'the deletes are confirmed', next: 'moved' }
   }
   const until =
     decision.decision === 'hold'
@@ -68,6 +107,9 @@ const guardDeletes = async (
       : 'the live listing that would confirm them fails'
   return { difference: withoutDeletes(difference), hold: holdWords(wanted, until) }
 }
+
+const isConfirmed = ({ confirmDeletes, signal }: RoundContext): Promise<boolean> =>
+  untilAborted(signal, confirmDeletes())
 
 const holdWords = (wanted: number, why: string): string =>
   `${wanted} ${wanted === 1 ? 'delete is' : 'deletes are'} held back: ${why}`

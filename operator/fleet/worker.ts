@@ -3,20 +3,40 @@
 
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 import { backOffMs } from '../clock.ts'
-import { PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import type { PlaneCounts } from './counters.ts'
+import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { ManagementClient } from './management-client.ts'
-import type { Selection } from './selection.ts'
+import {
+  type FleetContext,
+  PlaneMemory,
+  type RoundContext,
+  type RoundOutcome,
+} from './plane-memory.ts'
+import { sameReport } from './same-report.ts'
+import type { Selection, Selections } from './selection.ts'
+import { describeSkew } from './skew.ts'
 import { runRound } from './sync-round.ts'
+import { Turn } from './turn.ts'
 
 export interface WorkerOptions {
   readonly client: ManagementClient
-  readonly context: RoundContext
+  readonly fleet: FleetContext
   readonly pollMs: number
+  /** A round that hears nothing for so long does not count as being at work. */
+  readonly patienceMs: number
+  readonly isElsewhere: (id: string) => boolean
   readonly onReport: (report: DataPlaneReport) => void
+  /** Of the worker before, where this is the same data plane started anew. */
+  readonly guard?: MassDeleteGuard
 }
 
 /** So often something may move under our hands before it counts as a failure. */
-const MAX_NOW = 3
+const MAX_MOVED = 3
+/** A process that was started just now listens soon: for so long it is tried at least so often. */
+const YOUNG_MS = 60_000
+const YOUNG_BACK_OFF_MS = 1_000
+/** Polls of data planes that were found together drift apart. */
+const JITTER = 0.1
 
 const PHASES_UNANSWERED: ReadonlySet<DataPlanePhase> = new Set([
   'connecting',
@@ -24,22 +44,48 @@ const PHASES_UNANSWERED: ReadonlySet<DataPlanePhase> = new Set([
   'unauthorized',
 ])
 
+/** The lower, the sooner. */
+const URGENCY = { fresh: 0, change: 1, check: 2, failing: 3 }
+
 export class Worker {
   readonly #memory: PlaneMemory
   readonly #options: WorkerOptions
-  #selection: Selection | undefined
+  readonly #context: RoundContext
+  readonly #closing = new AbortController()
+  readonly #bornMs: number
+  #selections: Selections | undefined
   #report: DataPlaneReport
+  /** What the report was made of. */
+  #told: readonly unknown[] = []
   /** Something changed since the last round began. */
   #isDirty = false
-  #isStopped = false
   #wakeUp: (() => void) | undefined
   #running: Promise<void> | undefined
+  #turn: Turn | undefined
+  #hasAnswered = false
+  /** In the round that is under way. */
+  #isAnswering = false
   #failures = 0
   #movedInARow = 0
 
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
+    const { client, fleet, isElsewhere, guard } = options
     this.#options = options
-    this.#memory = new PlaneMemory(dataPlane, options.client)
+    this.#memory = new PlaneMemory(dataPlane, client, guard)
+    this.#bornMs = fleet.clock.now()
+    this.#context = {
+      ...fleet,
+      counts: fleet.counter.plane(),
+      signal: this.#closing.signal,
+      isElsewhere,
+      urgency: () => this.#urgency(),
+      onAnswer: () => {
+        this.#hasAnswered = true
+        this.#isAnswering = true
+        this.#turn?.progress()
+      },
+      isCurrent: ({ desired }) => desired === this.#selections?.desired,
+    }
     this.#report = this.#describe({ phase: 'connecting', message: '', next: 'poll' })
   }
 
@@ -47,11 +93,31 @@ export class Worker {
     return this.#report
   }
 
-  /** The first selection starts the work; every further one wakes it. */
-  update(selection: Selection): void {
-    this.#selection = selection
+  get counts(): PlaneCounts {
+    return this.#context.counts.counts
+  }
+
+  get client(): ManagementClient {
+    return this.#options.client
+  }
+
+  /** Goes to the worker that comes after this one. */
+  get guard(): MassDeleteGuard {
+    return this.#memory.guard
+  }
+
+  /** The first selections start the work; every further ones wake it. */
+  update(selections: Selections): void {
+    this.#selections = selections
     this.wake()
     this.#running ??= this.#run()
+  }
+
+  /** The same process by the same address, with other labels. */
+  relabel(dataPlane: DataPlane): void {
+    this.#memory.dataPlane = dataPlane
+    this.#report = { ...this.#report, dataPlane }
+    this.wake()
   }
 
   /** A round soon; while backing off, when that is over. */
@@ -60,20 +126,17 @@ export class Worker {
     this.#wakeUp?.()
   }
 
-  /** Breaks off what is under way. */
+  /** Breaks off what is under way; nothing is sent when it has resolved, and nothing is reported any more. */
   async stop(): Promise<void> {
-    this.#isStopped = true
+    this.#closing.abort(new Error('the operator has let go of it'))
     this.#wakeUp?.()
-    await this.#memory.client.close()
+    await this.#options.client.close()
     await this.#running
   }
 
   async #run(): Promise<void> {
     while (!this.#isOver()) {
-      const selection = this.#selection
-      if (selection === undefined) return
-      this.#isDirty = false
-      const outcome = await this.#round(selection)
+      const outcome = await this.#round()
       if (this.#isOver()) return
       this.#tell(outcome)
       await this.#pause(this.#settle(outcome))
@@ -82,44 +145,67 @@ export class Worker {
 
   /** A call, as it changes while a round is awaited. */
   #isOver(): boolean {
-    return this.#isStopped
+    return this.#closing.signal.aborted
   }
 
-  async #round(selection: Selection): Promise<RoundOutcome> {
+  async #round(): Promise<RoundOutcome> {
+    const { fleet, patienceMs } = this.#options
+    const { signal, urgency } = this.#context
+    this.#isAnswering = false
     try {
-      return await runRound(this.#memory, selection, this.#options.context)
+      const giveBack = await fleet.turns.take(1, { urgency, signal })
+      this.#turn = new Turn(giveBack, fleet.clock, patienceMs)
+      this.#isDirty = false
+      return await runRound(this.#memory, this.#select(), this.#context)
     } catch (error) {
-      // A bug of ours must not end the work with this data plane for good.
-      const { log } = this.#options.context
-      log.error('a round with a data plane failed', {
-        dataPlane: this.#report.dataPlane.name,
-        error,
-      })
-      this.#memory.doubt()
-      const message = error instanceof Error ? error.message : String(error)
-      return { phase: 'unreachable', message, next: 'back_off' }
+      return this.#broken(error)
+    } finally {
+      this.#turn?.end()
+      this.#turn = undefined
     }
   }
 
-  #settle({ next }: RoundOutcome): RoundOutcome['next'] {
-    this.#movedInARow = next === 'now' ? this.#movedInARow + 1 : 0
-    const settled = this.#movedInARow > MAX_NOW ? 'back_off' : next
+  #select(): Selection {
+    if (this.#selections === undefined) throw new Error('nothing was selected yet')
+    return this.#selections.for(this.#memory.dataPlane)
+  }
+
+  /** Stopped; or a bug of ours, which must not end the work with this data plane for good. */
+  #broken(error: unknown): RoundOutcome {
+    const { log } = this.#options.fleet
+    const { name } = this.#memory.dataPlane
+    if (!this.#isOver()) log.error('a round with a data plane failed', { dataPlane: name, error })
+    this.#memory.doubt()
+    const message = error instanceof Error ? error.message : String(error)
+    return { phase: 'unreachable', message, next: 'back_off' }
+  }
+
+  #urgency(): number {
+    if (this.#failures > 0 && !this.#isAnswering) return URGENCY.failing
+    if (this.#memory.held?.complete !== true) return URGENCY.fresh
+    return this.#isDirty || !this.#isInLine() ? URGENCY.change : URGENCY.check
+  }
+
+  /** It is as it should be, as far as was known at its last round. */
+  #isInLine(): boolean {
+    return this.#report.phase === 'synced'
+  }
+
+  #settle({ next }: RoundOutcome): 'again' | 'poll' | 'back_off' {
+    this.#movedInARow = next === 'moved' ? this.#movedInARow + 1 : 0
+    const settled = next !== 'moved' ? next : this.#movedInARow > MAX_MOVED ? 'back_off' : 'again'
     this.#failures = settled === 'back_off' ? this.#failures + 1 : 0
     return settled
   }
 
-  async #pause(next: RoundOutcome['next']): Promise<void> {
-    if (next === 'now') return
-    const { clock } = this.#options.context
+  async #pause(next: 'again' | 'poll' | 'back_off'): Promise<void> {
     const isBackOff = next === 'back_off'
-    if (!isBackOff && this.#isDirty) return
-    const ms = isBackOff
-      ? backOffMs(this.#failures - 1, () => clock.random())
-      : this.#options.pollMs
+    if (next === 'again' || (!isBackOff && this.#isDirty)) return
+    const ms = isBackOff ? this.#backOffMs() : this.#pollMs()
     await new Promise<void>((resolve) => {
-      const cancel = clock.after(ms, resolve)
+      const cancel = this.#options.fleet.clock.after(ms, resolve)
       this.#wakeUp = () => {
-        if (isBackOff && !this.#isStopped) return
+        if (isBackOff && !this.#isOver()) return
         cancel()
         resolve()
       }
@@ -127,7 +213,31 @@ export class Worker {
     this.#wakeUp = undefined
   }
 
+  #pollMs(): number {
+    const { pollMs, fleet } = this.#options
+    return pollMs * (1 + JITTER * fleet.clock.random())
+  }
+
+  #backOffMs(): number {
+    const { clock } = this.#options.fleet
+    const ms = backOffMs(this.#failures - 1, () => clock.random())
+    const isYoung = !this.#hasAnswered && clock.now() - this.#bornMs < YOUNG_MS
+    return isYoung ? Math.min(ms, YOUNG_BACK_OFF_MS) : ms
+  }
+
   #tell(outcome: RoundOutcome): void {
+    const { held, rejections, dataPlane } = this.#memory
+    const made = [
+      outcome.phase,
+      outcome.message,
+      held,
+      held?.revision,
+      rejections.revision,
+      dataPlane,
+    ]
+    // A poll that finds nothing new costs no copy of what is held.
+    if (made.every((part, index) => part === this.#told[index])) return
+    this.#told = made
     const before = this.#report
     const report = this.#describe(outcome)
     if (sameReport(before, report)) return
@@ -138,10 +248,13 @@ export class Worker {
 
   #describe({ phase, message }: RoundOutcome): DataPlaneReport {
     const { dataPlane, held, rejections } = this.#memory
+    const version = held?.gatewayVersion
+    const skew = describeSkew(version, this.#options.fleet.version)
     return {
       dataPlane,
       phase,
-      message,
+      message: [message, skew].filter((words) => words !== '').join('; '),
+      ...(version !== undefined && { version }),
       ready: held?.complete === true && !PHASES_UNANSWERED.has(phase),
       documents: new Map(held?.documents),
       realms: new Map(held?.realms),
@@ -150,31 +263,9 @@ export class Worker {
   }
 
   #logPhase({ dataPlane, phase, message }: DataPlaneReport): void {
-    const { log } = this.#options.context
+    const { log } = this.#options.fleet
     const fields = { dataPlane: dataPlane.name, phase, ...(message !== '' && { reason: message }) }
     if (message === '') log.info('data plane has changed its phase', fields)
     else log.warn('data plane has changed its phase', fields)
   }
-}
-
-const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
-  left.phase === right.phase &&
-  left.message === right.message &&
-  left.ready === right.ready &&
-  sameMap(left.documents, right.documents) &&
-  sameMap(left.realms, right.realms) &&
-  sameMap(left.rejected.documents, right.rejected.documents) &&
-  sameMap(left.rejected.realms, right.rejected.realms)
-
-/** Entries are replaced when they change, but for a state that was read again and says the same. */
-const sameMap = (
-  left: ReadonlyMap<string, { readonly digest: string }>,
-  right: ReadonlyMap<string, { readonly digest: string }>,
-): boolean => {
-  if (left.size !== right.size) return false
-  for (const [key, entry] of left) {
-    const other = right.get(key)
-    if (entry !== other && JSON.stringify(entry) !== JSON.stringify(other)) return false
-  }
-  return true
 }

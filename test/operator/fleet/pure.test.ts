@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { backOffMs, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
@@ -13,7 +15,12 @@ import {
 import { Held } from '../../../operator/fleet/held.ts'
 import { Rejections } from '../../../operator/fleet/rejections.ts'
 import { select } from '../../../operator/fleet/selection.ts'
-import { completeBody, SyncTexts } from '../../../operator/fleet/sync-body.ts'
+import {
+  completeBody,
+  joinBody,
+  SyncBodies,
+  type SyncBody,
+} from '../../../operator/fleet/sync-body.ts'
 import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
@@ -302,6 +309,7 @@ describe('batches', () => {
       readonly size?: number
       readonly held?: readonly DesiredDocument[]
       readonly realms?: Difference['realms']
+      readonly live?: readonly DesiredDocument[]
     } = {},
   ): readonly Batch[] =>
     planBatches(
@@ -312,6 +320,7 @@ describe('batches', () => {
       {
         sizeOf: () => more.size ?? 10,
         heldClaims: (id) => more.held?.find((document) => document.id === id)?.claims ?? [],
+        isLive: (document) => more.live?.includes(document) ?? false,
       },
     )
   const many = (count: number): readonly DesiredDocument[] =>
@@ -338,6 +347,19 @@ describe('batches', () => {
     expect(plan([], { realms: { put: [], delete: ['com.old'] } })).toHaveLength(1)
   })
 
+  it('sends what was edited just now first, and in a batch of its own', () => {
+    const documents = many(300)
+    const live = documents.slice(250, 252)
+    const batches = plan(documents, {
+      live,
+      realms: { put: [aRealm()], delete: ['com.old'] },
+      delete: ['gone'],
+    })
+    expect(batches.map(({ puts }) => puts.length)).toEqual([2, 200, 98])
+    expect(batches[0]).toMatchObject({ puts: live, realmPuts: [aRealm()], realmDeletes: [] })
+    expect(batches.at(-1)).toMatchObject({ deletes: ['gone'], realmDeletes: ['com.old'] })
+  })
+
   it('keeps together what hands over a claim', () => {
     const [before, after] = [aDocument('a'), aDocument('z', { claims: [claim('host\t/a\tget')] })]
     const others = many(199)
@@ -359,16 +381,26 @@ describe('batches', () => {
 
 describe('sync bodies', () => {
   const head = { managedBy: 'op', epoch: 3, base: 'root' }
-  it('are what the wire says', () => {
-    const texts = new SyncTexts()
-    const document = aDocument('a', { variables: { key: 'v' } })
+  const parse = ({ bytes, isGzip }: SyncBody): unknown =>
+    JSON.parse((isGzip ? gunzipSync(bytes) : bytes).toString())
+
+  it.each([
+    ['plain', 1],
+    ['compressed', 20_000],
+  ])('are what the wire says: %s', async (_name, length) => {
+    const bodies = new SyncBodies()
+    const key = 'v'.repeat(length)
+    const document = aDocument('a', { variables: { key } })
     const batch = {
       realmPuts: [aRealm()],
       puts: [document, aDocument('b')],
       deletes: ['c'],
       realmDeletes: ['d'],
     }
-    expect(JSON.parse(texts.body(head, batch))).toEqual({
+    const body = joinBody(head, await bodies.content(batch))
+    expect(body.isGzip).toBe(length > 1)
+    expect(body.inflatedBytes).toBe(JSON.stringify(parse(body)).length)
+    expect(parse(body)).toEqual({
       ...head,
       realms: {
         put: [{ uri: 'com.shop', digest: 'digest-of-com.shop', realm: { uri: 'com.shop' } }],
@@ -376,17 +408,49 @@ describe('sync bodies', () => {
       },
       specs: {
         put: [
-          { id: 'a', digest: 'digest-of-a', since: 1, spec: { id: 'a' }, variables: { key: 'v' } },
+          { id: 'a', digest: 'digest-of-a', since: 1, spec: { id: 'a' }, variables: { key } },
           { id: 'b', digest: 'digest-of-b', since: 1, spec: { id: 'b' } },
         ],
         delete: ['c'],
       },
     })
-    expect(texts.of(document)).toBe(texts.of(document))
   })
 
   it('complete', () => {
-    expect(JSON.parse(completeBody(head, 'x'))).toEqual({ ...head, complete: 'x' })
+    expect(parse(completeBody(head, 'x'))).toEqual({ ...head, complete: 'x' })
+  })
+
+  const large = (id: string): Batch => ({
+    ...{ realmPuts: [], deletes: [], realmDeletes: [] },
+    puts: [aDocument(id, { spec: { id, text: randomBytes(15_000).toString('hex') } })],
+  })
+
+  it('are compressed once for all data planes that are sent the same entries', async () => {
+    const bodies = new SyncBodies()
+    const batch = large('a')
+    const all = await Promise.all(Array.from({ length: 100 }, () => bodies.content({ ...batch })))
+    expect(new Set(all.map(({ bytes }) => bytes)).size).toBe(1)
+    expect(bodies.compressions).toBe(1)
+    // Another text under the same digest: told by what the entries are.
+    await bodies.content(large('a'))
+    await bodies.content({ ...batch, deletes: ['z'] })
+    expect(bodies.compressions).toBe(3)
+  })
+
+  it('are kept within bounds, the last used longest', async () => {
+    const bodies = new SyncBodies(40_000)
+    const [a, b, c] = [large('a'), large('b'), large('c')]
+    for (const batch of [a, b, a, c, a]) await bodies.content(batch)
+    expect(bodies.compressions).toBe(3)
+    await bodies.content(b)
+    expect(bodies.compressions).toBe(4)
+  })
+
+  it('know the size of an entry', () => {
+    const bodies = new SyncBodies()
+    const document = aDocument('a', { spec: { id: 'a', text: 'x'.repeat(1000) } })
+    expect(bodies.sizeOf(document)).toBeGreaterThan(1000)
+    expect(bodies.sizeOf(document)).toBe(bodies.sizeOf(document))
   })
 })
 
@@ -399,6 +463,8 @@ describe('answers', () => {
     ['no bootId', { ...good, bootId: 5 }, false],
     ['specs no map', { ...good, specs: [] }, false],
     ['an entry without digest', { ...good, specs: { a: {} } }, false],
+    ['no specs', { ...good, specs: undefined }, false],
+    ['no root digest', { ...good, rootDigest: undefined }, false],
     ['a realm that is no map', { ...good, realms: { a: 1 } }, false],
   ])('state: %s', (_name, body, fits) => {
     expect(readStateView(body) !== undefined).toBe(fits)
@@ -411,11 +477,6 @@ describe('answers', () => {
       true,
     ],
     ['no items', { rootDigest: 'x' }, false],
-    [
-      'an odd result',
-      { rootDigest: 'x', items: [{ id: 'a', kind: 'spec', result: 'eaten', errors: [] }] },
-      false,
-    ],
     ['text', 'ok', false],
   ])('sync: %s', (_name, body, fits) => {
     expect(readSyncReply(body) !== undefined).toBe(fits)

@@ -1,0 +1,58 @@
+// An error of a connection in; what is wrong and what to do, in words for a person, out. Never shows what
+// the error carries beyond its message.
+
+import type { DataPlane } from '../data-plane.ts'
+
+export const describeFailure = (error: unknown, { serverName }: DataPlane): string => {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const member = (name: string): string => {
+    const value: unknown = name in error ? error[name as keyof typeof error] : undefined
+    return typeof value === 'string' ? value : ''
+  }
+  const code = member('code')
+  if (serverName !== undefined && WRONG_NAME.has(code)) {
+    return `its certificate does not carry the name ${serverName}: is it a gateway of another namespace?`
+  }
+  if (serverName !== undefined && UNTRUSTED.has(code)) {
+    return `its certificate, for ${serverName}, is of no CA that this operator trusts: was its Secret made by another operator?`
+  }
+  const known = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined
+  if (known !== undefined) return known
+  if (REFUSED_CERTIFICATE.test(code)) {
+    return 'it does not accept our client certificate: see --management-cert and its --management-client-ca'
+  }
+  if (member('name') === 'TimeoutError') return NOT_IN_TIME
+  return [member('message'), code, member('name')].find((words) => words !== '') ?? 'it failed'
+}
+
+const WRONG_NAME: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID'])
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN'],
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+])
+
+/** Alerts of TLS 1.2 and 1.3 by which a server refuses a client's certificate. */
+const REFUSED_CERTIFICATE =
+  /^ERR_SSL_(TLS|SSL)V\w+_ALERT_(UNKNOWN_CA|CERTIFICATE_\w+|BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|HANDSHAKE_FAILURE|ACCESS_DENIED)$/
+
+const NOT_IN_TIME = 'it did not answer in time'
+const UNKNOWN_CA = 'its CA is not trusted: name it with --management-ca'
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nobody listens there: is the gateway running?',
+  ENOENT: 'there is no such socket: is the gateway running?',
+  ECONNRESET: 'it broke the connection',
+  UND_ERR_SOCKET: 'it broke the connection',
+  UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
+  UND_ERR_HEADERS_TIMEOUT: NOT_IN_TIME,
+  UND_ERR_BODY_TIMEOUT: 'it did not finish its answer in time',
+  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too large',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet: is a clock wrong?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: name its CA with --management-ca',
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_CA,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_CA,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_CA,
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    'its certificate carries another name: see --management-server-name',
+}
