@@ -2,18 +2,22 @@
 // of every resource, out. Remembers judgements and the last good version of each resource, nothing else.
 
 import { type Clash, conflictProblem } from '../../spec/conflicts.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
-import type { ApiSpecificationResource } from '../resource/resource.ts'
+import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts'
+import { documentVerdict } from './document-verdict.ts'
+import type { HostGrant } from './host-grants.ts'
+import { HostOwners, type LostHosts } from './host-owners.ts'
 import { type DocumentJudgement, judgeDocument, type RealmAccess } from './judge-document.ts'
+import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
-import { type Claimant, ownersOf } from './owners.ts'
+import type { MissingVersion } from './missing-version.ts'
+import { type Claimant, isRenamed, ownersOf } from './owners.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
-import type { JudgedRealms } from './realm-book.ts'
-import { type Applicant, Settlement } from './settlement.ts'
-import { documentVerdict } from './document-verdict.ts'
+import { type Applicant, Settlement, type Settled } from './settlement.ts'
 import type { Serving, Verdict } from './verdict.ts'
 
 export interface JudgedDocuments {
@@ -24,127 +28,175 @@ export interface JudgedDocuments {
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** Resources of which not even the id can be told. */
   readonly nameless: readonly ApiSpecificationResource[]
+  /** The same list where nothing changed. */
+  readonly missing: readonly MissingVersion[]
 }
+
+/** What stands beside the documents. */
+export interface Surroundings {
+  readonly cache: ResourceCache
+  readonly access: (realmUri: string, namespace: string) => RealmAccess
+  readonly grant: (namespace: string) => HostGrant
+}
+
+type Specifications = ReadonlyMap<string, ApiSpecificationResource>
 
 interface Judged extends Claimant<ApiSpecificationResource> {
   readonly read: ReadDocument
   readonly judgement: DocumentJudgement
-}
-
-interface LastGood {
-  readonly document: DesiredDocument
-  readonly generation: number
+  /** What may be put, if nothing stands in its way. */
+  readonly candidate: DesiredDocument | undefined
+  readonly isHeld: boolean
 }
 
 type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
+
+/** How documents stand to each other. */
+interface Outcome extends Settled {
+  readonly owners: Owners
+  readonly lostHosts: LostHosts
+}
 
 export class DocumentBook {
   readonly #reads = new Memo<ReadDocument>()
   readonly #judgements = new Memo<DocumentJudgement>()
   readonly #verdicts = new Memo<Verdict>()
   readonly #settlement = new Settlement()
-  /** By key of the resource. */
-  readonly #lastGood = new Map<string, LastGood>()
+  readonly #lastGood = new LastGoodVersions()
+  readonly #hosts: HostOwners | undefined
 
-  judge(
-    resources: ReadonlyMap<string, ApiSpecificationResource>,
-    cache: ResourceCache,
-    realms: JudgedRealms,
-  ): JudgedDocuments {
-    const judged = [...resources].map(([key, resource]) =>
-      this.#judgeOne(key, resource, { cache, realms }),
+  /** @param ownership shared: any namespace may claim what another has */
+  constructor(ownership: 'strict' | 'shared') {
+    this.#hosts = ownership === 'strict' ? new HostOwners() : undefined
+  }
+
+  judge(resources: Specifications, surroundings: Surroundings): JudgedDocuments {
+    this.#lastGood.begin(resources)
+    for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
+    const asked = [...resources].map(([key, resource]) =>
+      this.#judgeOne(key, resource, surroundings),
     )
-    const named = judged.filter(({ id }) => id !== '')
-    const owners = ownersOf(named)
-    this.#forget(resources, owners)
-    const { documents, clashes } = this.#settlement.settle(this.#applicants(named, owners))
-    this.#remember(owners, documents)
+    const first = this.#settle(asked)
+    // Whoever may not have the id it names goes on serving under the one it had.
+    const refused = new Set(asked.filter((each) => isRefusedRename(each, first)))
+    const judged = refused.size === 0 ? asked : asked.map((each) => stay(each, refused.has(each)))
+    const outcome = refused.size === 0 ? first : this.#settle(judged)
+    const { owners, documents } = outcome
+    this.#lastGood.settle(owners, documents)
+    const kept = new Set([...owners.keys()].filter((id) => !documents.has(id)))
     return {
-      served: documents,
-      kept: new Set([...owners.keys()].filter((id) => !documents.has(id))),
-      verdicts: new Map(judged.map((each) => [each.key, this.#verdict(each, owners, clashes)])),
+      ...{ served: documents, kept },
+      verdicts: new Map(
+        judged.map((each, i) => {
+          const before = asked[i]
+          const why = before !== undefined && refused.has(before) ? first : outcome
+          return [each.key, this.#verdict(before ?? each, why, owners)]
+        }),
+      ),
       nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
+      missing: this.#lastGood.missing(judged, outcome),
     }
+  }
+
+  /** @returns whether it is the version that was missing; then the same cache is to be judged again */
+  recover(version: MissingVersion, document: ValueMap, cache: ResourceCache): boolean {
+    return this.#lastGood.recover(version, document, cache)
   }
 
   #judgeOne(
     key: string,
     resource: ApiSpecificationResource,
-    { cache, realms }: { readonly cache: ResourceCache; readonly realms: JudgedRealms },
+    { cache, access: accessOf, grant: grantOf }: Surroundings,
   ): Judged {
-    const { namespace } = resource.metadata
-    const read = this.#reads.get(key, [resource, documentInput(resource, cache)], () =>
+    const { checked, metadata } = resource
+    const { namespace, uid, generation, createdAt } = metadata
+    const own = [checked, uid, generation, createdAt]
+    const read = this.#reads.get(key, [...own, documentInput(resource, cache)], () =>
       readDocument(resource, cache),
     )
     const realmUri = 'document' in read ? read.realmUri : undefined
-    const access = realms.access(realmUri ?? '', namespace)
-    const inputs = [read, ...variableInputs(resource, cache), ...accessInputs(access)]
-    const judgement = this.#judgements.get(key, [resource, ...inputs], () =>
-      judgeDocument(resource, read, readVariables(resource, cache), access),
+    const access = accessOf(realmUri ?? '', namespace)
+    const grant = grantOf(namespace)
+    const inputs = [read, grant, ...variableInputs(resource, cache), ...accessInputs(access)]
+    const judgement = this.#judgements.get(key, [...own, ...inputs], () =>
+      judgeDocument(resource, read, { variables: readVariables(resource, cache), access, grant }),
     )
+    const lastGood = this.#lastGood.of(key, resource, judgement.version)
+    const isHeld = isPaused(resource)
     const readId = 'document' in read ? read.id : undefined
-    const lastId = this.#lastGood.get(key)?.document.id
     // A version that is not good does not rename: the id that serves stays with its resource.
-    const id = judgement.good === undefined ? (lastId ?? readId) : readId
-    return { key, resource, id: id ?? '', read, judgement }
+    const lastId = lastGood?.document.id
+    const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+    const candidate = judgement.good?.id === id ? judgement.good : undefined
+    return { ...{ key, resource, id: id ?? '', lastId, read, judgement }, candidate, isHeld }
   }
 
-  /** A last good version goes with its resource, and with the id that the resource had. */
-  #forget(resources: ReadonlyMap<string, ApiSpecificationResource>, owners: Owners): void {
-    for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
-    for (const [key, { document }] of this.#lastGood) {
-      if (owners.get(document.id)?.key !== key) this.#lastGood.delete(key)
-    }
-  }
-
-  #applicants(named: readonly Judged[], owners: Owners): ReadonlyMap<string, Applicant> {
+  #settle(judged: readonly Judged[]): Outcome {
+    const owners = ownersOf(judged.filter(({ id }) => id !== ''))
+    const standing = judged
+      .filter(({ key, id }) => owners.get(id)?.key === key)
+      .map((each) => ({ ...each, lastGood: this.#lastGood.get(each.key)?.document }))
+    const lostHosts = this.#hosts?.settle(standing) ?? NO_LOST_HOSTS
     const applicants = new Map<string, Applicant>()
-    for (const { key, id, judgement } of named) {
-      if (owners.get(id)?.key !== key) continue
-      const lastGood = this.#lastGood.get(key)?.document
-      applicants.set(id, { id, candidate: judgement.good, lastGood })
+    for (const { key, id, candidate, lastGood, isHeld } of standing) {
+      const wanted = lostHosts.has(key) ? undefined : candidate
+      applicants.set(id, { id, candidate: wanted, lastGood, isHeld })
     }
-    return applicants
+    return { owners, lostHosts, ...this.#settlement.settle(applicants) }
   }
 
-  #remember(owners: Owners, documents: ReadonlyMap<string, DesiredDocument>): void {
-    for (const [id, document] of documents) {
-      const owner = owners.get(id)
-      if (owner === undefined || this.#lastGood.get(owner.key)?.document === document) continue
-      this.#lastGood.set(owner.key, { document, generation: owner.resource.metadata.generation })
-    }
-  }
-
+  /** @param owners in the end: whose version serves */
   #verdict(
-    { key, resource, id, read, judgement }: Judged,
+    judged: Judged,
+    { owners: asked, lostHosts, clashes }: Outcome,
     owners: Owners,
-    clashes: ReadonlyMap<string, readonly Clash[]>,
   ): Verdict {
-    const owner = owners.get(id)
+    const { key, resource, id, read, judgement, isHeld } = judged
+    const owner = asked.get(id)
     const isOwner = owner?.key === key
-    const lost = isOwner ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
-    const lastGood = isOwner ? this.#lastGood.get(key) : undefined
-    const inputs = [resource, read, judgement, owner?.resource, lastGood]
+    const isHostLost = lostHosts.has(key)
+    const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
+    const lastGood = this.#lastGood.get(key)
     const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
+    const serving =
+      lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood)
+    const inputs = [resource, read, judgement, owner?.resource, lastGood, isHostLost]
     return this.#verdicts.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
       documentVerdict(resource, judgement, {
-        id,
+        id: lastGood?.document.id ?? id,
         ...('document' in read && { host: read.host, realmUri: read.realmUri }),
-        owner: isOwner ? undefined : owner?.resource,
+        owner: isOwner ? undefined : owner,
         clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
-        ...(lastGood && { serving: servingOf(lastGood) }),
+        ...{ isHostLost, serving },
+        isHeld: isHeld && waits(judgement.good, lastGood?.document),
       }),
     )
   }
 }
 
 const NO_CLASHES: readonly Clash[] = []
+const NO_LOST_HOSTS: LostHosts = new Map()
 
 const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,
   access.access === 'granted' ? access.realm : undefined,
   access.access === 'unready' ? access.name : undefined,
 ]
+
+const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>
+  isRenamed(judged) &&
+  (owners.get(judged.id)?.key !== judged.key ||
+    lostHosts.has(judged.key) ||
+    documents.get(judged.id) !== judged.candidate)
+
+const stay = (judged: Judged, isRefused: boolean): Judged =>
+  isRefused ? { ...judged, id: judged.lastId ?? '', candidate: undefined } : judged
+
+/** Paused: what it is now is another version than what serves. */
+const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>
+  good !== undefined &&
+  (good.digest !== lastGood?.digest ||
+    JSON.stringify(good.selector) !== JSON.stringify(lastGood.selector))
 
 const problemOf = ({ claim, winnerId }: Clash): Problem => conflictProblem(claim, winnerId)
 
@@ -154,3 +206,9 @@ const servingOf = ({ document, generation }: LastGood): Serving => ({
   generation,
   digest: document.digest,
 })
+
+/** After a restart: data planes were last seen to hold it, and nobody has told them otherwise. */
+const recordedServing = (
+  { programmed }: ApiSpecificationResource,
+  isOwner: boolean,
+): Serving | undefined => (isOwner ? programmed : undefined)

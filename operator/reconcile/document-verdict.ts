@@ -5,7 +5,7 @@ import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'
 import { conflicted } from './findings.ts'
 import type { DocumentJudgement } from './judge-document.ts'
-import { ownedWords } from './owners.ts'
+import { type Claimant, ownedWords } from './owners.ts'
 import type { Serving, Verdict } from './verdict.ts'
 
 export interface Standing {
@@ -13,10 +13,13 @@ export interface Standing {
   readonly id: string
   readonly host?: string | undefined
   readonly realmUri?: string | undefined
-  /** The older resource that owns the id. */
-  readonly owner: ApiSpecificationResource | undefined
+  /** The resource that owns the id which this one names. */
+  readonly owner: Claimant<ApiSpecificationResource> | undefined
+  /** Its host belongs to another namespace. */
+  readonly isHostLost: boolean
   readonly clashes: readonly LostClaim[]
-  readonly serving?: Serving
+  readonly serving: Serving | undefined
+  readonly isHeld: boolean
 }
 
 export interface LostClaim {
@@ -29,7 +32,7 @@ export const documentVerdict = (
   judgement: DocumentJudgement,
   standing: Standing,
 ): Verdict => {
-  const { id, host, realmUri, serving } = standing
+  const { id, host, realmUri, serving, isHeld } = standing
   const conflicts = conflictsOf(resource, standing)
   return {
     resource,
@@ -42,6 +45,7 @@ export const documentVerdict = (
     ...(realmUri !== undefined && { realmUri }),
     ...(judgement.good !== undefined && { digest: judgement.good.digest }),
     ...(serving !== undefined && { serving }),
+    ...(isHeld && { isHeld }),
   }
 }
 
@@ -57,11 +61,16 @@ const acceptedOf = (
 
 const conflictsOf = (
   resource: ApiSpecificationResource,
-  { id, owner, clashes }: Standing,
+  { host = '', owner, isHostLost, clashes }: Standing,
 ): readonly Problem[] => {
   if (owner !== undefined) {
-    const message = ownedWords(`the id '${id}'`, resource, owner)
-    return [{ code: 'conflict', path: '/spec/document/id', message }]
+    const message = ownedWords(`the id '${owner.id}'`, resource, owner.resource)
+    return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
+  }
+  if (isHostLost) {
+    // The namespace is not told: what others have is theirs to tell.
+    const message = `the host '${host}' belongs to documents of another namespace: take another host`
+    return [{ code: 'conflict', path: pointerIn(resource, '/host'), message }]
   }
   return clashes.map(({ problem, winner }) => locate(resource, problem, winner))
 }
@@ -72,10 +81,14 @@ const locate = (
   problem: Problem,
   winner: ApiSpecificationResource | undefined,
 ): Problem => {
-  const isInline = 'spec' in resource.checked && resource.checked.spec.document !== undefined
-  const path = isInline ? `/spec/document${problem.path}` : '/spec/documentFrom/configMap'
+  const path = pointerIn(resource, problem.path)
   const isNeighbour = winner?.metadata.namespace === resource.metadata.namespace
   if (isNeighbour) return { ...problem, path }
   const message = 'an older document of another namespace serves this host, path and method already'
   return { ...problem, path, message }
 }
+
+const pointerIn = ({ checked }: ApiSpecificationResource, pointer: string): string =>
+  'spec' in checked && checked.spec.document !== undefined
+    ? `/spec/document${pointer}`
+    : '/spec/documentFrom/configMap'

@@ -1,6 +1,6 @@
 // The findings that reconciling makes, in one place, so that equal facts have equal words.
 
-import type { Problem } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { MissingReference } from '../resource/secret-value.ts'
 
@@ -9,6 +9,14 @@ export const ACCEPTED: Finding<'Accepted'> = {
   status: 'True',
   reason: 'Accepted',
   message: 'valid',
+}
+
+/** Warnings show in conditions too: how many, and the first. */
+export const acceptedWith = (warnings: readonly Warning[]): Finding<'Accepted'> => {
+  const first = warnings[0]
+  if (first === undefined) return ACCEPTED
+  const count = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`
+  return { ...ACCEPTED, message: `valid, with ${count}: ${describeProblem(first)}` }
 }
 
 export const ACCEPTED_PENDING: Finding<'Accepted'> = {
@@ -41,7 +49,7 @@ export const invalid = (problems: readonly Problem[]): Finding<'Accepted'> => {
 }
 
 /** @example '/host: host is missing' */
-export const describeProblem = ({ path, message }: Problem): string =>
+export const describeProblem = ({ path, message }: Problem | Warning): string =>
   path === '' || message.startsWith(path) ? message : `${path}: ${message}`
 
 export const tooLarge = (message: string): Finding<'Accepted'> => ({

@@ -2,17 +2,16 @@
 // it, out. Pure; the language judges, this file only asks it. Conflicts between documents come later.
 
 import { compile } from '../../spec/compile.ts'
-import { claimsOf } from '../../spec/conflicts.ts'
-import { documentDigest } from '../../spec/digest.ts'
-import type { Environment, RealmFacts } from '../../spec/environment.ts'
+import type { CompiledApi } from '../../spec/compiled.ts'
+import type { Environment } from '../../spec/environment.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'
 import type { Found } from '../resource/secret-value.ts'
 import {
-  ACCEPTED,
   ACCEPTED_PENDING,
+  acceptedWith,
   invalid,
   missing,
   realmUnready,
@@ -21,8 +20,10 @@ import {
   RESOLVED,
   tooLarge,
 } from './findings.ts'
-import type { GoodRealm } from './judge-realm.ts'
-import { admitsHost, allowedHosts } from './realm-access.ts'
+import { coversHosts } from './host-entries.ts'
+import { type HostGrant, refuseHost } from './host-grants.ts'
+import type { RealmTerms } from './judge-realm.ts'
+import { ANY_REALM, makeDocument } from './make-document.ts'
 import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
 import type { SecretVariables } from './read-variables.ts'
 
@@ -31,13 +32,22 @@ export interface DocumentJudgement {
   readonly resolvedRefs: Finding<'ResolvedRefs'>
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
+  /** This generation, as far as the language goes: it may lack a realm, or the right to its host. */
+  readonly version?: DesiredDocument
   /** What may be put. */
   readonly good?: DesiredDocument
 }
 
+/** What stands outside a document and decides over it. */
+export interface DocumentContext {
+  readonly variables: Found<SecretVariables>
+  readonly access: RealmAccess
+  readonly grant: HostGrant
+}
+
 /** What a document finds under its `realm_uri`. */
 export type RealmAccess =
-  | { readonly access: 'granted'; readonly realm: GoodRealm }
+  | { readonly access: 'granted'; readonly realm: RealmTerms }
   /** There, in the document's own namespace, and never yet good itself. */
   | { readonly access: 'unready'; readonly name: string }
   | { readonly access: 'RealmNotFound' | 'RefNotPermitted' }
@@ -47,65 +57,52 @@ type Readable = Extract<ReadDocument, { readonly place: DocumentPlace }>
 export const judgeDocument = (
   resource: ApiSpecificationResource,
   read: ReadDocument,
-  variables: Found<SecretVariables>,
-  access: RealmAccess,
+  context: DocumentContext,
 ): DocumentJudgement => {
+  const { variables } = context
   const nothing = { errors: [], warnings: [] }
   if ('missing' in read) {
     return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(read.missing) }
   }
+  if ('tooLarge' in read) {
+    const accepted = tooLarge(read.tooLarge.message)
+    return { ...nothing, accepted, resolvedRefs: REFERENCES_PENDING, errors: [read.tooLarge] }
+  }
   if ('problems' in read) {
     const { problems } = read
-    return {
-      accepted: refusal(problems),
-      resolvedRefs: REFERENCES_PENDING,
-      errors: problems,
-      warnings: [],
-    }
+    const accepted = refusal(problems)
+    return { accepted, resolvedRefs: REFERENCES_PENDING, errors: problems, warnings: [] }
   }
   // Without its variables a document would seem to lack what only the Secret has.
   if ('missing' in variables) {
     return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(variables.missing) }
   }
-  return judgeReadable(resource, read, variables.found, access)
+  return judgeReadable(resource, read, variables.found, context)
 }
 
 const judgeReadable = (
   resource: ApiSpecificationResource,
   read: Readable,
   secrets: SecretVariables,
-  access: RealmAccess,
+  { access, grant }: DocumentContext,
 ): DocumentJudgement => {
-  const environment = environmentOf(secrets, access)
-  const compilation = compile(read.document, environment)
-  const references = referencesOf(resource, read, access)
+  const compilation = compile(read.document, environmentOf(secrets, access))
+  const reference = referenceOf(resource, read, access)
   if ('problems' in compilation) {
     const errors = compilation.problems.map((problem) => relocate(problem, read.place))
     const accepted = refusal(compilation.problems, errors)
-    return { accepted, resolvedRefs: references, errors, warnings: [] }
+    return { accepted, resolvedRefs: reference, errors, warnings: [] }
   }
   const { compiled } = compilation
-  const judgement = {
-    accepted: ACCEPTED,
-    errors: [],
-    warnings: locateWarnings(compilation.warnings, read.place, access),
-  }
-  if (access.access !== 'granted') return { ...judgement, resolvedRefs: references }
-  if (!admitsHost(access.realm, compiled.hosts)) {
-    return { ...judgement, resolvedRefs: hostRefused(access.realm, compiled.host) }
-  }
-  const good: DesiredDocument = {
-    id: compiled.id,
-    digest: documentDigest({ spec: read.document, secretVersions: secrets.versions }),
-    since: resource.metadata.createdAt,
-    realmUri: compiled.realmUri,
-    spec: read.document,
-    ...(secrets.versions.length > 0 && { variables: secrets.variables }),
-    claims: claimsOf(compiled),
-    namespace: resource.metadata.namespace,
-    ...selectorOf(resource),
-  }
-  return { ...judgement, resolvedRefs: references, good }
+  const warnings = locateWarnings(compilation.warnings, read.place, access)
+  const version = makeDocument(resource, { document: read.document, compiled, secrets })
+  const judgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
+  if (access.access !== 'granted') return { ...judgement, resolvedRefs: reference }
+  const refused =
+    hostOutsideRealm(access.realm, compiled) ??
+    refuseHost(grant, { ...compiled, namespace: resource.metadata.namespace })
+  if (refused !== undefined) return { ...judgement, resolvedRefs: refused }
+  return { ...judgement, resolvedRefs: RESOLVED, good: version }
 }
 
 /** Where the realm can't be used, the document is judged as if it could: one fault must not hide another. */
@@ -114,13 +111,7 @@ const environmentOf = (secrets: SecretVariables, access: RealmAccess): Environme
   return { realm: () => facts, variables: secrets.variables }
 }
 
-/** Allows whatever a document may ask of a realm. */
-const ANY_REALM: RealmFacts = {
-  authmethods: ['oidcrp', 'cookie'],
-  oidcProviders: [],
-}
-
-const referencesOf = (
+const referenceOf = (
   resource: ApiSpecificationResource,
   read: Readable,
   access: RealmAccess,
@@ -133,14 +124,20 @@ const referencesOf = (
   return realmUnusable(access.access, read.realmUri, resource.metadata.namespace)
 }
 
-const hostRefused = (realm: GoodRealm, host: string): Finding<'ResolvedRefs'> => ({
-  type: 'ResolvedRefs',
-  status: 'False',
-  reason: 'RefNotPermitted',
-  message:
-    `the realm '${realm.spec.uri}' does not allow the host '${host}': ` +
-    `its allowedHosts are ${(allowedHosts(realm.spec) ?? []).join(', ')}`,
-})
+const hostOutsideRealm = (
+  { uri, allowedHosts }: RealmTerms,
+  { host, hosts }: CompiledApi,
+): Finding<'ResolvedRefs'> | undefined => {
+  if (allowedHosts === undefined || coversHosts(allowedHosts, hosts)) return undefined
+  return {
+    type: 'ResolvedRefs',
+    status: 'False',
+    reason: 'RefNotPermitted',
+    message:
+      `the realm '${uri}' does not allow the host '${host}': ` +
+      `its allowedHosts are ${allowedHosts.join(', ')}`,
+  }
+}
 
 /** The bound of 4 MiB is the one fault that a document has as a whole. */
 const refusal = (
@@ -163,8 +160,3 @@ const locateWarnings = (
       ...warning,
       path: `${place.pointer}${place.words === undefined ? warning.path : ''}`,
     }))
-
-const selectorOf = (resource: ApiSpecificationResource): Pick<DesiredDocument, 'selector'> => {
-  const spec = 'spec' in resource.checked ? resource.checked.spec : {}
-  return spec.dataPlaneSelector === undefined ? {} : { selector: spec.dataPlaneSelector }
-}

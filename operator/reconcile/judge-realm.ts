@@ -3,7 +3,7 @@
 
 import type { RealmFacts } from '../../spec/environment.ts'
 import { digestOf } from '../../spec/digest.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { isList, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { factsOf } from '../../spec/realm-facts.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
@@ -29,10 +29,19 @@ export interface RealmJudgement {
 export interface GoodRealm {
   readonly desired: DesiredRealm
   readonly spec: RealmSpec
-  /** What documents are judged against. */
-  readonly facts: RealmFacts
+  readonly terms: RealmTerms
   readonly namespace: string
   readonly generation: number
+  /** Of the Realm. */
+  readonly uid: string
+}
+
+/** All that documents are judged against: the same object while it says the same, whatever else changes. */
+export interface RealmTerms {
+  readonly uri: string
+  readonly facts: RealmFacts
+  /** Absent: any. */
+  readonly allowedHosts?: readonly string[]
 }
 
 export const judgeRealm = (resource: RealmResource, cache: ResourceCache): RealmJudgement => {
@@ -59,12 +68,21 @@ const checkRecord = (record: RealmRecord): readonly Problem[] => {
   return validation.problems.map((problem) => ({ ...problem, path: specPointer(problem.path) }))
 }
 
-/** What the judgement depends on, for a memo: the resource and every Secret it names. */
-export const realmInputs = (resource: RealmResource, cache: ResourceCache): readonly unknown[] => {
-  if ('problems' in resource.checked) return [resource]
-  const names = secretReferences(resource.checked.spec).map(({ name }) => name)
-  return [resource, ...names.map((name) => secretInput(cache, resource.metadata.namespace, name))]
-}
+/**
+ * What the judgement depends on, for a memo: what the Realm says and every Secret it names.
+ * @param names of those Secrets
+ */
+export const realmInputs = (
+  { checked, metadata: { uid, generation, namespace } }: RealmResource,
+  names: readonly string[],
+  cache: ResourceCache,
+): readonly unknown[] => [
+  ...[checked, uid, generation],
+  ...names.map((name) => secretInput(cache, namespace, name)),
+]
+
+export const secretNames = ({ checked }: RealmResource): readonly string[] =>
+  'problems' in checked ? [] : [...new Set(secretReferences(checked.spec).map(({ name }) => name))]
 
 /** The Secret itself, or the words that say why there is none. */
 export const secretInput = (cache: ResourceCache, namespace: string, name: string): unknown => {
@@ -97,8 +115,21 @@ const goodRealm = (resource: RealmResource, spec: RealmSpec, secrets: Secrets): 
   return {
     desired: { uri: spec.uri, digest: digestOf(versioned as unknown as ValueMap), record },
     spec,
-    facts: factsOf(record),
+    terms: termsOf(spec, record),
     namespace: resource.metadata.namespace,
     generation: resource.metadata.generation,
+    uid: resource.metadata.uid,
   }
+}
+
+const termsOf = (spec: RealmSpec, record: RealmRecord): RealmTerms => {
+  const hosts = allowedHosts(spec)
+  const terms = { uri: spec.uri, facts: factsOf(record) }
+  return hosts === undefined ? terms : { ...terms, allowedHosts: hosts }
+}
+
+/** `allowedHosts`, in the grammar of host-entries.ts; absent: any host. */
+const allowedHosts = (spec: RealmSpec): readonly string[] | undefined => {
+  const hosts = Object.hasOwn(spec, 'allowedHosts') ? spec['allowedHosts'] : undefined
+  return isList(hosts) ? hosts.filter((host) => typeof host === 'string') : undefined
 }

@@ -6,7 +6,7 @@
  * is known it stays where it is (`DesiredSet.kept`), and no new data plane gets it.
  *
  * Whoever finds a data plane that holds `digest` asks it for `GET /api_specs/:id?view=source` and hands the document
- * to `Reconciler.recover(key, digest, document)`; then the same cache is reconciled again. Variables from Secrets need
+ * to `Reconciler.recover(missing, document)`; then the same cache is reconciled again. Variables from Secrets need
  * not be fetched (they never are read back): recover() takes them from the Secrets as they are now, and the digest
  * tells whether these are still the versions that the document was put with. If not, it can't be recovered.
  */

@@ -1,4 +1,4 @@
-// Who owns an id or a uri that several resources name: the oldest. Pure.
+// Who owns an id or a uri that several resources name: who serves it, else the oldest. Pure.
 
 import { byAge, type Resource } from '../resource/resource.ts'
 
@@ -8,6 +8,8 @@ export interface Claimant<R extends Resource> {
   readonly resource: R
   /** Document id, or realm uri. */
   readonly id: string
+  /** Of its last good version: an older resource that comes to name this id takes it from nobody. */
+  readonly lastId: string | undefined
 }
 
 /** id → the claimant that owns it. */
@@ -17,12 +19,22 @@ export const ownersOf = <R extends Resource>(
   const owners = new Map<string, Claimant<R>>()
   for (const claimant of claimants) {
     const owner = owners.get(claimant.id)
-    if (owner === undefined || byAge(claimant.resource, owner.resource) < 0) {
-      owners.set(claimant.id, claimant)
-    }
+    if (owner === undefined || comesBefore(claimant, owner)) owners.set(claimant.id, claimant)
   }
   return owners
 }
+
+const comesBefore = <R extends Resource>(left: Claimant<R>, right: Claimant<R>): boolean =>
+  isEstablished(left) === isEstablished(right)
+    ? byAge(left.resource, right.resource) < 0
+    : isEstablished(left)
+
+type Naming = Pick<Claimant<Resource>, 'id' | 'lastId'>
+
+const isEstablished = ({ id, lastId }: Naming): boolean => id === lastId
+
+/** It would leave an id that serves for another one. */
+export const isRenamed = ({ id, lastId }: Naming): boolean => lastId !== undefined && id !== lastId
 
 /** The winner is named only within the namespace: another one's resources are not told. */
 export const ownedWords = (what: string, loser: Resource, owner: Resource): string => {

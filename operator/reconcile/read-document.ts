@@ -9,11 +9,7 @@ import {
   type KeyReference,
   resourceKey,
 } from '../resource/resource.ts'
-import {
-  DOCUMENT_MAX_BYTES,
-  type MissingReference,
-  readConfigMapKey,
-} from '../resource/secret-value.ts'
+import { type MissingReference, readConfigMapKey } from '../resource/secret-value.ts'
 
 export type ReadDocument =
   | {
@@ -25,6 +21,7 @@ export type ReadDocument =
       readonly place: DocumentPlace
     }
   | { readonly problems: readonly Problem[] }
+  | { readonly tooLarge: Problem }
   | { readonly missing: MissingReference }
 
 export interface DocumentPlace {
@@ -76,8 +73,8 @@ const fromConfigMap = (
   if ('missing' in text) return text
   const words = `key '${reference.key}' of ConfigMap ${namespace}/${reference.name}`
   const place = { pointer: '/spec/documentFrom/configMap', words }
-  if (Buffer.byteLength(text.found) > DOCUMENT_MAX_BYTES) {
-    return { problems: [unfit(place, 'is larger than the 4 MiB a document may have')] }
+  if ('tooLarge' in text) {
+    return { tooLarge: { code: 'invalid_value', path: place.pointer, message: text.tooLarge } }
   }
   try {
     const document: unknown = JSON.parse(text.found)

@@ -3,12 +3,18 @@
 
 import type { Problem } from '../../spec/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
-import type { RealmResource } from '../resource/resource.ts'
+import { isPaused, type RealmResource } from '../resource/resource.ts'
 import { conflicted } from './findings.ts'
 import type { RealmAccess } from './judge-document.ts'
-import { type GoodRealm, judgeRealm, type RealmJudgement, realmInputs } from './judge-realm.ts'
+import {
+  type GoodRealm,
+  judgeRealm,
+  type RealmJudgement,
+  realmInputs,
+  secretNames,
+} from './judge-realm.ts'
 import { Memo } from './memo.ts'
-import { type Claimant, ownedWords, ownersOf } from './owners.ts'
+import { type Claimant, isRenamed, ownedWords, ownersOf } from './owners.ts'
 import { admitsNamespace } from './realm-access.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -24,29 +30,35 @@ export interface JudgedRealms {
   access(uri: string, namespace: string): RealmAccess
 }
 
-interface Judged {
-  readonly key: string
-  readonly resource: RealmResource
+interface Judged extends Claimant<RealmResource> {
   readonly judgement: RealmJudgement
   readonly uri: string | undefined
+  /** What may be put now: nothing new while it is paused. */
+  readonly good: GoodRealm | undefined
+  /** It has named another's uri, and keeps the one it had. */
+  readonly refusedBy?: Claimant<RealmResource>
 }
 
 export class RealmBook {
+  readonly #secretNames = new Memo<readonly string[]>()
   readonly #judgements = new Memo<RealmJudgement>()
+  readonly #goods = new Memo<GoodRealm | undefined>()
   readonly #verdicts = new Memo<Verdict>()
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
 
   judge(resources: ReadonlyMap<string, RealmResource>, cache: ResourceCache): JudgedRealms {
-    const judged = [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache))
-    const judgements = new Map(judged.map(({ key, judgement }) => [key, judgement]))
-    const owners = ownersOf(judged.filter(isNamed))
+    const judged = withoutRefused(
+      [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache)),
+    )
+    const owners = ownersOf(judged.filter(({ uri }) => uri !== undefined))
     const served = new Map<string, GoodRealm>()
     const kept = new Set<string>()
-    for (const { key, id } of owners.values()) {
-      const good = this.#latest(key, id, judgements.get(key)?.good)
-      if (good === undefined) kept.add(id)
-      else served.set(id, good)
+    for (const each of judged) {
+      if (owners.get(each.id)?.key !== each.key) continue
+      const good = this.#latest(each)
+      if (good === undefined) kept.add(each.id)
+      else served.set(each.id, good)
     }
     this.#forget(resources, owners)
     const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
@@ -56,61 +68,68 @@ export class RealmBook {
     return { served, kept, verdicts, nameless, access }
   }
 
-  #judgeOne(key: string, resource: RealmResource, cache: ResourceCache): Judged & { id: string } {
-    const inputs = realmInputs(resource, cache)
+  #judgeOne(key: string, resource: RealmResource, cache: ResourceCache): Judged {
+    const names = this.#secretNames.get(key, [resource.checked], () => secretNames(resource))
+    const inputs = realmInputs(resource, names, cache)
     const judgement = this.#judgements.get(key, inputs, () => judgeRealm(resource, cache))
-    const lastUri = this.#lastGood.get(key)?.desired.uri
+    if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
+    const lastGood = this.#lastGood.get(key)
+    const latest = this.#goods.get(key, [judgement.good], () => carryOver(lastGood, judgement.good))
+    const good = isPaused(resource) ? undefined : latest
     // A version that is not good does not rename: the uri that serves stays with its resource.
-    const uri = judgement.good === undefined ? (lastUri ?? judgement.uri) : judgement.uri
-    return { key, resource, judgement, uri, id: uri ?? '' }
+    const lastUri = lastGood?.desired.uri
+    const uri = good === undefined ? (lastUri ?? judgement.uri) : judgement.uri
+    return { key, resource, judgement, uri, id: uri ?? '', lastId: lastUri, good }
   }
 
   /** The newest good version of an owner; a good one is remembered. */
-  #latest(key: string, uri: string, good: GoodRealm | undefined): GoodRealm | undefined {
+  #latest({ key, id, good }: Judged): GoodRealm | undefined {
     if (good !== undefined) this.#lastGood.set(key, good)
     const latest = this.#lastGood.get(key)
-    return latest?.desired.uri === uri ? latest : undefined
+    return latest?.desired.uri === id ? latest : undefined
   }
 
   #forget(
     resources: ReadonlyMap<string, RealmResource>,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
   ): void {
-    this.#judgements.retain(resources)
-    this.#verdicts.retain(resources)
+    const memos = [this.#secretNames, this.#judgements, this.#goods, this.#verdicts]
+    for (const memo of memos) memo.retain(resources)
     for (const [key, good] of this.#lastGood) {
       if (owners.get(good.desired.uri)?.key !== key) this.#lastGood.delete(key)
     }
   }
 
   #verdict(
-    { key, resource, judgement, uri }: Judged,
+    { key, resource, judgement, uri, refusedBy }: Judged,
     owners: ReadonlyMap<string, Claimant<RealmResource>>,
     served: ReadonlyMap<string, GoodRealm>,
   ): Verdict {
     const owner = uri === undefined ? undefined : owners.get(uri)
     const isOwner = owner?.key === key
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
-    return this.#verdicts.get(key, [resource, judgement, owner?.resource, good], () => {
-      const clash = owner === undefined || isOwner ? undefined : owner.resource
-      return verdictOf(resource, judgement, { uri, clash, good })
-    })
+    const isHeld = isPaused(resource) && judgement.good?.desired.digest !== good?.desired.digest
+    const winner = refusedBy ?? (isOwner ? undefined : owner)
+    return this.#verdicts.get(key, [resource, judgement, winner?.resource, good], () =>
+      verdictOf(resource, judgement, { uri, winner, good, isHeld }),
+    )
   }
 }
 
 interface Standing {
   readonly uri: string | undefined
-  /** The older Realm with the same uri. */
-  readonly clash: RealmResource | undefined
+  /** Who owns the uri that it names. */
+  readonly winner: Claimant<RealmResource> | undefined
   readonly good: GoodRealm | undefined
+  readonly isHeld: boolean
 }
 
 const verdictOf = (
   resource: RealmResource,
   judgement: RealmJudgement,
-  { uri, clash, good }: Standing,
+  { uri, winner, good, isHeld }: Standing,
 ): Verdict => {
-  const message = clash && ownedWords(`the uri '${uri ?? ''}'`, resource, clash)
+  const message = winner && ownedWords(`the uri '${winner.id}'`, resource, winner.resource)
   const conflict: Problem | undefined =
     message === undefined ? undefined : { code: 'conflict', path: '/spec/uri', message }
   return {
@@ -124,7 +143,30 @@ const verdictOf = (
     ...(good !== undefined && {
       serving: { generation: good.generation, digest: good.desired.digest },
     }),
+    ...(isHeld && { isHeld }),
   }
+}
+
+/** Whoever names another's uri keeps the one it had: what serves is not deleted for that. */
+const withoutRefused = (judged: readonly Judged[]): readonly Judged[] => {
+  if (!judged.some(isRenamed)) return judged
+  const owners = ownersOf(judged)
+  return judged.map((each) => {
+    const owner = owners.get(each.id)
+    if (!isRenamed(each) || owner === undefined || owner.key === each.key) return each
+    return { ...each, id: each.lastId ?? '', uri: each.lastId, good: undefined, refusedBy: owner }
+  })
+}
+
+/** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
+const carryOver = (
+  before: GoodRealm | undefined,
+  good: GoodRealm | undefined,
+): GoodRealm | undefined => {
+  if (before === undefined || good === undefined || before === good) return good
+  const isSame = JSON.stringify(before.terms) === JSON.stringify(good.terms)
+  const desired = before.desired.digest === good.desired.digest ? before.desired : good.desired
+  return { ...good, desired, terms: isSame ? before.terms : good.terms }
 }
 
 const accessOf = (
@@ -135,11 +177,9 @@ const accessOf = (
 ): RealmAccess => {
   if (good !== undefined) {
     return admitsNamespace(good, namespace, cache)
-      ? { access: 'granted', realm: good }
+      ? { access: 'granted', realm: good.terms }
       : { access: 'RefNotPermitted' }
   }
   if (owner?.metadata.namespace !== namespace) return { access: 'RealmNotFound' }
   return { access: 'unready', name: owner.metadata.name }
 }
-
-const isNamed = (judged: Judged & { id: string }): boolean => judged.uri !== undefined

@@ -1,22 +1,31 @@
 // One cache of resources after another in; what the data planes should hold, and a verdict on every
 // resource, out. No I/O, no clock: the same caches in the same order give the same results.
 
+import type { ValueMap } from '../../spec/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
-import type { ResourceCache } from '../resource/resource-source.ts'
+import { EMPTY_CACHE, type ResourceCache } from '../resource/resource-source.ts'
 import { type ApiSpecificationResource, keyOf, type RealmResource } from '../resource/resource.ts'
 import { DocumentBook, type JudgedDocuments } from './document-book.ts'
+import { HostGrants } from './host-grants.ts'
 import { type JudgedRealms, RealmBook } from './realm-book.ts'
+import type { MissingVersion } from './missing-version.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface Reconciliation {
   readonly desired: DesiredSet
   /** By key of the resource: every ApiSpecification of our class, every Realm. Same objects if unchanged. */
   readonly verdicts: ReadonlyMap<string, Verdict>
+  /** Versions that should serve on, and whose text only the data planes have: see `recover`. */
+  readonly missing: readonly MissingVersion[]
 }
 
 export interface ReconcilerOptions {
   /** ApiSpecifications of another class are not looked at. */
   readonly className: string
+  /** strict: a host pattern belongs to the namespace of its oldest accepted document. `shared` when absent. */
+  readonly hostOwnership?: 'strict' | 'shared'
+  /** Namespaces that may claim `_` and wildcards without an annotation of theirs. `all` when absent. */
+  readonly wildcardNamespaces?: 'all' | readonly string[]
 }
 
 export const DEFAULT_CLASS = 'svc'
@@ -28,27 +37,50 @@ export const DEFAULT_CLASS = 'svc'
  */
 export class Reconciler {
   readonly #realms = new RealmBook()
-  readonly #documents = new DocumentBook()
+  readonly #documents: DocumentBook
+  readonly #grants: HostGrants
   readonly #className: string
   #desired: DesiredSet = EMPTY_DESIRED
+  #verdicts: ReadonlyMap<string, Verdict> = new Map()
+  #cache: ResourceCache = EMPTY_CACHE
   /** Resources that were there at first and could not be told the id of: they may stand for anything. */
   #riddles: ReadonlySet<string> | undefined
 
-  constructor({ className }: ReconcilerOptions) {
+  constructor({
+    className,
+    hostOwnership = 'shared',
+    wildcardNamespaces = 'all',
+  }: ReconcilerOptions) {
     this.#className = className
+    this.#documents = new DocumentBook(hostOwnership)
+    this.#grants = new HostGrants(wildcardNamespaces)
   }
 
   reconcile(cache: ResourceCache): Reconciliation {
+    this.#cache = cache
     const { specifications, realmResources } = this.#sort(cache)
     const realms = this.#realms.judge(realmResources, cache)
-    const documents = this.#documents.judge(specifications, cache, realms)
+    const documents = this.#documents.judge(specifications, {
+      cache,
+      access: (uri, namespace) => realms.access(uri, namespace),
+      grant: (namespace) => this.#grants.of(namespace, cache),
+    })
     const holdDeletes = cache.holdDeletes ?? this.#holdForRiddles(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
     if (!sameDesired(next, this.#desired)) this.#desired = next
-    return {
-      desired: this.#desired,
-      verdicts: new Map([...realms.verdicts, ...documents.verdicts]),
-    }
+    const verdicts = new Map([...realms.verdicts, ...documents.verdicts])
+    if (!sameEntries(verdicts, this.#verdicts)) this.#verdicts = verdicts
+    return { desired: this.#desired, verdicts: this.#verdicts, missing: documents.missing }
+  }
+
+  /**
+   * Takes the text of a missing version, as a data plane that holds its digest has it. True: it is that version;
+   * reconcile the same cache again, and it is put wherever it belongs. False: it is not, or nobody misses it now; as
+   * long as `missing` has the same object it is not worth another try with the same text.
+   * @example if (reconciler.recover(missing, source)) reconciler.reconcile(cache)
+   */
+  recover(version: MissingVersion, document: ValueMap): boolean {
+    return this.#documents.recover(version, document, this.#cache)
   }
 
   #sort(cache: ResourceCache): {
@@ -66,18 +98,17 @@ export class Reconciler {
     return { specifications, realmResources }
   }
 
-  #isOurs({ checked }: ApiSpecificationResource): boolean {
-    return (
-      'problems' in checked || (checked.spec.gatewayClassName ?? DEFAULT_CLASS) === this.#className
-    )
+  #isOurs({ className = DEFAULT_CLASS }: ApiSpecificationResource): boolean {
+    return className === this.#className
   }
 
   /**
-   * A resource that was unreadable when we began may be the owner of anything a data plane holds. One that
-   * comes later, or becomes unreadable later, is known by what it was.
+   * A resource that was unreadable when we began may be the owner of anything a data plane holds, unless an
+   * operator has judged it and no data plane ever held it. One that comes later, or becomes unreadable later, is
+   * known by what it was.
    */
   #holdForRiddles(realms: JudgedRealms, documents: JudgedDocuments): string | undefined {
-    const nameless = [...realms.nameless, ...documents.nameless]
+    const nameless = [...realms.nameless, ...documents.nameless.filter(mayBeHeld)]
     const keys = new Set(nameless.map(keyOf))
     const before = this.#riddles ?? keys
     this.#riddles = new Set([...before].filter((key) => keys.has(key)))
@@ -90,6 +121,9 @@ export class Reconciler {
     )
   }
 }
+
+const mayBeHeld = ({ conditions = [], programmed }: ApiSpecificationResource): boolean =>
+  conditions.length === 0 || programmed !== undefined
 
 const buildDesired = (
   before: DesiredSet,
@@ -109,9 +143,7 @@ const sameOrNew = (
   { served }: JudgedRealms,
 ): ReadonlyMap<string, DesiredRealm> => {
   const next = new Map([...served].map(([uri, { desired }]) => [uri, desired]))
-  const same =
-    next.size === before.size && [...next].every(([uri, realm]) => before.get(uri) === realm)
-  return same ? before : next
+  return sameEntries(before, next) ? before : next
 }
 
 const sameDesired = (left: DesiredSet, right: DesiredSet): boolean =>
@@ -120,6 +152,12 @@ const sameDesired = (left: DesiredSet, right: DesiredSet): boolean =>
   left.holdDeletes === right.holdDeletes &&
   sameSet(left.kept.documents, right.kept.documents) &&
   sameSet(left.kept.realms, right.kept.realms)
+
+const sameEntries = <T>(left: ReadonlyMap<string, T>, right: ReadonlyMap<string, T>): boolean => {
+  if (left.size !== right.size) return false
+  for (const [key, entry] of left) if (right.get(key) !== entry) return false
+  return true
+}
 
 const sameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left.size === right.size && [...left].every((entry) => right.has(entry))

@@ -12,6 +12,8 @@ export interface Applicant {
   readonly candidate: DesiredDocument | undefined
   /** Its last good version, if it had one. */
   readonly lastGood: DesiredDocument | undefined
+  /** Paused: the candidate is judged, and the last good version stays. */
+  readonly isHeld: boolean
 }
 
 export interface Settled {
@@ -30,28 +32,48 @@ export class Settlement {
   #clashes: ReadonlyMap<string, readonly Clash[]> = new Map()
   /** What each id wanted when it was last settled. */
   #wanted: Documents = new Map()
+  #held: ReadonlySet<string> = new Set()
 
   /** The same maps are given back where nothing changed. */
   settle(applicants: ReadonlyMap<string, Applicant>): Settled {
     const wanted = wantedOf(applicants)
-    if (!sameEntries(wanted, this.#wanted)) this.#settleAll(wanted, applicants)
+    const held = heldOf(applicants)
+    const isNews = (applicant: Applicant): boolean => this.#isNews(applicant, wanted, held)
+    const hasNews = wanted.size !== this.#wanted.size || [...applicants.values()].some(isNews)
+    if (hasNews) this.#settleAll(wanted, applicants, isNews)
     this.#wanted = wanted
+    this.#held = held
     return { documents: this.#documents, clashes: this.#clashes }
   }
 
-  #settleAll(wanted: Documents, applicants: ReadonlyMap<string, Applicant>): void {
+  /** Wants another thing than before, or has a last good version again where nothing could be put. */
+  #isNews({ id, lastGood }: Applicant, wanted: Documents, held: ReadonlySet<string>): boolean {
+    return (
+      wanted.get(id) !== this.#wanted.get(id) ||
+      held.has(id) !== this.#held.has(id) ||
+      (lastGood?.id === id && !this.#documents.has(id))
+    )
+  }
+
+  #settleAll(
+    wanted: Documents,
+    applicants: ReadonlyMap<string, Applicant>,
+    isNews: (applicant: Applicant) => boolean,
+  ): void {
     const documents = new Map(this.#documents)
     for (const id of this.#documents.keys()) if (!wanted.has(id)) this.#release(id, documents)
     const clashes = new Map<string, readonly Clash[]>()
     /** Ids whose claims an older document has come to want. */
     const touched = new Set<string>()
-    // Whoever lost a claim is looked at again: it may have been freed.
-    const isOpen = (id: string): boolean =>
-      wanted.get(id) !== this.#wanted.get(id) || this.#clashes.has(id) || touched.has(id)
     for (const document of [...wanted.values()].sort(byAge)) {
       const { id } = document
-      if (!isOpen(id)) continue
-      const lost = this.#place(document, applicants.get(id)?.lastGood, documents)
+      const applicant = applicants.get(id)
+      if (applicant === undefined) continue
+      // Whoever lost a claim, or waits, is looked at again: it may have been freed.
+      const isOpen =
+        isNews(applicant) || this.#clashes.has(id) || applicant.isHeld || touched.has(id)
+      if (!isOpen) continue
+      const lost = this.#place(document, applicant, documents)
       if (lost.length > 0) clashes.set(id, lost)
       for (const other of this.#holders.othersOf(documents.get(id))) touched.add(other)
     }
@@ -62,13 +84,13 @@ export class Settlement {
   /** Puts a document where no older one stands in its way, else what served before. */
   #place(
     document: DesiredDocument,
-    lastGood: DesiredDocument | undefined,
+    { lastGood, isHeld }: Applicant,
     documents: Map<string, DesiredDocument>,
   ): readonly Clash[] {
     const { id } = document
     this.#claim(document)
     const lost = this.#index.conflictsOf(id)
-    const placed = lost.length === 0 ? document : lastGood
+    const placed = lost.length === 0 && !isHeld ? document : lastGood
     if (placed?.id !== id) {
       this.#release(id, documents)
       return lost
@@ -98,6 +120,9 @@ const wantedOf = (applicants: ReadonlyMap<string, Applicant>): Documents => {
   }
   return wanted
 }
+
+const heldOf = (applicants: ReadonlyMap<string, Applicant>): ReadonlySet<string> =>
+  new Set([...applicants.values()].flatMap(({ id, isHeld }) => (isHeld ? [id] : [])))
 
 /** As the conflict index orders. */
 const byAge = (left: DesiredDocument, right: DesiredDocument): number =>

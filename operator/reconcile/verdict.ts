@@ -20,6 +20,8 @@ export interface Verdict {
   readonly digest?: string
   /** What the desired set holds for the resource: this generation, or the last good one. */
   readonly serving?: Serving
+  /** Paused, and what it is now has not been put. */
+  readonly isHeld?: boolean
 }
 
 export interface Serving {

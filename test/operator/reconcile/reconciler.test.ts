@@ -103,7 +103,7 @@ describe('settling claims', () => {
       new Map(
         applicants.map(([candidate, lastGood]) => [
           candidate.id,
-          { id: candidate.id, candidate, lastGood },
+          { id: candidate.id, candidate, lastGood, isHeld: false },
         ]),
       ),
     )
@@ -150,7 +150,7 @@ describe('settling claims', () => {
   it('nothing new: the same maps', () => {
     const settlement = new Settlement()
     const applicants = new Map([
-      ['a', { id: 'a', candidate: doc('a', 1, ['x']), lastGood: undefined }],
+      ['a', { id: 'a', candidate: doc('a', 1, ['x']), lastGood: undefined, isHeld: false }],
     ])
     expect(settlement.settle(applicants).documents).toBe(settlement.settle(applicants).documents)
   })

@@ -1,0 +1,104 @@
+// Which namespace a host pattern belongs to: that of the oldest document that is good and claims it; who has it
+// already keeps it. Says of each document which of its hosts are another namespace's.
+
+import type { DesiredDocument } from '../desired-set.ts'
+import { type ApiSpecificationResource, byAge } from '../resource/resource.ts'
+
+export interface HostClaimant {
+  readonly key: string
+  readonly resource: ApiSpecificationResource
+  /** What may be put, but for its hosts. */
+  readonly candidate: DesiredDocument | undefined
+  readonly lastGood: DesiredDocument | undefined
+  /** Paused: the candidate is judged and claims nothing. */
+  readonly isHeld: boolean
+}
+
+/** Key of a document → keys of the hosts of its candidate that belong to another namespace. */
+export type LostHosts = ReadonlyMap<string, readonly string[]>
+
+export class HostOwners {
+  readonly #hosts = new WeakMap<DesiredDocument, readonly string[]>()
+  #claimants: readonly HostClaimant[] = []
+  #lost: LostHosts = new Map()
+
+  /** The same map is given back where nothing changed. */
+  settle(claimants: readonly HostClaimant[]): LostHosts {
+    if (!sameClaimants(claimants, this.#claimants)) this.#lost = this.#settleAll(claimants)
+    this.#claimants = claimants
+    return this.#lost
+  }
+
+  /**
+   * Those that want no other hosts than they have come first: an older document that comes to want a host takes it
+   * from nobody. Those that move come before the new ones, since what they are refused to leave they keep.
+   */
+  #settleAll(claimants: readonly HostClaimant[]): LostHosts {
+    const turns: Record<Turn, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
+    for (const claimant of claimants)
+      this.#turnOf(claimant).forEach((turn) => turns[turn].push(claimant))
+    /** Host → namespace. */
+    const owners = new Map<string, string>()
+    const lost = new Map<string, readonly string[]>()
+    for (const turn of TURNS) {
+      for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
+    }
+    return lost
+  }
+
+  #turnOf({ candidate, lastGood, isHeld }: HostClaimant): readonly Turn[] {
+    if (isHeld) return candidate === undefined ? ['stays'] : ['stays', 'waits']
+    if (lastGood === undefined) return ['comes']
+    const had = this.#hostsOf(lastGood)
+    return this.#hostsOf(candidate).every((host) => had.includes(host)) ? ['stays'] : ['moves']
+  }
+
+  #take(
+    turn: Turn,
+    { key, resource, candidate, lastGood, isHeld }: HostClaimant,
+    owners: Map<string, string>,
+    lost: Map<string, readonly string[]>,
+  ): void {
+    const { namespace } = resource.metadata
+    const wanted = this.#hostsOf(isHeld && turn === 'stays' ? undefined : candidate)
+    const theirs = wanted.filter((host) => (owners.get(host) ?? namespace) !== namespace)
+    if (theirs.length > 0) lost.set(key, theirs)
+    if (turn === 'waits') return
+    const isTaken = candidate !== undefined && !isHeld && theirs.length === 0
+    for (const host of isTaken ? wanted : this.#hostsOf(lastGood)) {
+      if (!owners.has(host)) owners.set(host, namespace)
+    }
+  }
+
+  /** A document without routes has none: it claims nothing. */
+  #hostsOf(document: DesiredDocument | undefined): readonly string[] {
+    if (document === undefined) return NO_HOSTS
+    const known = this.#hosts.get(document)
+    if (known !== undefined) return known
+    const hosts = [...new Set(document.claims.map(({ key }) => key.slice(0, key.indexOf('\t'))))]
+    this.#hosts.set(document, hosts)
+    return hosts
+  }
+}
+
+type Turn = 'stays' | 'moves' | 'comes' | 'waits'
+
+const TURNS = ['stays', 'moves', 'comes', 'waits'] as const satisfies readonly Turn[]
+
+const NO_HOSTS: readonly string[] = []
+
+const oldestFirst = (left: HostClaimant, right: HostClaimant): number =>
+  byAge(left.resource, right.resource)
+
+const sameClaimants = (left: readonly HostClaimant[], right: readonly HostClaimant[]): boolean =>
+  left.length === right.length &&
+  left.every((claimant, i) => {
+    const other = right[i]
+    return (
+      claimant.key === other?.key &&
+      claimant.candidate === other.candidate &&
+      claimant.lastGood === other.lastGood &&
+      claimant.isHeld === other.isHeld &&
+      claimant.resource.metadata.createdAt === other.resource.metadata.createdAt
+    )
+  })

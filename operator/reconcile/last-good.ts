@@ -1,0 +1,109 @@
+// The last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
+// resource's own status and the data planes tell. Forgets with the resource, and with the id that it had.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { DesiredDocument } from '../desired-set.ts'
+import type { ResourceCache } from '../resource/resource-source.ts'
+import type { ApiSpecificationResource } from '../resource/resource.ts'
+import { remakeDocument } from './make-document.ts'
+import { Memo } from './memo.ts'
+import type { MissingVersion } from './missing-version.ts'
+import type { Claimant } from './owners.ts'
+import { readVariables } from './read-variables.ts'
+
+export interface LastGood {
+  readonly document: DesiredDocument
+  readonly generation: number
+  /** Of the resource. */
+  readonly uid: string
+}
+
+type Claim = Claimant<ApiSpecificationResource>
+type Owners = ReadonlyMap<string, Claim>
+type Documents = ReadonlyMap<string, DesiredDocument>
+
+export class LastGoodVersions {
+  /** By key of the resource. */
+  readonly #versions = new Map<string, LastGood>()
+  readonly #missing = new Memo<MissingVersion>()
+  #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
+  #list: readonly MissingVersion[] = []
+
+  begin(resources: ReadonlyMap<string, ApiSpecificationResource>): void {
+    this.#resources = resources
+    this.#missing.retain(resources)
+  }
+
+  get(key: string): LastGood | undefined {
+    return this.#versions.get(key)
+  }
+
+  /**
+   * What data planes were last seen to hold may be just what the resource says now, though it lacks a realm or lost
+   * a claim since: that is a last good version too.
+   * @param version of the resource as it is now, as far as the language goes
+   */
+  of(
+    key: string,
+    { metadata: { uid }, programmed }: ApiSpecificationResource,
+    version: DesiredDocument | undefined,
+  ): LastGood | undefined {
+    if (this.#versions.get(key)?.uid !== uid) this.#versions.delete(key)
+    const known = this.#versions.get(key)
+    const isRecorded = version !== undefined && version.digest === programmed?.digest
+    if (known !== undefined || !isRecorded) return known
+    const lastGood = { document: version, generation: programmed.generation, uid }
+    this.#versions.set(key, lastGood)
+    return lastGood
+  }
+
+  /** Remembers what is served, and forgets what nobody has a right to any more. */
+  settle(owners: Owners, documents: Documents): void {
+    for (const [key, { document }] of this.#versions) {
+      if (owners.get(document.id)?.key !== key) this.#versions.delete(key)
+    }
+    for (const [id, document] of documents) {
+      const owner = owners.get(id)
+      if (owner === undefined || this.#versions.get(owner.key)?.document === document) continue
+      const { generation, uid } = owner.resource.metadata
+      this.#versions.set(owner.key, { document, generation, uid })
+    }
+  }
+
+  /** Versions that should serve on and whose text is not known. */
+  missing(
+    claims: readonly Claim[],
+    { owners, documents }: { readonly owners: Owners; readonly documents: Documents },
+  ): readonly MissingVersion[] {
+    const list = claims.flatMap(({ key, id, resource }) => {
+      const isKept = id === '' || (owners.get(id)?.key === key && !documents.has(id))
+      return isKept && isRecoverable(resource) ? [this.#describe(key, id, resource)] : []
+    })
+    const isSame =
+      list.length === this.#list.length && list.every((each, i) => each === this.#list[i])
+    if (!isSame) this.#list = list
+    return this.#list
+  }
+
+  recover({ key, digest }: MissingVersion, document: ValueMap, cache: ResourceCache): boolean {
+    const resource = this.#resources.get(key)
+    if (resource?.programmed?.digest !== digest || this.#versions.has(key)) return false
+    if (!isRecoverable(resource)) return false
+    const secrets = readVariables(resource, cache)
+    const found = 'found' in secrets ? secrets.found : undefined
+    const remade = remakeDocument(resource, digest, document, found)
+    if (remade === undefined) return false
+    const { generation } = resource.programmed
+    this.#versions.set(key, { document: remade, generation, uid: resource.metadata.uid })
+    return true
+  }
+
+  #describe(key: string, id: string, { programmed }: ApiSpecificationResource): MissingVersion {
+    const digest = programmed?.digest ?? ''
+    return this.#missing.get(key, [id, digest], () => ({ key, digest, ...(id !== '' && { id }) }))
+  }
+}
+
+/** Where the spec can't be read nobody knows which data planes it selects. */
+const isRecoverable = ({ checked, programmed }: ApiSpecificationResource): boolean =>
+  'spec' in checked && programmed !== undefined

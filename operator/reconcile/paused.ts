@@ -1,0 +1,20 @@
+// What is said of a paused resource whose newest version waits. Not a fault: nothing is stalled, and whoever waits for
+// the new generation goes on waiting.
+
+import { ANNOTATIONS } from '../resource/resource.ts'
+import type { Verdict } from './verdict.ts'
+
+/** @example 'paused: generation 3 is judged and waits, generation 2 serves; remove the annotation … to go on' */
+export const pausedWords = ({ resource, serving }: Verdict): string => {
+  const { generation } = resource.metadata
+  const before =
+    serving === undefined
+      ? 'nothing of it serves'
+      : serving.generation === generation
+        ? 'what it was before its references changed serves'
+        : `generation ${serving.generation} serves`
+  return (
+    `paused: generation ${generation} is judged and waits, ${before}; ` +
+    `remove the annotation ${ANNOTATIONS.paused} to go on`
+  )
+}
