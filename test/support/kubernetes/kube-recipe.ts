@@ -10,7 +10,6 @@ import { type Availability, cacheDirectory } from '../routers/recipe.ts'
 
 /** Each is a link to one program that looks at the name it is called by. */
 export const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const
-export type ProgramName = (typeof PROGRAMS)[number]
 
 /** A Go module of its own: the one place with versions. */
 export const RECIPE_DIRECTORY = join(import.meta.dirname, 'kube-binaries')
@@ -52,9 +51,11 @@ export const kubeAvailability = (): Availability => {
   }
 }
 
+const GO_VERSION = { command: 'go', args: ['env', 'GOVERSION'] } as const
+
 /** Of the toolchain that would build: an older Go may fetch the one that go.mod asks for, and says so on stderr. */
 const goVersion = (): string | undefined => {
-  const { status, stdout } = spawnSync('go', ['env', 'GOVERSION'], {
+  const { status, stdout } = spawnSync(GO_VERSION.command, GO_VERSION.args, {
     cwd: RECIPE_DIRECTORY,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
