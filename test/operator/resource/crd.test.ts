@@ -114,7 +114,7 @@ describe('the definitions', () => {
 })
 
 describe('a shape as a schema', () => {
-  it.each<[Shape, object]>([
+  const TABLE: readonly (readonly [Shape, object])[] = [
     [{ type: 'string' }, { type: 'string', minLength: 1 }],
     [{ type: 'string', mayBeEmpty: true }, { type: 'string' }],
     [
@@ -150,7 +150,8 @@ describe('a shape as a schema', () => {
     [{ type: 'open' }, { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }],
     [
       {
-        ...{ type: 'object', isAtomic: true },
+        type: 'object',
+        isAtomic: true,
         fields: {
           a: { shape: { type: 'boolean' }, required: true, description: 'A.' },
           constructor: { shape: { type: 'boolean' }, description: 'C.', default: false },
@@ -166,9 +167,10 @@ describe('a shape as a schema', () => {
         'x-kubernetes-validations': [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
       },
     ],
-  ])('%j', (shape, expected) => {
+  ]
+  it.each(TABLE.map(([shape, schema]) => ({ shape, schema })))('$shape', ({ shape, schema }) => {
     const field: Field = { shape, description: 'Words.' }
-    expect(fieldSchema(field)).toEqual({ description: 'Words.', ...expected })
+    expect(fieldSchema(field)).toEqual({ description: 'Words.', ...schema })
   })
 
   it('a secret is a reference', () => {

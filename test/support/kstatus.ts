@@ -1,0 +1,31 @@
+// An object as the API server gives it in; how kstatus (Flux, kpt, helm --wait) reads it out: the rules for
+// resources that it does not know by kind, in their order.
+
+import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+
+export type KubernetesHealth = 'Terminating' | 'InProgress' | 'Failed' | 'Current'
+
+export const kstatus = (object: ValueMap): KubernetesHealth => {
+  const metadata = memberOf(object, 'metadata')
+  const status = memberOf(object, 'status')
+  if (metadata['deletionTimestamp'] !== undefined) return 'Terminating'
+  const observed = status['observedGeneration']
+  if (observed !== undefined && observed !== metadata['generation']) return 'InProgress'
+  const conditions = isList(status['conditions']) ? status['conditions'] : []
+  if (isTrue(conditions, 'Reconciling')) return 'InProgress'
+  if (isTrue(conditions, 'Stalled')) return 'Failed'
+  const ready = conditionOf(conditions, 'Ready')
+  if (ready !== undefined) return ready['status'] === 'True' ? 'Current' : 'InProgress'
+  return 'Current'
+}
+
+const isTrue = (conditions: readonly Value[], type: string): boolean =>
+  conditionOf(conditions, type)?.['status'] === 'True'
+
+const conditionOf = (conditions: readonly Value[], type: string): ValueMap | undefined =>
+  conditions.filter(isMap).find((condition) => condition['type'] === type)
+
+const memberOf = (map: ValueMap, name: string): ValueMap => {
+  const value = Object.hasOwn(map, name) ? map[name] : undefined
+  return isMap(value) ? value : {}
+}
