@@ -11,6 +11,7 @@ import type { SecretRings } from './security-state.ts'
 import { createRelayedState, type RelayedState } from './shared/relayed-state.ts'
 import { StartError } from './start-error.ts'
 import { askPrimary, type PrimaryLine } from './cluster-questions.ts'
+import { messageOf } from './thrown.ts'
 
 /** The parts of `process` that a worker needs. */
 export interface WorkerChannel {
@@ -165,8 +166,8 @@ const answer = async (
     const addresses = await perform()
     channel.send?.({ kind: 'done', task, ...(addresses === undefined ? {} : { addresses }) })
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    channel.send?.({ kind: 'failed', task, message, isStartError: error instanceof StartError })
+    const isStartError = error instanceof StartError
+    channel.send?.({ kind: 'failed', task, message: messageOf(error), isStartError })
   }
 }
 

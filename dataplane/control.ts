@@ -23,11 +23,12 @@ import type { ProbeDeps } from './management/endpoint.ts'
 import { Readiness } from './management/readiness.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Plane } from './plane.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
 import { judgeAmongReplicas } from './store/judge.ts'
 import { Snapshot } from './store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from './store/snapshot-files.ts'
 import { Store, type StoreOptions } from './store/store.ts'
+import { messageOf } from './thrown.ts'
 
 export interface Control {
   readonly readiness: Readiness

@@ -3,7 +3,8 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { GatewaySettings } from './config.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
+import { messageOf } from './thrown.ts'
 
 export interface DrainCommand {
   readonly settings: Pick<GatewaySettings, 'pidFile' | 'drainDelaySeconds'>

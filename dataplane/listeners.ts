@@ -7,9 +7,10 @@ import type { Address } from '../telemetry/settings-table.ts'
 import type { GatewaySettings } from './config.ts'
 import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
 import { openListener, type Listener } from './listener.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
 import { openWhenFilesAppear, refreshContext } from './tls-files.ts'
 import type { FileWatch } from './watched-files.ts'
+import { messageOf } from './thrown.ts'
 
 export type ListenerName = 'public' | 'publicTls' | 'management' | 'health'
 

@@ -10,7 +10,8 @@ import { openJournal } from './shared/journal.ts'
 import { createMemoryState } from './shared/memory-state.ts'
 import type { RevokedEntry } from './shared/relayed-state.ts'
 import type { SharedState } from './shared/shared-state.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
+import { messageOf } from './thrown.ts'
 
 /** Rings of this gateway; plain data, for workers too. */
 export interface SecretRings {

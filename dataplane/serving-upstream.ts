@@ -4,11 +4,12 @@
 import { readFileSync } from 'node:fs'
 import type { GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
-import { messageOf, StartError } from './start-error.ts'
+import { StartError } from './start-error.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
 import { createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
+import { messageOf } from './thrown.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream

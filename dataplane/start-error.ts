@@ -6,7 +6,3 @@ export class StartError extends Error {
     this.name = 'StartError'
   }
 }
-
-/** The reason in words, of whatever was thrown. */
-export const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error)

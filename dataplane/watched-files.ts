@@ -2,6 +2,7 @@
 // Kubernetes replaces mounted Secrets by swapping a symlink, which file events miss.
 
 import { readFileSync } from 'node:fs'
+import { asError } from './thrown.ts'
 
 export interface FileWatch {
   /** Stops looking. */
@@ -38,7 +39,7 @@ export const watchFiles = (options: FileWatchOptions): FileWatch => {
     } catch (error) {
       if (failing && isMissing(error)) return
       failing = true
-      onFailure(error instanceof Error ? error : new Error(String(error), { cause: error }))
+      onFailure(asError(error))
     }
   }
 

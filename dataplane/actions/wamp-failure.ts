@@ -8,6 +8,7 @@ import { WampFault } from '../wamp/wamp-session.ts'
 import { gatewayError } from './forward-failure.ts'
 import type { ActionError, Exchange, Perform } from './performer.ts'
 import { sayWampError } from './wamp-words.ts'
+import { asError } from '../thrown.ts'
 
 /**
  * @param statusCodes the operation's merged map; what it does not name is 500
@@ -53,5 +54,5 @@ export const failExchange = (exchange: Exchange, error: unknown, subject = ''): 
     exchange.fail(faultError(error, exchange.context.status_codes, subject))
     return
   }
-  exchange.refuse(error instanceof Error ? error : new Error(String(error), { cause: error }))
+  exchange.refuse(asError(error))
 }

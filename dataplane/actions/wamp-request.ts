@@ -12,6 +12,7 @@ import { checkArgs, checkKwargs, checkKwargsMap, checkUri } from './wamp-check.t
 import type { WampEnvironment } from './wamp-environment.ts'
 import { withCaller } from './wamp-identity.ts'
 import { type CheckedOptions, checkOptions, type OptionsKind } from './wamp-options.ts'
+import { asError } from '../thrown.ts'
 
 export interface WampMembers {
   readonly uri: Template
@@ -109,7 +110,7 @@ const settle = <T>(make: () => T): (() => T) => {
     return () => made
   } catch (error) {
     return () => {
-      throw error instanceof Error ? error : new Error(String(error), { cause: error })
+      throw asError(error)
     }
   }
 }

@@ -14,6 +14,7 @@ import { unauthorized } from '../security/challenge.ts'
 import type { Arrival, AuthenticationOutcome, DispatchOptions } from './arrival.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './prepared-operation.ts'
+import { asError } from '../thrown.ts'
 
 /** What becomes of the request: exactly one of these is called, once. */
 export interface Continuation {
@@ -84,6 +85,3 @@ class RequestCaller implements Caller {
     return this.#client?.address ?? plainAddress(this.request.socket.remoteAddress ?? '')
   }
 }
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error), { cause: error })

@@ -38,6 +38,7 @@ import {
   writeEventHead,
   writeStreamHead,
 } from './write-answer.ts'
+import { asError } from '../thrown.ts'
 
 /** Who is told what becomes of requests, and where they are known while they last. */
 export interface ExchangeObserver {
@@ -230,6 +231,3 @@ export class HttpExchange implements Exchange {
     )
   }
 }
-
-const asError = (error: unknown): Error =>
-  error instanceof Error ? error : new Error(String(error))

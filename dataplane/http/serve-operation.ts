@@ -24,6 +24,7 @@ import { fillRequestView, type RequestFacts } from './request-view.ts'
 import { fixAnswer } from './fixed-answer.ts'
 import { toMethod } from './select-route.ts'
 import type { Envelope } from './write-answer.ts'
+import { asError } from '../thrown.ts'
 
 /** @param identity undefined where the operation asks for none */
 export const serveOperation = (
@@ -188,5 +189,5 @@ const perform = (exchange: HttpExchange): void => {
 }
 
 const refuse = (exchange: HttpExchange, error: unknown): void => {
-  exchange.refuse(error instanceof Error ? error : new Error(String(error)))
+  exchange.refuse(asError(error))
 }

@@ -7,6 +7,7 @@ import { childPointer, type Problem } from '../../spec/problem.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import { jwkOfScalar, type PrivateJwk } from './key-derivation.ts'
 import type { SigningKey } from './token-keys.ts'
+import { messageOf } from '../thrown.ts'
 
 /** A signing key and its public half as everybody may see it. */
 export interface RealmKey extends SigningKey {
@@ -29,7 +30,7 @@ const faultOf = (key: string | ValueMap): string | undefined => {
     readSigningKey(key)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

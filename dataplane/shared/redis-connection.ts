@@ -4,6 +4,7 @@
 import type { createClient, RedisClientType } from 'redis'
 import { getCACertificates } from 'node:tls'
 import { SharedStateAway } from './shared-state.ts'
+import { messageOf } from '../thrown.ts'
 
 type Client = Pick<
   RedisClientType,
@@ -200,6 +201,7 @@ class Connection implements RedisConnection {
 const reasonOf = (error: unknown): string => {
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code === 'string') return code
-  const message = error instanceof Error ? error.message : String(error)
-  return message.replace(/\/\/[^@/\s]*@/g, '//').slice(0, 200)
+  return messageOf(error)
+    .replace(/\/\/[^@/\s]*@/g, '//')
+    .slice(0, 200)
 }

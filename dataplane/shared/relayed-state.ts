@@ -3,6 +3,7 @@
 
 import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+import { messageOf } from '../thrown.ts'
 
 /** One operation of SharedState as it travels; structured-cloneable. */
 export type SharedCall =
@@ -29,7 +30,7 @@ export const answerCall = async (state: SharedState, call: SharedCall): Promise<
   try {
     return { ok: true, value: await perform(state, call) }
   } catch (error) {
-    return { ok: false, message: error instanceof Error ? error.message : String(error) }
+    return { ok: false, message: messageOf(error) }
   }
 }
 

@@ -2,6 +2,7 @@
 // for them (measured: 20 MB).
 
 import type { OpenTransport, Transport, TransportHandlers } from './transport.ts'
+import { messageOf } from '../thrown.ts'
 
 /**
  * @param load gives the real one; called at the first use, and again after it has failed
@@ -18,7 +19,7 @@ export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTra
         late.start((watched) => loaded(target, watched))
       },
       (cause: unknown) => {
-        late.fail(cause instanceof Error ? cause.message : String(cause))
+        late.fail(messageOf(cause))
       },
     )
     return late
