@@ -46,7 +46,7 @@ export class LeaseElection implements LeaseLeadership {
     // Half of it: one request that hangs does not cost the turn.
     const timeoutMs = renewDeadlineMs / 2
     this.#store = createLeaseStore({ api, name: { namespace, name }, clock, timeoutMs })
-    this.#sight = new LeaseSight(durationMs, monotonicMs)
+    this.#sight = new LeaseSight({ durationMs, blindMs: timeoutMs, monotonicMs })
     this.#term = new LeaseTerm(clock, monotonicMs, renewDeadlineMs)
   }
 
