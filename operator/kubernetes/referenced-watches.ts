@@ -38,10 +38,13 @@ export class ReferencedWatches {
     this.#options = options
   }
 
-  /** All that is referred to, by `Kind/namespace/name`. */
-  want(wanted: ReadonlyMap<string, WantedObject>): void {
-    for (const [key, { object }] of this.#objects) {
-      if (wanted.has(key)) continue
+  /**
+   * @param wanted all that is referred to, by `Kind/namespace/name`
+   * @returns whether some answers are not there any more
+   */
+  want(wanted: ReadonlyMap<string, WantedObject>): boolean {
+    const left = [...this.#objects].filter(([key]) => !wanted.has(key))
+    for (const [key, { object }] of left) {
       this.#objects.delete(key)
       this.#end(object)
     }
@@ -52,6 +55,7 @@ export class ReferencedWatches {
         this.#objects.set(key, { of, object: new ReferencedObject(of, this.#options) })
       }
     }
+    return left.length > 0
   }
 
   /** What there is to say of the reference is known. */

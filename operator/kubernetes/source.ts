@@ -196,7 +196,8 @@ class KubernetesSource implements ResourceSource {
       notes: this.#notes(),
     })
     // After the table: what it keeps goes on to need what it refers to.
-    this.#referenced.want(wantedObjects(this.#table.references(listed)))
+    const hasLeft = this.#referenced.want(wantedObjects(this.#table.references(listed)))
+    if (hasLeft) this.#schedule()
     const wasSynced = this.#isSynced
     this.#isSynced ||= this.#hasAll()
     if (this.#table.cache !== before || this.#isSynced !== wasSynced) this.#onChange()

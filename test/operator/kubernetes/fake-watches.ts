@@ -1,0 +1,231 @@
+// Options of reflectors in; watches that hold what a test puts into them, and a clock that a test moves, out.
+
+import {
+  ApiError,
+  type KubernetesApi,
+  type ResourceType,
+  TYPES,
+} from '../../../operator/kubernetes/api.ts'
+import type { CreateReflector } from '../../../operator/kubernetes/referenced-object.ts'
+import type { Watched, WatchedOptions, WatchTrouble } from '../../../operator/kubernetes/watched.ts'
+import type { Clock } from '../../../operator/clock.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+
+export interface FakeWatch {
+  readonly options: Pick<
+    WatchedOptions<unknown>,
+    'type' | 'namespace' | 'fieldSelector' | 'labelSelector' | 'pageSize'
+  >
+  readonly isStarted: boolean
+  readonly isStopped: boolean
+  relists: number
+  /** What `relist` answers, and what it does before. */
+  onRelist: () => boolean
+  /** Adds or changes objects, without a word to anybody. */
+  hold(...objects: readonly ValueMap[]): FakeWatch
+  put(...objects: readonly ValueMap[]): FakeWatch
+  remove(...names: readonly string[]): FakeWatch
+  /** Listed once. */
+  sync(...objects: readonly ValueMap[]): FakeWatch
+  fail(status: number): FakeWatch
+  heal(): FakeWatch
+}
+
+export interface FakeWatches {
+  readonly createReflector: CreateReflector
+  readonly all: readonly FakeWatch[]
+  /** Those that run. */
+  readonly open: readonly FakeWatch[]
+  /** The one that runs of this kind. @throws where there is none, or several */
+  of(type: ResourceType, where?: { readonly namespace?: string; readonly name?: string }): FakeWatch
+}
+
+export const createFakeWatches = (): FakeWatches => {
+  const all: FakeWatch[] = []
+  const isOpen = ({ isStarted, isStopped }: FakeWatch): boolean => isStarted && !isStopped
+  return {
+    all,
+    get open() {
+      return all.filter(isOpen)
+    },
+    of: (type, { namespace, name } = {}) => {
+      const found = all.filter(
+        (each) =>
+          isOpen(each) &&
+          each.options.type === type &&
+          (namespace === undefined || each.options.namespace === namespace) &&
+          (name === undefined || each.options.fieldSelector === `metadata.name=${name}`),
+      )
+      const [only] = found
+      if (only !== undefined && found.length === 1) return only
+      throw new Error(`${found.length} watches of ${type.plural} ${namespace ?? ''} ${name ?? ''}`)
+    },
+    createReflector: (options) => {
+      const { fake, watched } = createFakeWatch(options)
+      all.push(fake)
+      return watched
+    },
+  }
+}
+
+const createFakeWatch = <T>(
+  options: WatchedOptions<T>,
+): { readonly fake: FakeWatch; readonly watched: Watched<T> } => {
+  let items: ReadonlyMap<string, T> = new Map()
+  let hasSynced = false
+  let isStarted = false
+  let isStopped = false
+  let trouble: WatchTrouble | undefined
+  const hold = (objects: readonly ValueMap[]): void => {
+    const next = new Map(items)
+    for (const object of objects) {
+      const { namespace = '', name } = object['metadata'] as Record<string, string>
+      const value = options.read(object)
+      if (value === undefined) next.delete(`${namespace}/${name}`)
+      else next.set(`${namespace}/${name}`, value)
+    }
+    items = next
+  }
+  const tell = (change: () => void) => (): FakeWatch => {
+    change()
+    if (!isStopped) options.onChange()
+    return fake
+  }
+  const fake: FakeWatch = {
+    options,
+    get isStarted() {
+      return isStarted
+    },
+    get isStopped() {
+      return isStopped
+    },
+    relists: 0,
+    onRelist: () => true,
+    hold: (...objects) => {
+      hold(objects)
+      return fake
+    },
+    put: (...objects) =>
+      tell(() => {
+        hold(objects)
+      })(),
+    remove: (...names) =>
+      tell(() => {
+        items = new Map([...items].filter(([key]) => !names.includes(key)))
+      })(),
+    sync: (...objects) =>
+      tell(() => {
+        hold(objects)
+        hasSynced = true
+        trouble = undefined
+      })(),
+    fail: (status) =>
+      tell(() => {
+        trouble = { sinceMs: 1_000, status, message: `HTTP ${status}` }
+      })(),
+    heal: tell(() => {
+      trouble = undefined
+      hasSynced = true
+    }),
+  }
+  const watched: Watched<T> = {
+    start: () => {
+      isStarted = true
+    },
+    get hasSynced() {
+      return hasSynced
+    },
+    get items() {
+      return items
+    },
+    get trouble() {
+      return trouble
+    },
+    relist: () => {
+      fake.relists += 1
+      return Promise.resolve(fake.onRelist())
+    },
+    stop: () => {
+      isStopped = true
+      return Promise.resolve()
+    },
+  }
+  return { fake, watched }
+}
+
+export interface FakeClock extends Clock {
+  /** Runs what falls due, in order, and lets promises settle before and after each. */
+  advance(ms: number): Promise<void>
+}
+
+export const createFakeClock = (startMs = 1_000_000): FakeClock => {
+  let nowMs = startMs
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>()
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return {
+    now: () => nowMs,
+    random: () => 0.5,
+    after: (ms, run) => {
+      const timer = { atMs: nowMs + ms, run }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    advance: async (ms) => {
+      const endMs = nowMs + ms
+      for (;;) {
+        await settle()
+        const [next] = [...timers].sort((left, right) => left.atMs - right.atMs)
+        if (next === undefined || next.atMs > endMs) break
+        timers.delete(next)
+        nowMs = next.atMs
+        next.run()
+      }
+      nowMs = endMs
+      await settle()
+    },
+  }
+}
+
+export type DefinitionAnswer = ValueMap | number
+
+export interface FakeApi extends KubernetesApi {
+  /** By plural: the definition, or the status of the refusal. */
+  readonly definitions: Map<string, DefinitionAnswer>
+  looks: number
+}
+
+export const aDefinition = (uid = 'd1', more: ValueMap = {}): ValueMap => ({
+  metadata: { uid, ...more },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+})
+
+/** Answers for CustomResourceDefinitions only. */
+export const createFakeApi = (): FakeApi => {
+  const refuse = (): never => {
+    throw new Error('nobody should ask this')
+  }
+  const definitions = new Map<string, DefinitionAnswer>([
+    ['apispecifications', aDefinition('d1')],
+    ['realms', aDefinition('d2')],
+  ])
+  const api: FakeApi = {
+    definitions,
+    looks: 0,
+    get: (type, { name }) => {
+      if (type !== TYPES.customResourceDefinitions) return refuse()
+      api.looks += 1
+      const answer = definitions.get(name.split('.')[0] ?? '') ?? 404
+      if (typeof answer !== 'number') return Promise.resolve(answer)
+      return Promise.reject(new ApiError(`HTTP ${answer}`, { status: answer }))
+    },
+    list: refuse,
+    watch: refuse,
+    create: refuse,
+    replace: refuse,
+    apply: refuse,
+    patch: refuse,
+    delete: refuse,
+    close: () => Promise.resolve(),
+  }
+  return api
+}
