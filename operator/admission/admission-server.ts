@@ -1,0 +1,187 @@
+// AdmissionReviews over HTTPS in, answers out: one function per path. The certificate is the one that is current
+// when a connection comes; connections that are open stay. Never logs what is in an object.
+
+import { createServer, type Server } from 'node:https'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Log } from '../../telemetry/log.ts'
+import type { Address } from '../../telemetry/settings-table.ts'
+import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
+import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
+
+/** Must be quick: nothing else is answered meanwhile. What it throws is a 500, and the API server's policy decides. */
+export type Admit = (request: AdmissionRequest) => AdmissionAnswer
+
+export interface AdmissionServerOptions {
+  readonly address: Address
+  /** PEM. Asked at each new connection; undefined: none is taken yet. */
+  readonly certificate: () => { readonly cert: string; readonly key: string } | undefined
+  /** @example {'/validate': (request) => validateReview(request, {className: 'svc'})} */
+  readonly paths: Readonly<Record<string, Admit>>
+  readonly log: Log
+  readonly limits?: BodyLimits
+}
+
+export interface AdmissionServer {
+  /** `https://127.0.0.1:9443` */
+  readonly url: string
+  /** Answers what has been asked, for at most a second. */
+  close(): Promise<void>
+}
+
+/** @throws Error with a `code` such as EADDRINUSE */
+export const startAdmissionServer = async (
+  options: AdmissionServerOptions,
+): Promise<AdmissionServer> => {
+  const reader = new BodyReader(options.limits)
+  const server = createServer({ ...TLS, ...TIMES, maxHeaderSize: 16_384 })
+  server.on('request', (request, response) => {
+    void answer(request, response, { ...options, reader })
+  })
+  // Before the listener that begins TLS.
+  server.prependListener('connection', followCertificate(server, options))
+  server.maxConnections = 256
+  await listen(server, options.address)
+  return { url: urlOf(server, options.address), close: () => closeServer(server) }
+}
+
+const TLS = { minVersion: 'TLSv1.2' } as const
+
+const TIMES = {
+  handshakeTimeout: 10_000,
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  // Longer than an API server keeps a connection that it does not use (90 s): it hangs up, not we.
+  keepAliveTimeout: 120_000,
+  connectionsCheckingInterval: 1_000,
+} as const
+
+const followCertificate = (
+  server: Server,
+  { certificate, log }: AdmissionServerOptions,
+): ((socket: Socket) => void) => {
+  let used: ReturnType<typeof certificate>
+  let refused: ReturnType<typeof certificate>
+  return (socket) => {
+    const current = certificate()
+    if (current !== undefined && current !== used && current !== refused) {
+      try {
+        server.setSecureContext({ ...TLS, cert: current.cert, key: current.key })
+        used = current
+      } catch (error) {
+        refused = current
+        log.error('the new certificate of the webhook can not be used', { error })
+      }
+    }
+    if (used === undefined) socket.destroy()
+  }
+}
+
+type Context = AdmissionServerOptions & { readonly reader: BodyReader }
+
+const answer = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { paths, log, reader, limits = BODY_LIMITS }: Context,
+): Promise<void> => {
+  const [path = '/'] = (request.url ?? '/').split('?')
+  const admit = Object.hasOwn(paths, path) ? paths[path] : undefined
+  if (admit === undefined) {
+    refuse(response, 404, `there is no ${path.slice(0, 100)} here`)
+    return
+  }
+  if (request.method !== 'POST') {
+    response.setHeader('allow', 'POST')
+    refuse(response, 405, 'an AdmissionReview is sent by POST')
+    return
+  }
+  const body = await reader.read(request)
+  // Nobody waits for an answer any more: judging for nobody would hold up others.
+  if (response.destroyed || body.result === 'gone') return
+  if (body.result !== 'body') {
+    const { status, words } = REFUSALS[body.result]
+    refuse(response, status, `${words} (${limits.maxBytes} bytes)`)
+    return
+  }
+  const review = readReview(parseJson(body.bytes))
+  if (review === undefined) {
+    refuse(response, 400, 'this is no AdmissionReview of admission.k8s.io/v1')
+    return
+  }
+  try {
+    sendJson(response, 200, reviewAnswer(review, admit(review)))
+  } catch (error) {
+    const { kind, namespace, name } = review
+    log.error('an object could not be judged', { kind, namespace, object: name, error })
+    refuse(response, 500, 'the object could not be judged')
+  }
+}
+
+const REFUSALS = {
+  too_large: { status: 413, words: 'the AdmissionReview is larger than what is judged here' },
+  overloaded: { status: 503, words: 'too much is being judged already: try again' },
+} as const
+
+const parseJson = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** With what has not been read of the request, the connection can't be used again. */
+const refuse = (response: ServerResponse, status: number, message: string): void => {
+  response.setHeader('connection', 'close')
+  sendJson(response, status, {
+    apiVersion: 'v1',
+    kind: 'Status',
+    status: 'Failure',
+    code: status,
+    message,
+  })
+}
+
+const sendJson = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  })
+  response.end(JSON.stringify(body))
+}
+
+const listen = (server: Server, address: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    const listening = (): void => {
+      server.off('error', reject)
+      resolve()
+    }
+    if (address.kind === 'unix') server.listen(address.path, listening)
+    else server.listen(address.port, address.host, listening)
+  })
+
+const urlOf = (server: Server, address: Address): string => {
+  if (address.kind === 'unix') return `unix:${address.path}`
+  // An IP server that listens has an address of this form.
+  const { port } = server.address() as AddressInfo
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host
+  return `https://${host}:${port}`
+}
+
+const CLOSE_MS = 1_000
+
+const closeServer = async (server: Server): Promise<void> => {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve()
+    })
+  })
+  server.closeIdleConnections()
+  const timer = setTimeout(() => {
+    server.closeAllConnections()
+  }, CLOSE_MS)
+  await closed
+  clearTimeout(timer)
+}

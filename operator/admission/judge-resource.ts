@@ -1,0 +1,126 @@
+// An object of our kinds in; everything that is wrong with it in itself, and what its owner should know, out. The
+// same language as everywhere; what an object refers to is not looked at, as that may come later. Pure.
+
+import { compile } from '../../spec/compile.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../spec/problem.ts'
+import type { RealmFacts } from '../../spec/environment.ts'
+import { validateRealm } from '../../spec/validate-realm.ts'
+import { readResource } from '../resource/read-resource.ts'
+import { realmRecord, specPointer } from '../resource/realm-record.ts'
+import type { ApiSpecificationSpec, RealmSpec } from '../resource/resource.ts'
+import { follow } from './review.ts'
+
+export interface Judgement {
+  /** Pointers lead into the object: `/spec/document/host`. */
+  readonly faults: readonly Located[]
+  readonly warnings: readonly Located[]
+}
+
+/** A Problem or a Warning of the language. */
+export interface Located {
+  readonly code: string
+  readonly path: string
+  readonly message: string
+}
+
+const NOTHING: Judgement = { faults: [], warnings: [] }
+
+/** Undefined: it is none of ours, or of a version we do not know. */
+export const judgeResource = (object: ValueMap): Judgement | undefined => {
+  const known = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
+  // Names and labels are the API server's to judge.
+  const read = readResource({ ...object, metadata: { name: 'judged' } }, known)
+  if (read.result !== 'resource') return undefined
+  const { resource } = read
+  if (resource.kind !== 'ApiSpecification' && resource.kind !== 'Realm') return undefined
+  if ('problems' in resource.checked) return { faults: resource.checked.problems, warnings: [] }
+  return resource.kind === 'Realm'
+    ? judgeRealm(resource.checked.spec)
+    : judgeSpecification(resource.checked.spec)
+}
+
+/** Allows whatever a document may ask of a realm. */
+const ANY_REALM: RealmFacts = { authmethods: ['oidcrp', 'cookie'], oidcProviders: [] }
+
+const PLACE = '/spec/document'
+
+const judgeSpecification = (spec: ApiSpecificationSpec): Judgement => {
+  const { document } = spec
+  if (document === undefined) return NOTHING
+  const secrets = standInVariables(spec)
+  const compilation = compile(document, {
+    realm: () => ANY_REALM,
+    ...(secrets !== undefined && { variables: secrets }),
+  })
+  const isCertain = secrets === undefined ? () => true : dependsOnNoVariable(document)
+  if ('problems' in compilation) {
+    const certain = compilation.problems.filter(isCertain)
+    const warnings = certain.length < compilation.problems.length ? [notYet(spec)] : []
+    return { faults: certain.map(relocate), warnings }
+  }
+  // Of a realm that is not known, nobody can say what it lacks.
+  const warnings = compilation.warnings.filter(({ code }) => code !== 'UnsatisfiedSecurity')
+  return { faults: [], warnings: warnings.map(relocate) }
+}
+
+const relocate = ({ code, path, message }: Located): Located => ({
+  code,
+  path: `${PLACE}${path}`,
+  message,
+})
+
+/** Empty texts for what Secrets will bring, as far as it has names; undefined: nothing comes from Secrets. */
+const standInVariables = ({ variablesFrom = [] }: ApiSpecificationSpec): ValueMap | undefined =>
+  variablesFrom.length === 0
+    ? undefined
+    : Object.fromEntries(
+        variablesFrom.flatMap(({ name }) => (name === undefined ? [] : [[name, '']])),
+      )
+
+const STRUCTURAL: ReadonlySet<Problem['code']> = new Set([
+  'conflict',
+  'invalid_path',
+  'reserved_path',
+])
+
+/** What an expression gives depends on values that nobody knows yet: a fault there may be none. */
+const dependsOnNoVariable =
+  (document: ValueMap) =>
+  ({ code, path }: Problem): boolean => {
+    if (STRUCTURAL.has(code)) return true
+    const { node, isReached } = follow(document, path)
+    // A member is missing where there could be one, or a map lacks what each must have.
+    if (isMap(node) && (!isReached || code === 'missing_required_value')) return true
+    return !hasTag(node)
+  }
+
+/** As deep as a document may be: `compile` has seen to that. */
+const hasTag = (value: Value): boolean => {
+  if (typeof value === 'string') return value.includes('{{')
+  if (isList(value)) return value.some(hasTag)
+  return isMap(value) && Object.values(value).some(hasTag)
+}
+
+const notYet = ({ variablesFrom = [] }: ApiSpecificationSpec): Located => {
+  const names = [...new Set(variablesFrom.map(({ secretRef }) => secretRef.name))]
+  const message = `some expressions are judged once the Secret is read: ${names.join(', ')}`
+  return { code: 'UnresolvedVariables', path: '/spec/variablesFrom', message }
+}
+
+/** By the schema that the data plane judges with. */
+const judgeRealm = (spec: RealmSpec): Judgement => {
+  const validation = validateRealm(realmRecord(spec, () => ''))
+  if (validation.ok) return NOTHING
+  const located = validation.problems.map((problem) => ({
+    ...problem,
+    path: specPointer(problem.path),
+  }))
+  return { faults: located.filter(({ path }) => !isSecret(spec, path)), warnings: [] }
+}
+
+/** Whether a pointer leads to, or into, a reference to a Secret. */
+const isSecret = (spec: RealmSpec, pointer: string): boolean => {
+  const { node } = follow({ spec }, pointer)
+  return isMap(node) && Object.hasOwn(node, 'secretRef')
+}

@@ -1,0 +1,112 @@
+// AdmissionReview of admission.k8s.io/v1 as we read and answer it: an unknown value in, a request out, and back.
+
+import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+
+export interface AdmissionRequest {
+  readonly uid: string
+  readonly group: string
+  readonly kind: string
+  /** `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. */
+  readonly operation: string
+  /** `status`, …; empty: the object itself. */
+  readonly subResource: string
+  readonly namespace: string
+  /** Empty where the API server has still to make it up. */
+  readonly name: string
+  /** Of who applies; `kubectl` is server-side, `kubectl-client-side-apply` is not. */
+  readonly fieldManager: string
+  readonly object: ValueMap | undefined
+  readonly oldObject: ValueMap | undefined
+}
+
+export type AdmissionAnswer =
+  | { readonly allowed: true; readonly warnings: readonly string[] }
+  | {
+      readonly allowed: false
+      readonly warnings: readonly string[]
+      /** For people, in lines. */
+      readonly message: string
+      /** For machines; fewer than there are where there are many. */
+      readonly causes: readonly AdmissionCause[]
+    }
+
+export interface AdmissionCause {
+  readonly reason: string
+  readonly message: string
+  /** JSON pointer into the object. */
+  readonly field: string
+}
+
+const API_VERSION = 'admission.k8s.io/v1'
+
+/** Undefined: this is no AdmissionReview that we know how to answer. */
+export const readReview = (value: unknown): AdmissionRequest | undefined => {
+  if (!isMap(value) || own(value, 'apiVersion') !== API_VERSION) return undefined
+  const request = own(value, 'request')
+  if (!isMap(request)) return undefined
+  const uid = text(request, 'uid')
+  const kind = map(request, 'kind')
+  if (uid === '' || kind === undefined) return undefined
+  return {
+    uid,
+    group: text(kind, 'group'),
+    kind: text(kind, 'kind'),
+    operation: text(request, 'operation'),
+    subResource: text(request, 'subResource'),
+    namespace: text(request, 'namespace'),
+    name: text(request, 'name'),
+    fieldManager: text(map(request, 'options') ?? {}, 'fieldManager'),
+    object: map(request, 'object'),
+    oldObject: map(request, 'oldObject'),
+  }
+}
+
+export const reviewAnswer = (
+  { uid, kind, group, name }: AdmissionRequest,
+  answer: AdmissionAnswer,
+): object => ({
+  apiVersion: API_VERSION,
+  kind: 'AdmissionReview',
+  response: {
+    uid,
+    allowed: answer.allowed,
+    ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
+    ...(!answer.allowed && {
+      status: {
+        status: 'Failure',
+        code: 422,
+        message: answer.message,
+        details: { name, group, kind, causes: answer.causes },
+      },
+    }),
+  },
+})
+
+/** A member of a map that is there, own and not null. */
+export const own = (value: ValueMap, name: string): Value | undefined =>
+  Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined
+
+export const map = (value: ValueMap, name: string): ValueMap | undefined => {
+  const member = own(value, name)
+  return isMap(member) ? member : undefined
+}
+
+const text = (value: ValueMap, name: string): string => {
+  const member = own(value, name)
+  return typeof member === 'string' ? member : ''
+}
+
+/** What a JSON pointer leads to, and the last thing on the way that is there. */
+export const follow = (
+  root: Value,
+  pointer: string,
+): { readonly node: Value; readonly isReached: boolean } => {
+  let node = root
+  for (const token of pointer.split('/').slice(1)) {
+    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
+    const next = isList(node) ? node[Number(key)] : isMap(node) ? own(node, key) : undefined
+    if (next === undefined) return { node, isReached: false }
+    node = next
+  }
+  return { node, isReached: true }
+}
