@@ -113,6 +113,8 @@ describe('the definitions', () => {
   })
 })
 
+const BOOLEAN: Shape = { type: 'boolean' }
+
 describe('a shape as a schema', () => {
   const TABLE: readonly (readonly [Shape, object])[] = [
     [{ type: 'string' }, { type: 'string', minLength: 1 }],
@@ -154,7 +156,7 @@ describe('a shape as a schema', () => {
         isAtomic: true,
         fields: {
           a: { shape: { type: 'boolean' }, required: true, description: 'A.' },
-          constructor: { shape: { type: 'boolean' }, description: 'C.', default: false },
+          constructor: { shape: BOOLEAN, description: 'C.', default: false },
         },
         rules: [{ rule: 'self.a', message: 'say a', fieldPath: '.a' }],
       },
