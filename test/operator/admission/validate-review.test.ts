@@ -1,0 +1,356 @@
+// AdmissionReviews in, what is allowed and in which words out.
+
+import { describe, expect, it } from '@jest/globals'
+import { faultMessage, warningTexts } from '../../../operator/admission/fault-text.ts'
+import { judgeResource } from '../../../operator/admission/judge-resource.ts'
+import { readReview, reviewAnswer } from '../../../operator/admission/review.ts'
+import { validateReview } from '../../../operator/admission/validate-review.ts'
+import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+import { aSpecification } from '../../support/resources.ts'
+
+const good = aSpecification('orders')
+const bad = aSpecification('orders', { host: 'a..b', id: '_a' })
+const realm = { uri: 'com.shop', info: { oidcProviders: {} } }
+
+const objectOf = (kind: string, spec: unknown, metadata: object = {}): object => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name: 'orders', namespace: 'shop', ...metadata },
+  spec,
+})
+
+interface Asked {
+  readonly kind?: string
+  readonly group?: string
+  readonly operation?: string
+  readonly subResource?: string
+  readonly fieldManager?: string
+  readonly object?: object | null
+  readonly oldObject?: object | null
+}
+
+const ask = (asked: Asked) => {
+  const { kind = 'ApiSpecification', group = GROUP, fieldManager = 'kubectl' } = asked
+  const request = readReview({
+    apiVersion: 'admission.k8s.io/v1',
+    kind: 'AdmissionReview',
+    request: {
+      uid: 'u',
+      kind: { group, version: 'v1alpha1', kind },
+      operation: asked.operation ?? 'CREATE',
+      ...(asked.subResource !== undefined && { subResource: asked.subResource }),
+      namespace: 'shop',
+      name: 'orders',
+      options: { fieldManager },
+      dryRun: true,
+      object: asked.object ?? null,
+      oldObject: asked.oldObject ?? null,
+    },
+  })
+  if (request === undefined) throw new Error('that was no review')
+  return validateReview(request, { className: 'svc' })
+}
+
+const specification = (document: unknown, more: object = {}): object =>
+  objectOf('ApiSpecification', { document, ...more })
+
+describe('allowed without a word', () => {
+  it.each<[string, Asked]>([
+    ['a good document', { object: specification(good) }],
+    ['a good realm', { kind: 'Realm', object: objectOf('Realm', realm) }],
+    ['a kind that is not ours', { kind: 'Pod', group: '', object: { spec: bad } }],
+    ['our name of another group', { group: 'x.test', object: specification(bad) }],
+    ['a name from the prototype', { kind: 'constructor', object: specification(bad) }],
+    ['another version', { object: { ...specification(bad), apiVersion: `${GROUP}/v9` } }],
+    ['status', { subResource: 'status', object: specification(bad) }],
+    ['a deletion', { operation: 'DELETE', object: null, oldObject: specification(bad) }],
+    ['no object', { object: null }],
+    ['another class', { object: specification(bad, { gatewayClassName: 'other' }) }],
+    [
+      'an update of what goes',
+      {
+        operation: 'UPDATE',
+        object: objectOf(
+          'ApiSpecification',
+          { document: bad },
+          { deletionTimestamp: '2026-01-01T00:00:00Z' },
+        ),
+        oldObject: specification(good),
+      },
+    ],
+    [
+      'a label on what was bad before',
+      {
+        operation: 'UPDATE',
+        object: objectOf('ApiSpecification', { document: bad }, { labels: { a: 'b' } }),
+        oldObject: specification(bad),
+      },
+    ],
+    [
+      'a document in a ConfigMap',
+      {
+        object: objectOf('ApiSpecification', {
+          documentFrom: { configMap: { name: 'a', key: 'b' } },
+        }),
+      },
+    ],
+    ['a realm that is not there', { object: specification({ ...good, realm_uri: 'com.nobody' }) }],
+    [
+      'secrets that are not there',
+      {
+        kind: 'Realm',
+        object: objectOf('Realm', {
+          uri: 'com.shop',
+          signingKeys: [{ secretRef: { name: 'none', key: 'a' } }],
+          callbackSecret: { secretRef: { name: 'none', key: 'b' } },
+          info: {
+            oidcProviders: {
+              a: {
+                issuer: 'https://idp.test',
+                clientId: 'x',
+                clientSecret: { secretRef: { name: 'none', key: 'c' } },
+                redirectUri: 'https://api.test/oidc/a/callback',
+              },
+            },
+          },
+        }),
+      },
+    ],
+  ])('%s', (_, asked) => {
+    expect(ask(asked)).toEqual({ allowed: true, warnings: [] })
+  })
+})
+
+describe('refused', () => {
+  it('with every fault at once, each with its pointer', () => {
+    const document = {
+      ...bad,
+      versions: { v1: { base_path: 'v1', paths: { '/': {}, '/x': { get: { action: 'x' } } } } },
+    }
+    const answer = ask({ object: specification(document) })
+    if (answer.allowed) throw new Error('it was allowed')
+    const [first = '', ...lines] = answer.message.split('\n')
+    expect(first).toBe(`${lines.length} faults in ApiSpecification shop/orders:`)
+    for (const path of ['/host', '/id', '/versions/v1/base_path', '/versions/v1/paths/~1'])
+      expect(lines.filter((line) => line.startsWith(`/spec/document${path}:`))).not.toEqual([])
+    expect(answer.causes).toHaveLength(lines.length)
+    expect(answer.causes).toContainEqual(
+      expect.objectContaining({ reason: 'invalid_value', field: '/spec/document/host' }),
+    )
+  })
+
+  it.each<[string, Asked, string]>([
+    ['no spec', { object: { apiVersion: API_VERSION, kind: 'ApiSpecification' } }, '/spec is'],
+    ['no document', { object: specification(undefined) }, '/spec/document is missing'],
+    ['an unknown field', { object: specification(good, { nope: 1 }) }, '/spec/nope is no'],
+    ['a realm without uri', { kind: 'Realm', object: objectOf('Realm', {}) }, '/spec/uri is'],
+    [
+      'what a data plane would refuse of a realm',
+      { kind: 'Realm', object: objectOf('Realm', { ...realm, router: { url: 'ftp://x' } }) },
+      '/spec/router/url',
+    ],
+    [
+      'a secret in clear',
+      { kind: 'Realm', object: objectOf('Realm', { ...realm, callbackSecret: 'clear' }) },
+      '/spec/callbackSecret must not stand here in clear',
+    ],
+    [
+      'an update that brings the fault',
+      { operation: 'UPDATE', object: specification(bad), oldObject: specification(good) },
+      '/spec/document/host',
+    ],
+    ['our class by name', { object: specification(bad, { gatewayClassName: 'svc' }) }, '/host'],
+    ['no class', { object: specification(bad, { gatewayClassName: null }) }, '/host'],
+  ])('%s', (_, asked, words) => {
+    const answer = ask(asked)
+    expect(answer).toMatchObject({ allowed: false })
+    expect('message' in answer && answer.message).toContain(words)
+  })
+
+  it('says nothing of the values of a realm', () => {
+    const answer = ask({
+      kind: 'Realm',
+      object: objectOf('Realm', {
+        ...realm,
+        users: [{ username: 'a', passwordHash: 'hunter2' }],
+        callbackSecret: 'hunter3',
+      }),
+    })
+    expect(answer.allowed).toBe(false)
+    expect(JSON.stringify(answer)).not.toMatch(/hunter/)
+  })
+})
+
+describe('warnings', () => {
+  it('of properties that nobody reads', () => {
+    const answer = ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
+    expect(answer.allowed).toBe(true)
+    expect(answer.warnings).toHaveLength(2)
+    expect(answer.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
+  })
+
+  const annotated = (document: unknown): object =>
+    objectOf(
+      'ApiSpecification',
+      { document },
+      { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': '{}' } },
+    )
+
+  it.each<[string, string, number]>([
+    ['kubectl-client-side-apply', 'client-side', 1],
+    ['', 'by whom is not said', 1],
+    ['argocd-controller', 'by somebody else', 1],
+    ['kubectl', 'server-side, of what was applied client-side once', 0],
+  ])('%s: %s', (fieldManager, _, count) => {
+    const { warnings } = ask({ object: annotated(good), fieldManager })
+    expect(warnings.filter((warning) => warning.includes('--server-side'))).toHaveLength(count)
+    const again = { operation: 'UPDATE', object: annotated(good), oldObject: specification(bad) }
+    expect(ask({ ...again, fieldManager }).warnings).toHaveLength(count)
+  })
+
+  it('come with a refusal, too', () => {
+    const { warnings } = ask({ object: annotated(bad), fieldManager: '' })
+    expect(warnings).toHaveLength(1)
+  })
+})
+
+describe('variables from Secrets', () => {
+  const withVariable = (expression: string, more: object = {}): object => ({
+    ...good,
+    ...more,
+    versions: {
+      v1: {
+        base_path: '/v1',
+        paths: { '/a': { get: { action: { type: 'static', body: expression }, response: {} } } },
+      },
+    },
+  })
+  const named = { variablesFrom: [{ name: 'token', secretRef: { name: 'keys', key: 'a' } }] }
+  const whole = { variablesFrom: [{ secretRef: { name: 'keys' } }] }
+
+  it.each<[string, string, object, number]>([
+    ['read', '{{variables.token}}', named, 0],
+    ['read of a whole Secret', '{{variables.token}}', whole, 1],
+    ['another than was named', '{{variables.other}}', named, 1],
+    ['made into something else', '{{variables.token |> json:decode |> get(a)}}', named, 0],
+  ])('%s: allowed', (_, expression, from, warnings) => {
+    const answer = ask({ object: specification(withVariable(expression), from) })
+    expect(answer.allowed).toBe(true)
+    expect(answer.warnings).toHaveLength(warnings)
+    expect(answer.warnings.join()).toMatch(warnings === 0 ? /^$/ : /keys/)
+  })
+
+  it('what is wrong whatever they are is refused', () => {
+    const document = withVariable('{{variables.other}}', { host: 'a..b', realm_uri: 5 })
+    const answer = ask({ object: specification(document, named) })
+    if (answer.allowed) throw new Error('it was allowed')
+    expect(answer.message).toMatch(/^2 faults/)
+    expect(answer.warnings).toHaveLength(1)
+  })
+
+  it('without any, an expression that fails is a fault', () => {
+    const answer = ask({ object: specification(withVariable('{{variables.other}}')) })
+    expect(answer.allowed).toBe(false)
+  })
+
+  it.each<[string, object]>([
+    ['an integer', { defaults: { timeout: '{{variables.token |> integer}}' } }],
+    ['a list', { defaults: { schemes: '{{variables.token |> json:decode}}' } }],
+    ['a map', { defaults: { security: '{{variables.token |> json:decode}}' } }],
+    ['a text in a text', { variables: { url: 'https://{{variables.token}}/' } }],
+  ])('in place of %s: allowed', (_, more) => {
+    const document = withVariable('x', more)
+    expect(ask({ object: specification(document, named) }).allowed).toBe(true)
+  })
+})
+
+describe('bounds', () => {
+  const problem = (path: string, message = 'wrong') => ({ code: 'invalid_value', path, message })
+
+  it('one answer holds at most 30 KB, and says what it left out', () => {
+    const faults = Array.from({ length: 1000 }, (_, i) => problem(`/a/${i}`, 'x'.repeat(200)))
+    const message = faultMessage('X', faults)
+    expect(message.length).toBeLessThan(30_000)
+    expect(message).toMatch(/^1000 faults in X:\n/)
+    const shown = message.split('\n').length - 2
+    expect(message).toMatch(new RegExp(`\n... and ${1000 - shown} more$`))
+  })
+
+  it('a fault is one line, of a bounded length', () => {
+    const message = faultMessage('X', [problem('/a\nb\u0000c', `y\r\n${'z'.repeat(5000)}`)])
+    expect(message.split('\n')).toHaveLength(2)
+    expect(message.length).toBeLessThan(1100)
+  })
+
+  it('warnings are short and few', () => {
+    const long = `/${'deep/'.repeat(100)}end`
+    const texts = warningTexts(
+      Array.from({ length: 50 }, () => problem(long, 'unknown\nproperty '.repeat(50))),
+    )
+    expect(texts).toHaveLength(21)
+    expect(texts[20]).toBe('... and 30 more warnings')
+    for (const text of texts) expect(text.length).toBeLessThanOrEqual(120)
+    expect(texts[0]).toMatch(/^\.\.\.[a-z/]+end: unknown property/)
+  })
+
+  it('a document of 2 MB is judged', () => {
+    const paths = Object.fromEntries(
+      Array.from({ length: 1900 }, (_, i) => [
+        `/p${i}`,
+        { get: { action: { type: 'static', body: 'x'.repeat(1000) }, response: {} } },
+      ]),
+    )
+    const document = { ...good, versions: { v1: { base_path: '/v1', paths } } }
+    expect(ask({ object: specification(document) }).allowed).toBe(true)
+  })
+})
+
+describe('reviews', () => {
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a text', 'x'],
+    ['a list', []],
+    [
+      'another version',
+      { apiVersion: 'admission.k8s.io/v1beta1', request: { uid: 'a', kind: {} } },
+    ],
+    ['no request', { apiVersion: 'admission.k8s.io/v1' }],
+    ['no uid', { apiVersion: 'admission.k8s.io/v1', request: { kind: {} } }],
+    ['no kind', { apiVersion: 'admission.k8s.io/v1', request: { uid: 'a' } }],
+    [
+      'a kind that is a text',
+      { apiVersion: 'admission.k8s.io/v1', request: { uid: 'a', kind: 'x' } },
+    ],
+  ])('%s is none', (_, value) => {
+    expect(readReview(value)).toBeUndefined()
+  })
+
+  it('are answered with what the API server asks for', () => {
+    const request = readReview({
+      apiVersion: 'admission.k8s.io/v1',
+      request: { uid: 'a', kind: { group: 'g', kind: 'K' }, name: 'n' },
+    })
+    if (request === undefined) throw new Error('that was no review')
+    expect(reviewAnswer(request, { allowed: true, warnings: [] })).toEqual({
+      apiVersion: 'admission.k8s.io/v1',
+      kind: 'AdmissionReview',
+      response: { uid: 'a', allowed: true },
+    })
+    const refusal = { allowed: false, warnings: ['w'], message: 'm', causes: [] } as const
+    expect(reviewAnswer(request, refusal)).toMatchObject({
+      response: {
+        uid: 'a',
+        allowed: false,
+        warnings: ['w'],
+        status: { code: 422, message: 'm', details: { name: 'n', group: 'g', kind: 'K' } },
+      },
+    })
+  })
+})
+
+it('what is no object of ours has no judgement', () => {
+  const foreign: ValueMap = { apiVersion: 'v1', kind: 'Secret', data: {} }
+  expect(judgeResource(foreign)).toBeUndefined()
+  expect(judgeResource({})).toBeUndefined()
+})

@@ -1,0 +1,177 @@
+// What stands in the API server of our webhook, on a fake API and a clock in our hand.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from '@jest/globals'
+import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
+import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
+import { ApiError, type KubernetesApi } from '../../../operator/kubernetes/api.ts'
+import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { createManualClock } from '../certificates/manual-clock.ts'
+
+const target = { service: { namespace: 'system', name: 'hook' } }
+const MINUTE_MS = 60_000
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string } = {}) => {
+  const clock = createManualClock()
+  const calls: string[] = []
+  const state: {
+    object: ValueMap | undefined
+    bundle: string | undefined
+    fault: ApiError | undefined
+  } = { object: options.object, bundle: options.bundle, fault: undefined }
+  const call = (name: string): void => {
+    calls.push(name)
+    if (state.fault !== undefined) throw state.fault
+  }
+  const refused = (): never => {
+    throw new Error('not asked for in these tests')
+  }
+  const api: KubernetesApi = {
+    get: async () => {
+      await turn()
+      call('get')
+      if (state.object === undefined) throw new ApiError('none', { status: 404 })
+      return state.object
+    },
+    create: async (_type, _namespace, object) => {
+      await turn()
+      call('create')
+      return (state.object = object)
+    },
+    patch: async (_type, _name, patch) => {
+      await turn()
+      call('patch')
+      return (state.object = { ...state.object, ...patch })
+    },
+    list: refused,
+    watch: refused,
+    apply: refused,
+    replace: refused,
+    delete: refused,
+    close: () => Promise.resolve(),
+  }
+  const keeper = new WebhookKeeper({
+    ...{ api, clock, name: 'svc-gateway', target, namespaces: 'all' },
+    caBundle: () => state.bundle,
+    log: createSilentLog(),
+  })
+  const settle = async (): Promise<void> => {
+    for (let i = 0; i < 20; i += 1) await turn()
+  }
+  const bundles = (): readonly unknown[] => {
+    const webhooks = state.object?.['webhooks']
+    if (!Array.isArray(webhooks)) return []
+    return webhooks.map((webhook: unknown) => {
+      const config = isMap(webhook) ? webhook['clientConfig'] : undefined
+      return isMap(config) ? config['caBundle'] : undefined
+    })
+  }
+  return { keeper, state, clock, calls, settle, bundles }
+}
+
+describe('the configuration', () => {
+  it('can never stand in the way', () => {
+    const object = webhookConfiguration({ name: 'a', target, caBundle: 'PEM', namespaces: 'all' })
+    expect(object).toMatchObject({
+      kind: 'ValidatingWebhookConfiguration',
+      metadata: { name: 'a' },
+      webhooks: [
+        {
+          name: 'validate.gateway.svc.dev',
+          failurePolicy: 'Ignore',
+          timeoutSeconds: 3,
+          sideEffects: 'None',
+          matchPolicy: 'Equivalent',
+          clientConfig: {
+            caBundle: base64('PEM'),
+            service: { namespace: 'system', name: 'hook', port: 443, path: '/validate' },
+          },
+          rules: [{ apiGroups: ['gateway.svc.dev'], resources: ['apispecifications', 'realms'] }],
+        },
+      ],
+    })
+    expect(JSON.stringify(object)).not.toContain('namespaceSelector')
+  })
+
+  it('may be for some namespaces, and lead out of the cluster', () => {
+    const object = webhookConfiguration({
+      name: 'a',
+      target: { url: 'https://127.0.0.1:9' },
+      caBundle: '',
+      namespaces: ['shop'],
+    })
+    expect(object['webhooks']).toMatchObject([
+      {
+        clientConfig: { url: 'https://127.0.0.1:9/validate' },
+        namespaceSelector: {
+          matchExpressions: [{ key: 'kubernetes.io/metadata.name', values: ['shop'] }],
+        },
+      },
+    ])
+  })
+})
+
+describe('the keeper', () => {
+  it('makes it once the CAs are known, and only while it leads', async () => {
+    const { keeper, state, clock, calls, settle, bundles } = aWorld()
+    keeper.check()
+    await settle()
+    expect(calls).toEqual([])
+    keeper.lead()
+    await settle()
+    expect(calls).toEqual([])
+    state.bundle = 'one'
+    keeper.check()
+    await settle()
+    expect(calls).toEqual(['get', 'create'])
+    expect(bundles()).toEqual([base64('one')])
+    clock.advance(MINUTE_MS)
+    await settle()
+    expect(calls.slice(2)).toEqual(['get'])
+    keeper.follow()
+    clock.advance(MINUTE_MS)
+    keeper.check()
+    await settle()
+    expect(calls.slice(3)).toEqual([])
+    await keeper.stop()
+  })
+
+  it('changes nothing but the CAs of one that is there', async () => {
+    const own = { name: 'a', failurePolicy: 'Fail', clientConfig: { url: 'https://x' } }
+    const object = { metadata: { resourceVersion: '7' }, webhooks: [own, { ...own, name: 'b' }] }
+    const { keeper, state, settle } = aWorld({ object, bundle: 'two' })
+    keeper.lead()
+    await settle()
+    const clientConfig = { url: 'https://x', caBundle: base64('two') }
+    expect(state.object).toEqual({
+      metadata: { resourceVersion: '7' },
+      webhooks: [
+        { ...own, clientConfig },
+        { ...own, name: 'b', clientConfig },
+      ],
+    })
+    await keeper.stop()
+  })
+
+  it.each<[number, RegExp]>([
+    [403, /may not get, patch or/],
+    [409, /^no$/],
+    [0, /^no$/],
+  ])('tells of a %i, and tries again', async (status, words) => {
+    const { keeper, state, clock, settle, bundles } = aWorld({ bundle: 'one' })
+    state.fault = new ApiError('no', { status })
+    keeper.lead()
+    await settle()
+    expect(keeper.trouble).toMatch(words)
+    state.fault = undefined
+    clock.advance(1000)
+    await settle()
+    expect(keeper.trouble).toBeUndefined()
+    expect(bundles()).toEqual([base64('one')])
+    await keeper.stop()
+    expect(clock.pending).toBe(0)
+  })
+})
