@@ -13,6 +13,7 @@ import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { FleetContext } from './plane-memory.ts'
 import { Recency } from './recency.ts'
 import { Selections } from './selection.ts'
+import type { Holder, WantedVersion } from './recover-source.ts'
 import { SyncBodies } from './sync-body.ts'
 import type { Tenure } from '../tenure.ts'
 import { Worker } from './worker.ts'
@@ -107,6 +108,18 @@ export class Fleet {
     })
   }
 
+  /** The ready data planes that hold a version, for `RecoverSource`. */
+  holders({ id, digest }: WantedVersion): readonly Holder[] {
+    const holders: Holder[] = []
+    for (const { report, client } of this.#workers.values()) {
+      const held = report.ready ? idOf(report, digest, id) : undefined
+      if (held === undefined) continue
+      const { name, incarnation = '' } = report.dataPlane
+      holders.push({ key: `${name} ${incarnation}`.trim(), source: () => client.source(held) })
+    }
+    return holders
+  }
+
   /** Breaks off what is under way: nothing is sent when it has resolved. */
   async stop(): Promise<void> {
     this.#options.dataPlanes.stop()
@@ -172,6 +185,16 @@ export class Fleet {
     }
     return false
   }
+}
+
+const idOf = (
+  { documents }: DataPlaneReport,
+  digest: string,
+  id: string | undefined,
+): string | undefined => {
+  if (id !== undefined) return documents.get(id)?.digest === digest ? id : undefined
+  for (const [held, document] of documents) if (document.digest === digest) return held
+  return undefined
 }
 
 /** What is known of the one is true of the other. */

@@ -8,6 +8,7 @@ export const staticDataPlanes = (urls: readonly string[]): DataPlanes => ({
   start: (onChange) => {
     onChange(urls.map((url): DataPlane => ({ name: nameOf(url), url, labels: {} })))
   },
+  synced: () => true,
   stop: () => undefined,
 })
 

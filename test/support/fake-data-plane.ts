@@ -2,6 +2,11 @@
 // answer. Out: a URL, what it holds, and every call it got. It never judges a document.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer as createSecureServer,
+  type Server as SecureServer,
+  type ServerOptions,
+} from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,6 +28,7 @@ export interface FakeCall {
 export interface Misbehaviour {
   readonly status?: number
   readonly body?: unknown
+  readonly etag?: string
   readonly delayMs?: number
   /** Break the connection. */
   readonly reset?: boolean
@@ -46,20 +52,33 @@ export class FakeDataPlane {
   manager: string | null = 'svc-operator'
   epoch = 0
   complete = false
+  /** As submitted, by id: what `view=source` answers. */
+  readonly sources = new Map<string, unknown>()
+  /** Told in the state view. */
+  gatewayVersion: string | undefined
+  /** Calls arrive and are never answered. */
+  isHanging = false
+  /** Called, and waited for, when a call has arrived whole and when its answer is about to be written. */
+  onMoment: (moment: 'arrived' | 'done') => void | Promise<void> = () => undefined
   /** Items that are left out of answers to sync calls. */
   readonly forgets = new Set<string>()
+  #port = 0
   #boot = 1
   #version = 0
   readonly #server: Server
 
-  constructor() {
-    this.#server = createServer((request, response) => {
+  readonly #scheme: 'http' | 'https'
+
+  constructor(tls?: ServerOptions) {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
       void this.#answer(request, response)
-    })
+    }
+    this.#scheme = tls === undefined ? 'http' : 'https'
+    this.#server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer)
   }
 
-  static async start(port = 0): Promise<FakeDataPlane> {
-    const plane = new FakeDataPlane()
+  static async start(port = 0, tls?: ServerOptions): Promise<FakeDataPlane> {
+    const plane = new FakeDataPlane(tls)
     await plane.listen(port)
     return plane
   }
@@ -68,18 +87,25 @@ export class FakeDataPlane {
     await new Promise<void>((resolve) => {
       this.#server.listen(port, '127.0.0.1', resolve)
     })
+    this.#port = (this.#server.address() as AddressInfo).port
   }
 
+  /** Of the last time that it listened. */
   get port(): number {
-    return (this.#server.address() as AddressInfo).port
+    return this.#port
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`
+    return `${this.#scheme}://127.0.0.1:${this.port}`
   }
 
   get syncs(): readonly SyncRequest[] {
     return this.calls.flatMap(({ sync }) => (sync === undefined ? [] : [sync]))
+  }
+
+  /** From now on TLS is spoken like this; connections that are open go on as they are. */
+  renewTls(tls: ServerOptions): void {
+    if ('setSecureContext' in this.#server) (this.#server as SecureServer).setSecureContext(tls)
   }
 
   /** Another process with the same address: empty, unless it kept what it had. */
@@ -118,20 +144,39 @@ export class FakeDataPlane {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = '', url: path = '', headers, socket } = request
-    const body = await readBody(request)
+    const body = await readBody(request).catch(() => undefined)
+    // Broken off by the caller.
+    if (body === undefined) return
     const sync = body === '' ? undefined : (JSON.parse(body) as SyncRequest)
+    await this.onMoment('arrived')
+    if (this.isHanging) return
     const odd = this.#take(sync === undefined ? 'state' : 'sync') ?? {}
     await sleep(odd.delayMs ?? 0)
     if (odd.reset === true) {
-      socket.destroy()
+      request.socket.destroy()
       return
     }
     const answer = odd.status === undefined ? this.#usual(request, sync) : odd
-    const { status = 200 } = answer
+    this.#note(request, sync, answer)
+    await this.#write(response, { etag: this.#etag(), ...answer })
+  }
+
+  #note(
+    { method = '', url: path = '', headers }: IncomingMessage,
+    sync: SyncRequest | undefined,
+    { status = 200 }: Misbehaviour,
+  ): void {
     this.calls.push({ method, path, headers, ...(sync && { sync }), status })
-    response.writeHead(status, { 'content-type': 'application/json', etag: this.#etag() })
-    response.end(answer.body === undefined ? '' : JSON.stringify(answer.body))
+  }
+
+  async #write(
+    response: ServerResponse,
+    { status = 200, etag, body }: Misbehaviour,
+  ): Promise<void> {
+    const text = body === undefined ? '' : JSON.stringify(body)
+    await this.onMoment('done')
+    response.writeHead(status, { 'content-type': 'application/json', etag })
+    response.end(text)
   }
 
   #take(kind: 'state' | 'sync'): Misbehaviour | undefined {
@@ -141,12 +186,15 @@ export class FakeDataPlane {
 
   #usual(request: IncomingMessage, sync: SyncRequest | undefined): Misbehaviour {
     if (sync !== undefined) return this.#sync(sync)
+    const [, id] = /^\/api_specs\/([^?]+)\?view=source$/.exec(request.url ?? '') ?? []
+    if (id !== undefined) return this.#source(decodeURIComponent(id))
     if (request.headers['if-none-match'] === this.#etag()) return { status: 304 }
     return {
       status: 200,
       body: {
         bootId: `boot-${this.#boot}`,
         version: this.#version,
+        ...(this.gatewayVersion !== undefined && { gatewayVersion: this.gatewayVersion }),
         manager: this.manager,
         epoch: this.epoch,
         rootDigest: this.rootDigest(),
@@ -159,6 +207,12 @@ export class FakeDataPlane {
     }
   }
 
+  #source(id: string): Misbehaviour {
+    const digest = this.specs.get(id)?.digest
+    if (digest === undefined) return refusal(404, 'svc.error.not_found', {})
+    return { status: 200, body: this.sources.get(id), etag: `"${digest}"` }
+  }
+
   #etag(): string {
     return `"boot-${this.#boot}-${this.#version}-${String(this.complete)}"`
   }
@@ -168,6 +222,9 @@ export class FakeDataPlane {
     if (sync.epoch < this.epoch) return refusal(409, 'svc.error.stale_epoch', { epoch: this.epoch })
     if (sync.base !== this.rootDigest()) return refusal(412, 'svc.error.stale_base', {})
     this.epoch = sync.epoch
+    for (const { id, spec } of sync.specs?.put ?? []) {
+      if (!this.refuses.has(id)) this.sources.set(id, spec)
+    }
     const items = this.#apply(sync)
     if (items.length > 0) this.#version += 1
     const held = this.rootDigest()

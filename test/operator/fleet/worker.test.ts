@@ -1,68 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { DataPlane, DataPlaneReport } from '../../../operator/data-plane.ts'
-import type { DesiredSet } from '../../../operator/desired-set.ts'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { Fleet, type FleetOptions } from '../../../operator/fleet/fleet.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
-import { createSilentLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
+import { aFleet, aPlane, closeAll, closeLater, HASTY, many, report, synced } from './rig.ts'
 
-const closing: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close()
-})
-
-const aPlane = async (): Promise<FakeDataPlane> => {
-  const plane = await FakeDataPlane.start()
-  closing.push(() => plane.close())
-  return plane
-}
-
-/** Waits are short, whatever was asked; `now` is real unless told. */
-const HASTY: Clock = {
-  ...SYSTEM_CLOCK,
-  after: (ms, callback) => SYSTEM_CLOCK.after(Math.min(ms, 20), callback),
-}
-
-const aFleet = (
-  planes: readonly FakeDataPlane[],
-  more: Partial<FleetOptions> = {},
-): { readonly fleet: Fleet; readonly reports: DataPlaneReport[] } => {
-  const reports: DataPlaneReport[] = []
-  const fleet = new Fleet({
-    dataPlanes: staticDataPlanes(planes.map(({ url }) => url)),
-    manager: 'svc-operator',
-    tenure: startTenure(() => Date.now()),
-    credentials: () => Promise.resolve({ tls: {} }),
-    log: createSilentLog(),
-    onReport: (report) => reports.push(report),
-    confirmDeletes: () => Promise.resolve(true),
-    clock: HASTY,
-    pollMs: 20,
-    timeoutMs: 500,
-    ...more,
-  })
-  fleet.start()
-  closing.push(() => fleet.stop())
-  return { fleet, reports }
-}
-
-const report = (fleet: Fleet, index = 0): DataPlaneReport => {
-  const found = fleet.reports()[index]
-  if (found === undefined) throw new Error('no such data plane')
-  return found
-}
-
-const synced = (fleet: Fleet, index = 0): Promise<void> =>
-  eventually(() => {
-    expect(report(fleet, index)).toMatchObject({ phase: 'synced', ready: true, message: '' })
-  })
-
-const many = (count: number): DesiredSet =>
-  aDesiredSet(Array.from({ length: count }, (_, i) => aDocument(`d${String(i).padStart(4, '0')}`)))
+afterEach(closeAll)
 
 describe('one data plane', () => {
   it('is brought to hold the desired set and completed', async () => {
@@ -291,7 +235,7 @@ describe('a data plane that misbehaves', () => {
     })
     expect(report(fleet).message).toContain('is the gateway running')
     const back = await FakeDataPlane.start(port)
-    closing.push(() => back.close())
+    closeLater(() => back.close())
     await synced(fleet)
     expect(reports.at(-1)?.phase).toBe('synced')
   })
@@ -459,31 +403,5 @@ describe('deletes', () => {
       expect(plane.specs.has('new')).toBe(true)
     })
     expect(plane.specs.size).toBe(21)
-  })
-})
-
-describe('data planes that come and go', () => {
-  it('are adopted, replaced and let go', async () => {
-    const [first, second] = [await aPlane(), await aPlane()]
-    let tell: (planes: readonly DataPlane[]) => void = () => undefined
-    const { fleet } = aFleet([], {
-      dataPlanes: {
-        start: (onChange) => {
-          tell = onChange
-        },
-        stop: () => undefined,
-      },
-    })
-    const named = (name: string, { url }: FakeDataPlane): DataPlane => ({ name, url, labels: {} })
-    fleet.apply(many(1))
-    tell([named('a', first)])
-    await synced(fleet)
-    tell([named('a', second), named('b', first)])
-    await eventually(() => {
-      expect(second.specs.size).toBe(1)
-      expect(fleet.reports().map(({ phase }) => phase)).toEqual(['synced', 'synced'])
-    })
-    tell([named('b', first)])
-    expect(fleet.reports().map(({ dataPlane }) => dataPlane.name)).toEqual(['b'])
   })
 })

@@ -1,0 +1,146 @@
+// Versions that should serve on and whose text nobody but the data planes has; those texts, asked for, out.
+// Few at a time, each from one data plane after the other, until somebody has it or nobody misses it.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { backOffMs, type Clock } from '../clock.ts'
+import type { Answer } from './management-client.ts'
+
+export interface WantedVersion {
+  /** Absent: under whatever id the digest is held. */
+  readonly id?: string
+  readonly digest: string
+}
+
+/** A ready data plane that holds a version. */
+export interface Holder {
+  /** Another one where the data plane was started anew. */
+  readonly key: string
+  readonly source: () => Promise<Answer<unknown>>
+}
+
+export interface RecoverSourceOptions<T extends WantedVersion> {
+  readonly holders: (version: WantedVersion) => readonly Holder[]
+  /** False: the text does not stand for that version; it is not asked for again. */
+  readonly recover: (version: T, document: ValueMap) => boolean
+  /** Some were recovered: called once for all that were asked for together. */
+  readonly onRecovered: () => void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+interface Search {
+  readonly tried: Set<string>
+  failures: number
+  isAsking: boolean
+  /** Nothing more to be had. */
+  isOver: boolean
+}
+
+const MAX_AT_ONCE = 4
+
+/**
+ * @example
+ * const source = new RecoverSource({ holders: (version) => fleet.holders(version), recover, onRecovered, clock, log })
+ * source.want(reconciliation.missing)
+ */
+export class RecoverSource<T extends WantedVersion> {
+  readonly #options: RecoverSourceOptions<T>
+  /** By object: the same one means that nothing has changed for it. */
+  #searches: ReadonlyMap<T, Search> = new Map()
+  #asking = 0
+  #hasRecovered = false
+  #cancelRetry: (() => void) | undefined
+  #isStopped = false
+
+  constructor(options: RecoverSourceOptions<T>) {
+    this.#options = options
+  }
+
+  /** All that is wanted now; what is not among them is looked for no more. */
+  want(versions: readonly T[]): void {
+    const before = this.#searches
+    this.#searches = new Map(versions.map((version) => [version, before.get(version) ?? aSearch()]))
+    this.lookAgain()
+  }
+
+  /** Call it when data planes have come or hold something else. Costs nothing while nothing is wanted. */
+  lookAgain(): void {
+    if (this.#isStopped) return
+    for (const [version, search] of this.#searches) {
+      if (this.#asking >= MAX_AT_ONCE) return
+      if (!search.isAsking && !search.isOver) this.#ask(version, search)
+    }
+  }
+
+  /** What is under way ends without being listened to. */
+  stop(): void {
+    this.#isStopped = true
+    this.#searches = new Map()
+    this.#cancelRetry?.()
+  }
+
+  #ask(version: T, search: Search): void {
+    const holder = this.#options.holders(version).find(({ key }) => !search.tried.has(key))
+    if (holder === undefined) return
+    search.tried.add(holder.key)
+    search.isAsking = true
+    this.#asking += 1
+    void this.#hear(version, search, holder).finally(() => {
+      search.isAsking = false
+      this.#asking -= 1
+      this.lookAgain()
+      this.#settle()
+    })
+  }
+
+  async #hear(version: T, search: Search, { key, source }: Holder): Promise<void> {
+    const { recover, log } = this.#options
+    try {
+      const answer = await source()
+      if (this.#searches.get(version) !== search) return
+      const document = textIn(answer, version.digest)
+      if (document === undefined) {
+        search.failures += 1
+        this.#retryLater(search)
+        return
+      }
+      search.isOver = true
+      const isRecovered = recover(version, document)
+      this.#hasRecovered ||= isRecovered
+      const { id, digest } = version
+      if (isRecovered) log.info('a version was recovered', { id, digest, dataPlane: key })
+      else log.warn('a version can not be recovered', { id, digest, dataPlane: key })
+    } catch (error) {
+      search.failures += 1
+      this.#retryLater(search)
+      log.error('recovering a version failed', { id: version.id, error })
+    }
+  }
+
+  #settle(): void {
+    if (this.#asking > 0 || !this.#hasRecovered || this.#isStopped) return
+    this.#hasRecovered = false
+    this.#options.onRecovered()
+  }
+
+  /** The same data planes may have it then. */
+  #retryLater({ failures }: Search): void {
+    const { clock } = this.#options
+    if (this.#cancelRetry !== undefined || this.#isStopped) return
+    const ms = backOffMs(failures, () => clock.random())
+    this.#cancelRetry = clock.after(ms, () => {
+      this.#cancelRetry = undefined
+      for (const search of this.#searches.values()) search.tried.clear()
+      this.lookAgain()
+    })
+  }
+}
+
+const aSearch = (): Search => ({ tried: new Set(), failures: 0, isAsking: false, isOver: false })
+
+/** The tag is the digest that the document was put with. Whoever takes the text in computes it once more. */
+const textIn = (answer: Answer<unknown>, digest: string): ValueMap | undefined =>
+  answer.result === 'ok' && answer.etag === `"${digest}"` && isMap(answer.value)
+    ? answer.value
+    : undefined
