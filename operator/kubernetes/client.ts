@@ -11,8 +11,18 @@ import {
   type ResourceType,
   type WatchEvent,
 } from './api.ts'
-import * as calls from './client-calls.ts'
-import type { Cluster } from './kubeconfig.ts'
+import {
+  applyCall,
+  createCall,
+  deleteCall,
+  getCall,
+  listCall,
+  patchCall,
+  replaceCall,
+  watchCall,
+  type ApiCall,
+} from './client-calls.ts'
+import type { Cluster } from './kubeconfig-cluster.ts'
 import { errorFromNetwork, unreadable } from './request-error.ts'
 import { createLimiter } from './request-limiter.ts'
 import { createTransport, type Timeouts } from './request-transport.ts'
@@ -53,28 +63,28 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   const signalOf = (signal?: AbortSignal): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
 
-  const ask = async (call: calls.ApiCall): Promise<ValueMap> => {
+  const ask = async (call: ApiCall): Promise<ValueMap> => {
     const body = await requester.json({ ...call, signal: closing.signal })
     if (!isMap(body)) throw unreadable(call.type, 'it is no object')
     return body
   }
 
   return {
-    get: async (type, name) => ask(calls.getCall(type, name)),
+    get: async (type, name) => ask(getCall(type, name)),
     list: async (type, asked, signal) => {
-      const call = { ...calls.listCall(type, asked), signal: signalOf(signal) }
+      const call = { ...listCall(type, asked), signal: signalOf(signal) }
       return readList(type, await requester.json(call))
     },
     watch: (type, asked, signal) => {
-      const call = { ...calls.watchCall(type, asked), signal: signalOf(signal) }
+      const call = { ...watchCall(type, asked), signal: signalOf(signal) }
       return watch(requester, call, asked.onOpen)
     },
-    create: async (type, namespace, object) => ask(calls.createCall(type, namespace, object)),
-    replace: async (type, name, object) => ask(calls.replaceCall(type, name, object)),
-    apply: async (type, name, object, how) => ask(calls.applyCall(type, { ...how, name, object })),
-    patch: async (type, name, patch, how) => ask(calls.patchCall(type, { ...how, name, patch })),
+    create: async (type, namespace, object) => ask(createCall(type, namespace, object)),
+    replace: async (type, name, object) => ask(replaceCall(type, name, object)),
+    apply: async (type, name, object, how) => ask(applyCall(type, { ...how, name, object })),
+    patch: async (type, name, patch, how) => ask(patchCall(type, { ...how, name, patch })),
     delete: async (type, name) => {
-      await ask(calls.deleteCall(type, name))
+      await ask(deleteCall(type, name))
     },
     close: async () => {
       closing.abort(new ApiError('the client is closed', { status: 0, reason: 'Closed' }))

@@ -10,9 +10,9 @@ import type { KubeConfig } from '@kubernetes/client-node'
 
 import { isMap } from '../../spec/expression/value.ts'
 import type { Clock } from '../clock.ts'
-import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig.ts'
+import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig-cluster.ts'
+import { keepCredentials } from './kubeconfig-credentials.ts'
 
-const READ_AGAIN_MS = 60_000
 /** A credential program may ask a cloud; one that asks a person would wait for ever. */
 const PROGRAM_MS = 30_000
 
@@ -35,8 +35,6 @@ export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<C
   if (cluster === null) throw new Error(`${paths} has no current context, or one without a cluster`)
   const context = loaded.config.getContextObject(loaded.config.getCurrentContext())
   const namespace = context?.namespace ?? ''
-  let known: { readonly credentials: ClusterCredentials; readonly atMs: number } | undefined
-
   const mustReload = async (isRefused: boolean): Promise<boolean> =>
     // KubeConfig keeps what a program said until it ends; a new one asks the program again.
     isRefused || loaded.hasTokenFile || (await stampOf(files)) !== loaded.stamp
@@ -45,15 +43,13 @@ export const loadKubeconfigFile = async (paths: string, clock: Clock): Promise<C
     server: cluster.server.replace(/\/+$/, ''),
     namespace: namespace === '' ? 'default' : namespace,
     ...(cluster.proxyUrl !== undefined && { proxyUrl: cluster.proxyUrl }),
-    credentials: async (isRefused) => {
-      if (known !== undefined) {
-        const ageMs = clock.now() - known.atMs
-        if (!isRefused && ageMs >= 0 && ageMs <= READ_AGAIN_MS) return known.credentials
+    credentials: keepCredentials({
+      read: async (isRefused) => {
         if (await mustReload(isRefused)) loaded = await load(files)
-      }
-      known = { credentials: await askFor(loaded.config, clock), atMs: clock.now() }
-      return known.credentials
-    },
+        return askFor(loaded.config, clock)
+      },
+      clock,
+    }),
   }
 }
 

@@ -7,7 +7,8 @@ import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 
 import type { Clock } from '../clock.ts'
-import type { Cluster, ClusterCredentials } from './kubeconfig.ts'
+import type { Cluster, ClusterCredentials } from './kubeconfig-cluster.ts'
+import { keepCredentials } from './kubeconfig-credentials.ts'
 
 export interface PodOptions {
   readonly host: string
@@ -17,24 +18,16 @@ export interface PodOptions {
   readonly clock: Clock
 }
 
-/** As client-go does; a token lives ten minutes at least and is replaced at 80 % of its time. */
-const READ_AGAIN_MS = 60_000
-
 /** @throws Error where the files can't be read */
 export const loadPodCluster = async (options: PodOptions): Promise<Cluster> => {
   const { host, port, directory, clock } = options
   const namespace = (await readAccountFile(directory, 'namespace')).trim()
-  let known = { credentials: await readCredentials(directory), atMs: clock.now() }
+  const credentials = keepCredentials({ read: () => readCredentials(directory), clock })
+  await credentials()
   return {
     server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
     namespace: namespace === '' ? 'default' : namespace,
-    credentials: async (isRefused) => {
-      const ageMs = clock.now() - known.atMs
-      if (isRefused || ageMs < 0 || ageMs > READ_AGAIN_MS) {
-        known = { credentials: await readCredentials(directory), atMs: clock.now() }
-      }
-      return known.credentials
-    },
+    credentials,
   }
 }
 

@@ -5,38 +5,9 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import type { Clock } from '../clock.ts'
+import type { Cluster } from './kubeconfig-cluster.ts'
 import { loadKubeconfigFile } from './kubeconfig-file.ts'
 import { loadPodCluster } from './kubeconfig-pod.ts'
-
-/** An API server and our way to it. */
-export interface Cluster {
-  /** @example https://10.96.0.1:443 */
-  readonly server: string
-  /** Of the pod or of the kubeconfig's context; `default` where neither says one. */
-  readonly namespace: string
-  /** An HTTP or SOCKS5 proxy between us and the API server. */
-  readonly proxyUrl?: string
-  /**
-   * As they are now: files and programs are asked again once a minute, or at once where `isRefused` says that the
-   * API server refused what stood there.
-   * @throws Error in plain words; never with a secret in it
-   */
-  credentials(isRefused: boolean): Promise<ClusterCredentials>
-}
-
-export interface ClusterCredentials {
-  /** Request headers, `authorization` among them. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly tls: ClusterTls
-}
-
-export interface ClusterTls {
-  readonly ca?: string
-  readonly cert?: string
-  readonly key?: string
-  readonly servername?: string
-  readonly rejectUnauthorized?: false
-}
 
 export interface ClusterOptions {
   /** A kubeconfig; its current context is taken. */

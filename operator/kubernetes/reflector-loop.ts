@@ -2,13 +2,11 @@
 // where something fails. Nothing but `stop` ends it.
 
 import type { Log } from '../../telemetry/log.ts'
-import { ApiError } from './api.ts'
-import { waitAfter, type BackOffOptions } from './reflector-backoff.ts'
+import type { BackOffOptions } from './reflector-backoff.ts'
 import type { Changes } from './reflector-changes.ts'
+import { recover, startProgress, type Progress } from './reflector-recovery.ts'
 import { checkVersion, listAll, watchOnce, type StepOptions } from './reflector-steps.ts'
 import type { Trouble } from './reflector-trouble.ts'
-import { TOO_LARGE_VERSION } from './request-error.ts'
-import { pause } from './request.ts'
 
 export interface ReflectorTuning {
   readonly backOff: BackOffOptions
@@ -29,33 +27,12 @@ export interface Loop {
   readonly hasSynced: () => boolean
 }
 
-/** What the next step goes by. */
-interface Progress {
-  /** To watch from; undefined: list first. */
-  version: string | undefined
-  /** The version has just been told or checked. */
-  isVerified: boolean
-  /** The API server has lost versions that we know of. */
-  isAnotherPast: boolean
-  /** In a row. */
-  failures: number
-  hasSynced: boolean
-}
-
-const START: Progress = {
-  version: undefined,
-  isVerified: false,
-  isAnotherPast: false,
-  failures: 0,
-  hasSynced: false,
-}
-
 type Answer = (isTold: boolean) => void
 
 /** Nothing is done before `start`. */
 export const createLoop = (options: LoopOptions): Loop => {
   const { changes } = options
-  const progress = { ...START }
+  const progress = startProgress(options.pageSize)
   const stopping = new AbortController()
   let asked: Answer[] = []
   let isListing = false
@@ -66,6 +43,7 @@ export const createLoop = (options: LoopOptions): Loop => {
     const answers = asked
     asked = []
     isListing = true
+    progress.isVerified = false
     let isTold = false
     try {
       await listStep(options, progress, signal)
@@ -109,7 +87,7 @@ export const createLoop = (options: LoopOptions): Loop => {
       for (const answer of asked) answer(false)
       asked = []
     },
-    hasSynced: () => progress.hasSynced,
+    hasSynced: () => progress.listedAtMs !== undefined,
   }
 }
 
@@ -118,13 +96,20 @@ const listStep = async (
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> => {
-  progress.version = await listAll(options, progress.isAnotherPast, signal)
+  progress.version = await listAll(
+    { ...options, pageSize: progress.pageSize },
+    progress.isAnotherPast,
+    signal,
+  )
   progress.isVerified = true
   progress.isAnotherPast = false
-  progress.hasSynced = true
+  progress.listedAtMs = options.clock.now()
   options.trouble.heard()
   options.changes.tell()
 }
+
+/** What fails after it was well before. */
+const LONG_WATCH_MS = 10_000
 
 const followStep = async (
   options: LoopOptions,
@@ -134,7 +119,7 @@ const followStep = async (
 ): Promise<void> => {
   const { trouble, changes, clock, watchSeconds } = options
   if (!progress.isVerified) await checkVersion(options, version, signal)
-  progress.isVerified = false
+  progress.isVerified = true
   const { least, most } = watchSeconds
   const isFollowing = (): void => {
     trouble.heard()
@@ -151,34 +136,12 @@ const followStep = async (
       if (isChange) changes.note()
     },
   }
-  await watchOnce(options, watch, signal)
-  progress.failures = 0
-}
-
-const recover = async (
-  { clock, trouble, log, backOff }: LoopOptions,
-  progress: Progress,
-  error: unknown,
-  signal: AbortSignal,
-): Promise<void> => {
-  const failure = asApiError(error, log)
-  progress.failures += 1
-  progress.isVerified = false
-  const isTooLarge = failure.reason === TOO_LARGE_VERSION
-  const isExpired = isTooLarge || failure.status === 410
-  if (isTooLarge) progress.isAnotherPast = true
-  // A kind that is gone has another history when it is back.
-  if (isExpired || failure.status === 404) progress.version = undefined
-  if (isExpired && progress.failures === 1) return
-  trouble.fail(failure)
-  const { retryAfterMs: askedMs } = failure
-  const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random: () => clock.random() })
-  // Whoever asks for a list, or stops, ends the wait.
-  await pause(clock, waitMs, signal).catch(() => undefined)
-}
-
-const asApiError = (error: unknown, log: Log): ApiError => {
-  if (error instanceof ApiError) return error
-  log.error('a watch failed in a way that it should not', { error })
-  return new ApiError('the watch failed', { status: 0, cause: error })
+  const startedAtMs = clock.now()
+  try {
+    await watchOnce(options, watch, signal)
+    progress.isVerified = false
+    progress.failures = 0
+  } finally {
+    if (clock.now() - startedAtMs > LONG_WATCH_MS) progress.failures = 0
+  }
 }

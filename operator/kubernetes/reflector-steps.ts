@@ -2,7 +2,13 @@
 // something, watch from there. Each throws what the API throws, or the reason of its signal.
 
 import type { Clock } from '../clock.ts'
-import { ApiError, type KubernetesApi, type ResourceType, type Scope } from './api.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ListOptions,
+  type ResourceType,
+  type Scope,
+} from './api.ts'
 import { versionOf, type Items } from './reflector-items.ts'
 
 export interface StepOptions extends Scope {
@@ -25,15 +31,22 @@ export const listAll = async (
   const { api, type, pageSize, items } = options
   const intake = items.startList(isAnotherPast)
   const scope = scopeOf(options)
-  let page = await api.list(type, { ...scope, limit: pageSize }, signal)
-  const { resourceVersion } = page
-  intake.take(page.items)
-  while (page.continue !== undefined) {
-    page = await api.list(type, { ...scope, limit: pageSize, continue: page.continue }, signal)
+  // A page is let go of before the next one is asked for.
+  const takePage = async (next: Pick<ListOptions, 'continue'>): Promise<PageEnd> => {
+    const page = await api.list(type, { ...scope, limit: pageSize, ...next }, signal)
     intake.take(page.items)
+    return { resourceVersion: page.resourceVersion, next: page.continue }
   }
+  const first = await takePage({})
+  let { next } = first
+  while (next !== undefined) ({ next } = await takePage({ continue: next }))
   intake.finish()
-  return resourceVersion
+  return first.resourceVersion
+}
+
+interface PageEnd {
+  readonly resourceVersion: string
+  readonly next: string | undefined
 }
 
 /**

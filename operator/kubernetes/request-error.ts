@@ -65,6 +65,15 @@ export const unreadable = (type: ResourceType, what: string): ApiError =>
     reason: 'Unreadable',
   })
 
+/** Reason of an ApiError: ask for less at once. */
+export const TOO_LARGE_ANSWER = 'AnswerTooLarge'
+
+export const tooLarge = (type: ResourceType): ApiError =>
+  new ApiError(`${type.plural}: the answer of the API server is too large`, {
+    status: 0,
+    reason: TOO_LARGE_ANSWER,
+  })
+
 /** No answer, or not to its end. */
 export const errorFromNetwork = (type: ResourceType, error: unknown): ApiError => {
   if (error instanceof ApiError) return error
@@ -106,7 +115,6 @@ const FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the API server broke the connection',
   UND_ERR_HEADERS_TIMEOUT: 'the API server did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'the API server fell silent in the midst of its answer',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'the answer of the API server is too large',
   UND_ERR_DESTROYED: 'the client is closed',
   UND_ERR_CLOSED: 'the client is closed',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate of the API server is self-signed and not trusted',
@@ -124,12 +132,13 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 /** Several addresses of one name fail together as an AggregateError. */
 const codesOf = (error: unknown): readonly string[] => {
-  if (!(error instanceof Error)) return []
-  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : []
-  const inner: readonly unknown[] =
-    error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause]
-  return [...own, ...inner.flatMap(codesOf)]
+  if (!isMap(error)) return []
+  const { code, errors, cause } = error as Readonly<Record<string, unknown>>
+  const inner: readonly unknown[] = Array.isArray(errors) ? errors : [cause]
+  return [...(typeof code === 'string' ? [code] : []), ...inner.flatMap(codesOf)]
 }
 
-const nameOf = (error: unknown): string =>
-  codesOf(error)[0] ?? (error instanceof Error ? error.name : 'unknown')
+const nameOf = (error: unknown): string => {
+  const name = isMap(error) ? error['name'] : undefined
+  return codesOf(error)[0] ?? (typeof name === 'string' ? name : 'unknown')
+}

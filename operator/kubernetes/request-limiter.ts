@@ -36,7 +36,6 @@ export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limi
     for (const go of waiting) {
       if (tokens < 1) break
       tokens -= 1
-      waiting.delete(go)
       go()
     }
     if (waiting.size === 0 || isTimed) return
@@ -48,26 +47,19 @@ export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limi
   }
 
   return {
-    turn: (signal) =>
-      new Promise((resolve, reject) => {
-        if (signal.aborted) {
-          reject(reasonOf(signal))
-          return
-        }
-        const giveUp = (): void => {
-          waiting.delete(go)
-          reject(reasonOf(signal))
-        }
+    turn: async (signal) => {
+      signal.throwIfAborted()
+      await new Promise<void>((resolve) => {
         const go = (): void => {
-          signal.removeEventListener('abort', giveUp)
+          waiting.delete(go)
+          signal.removeEventListener('abort', go)
           resolve()
         }
-        signal.addEventListener('abort', giveUp, { once: true })
+        signal.addEventListener('abort', go)
         waiting.add(go)
         serve()
-      }),
+      })
+      signal.throwIfAborted()
+    },
   }
 }
-
-const reasonOf = (signal: AbortSignal): Error =>
-  signal.reason instanceof Error ? signal.reason : new Error('aborted', { cause: signal.reason })

@@ -4,7 +4,7 @@
 
 import { Agent, ProxyAgent, type Dispatcher } from 'undici'
 
-import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig.ts'
+import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig-cluster.ts'
 
 export interface TransportOptions {
   readonly cluster: Cluster
@@ -40,7 +40,6 @@ export interface Transport {
 }
 
 const SHARED_CONNECTIONS = 8
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** A load balancer forgets an idle connection after a minute or more; the API server after one and a half. */
 const IDLE_MS = 30_000
 
@@ -110,13 +109,12 @@ const openPools = (
   credentials: ClusterTls,
   tls: string,
 ): Pools => {
-  const open = (connections: number | null, maxResponseSize: number): Dispatcher => {
-    const pool = { connections, maxResponseSize, keepAliveTimeout: IDLE_MS, allowH2: false }
+  const open = (connections: number | null): Dispatcher => {
+    const pool = { connections, keepAliveTimeout: IDLE_MS, allowH2: false }
     const connect = { ...credentials, timeout: timeouts.connectMs }
     return proxyUrl === undefined
       ? new Agent({ ...pool, connect })
       : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect })
   }
-  // The answer of a watch has no end; its lines are bounded where they are read.
-  return { tls, shared: open(SHARED_CONNECTIONS, MAX_ANSWER_BYTES), own: open(null, -1) }
+  return { tls, shared: open(SHARED_CONNECTIONS), own: open(null) }
 }

@@ -5,14 +5,16 @@ import type { Dispatcher } from 'undici'
 
 import type { Clock } from '../clock.ts'
 import type { ResourceType } from './api.ts'
-import type { Cluster, ClusterCredentials } from './kubeconfig.ts'
+import type { Cluster, ClusterCredentials } from './kubeconfig-cluster.ts'
 import {
   errorFromAnswer,
   errorFromCredentials,
   errorFromNetwork,
+  tooLarge,
   unreadable,
 } from './request-error.ts'
 import type { Limiter } from './request-limiter.ts'
+import { pause } from './request-pause.ts'
 import { waitBeforeRetry, type Verb } from './request-retry.ts'
 import type { Transport, WireRequest } from './request-transport.ts'
 
@@ -77,11 +79,11 @@ const attempt = async <T>(
   call: Call,
   read: (answer: Answer) => Promise<T>,
 ): Promise<T> => {
-  const credentials = await credentialsOf(options.cluster, false)
+  const credentials = await credentialsOf(options.cluster)
   let answer = await sendOnce(options, call, credentials)
   if (answer.statusCode === 401) {
-    const others = await credentialsOf(options.cluster, true)
-    if (JSON.stringify(others) !== JSON.stringify(credentials)) {
+    const others = await credentialsOf(options.cluster, credentials)
+    if (others !== credentials) {
       await answer.body.dump()
       answer = await sendOnce(options, call, others)
     }
@@ -91,13 +93,16 @@ const attempt = async <T>(
     type: call.type,
     status: answer.statusCode,
     retryAfter: single(answer.headers['retry-after']),
-    body: parse(await answer.body.text()),
+    body: parse(await readText(call.type, answer)),
   })
 }
 
-const credentialsOf = async (cluster: Cluster, isRefused: boolean): Promise<ClusterCredentials> => {
+const credentialsOf = async (
+  cluster: Cluster,
+  refused?: ClusterCredentials,
+): Promise<ClusterCredentials> => {
   try {
-    return await cluster.credentials(isRefused)
+    return await cluster.credentials(refused)
   } catch (error) {
     throw errorFromCredentials(error)
   }
@@ -121,8 +126,21 @@ const sendOnce = async (
   }
 }
 
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+const readText = async (type: ResourceType, answer: Answer): Promise<string> => {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+    bytes += piece.length
+    if (bytes > MAX_ANSWER_BYTES) throw tooLarge(type)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
 const readJson = async ({ type }: Call, answer: Answer): Promise<unknown> => {
-  const body = parse(await answer.body.text())
+  const body = parse(await readText(type, answer))
   if (body === undefined) throw unreadable(type, 'it is no JSON')
   return body
 }
@@ -138,21 +156,3 @@ const parse = (text: string): unknown => {
 
 const single = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header[0] : header
-
-/** @throws the reason of `signal` */
-export const pause = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = (): void => {
-      cancel()
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-    }
-    if (signal.aborted) {
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-      return
-    }
-    const cancel = clock.after(ms, () => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    })
-    signal.addEventListener('abort', stop, { once: true })
-  })

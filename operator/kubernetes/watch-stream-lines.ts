@@ -15,6 +15,7 @@ const NEWLINE = 0x0a
  * @example createLineReader(1024).push(Buffer.from('a\nb')) // ['a']
  */
 export const createLineReader = (maxBytes: number): LineReader => {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
   let rest: Uint8Array[] = []
   let restBytes = 0
 
@@ -22,7 +23,7 @@ export const createLineReader = (maxBytes: number): LineReader => {
     const bytes = rest.length === 0 ? last : Buffer.concat([...rest, last])
     rest = []
     restBytes = 0
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return decoder.decode(bytes)
   }
 
   const check = (bytes: number): void => {

@@ -1,0 +1,31 @@
+// What the client must know of an API server: where it is, and how to show it who we are. Types only.
+
+/** An API server and our way to it. */
+export interface Cluster {
+  /** @example https://10.96.0.1:443 */
+  readonly server: string
+  /** Of the pod or of the kubeconfig's context; `default` where neither says one. */
+  readonly namespace: string
+  /** An HTTP or SOCKS5 proxy between us and the API server. */
+  readonly proxyUrl?: string
+  /**
+   * Files and programs are asked again once a minute, or at once where `refused` is what the API server has just
+   * refused. The same object is given while the credentials are the same.
+   * @throws Error in plain words; never with a secret in it
+   */
+  credentials(refused?: ClusterCredentials): Promise<ClusterCredentials>
+}
+
+export interface ClusterCredentials {
+  /** Request headers, `authorization` among them. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly tls: ClusterTls
+}
+
+export interface ClusterTls {
+  readonly ca?: string
+  readonly cert?: string
+  readonly key?: string
+  readonly servername?: string
+  readonly rejectUnauthorized?: false
+}

@@ -1,0 +1,85 @@
+// A failure of a step in; what the next step has to be, and when, out. It waits; it never gives up.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import { ApiError } from './api.ts'
+import { waitAfter, type BackOffOptions } from './reflector-backoff.ts'
+import type { Trouble } from './reflector-trouble.ts'
+import { isBroken, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from './request-error.ts'
+import { pause } from './request-pause.ts'
+
+/** What the next step goes by. */
+export interface Progress {
+  /** To watch from; undefined: list first. */
+  version: string | undefined
+  /** The version has just been told or checked: watching has begun. */
+  isVerified: boolean
+  /** The API server has lost versions that we know of. */
+  isAnotherPast: boolean
+  /** In a row. */
+  failures: number
+  /** Of the last whole list; undefined: there was none. */
+  listedAtMs: number | undefined
+  pageSize: number
+}
+
+export const startProgress = (pageSize: number): Progress => ({
+  version: undefined,
+  isVerified: false,
+  isAnotherPast: false,
+  failures: 0,
+  listedAtMs: undefined,
+  pageSize,
+})
+
+export interface RecoveryOptions {
+  readonly clock: Clock
+  readonly trouble: Trouble
+  readonly log: Log
+  readonly backOff: BackOffOptions
+}
+
+export const recover = async (
+  { clock, trouble, log, backOff }: RecoveryOptions,
+  progress: Progress,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> => {
+  const failure = asApiError(error, log)
+  const { reason, retryAfterMs: askedMs } = failure
+  progress.failures += 1
+  if (reason === TOO_LARGE_VERSION) progress.isAnotherPast = true
+  if (reason === TOO_LARGE_ANSWER) progress.pageSize = Math.ceil(progress.pageSize / 2)
+  if (mustListAfter(failure, progress.isVerified)) progress.version = undefined
+  progress.isVerified = false
+  const random = (): number => clock.random()
+  const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random })
+  const isQuiet = progress.failures === 1 && clock.now() - (progress.listedAtMs ?? 0) > QUIET_MS
+  if (isExpired(failure) && isQuiet) return
+  trouble.fail(failure)
+  // Whoever asks for a list, or stops, ends the wait.
+  await pause(clock, waitMs, signal).catch(() => undefined)
+}
+
+/** An old version is nothing to wait for, unless it was new: then the API server has trouble of its own. */
+const QUIET_MS = 30_000
+
+const isExpired = ({ status, reason }: ApiError): boolean =>
+  status === 410 || reason === TOO_LARGE_VERSION
+
+/**
+ * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
+ * restored to an older state and write until it is past the version that we know, which then looks well, but is
+ * of another past. A connection that only broke is no such sign: some balancers end each after a while.
+ */
+const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
+  if (isExpired(failure) || failure.status === 404) return true
+  const isAway = failure.status === 0 || (failure.status >= 500 && failure.reason === '')
+  return isAway && !(wasWatching && isBroken(failure))
+}
+
+const asApiError = (error: unknown, log: Log): ApiError => {
+  if (error instanceof ApiError) return error
+  log.error('a watch failed in a way that it should not', { error })
+  return new ApiError('the watch failed', { status: 0, cause: error })
+}

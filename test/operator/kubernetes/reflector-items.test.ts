@@ -1,0 +1,113 @@
+import { describe, expect, it } from '@jest/globals'
+import { createItems, type Items } from '../../../operator/kubernetes/reflector-items.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+
+const object = (name: string, version: number, more: ValueMap = {}): ValueMap => ({
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: String(version) },
+  ...more,
+})
+
+const reading = (): { items: Items<ValueMap>; read: string[]; unread: string[] } => {
+  const read: string[] = []
+  const unread: string[] = []
+  const items = createItems<ValueMap>({
+    read: (given) => {
+      if (given['isBad'] === true) throw new Error('bad')
+      if (given['isLeft'] === true) return undefined
+      read.push(JSON.stringify(given['metadata']))
+      return { of: given['metadata'] ?? null }
+    },
+    onUnread: (key) => unread.push(key),
+  })
+  return { items, read, unread }
+}
+
+const list = (
+  items: Items<ValueMap>,
+  objects: readonly ValueMap[],
+  isAnotherPast = false,
+): void => {
+  const intake = items.startList(isAnotherPast)
+  for (const each of objects) intake.take([each])
+  intake.finish()
+}
+
+describe('what is kept of objects', () => {
+  it('is another map after every change, with the same values for what has not changed', () => {
+    const { items, read } = reading()
+    list(items, [object('a', 1), object('constructor', 1), object('__proto__', 1)])
+    expect(items.current.size).toBe(0)
+    expect(items.publish()).toBe(true)
+    const before = items.current
+    expect([...before.keys()]).toEqual(['shop/a', 'shop/constructor', 'shop/__proto__'])
+
+    list(items, [object('a', 1), object('constructor', 2), object('b', 3)])
+    expect(items.current).toBe(before)
+    expect(items.publish()).toBe(true)
+    expect(items.current).not.toBe(before)
+    expect([...items.current.keys()]).toEqual(['shop/a', 'shop/constructor', 'shop/b'])
+    expect(items.current.get('shop/a')).toBe(before.get('shop/a'))
+    expect(read).toHaveLength(5)
+    expect(items.publish()).toBe(false)
+  })
+
+  it('stays the same map where a list tells nothing new', () => {
+    const { items } = reading()
+    list(items, [object('a', 1), object('b', 1)])
+    items.publish()
+    list(items, [object('b', 1), object('a', 1)])
+    expect(items.publish()).toBe(false)
+  })
+
+  it('is read anew of another past, where equal versions may lie', () => {
+    const { items, read } = reading()
+    list(items, [object('a', 1)])
+    list(items, [object('a', 1)], true)
+    expect(read).toHaveLength(2)
+  })
+
+  it('is another object after it was deleted and made again', () => {
+    const { items } = reading()
+    items.put(object('a', 1))
+    const again = {
+      metadata: { namespace: 'shop', name: 'a', uid: 'another', resourceVersion: '1' },
+    }
+    list(items, [again])
+    items.publish()
+    expect(items.current.get('shop/a')).toEqual({ of: again.metadata })
+  })
+
+  it.each(['isBad', 'isLeft'])('goes when the object becomes one that %s', (flag) => {
+    const { items, unread } = reading()
+    items.put(object('a', 1))
+    items.publish()
+    items.put(object('a', 2, { [flag]: true }))
+    expect(items.publish()).toBe(true)
+    expect(items.current.size).toBe(0)
+    expect(unread).toEqual(flag === 'isBad' ? ['shop/a'] : [])
+    list(items, [object('a', 2, { [flag]: true })])
+    expect(items.publish()).toBe(false)
+  })
+
+  it('is not changed by a list that does not end', () => {
+    const { items } = reading()
+    items.put(object('a', 1))
+    items.publish()
+    items.startList(false).take([object('b', 1)])
+    expect(items.publish()).toBe(false)
+    expect([...items.current.keys()]).toEqual(['shop/a'])
+  })
+
+  it('follows events; what has no name is left out', () => {
+    const { items } = reading()
+    items.put({ metadata: { name: 'cluster', resourceVersion: '1' } })
+    items.put({ metadata: {} })
+    items.put({})
+    items.remove(object('unknown', 1))
+    expect(items.publish()).toBe(true)
+    expect([...items.current.keys()]).toEqual(['/cluster'])
+    items.remove({ metadata: { name: 'cluster' } })
+    expect(items.publish()).toBe(true)
+    expect(items.current.size).toBe(0)
+  })
+})

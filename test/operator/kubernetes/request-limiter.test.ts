@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals'
+import { createLimiter } from '../../../operator/kubernetes/request-limiter.ts'
+import { SimulatedProcess, SimulatedTime } from './simulated-time.ts'
+
+describe('turns of requests', () => {
+  const taking = (count: number) => {
+    const time = new SimulatedTime()
+    const { clock } = new SimulatedProcess({ time, random: () => 0 })
+    const limiter = createLimiter({ perSecond: 10, burst: 3, clock })
+    const stopping = new AbortController()
+    const taken: number[] = []
+    const refused: unknown[] = []
+    for (let turn = 0; turn < count; turn += 1) {
+      limiter.turn(stopping.signal).then(
+        () => taken.push(turn),
+        (error: unknown) => refused.push(error),
+      )
+    }
+    return { time, taken, refused, stopping, limiter }
+  }
+
+  it('come in order: a burst, then so many a second', async () => {
+    const { time, taken } = taking(8)
+    await time.runUntil(0)
+    expect(taken).toEqual([0, 1, 2])
+    await time.runUntil(250)
+    expect(taken).toEqual([0, 1, 2, 3, 4])
+    await time.runUntil(1000)
+    expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  })
+
+  it('do not add up beyond the burst', async () => {
+    const { time, taken, limiter, stopping } = taking(0)
+    await time.runUntil(60_000)
+    for (let turn = 0; turn < 5; turn += 1) {
+      void limiter.turn(stopping.signal).then(() => taken.push(turn))
+    }
+    await time.runUntil(60_001)
+    expect(taken).toEqual([0, 1, 2])
+  })
+
+  it('are given up with the reason of the signal, and leave no gap', async () => {
+    const { time, taken, refused, stopping, limiter } = taking(5)
+    await time.runUntil(1)
+    stopping.abort(new Error('enough'))
+    await time.runUntil(2)
+    expect(refused).toEqual([new Error('enough'), new Error('enough')])
+    await expect(limiter.turn(stopping.signal)).rejects.toThrow('enough')
+    void limiter.turn(new AbortController().signal).then(() => taken.push(9))
+    await time.runUntil(200)
+    expect(taken).toEqual([0, 1, 2, 9])
+  })
+})

@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals'
+import { ApiError } from '../../../operator/kubernetes/api.ts'
+import { errorFromNetwork, TOO_LARGE_VERSION } from '../../../operator/kubernetes/request-error.ts'
+import {
+  MAX_TRIES,
+  waitBeforeRetry,
+  type Verb,
+} from '../../../operator/kubernetes/request-retry.ts'
+import { TYPES } from '../../../operator/kubernetes/api.ts'
+
+const told = (status: number, retryAfterMs?: number, reason = ''): ApiError =>
+  new ApiError('', { status, retryAfterMs, reason })
+const broken = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: 'ECONNRESET' }))
+const refused = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: 'ECONNREFUSED' }))
+
+describe('the wait before a request is sent again', () => {
+  it.each<[Verb, ApiError, number, number | undefined]>([
+    ['get', told(429, 1000), 1, 1250],
+    ['list', told(503, 2000), 3, 2500],
+    ['apply', told(500, 1000), 1, 1250],
+    ['get', told(429, 0), 1, 125],
+    ['get', told(429, 1000), MAX_TRIES, undefined],
+    ['get', told(429), 1, undefined],
+    ['get', told(503), 1, undefined],
+    ['get', told(429, 60_000), 1, undefined],
+    ['get', told(404, 1000), 1, undefined],
+    ['list', told(504, 1000, TOO_LARGE_VERSION), 1, undefined],
+    ['create', told(429, 1000), 1, 1250],
+    ['create', told(503, 1000), 1, undefined],
+    ['update', told(503, 1000), 1, undefined],
+    ['watch', told(429, 1000), 1, undefined],
+    ['get', broken, 1, 75],
+    ['get', broken, 2, undefined],
+    ['patch', broken, 1, 75],
+    ['create', broken, 1, undefined],
+    ['update', broken, 1, undefined],
+    ['get', refused, 1, undefined],
+  ])('%s, %o, %d times: %s', (verb, error, tries, expected) => {
+    expect(waitBeforeRetry(verb, error, tries, () => 0.5)).toBe(expected)
+  })
+})
