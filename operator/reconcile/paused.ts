@@ -11,7 +11,7 @@ export const pausedWords = ({ resource, serving }: Verdict): string => {
     serving === undefined
       ? 'nothing of it serves'
       : serving.generation === generation
-        ? 'what it was before its references changed serves'
+        ? 'as it was before, it serves'
         : `generation ${serving.generation} serves`
   return (
     `paused: generation ${generation} is judged and waits, ${before}; ` +

@@ -1,9 +1,12 @@
-// The verdict on a document and what the data planes say of it in; the Programmed finding, and what must be
-// remembered for the next one, out. Pure: time comes in.
+// The verdict on a document and what the data planes answer about it in; the Programmed finding, and what must be
+// remembered for the next one, out. Pure: time comes in. Messages hold no counts: data planes that come and go, or
+// take a document one after the other, must not write a status for each.
 
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { Finding } from '../resource/condition.ts'
 import { describeProblem } from './findings.ts'
+import type { Sight } from './fleet-view.ts'
+import { pausedWords } from './paused.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Remembered from one finding to the next. */
@@ -26,32 +29,35 @@ export interface Programmed {
 const DIFFERS_MS = 30_000
 
 /**
- * Latched per generation: data planes that come and go do not turn it; only a ready one that refuses, or
+ * Latched per generation and digest: data planes that come and go do not turn it; only a ready one that refuses, or
  * holds another digest for 30 s, does.
- * @param reports of the data planes that are to hold the document
+ * @param sight of the data planes that are to hold the document
  */
 export const judgeProgrammed = (
   verdict: Verdict,
-  reports: readonly DataPlaneReport[],
+  sight: Sight,
   latch: Latch | undefined,
   nowMs: number,
 ): Programmed => {
   const { digest, id } = verdict
-  const isGood = verdict.accepted.status === 'True' && verdict.resolvedRefs.status === 'True'
-  if (!isGood || digest === undefined || id === undefined) return notGood(verdict)
-  const answers = reports.map((report) => answerOf(report, id, digest))
+  if (!isGood(verdict) || digest === undefined || id === undefined) return notGood(verdict)
+  if (verdict.isHeld === true) {
+    return { finding: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
+  }
   const { generation } = verdict.resource.metadata
-  const held = latch?.generation === generation && latch.digest === digest ? latch : undefined
-  const rejectedByAll = isRejectedByAll(answers)
-  const found = findingOf(answers, reports, id)
+  const found = findingOf(sight, id)
+  const rejectedByAll = isRejectedByAll(sight)
   if (found.status === 'True') {
     return { finding: found, latch: { generation, digest }, rejectedByAll }
   }
-  if (held === undefined || answers.includes('rejected')) return { finding: found, rejectedByAll }
-  return stayLatched(held, answers, { found, nowMs })
+  const held = latch?.generation === generation && latch.digest === digest ? latch : undefined
+  if (held === undefined || sight.count('rejected') > 0) return { finding: found, rejectedByAll }
+  return stayLatched(held, sight, { found, nowMs })
 }
 
-/** Without counts: data planes that come and go must not write a status. */
+export const isGood = ({ accepted, resolvedRefs }: Verdict): boolean =>
+  accepted.status === 'True' && resolvedRefs.status === 'True'
+
 const PROGRAMMED: Finding<'Programmed'> = {
   type: 'Programmed',
   status: 'True',
@@ -59,70 +65,46 @@ const PROGRAMMED: Finding<'Programmed'> = {
   message: 'held by every data plane that is ready',
 }
 
-type Answer =
-  /** Ready, and holds this digest. */
-  | 'holds'
-  /** Ready, and holds another version or none. */
-  | 'differs'
-  | 'rejected'
-  /** It answers, and is not ready yet. */
-  | 'syncing'
-  | 'unreachable'
-
-const UNREACHABLE: ReadonlySet<string> = new Set([
-  ...['unreachable', 'unauthorized', 'not_owner', 'superseded'],
-])
-
-const answerOf = (report: DataPlaneReport, id: string, digest: string): Answer => {
-  if (UNREACHABLE.has(report.phase)) return 'unreachable'
-  if (report.rejected.documents.get(id)?.digest === digest) return 'rejected'
-  if (!report.ready) return 'syncing'
-  return report.documents.get(id)?.digest === digest ? 'holds' : 'differs'
+const isRejectedByAll = (sight: Sight): boolean => {
+  const refusing = sight.count('rejected', 'withheld')
+  return refusing > 0 && refusing + sight.count('unreachable') === sight.total
 }
 
-const isRejectedByAll = (answers: readonly Answer[]): boolean =>
-  answers.includes('rejected') &&
-  answers.every((answer) => answer === 'rejected' || answer === 'unreachable')
+const notGood = (verdict: Verdict): Programmed => ({
+  finding: unprogrammed('Invalid', `this generation is not good${before(verdict)}`),
+  rejectedByAll: false,
+})
 
-const notGood = ({ serving }: Verdict): Programmed => {
-  const message =
-    serving === undefined
-      ? 'this generation is not good, and none before it serves'
-      : `this generation is not good; generation ${serving.generation} still serves`
-  return {
-    finding: { type: 'Programmed', status: 'False', reason: 'Invalid', message },
-    rejectedByAll: false,
-  }
+const before = ({ serving, resource }: Verdict): string => {
+  if (serving === undefined) return ', and none before it serves'
+  // Its references have changed since, or somebody else's right came before its own.
+  const isSame = serving.generation === resource.metadata.generation
+  return isSame
+    ? ' any more; as it was before, it still serves'
+    : `; generation ${serving.generation} still serves`
 }
 
-const findingOf = (
-  answers: readonly Answer[],
-  reports: readonly DataPlaneReport[],
-  id: string,
-): Finding<'Programmed'> => {
-  const count = (wanted: Answer): number => answers.filter((answer) => answer === wanted).length
-  if (answers.length === 0) {
-    return unprogrammed(
-      'NoDataPlanes',
-      'no data plane is selected: is one running, and does the selector fit it?',
-    )
+const NO_DATA_PLANES = 'no data plane is selected: is one running, and does the selector fit it?'
+
+const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
+  const held = sight.count('holds', 'shadowed')
+  const ready = held + sight.count('differs')
+  if (sight.total === 0) return unprogrammed('NoDataPlanes', NO_DATA_PLANES)
+  if (sight.count('rejected') > 0) {
+    const reason = held > 0 ? 'PartiallyProgrammed' : 'Rejected'
+    return unprogrammed(reason, rejectionWords(sight, id))
   }
-  if (count('rejected') > 0) {
-    const reason = count('holds') > 0 ? 'PartiallyProgrammed' : 'Rejected'
-    return unprogrammed(reason, rejectionWords(answers, reports, id))
-  }
-  const ready = count('holds') + count('differs')
-  if (ready > 0 && count('differs') === 0) {
-    return PROGRAMMED
-  }
-  if (count('holds') > 0) {
+  if (ready > 0 && held === ready) return PROGRAMMED
+  if (held > 0) {
     return unprogrammed(
       'PartiallyProgrammed',
-      `held by ${count('holds')} of ${ready} ready data planes`,
+      'held by some data planes that are ready, not by all',
     )
   }
-  if (count('unreachable') === answers.length) {
-    return unprogrammed('Unreachable', unreachableWords(reports))
+  // One that is not ready and refuses: nothing better is known.
+  if (sight.count('withheld') > 0) return unprogrammed('Rejected', rejectionWords(sight, id))
+  if (sight.count('unreachable') === sight.total) {
+    return unprogrammed('Unreachable', unreachableWords(sight))
   }
   return unprogrammed('Pending', 'being sent to the data planes')
 }
@@ -132,33 +114,32 @@ const unprogrammed = (
   message: string,
 ): Finding<'Programmed'> => ({ type: 'Programmed', status: 'False', reason, message })
 
-const rejectionWords = (
-  answers: readonly Answer[],
-  reports: readonly DataPlaneReport[],
-  id: string,
-): string => {
-  const refusing = reports.filter((_report, i) => answers[i] === 'rejected')
-  const first = refusing[0]
+/** The data plane whose refusal is told. */
+export const firstRefusing = (sight: Sight): DataPlaneReport | undefined =>
+  sight.first('rejected') ?? sight.first('withheld')
+
+const rejectionWords = (sight: Sight, id: string): string => {
+  const first = firstRefusing(sight)
   const error = first?.rejected.documents.get(id)?.errors[0]
   const cause = error === undefined ? 'no cause given' : describeProblem(error)
-  const more = refusing.length > 1 ? ` and ${refusing.length - 1} more` : ''
+  const more = sight.count('rejected', 'withheld') > 1 ? ' and others' : ''
   return `refused by ${first?.dataPlane.name ?? 'a data plane'}${more}: ${cause}`
 }
 
-const unreachableWords = (reports: readonly DataPlaneReport[]): string => {
-  const first = reports[0]
-  const more = reports.length > 1 ? ` (and ${reports.length - 1} more)` : ''
+const unreachableWords = (sight: Sight): string => {
+  const first = sight.first('unreachable')
   if (first === undefined || first.message === '') return 'no data plane has answered yet'
+  const more = sight.total > 1 ? ' (none of the others answers either)' : ''
   return `${first.dataPlane.name}: ${first.message}${more}`
 }
 
 const stayLatched = (
   latch: Latch,
-  answers: readonly Answer[],
+  sight: Sight,
   { found, nowMs }: { readonly found: Finding<'Programmed'>; readonly nowMs: number },
 ): Programmed => {
   const { generation, digest } = latch
-  if (!answers.includes('differs')) {
+  if (sight.count('differs') === 0) {
     return { finding: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
   }
   const differsSince = latch.differsSince ?? nowMs

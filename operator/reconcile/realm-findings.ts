@@ -2,52 +2,58 @@
 // and Ready as its routers' sessions tell. Pure.
 
 import type { SessionState } from '../../spec/wire.ts'
-import type { DataPlaneReport } from '../data-plane.ts'
 import type { Finding } from '../resource/condition.ts'
-import { describeProblem } from './findings.ts'
 import { readyOf } from './document-findings.ts'
+import { describeProblem } from './findings.ts'
+import type { Sight } from './fleet-view.ts'
+import { pausedWords } from './paused.ts'
 import type { Verdict } from './verdict.ts'
 
+/** @param ready in place of what the data planes say, where they have not been asked yet */
 export const realmFindings = (
   verdict: Verdict,
-  reports: readonly DataPlaneReport[],
+  sight: Sight,
+  ready?: Finding<'Ready'>,
 ): readonly Finding[] => {
   const { accepted, resolvedRefs } = verdict
-  const own = readyOf([accepted, resolvedRefs])
-  const ready = own.status === 'True' ? sessionsReady(verdict.id ?? '', reports) : own
-  return [accepted, resolvedRefs, ready]
+  const own = ownReady(verdict)
+  const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
+  return [accepted, resolvedRefs, told]
 }
 
-const sessionsReady = (uri: string, reports: readonly DataPlaneReport[]): Finding<'Ready'> => {
-  for (const { dataPlane, rejected } of reports) {
-    const refusal = rejected.realms.get(uri)
-    if (refusal !== undefined) {
-      const cause = refusal.errors[0] ? describeProblem(refusal.errors[0]) : 'no cause given'
-      return notReady('Rejected', `refused by ${dataPlane.name}: ${cause}`)
-    }
+/** Without the data planes. */
+const ownReady = (verdict: Verdict): Finding<'Ready'> => {
+  const own = readyOf([verdict.accepted, verdict.resolvedRefs])
+  if (own.status !== 'True' || verdict.isHeld !== true) return own
+  return notReady('Pending', pausedWords(verdict))
+}
+
+const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
+  const refusing = sight.first('refused')
+  if (refusing !== undefined) {
+    const error = refusing.rejected.realms.get(uri)?.errors[0]
+    const cause = error === undefined ? 'no cause given' : describeProblem(error)
+    return notReady('Rejected', `refused by ${refusing.dataPlane.name}: ${cause}`)
   }
-  const holding = reports.filter(({ ready, realms }) => ready && realms.has(uri))
-  for (const { dataPlane, realms } of holding) {
-    const words = sessionWords(realms.get(uri)?.sessions ?? [])
-    if (words !== undefined) return notReady('Unreachable', `${dataPlane.name}: ${words}`)
+  const closed = sight.first('closed')
+  if (closed !== undefined) {
+    const words = sessionWords(closed.realms.get(uri)?.sessions ?? [])
+    return notReady('Unreachable', `${closed.dataPlane.name}: ${words}`)
   }
   // Without counts: data planes that come and go must not write a status.
   const message = 'accepted and resolved, and no data plane tells of trouble'
   return { type: 'Ready', status: 'True', reason: 'Ready', message }
 }
 
-const notReady = (reason: 'Rejected' | 'Unreachable', message: string): Finding<'Ready'> => ({
-  type: 'Ready',
-  status: 'False',
-  reason,
-  message,
-})
+const notReady = (
+  reason: 'Rejected' | 'Unreachable' | 'Pending',
+  message: string,
+): Finding<'Ready'> => ({ type: 'Ready', status: 'False', reason, message })
 
-/** What is wrong when a realm has sessions and none is open. */
-const sessionWords = (sessions: readonly SessionState[]): string | undefined => {
-  if (sessions.length === 0 || sessions.some(({ state }) => state === 'open')) return undefined
+/** Of sessions of which none is open. */
+const sessionWords = (sessions: readonly SessionState[]): string => {
   const worst = sessions.find(({ state }) => state === 'refused') ?? sessions[0]
-  if (worst === undefined) return undefined
+  if (worst === undefined) return 'no session with its router'
   const cause = worst.reason === undefined ? '' : `: ${worst.reason}`
   return `no session with the router ${worst.url} (${worst.state})${cause}`
 }

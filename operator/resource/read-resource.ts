@@ -5,7 +5,7 @@ import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
 import { checkRealmSpec } from './realm-shape.ts'
-import { readRecordedStatus } from './recorded-status.ts'
+import { type RecordedStatus, readRecordedStatus } from './recorded-status.ts'
 import {
   API_VERSION,
   type ApiSpecificationResource,
@@ -15,7 +15,6 @@ import {
   type Kind,
   type Metadata,
   type Origin,
-  type RealmResource,
   type RealmSpec,
   type Resource,
 } from './resource.ts'
@@ -103,7 +102,7 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
     kind: 'Realm',
     ...base,
     checked: checkedSpec<RealmSpec>(value, checkRealmSpec),
-    ...conditionsIn(value, base),
+    ...recordedOfRealm(value, base),
   }),
   Secret: (value, base) => ({
     kind: 'Secret',
@@ -125,15 +124,16 @@ const classOf = (value: ValueMap): Pick<ApiSpecificationResource, 'className'> =
 }
 
 /** What a file says of its status is not believed. */
-const recordedIn = (
-  value: ValueMap,
-  { origin }: Base,
-): Pick<ApiSpecificationResource, 'conditions' | 'programmed'> =>
+const recordedIn = (value: ValueMap, { origin }: Base): Partial<RecordedStatus> =>
   origin === undefined ? (readRecordedStatus(ownMember(value, 'status')) ?? {}) : {}
 
-const conditionsIn = (value: ValueMap, base: Base): Pick<RealmResource, 'conditions'> => {
-  const { conditions } = recordedIn(value, base)
-  return conditions === undefined ? {} : { conditions }
+const recordedOfRealm = (value: ValueMap, base: Base): Partial<RecordedStatus> => {
+  const { conditions, errors, warnings } = recordedIn(value, base)
+  return {
+    ...(conditions && { conditions }),
+    ...(errors && { errors }),
+    ...(warnings && { warnings }),
+  }
 }
 
 /** The guards have seen every member that `Spec` names: the one place where a checked map gets its type. */

@@ -2,6 +2,7 @@
 // What is malformed, or stands there by default, is left out: it will be written anew.
 
 import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Condition, ConditionStatus, ConditionType } from './condition.ts'
 import type { ProgrammedVersion } from './resource.ts'
 import { ownMember } from './shape.ts'
@@ -9,17 +10,38 @@ import { ownMember } from './shape.ts'
 export interface RecordedStatus {
   /** In the order in which they are shown. */
   readonly conditions: readonly Condition[]
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
   readonly programmed?: ProgrammedVersion
 }
 
 /** @example readRecordedStatus(object.status)?.programmed?.digest */
 export const readRecordedStatus = (status: unknown): RecordedStatus | undefined => {
   if (!isMap(status)) return undefined
-  const listed = ownMember(status, 'conditions')
-  const found = isList(listed) ? listed.flatMap(readCondition) : []
-  const conditions = ORDER.flatMap((type) => found.find((each) => each.type === type) ?? [])
+  const found = listIn(status, 'conditions').flatMap(readCondition)
+  const recorded = {
+    conditions: ORDER.flatMap((type) => found.find((each) => each.type === type) ?? []),
+    // Whatever an operator wrote of another version of the language is shown as it stands.
+    errors: listIn(status, 'errors').flatMap(readReported) as readonly Problem[],
+    warnings: listIn(status, 'warnings').flatMap(readReported) as readonly Warning[],
+  }
   const programmed = readProgrammed(status)
-  return programmed === undefined ? { conditions } : { conditions, programmed }
+  return programmed === undefined ? recorded : { ...recorded, programmed }
+}
+
+const listIn = (status: ValueMap, name: string): readonly unknown[] => {
+  const list = ownMember(status, name)
+  return isList(list) ? list : []
+}
+
+const readReported = (
+  value: unknown,
+): readonly { readonly code: string; readonly path: string; readonly message: string }[] => {
+  if (!isMap(value)) return []
+  const { code, path, message } = value
+  const isWhole =
+    typeof code === 'string' && typeof path === 'string' && typeof message === 'string'
+  return isWhole ? [{ code, path, message }] : []
 }
 
 const TYPES = {

@@ -2,7 +2,7 @@
 // over: checked, frozen in time, with the place a person would look. Types and keys only.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Condition } from './condition.ts'
 
 export const GROUP = 'gateway.svc.dev'
@@ -60,6 +60,8 @@ export interface ProgrammedVersion {
 interface Recorded {
   /** Empty: no operator has judged the resource yet. */
   readonly conditions?: readonly Condition[]
+  readonly errors?: readonly Problem[]
+  readonly warnings?: readonly Warning[]
 }
 
 export interface ApiSpecificationResource extends ResourceBase, Recorded {

@@ -1,0 +1,57 @@
+// What one data plane's report says of one document or realm, in a word. Pure.
+
+import type { SessionState } from '../../spec/wire.ts'
+import type { DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
+
+export type DocumentAnswer =
+  /** Ready, and holds this digest. */
+  | 'holds'
+  /** And an older document has routes of it. */
+  | 'shadowed'
+  /** Ready, and holds another version or none. */
+  | 'differs'
+  /** Ready, and refuses it. */
+  | 'rejected'
+  /** Refuses it, and is not ready: a fresh one is kept back where another serves what it refuses. */
+  | 'withheld'
+  /** It answers, and is not ready yet. */
+  | 'syncing'
+  | 'unreachable'
+  /** Nobody has asked it yet. */
+  | 'connecting'
+
+export const answerOnDocument = (
+  report: DataPlaneReport,
+  id: string,
+  digest: string,
+): DocumentAnswer => {
+  const { phase, ready, rejected, documents } = report
+  if (phase === 'connecting') return 'connecting'
+  if (UNREACHABLE.has(phase)) return 'unreachable'
+  if (rejected.documents.get(id)?.digest === digest) return ready ? 'rejected' : 'withheld'
+  if (!ready) return 'syncing'
+  const held = documents.get(id)
+  if (held?.digest !== digest) return 'differs'
+  return held.warnings.some(({ code }) => code === 'Shadowed') ? 'shadowed' : 'holds'
+}
+
+export type RealmAnswer =
+  | 'fine'
+  | 'refused'
+  /** It has sessions for it, and none is open. */
+  | 'closed'
+  | 'connecting'
+
+export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer => {
+  if (report.phase === 'connecting') return 'connecting'
+  if (report.rejected.realms.has(uri)) return 'refused'
+  const sessions = report.ready ? (report.realms.get(uri)?.sessions ?? NO_SESSIONS) : NO_SESSIONS
+  const isClosed = sessions.length > 0 && !sessions.some(({ state }) => state === 'open')
+  return isClosed ? 'closed' : 'fine'
+}
+
+const NO_SESSIONS: readonly SessionState[] = []
+
+const UNREACHABLE: ReadonlySet<DataPlanePhase> = new Set([
+  ...(['unreachable', 'unauthorized', 'not_owner', 'superseded'] as const),
+])

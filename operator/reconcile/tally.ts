@@ -1,0 +1,47 @@
+// How many data planes give which answer, kept as answers change; of the few that need naming, also who.
+
+export class Tally<Answer extends string> {
+  readonly #counts = new Map<Answer, number>()
+  readonly #names = new Map<Answer, Set<string>>()
+  readonly #named: ReadonlySet<Answer>
+  #total = 0
+
+  constructor(named: ReadonlySet<Answer>) {
+    this.#named = named
+  }
+
+  /** One data plane gives another answer; undefined: it is not asked. */
+  move(name: string, from: Answer | undefined, to: Answer | undefined): void {
+    if (from !== undefined) this.#add(name, from, -1)
+    if (to !== undefined) this.#add(name, to, 1)
+  }
+
+  count(...answers: readonly Answer[]): number {
+    let sum = 0
+    for (const answer of answers) sum += this.#counts.get(answer) ?? 0
+    return sum
+  }
+
+  get total(): number {
+    return this.#total
+  }
+
+  /** Smallest first, so that the words about it do not change with the order in which they answered. */
+  first(answer: Answer): string | undefined {
+    let first: string | undefined
+    for (const name of this.#names.get(answer) ?? []) {
+      if (first === undefined || name < first) first = name
+    }
+    return first
+  }
+
+  #add(name: string, answer: Answer, by: 1 | -1): void {
+    this.#total += by
+    this.#counts.set(answer, this.count(answer) + by)
+    if (!this.#named.has(answer)) return
+    const names = this.#names.get(answer) ?? new Set()
+    if (by === 1) names.add(name)
+    else names.delete(name)
+    this.#names.set(answer, names)
+  }
+}
