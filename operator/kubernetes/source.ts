@@ -5,6 +5,8 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
+import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
+import { SECRET_READER } from '../resource/roles.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
 import { readNamespace, readRealm, readSpecification } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
@@ -23,14 +25,9 @@ export interface KubernetesSourceOptions {
   readonly clock: Clock
   readonly log: Log
   readonly createReflector?: CreateReflector
-  /** What the owner of a namespace binds together so that its Secrets may be read. */
-  readonly secretReader: SecretReader
+  /** Whose grants are asked for where a Secret may not be read. */
+  readonly account: OperatorAccount
   readonly timing?: Partial<SourceTiming>
-}
-
-export interface SecretReader {
-  readonly clusterRole: string
-  readonly serviceAccount: { readonly namespace: string; readonly name: string }
 }
 
 export interface SourceTiming {
@@ -52,18 +49,10 @@ const TIMING: SourceTiming = {
 }
 
 /**
- * @example createKubernetesSource({ api, namespaces: 'all', className: 'svc', secretReader, clock, log })
+ * @example createKubernetesSource({ api, namespaces: 'all', className: 'svc', account, clock, log })
  */
 export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
   new KubernetesSource(options)
-
-/** @example grantCommand('shop', reader) // 'kubectl create rolebinding … --namespace=shop …' */
-export const grantCommand = (
-  namespace: string,
-  { clusterRole, serviceAccount }: SecretReader,
-): string =>
-  `kubectl create rolebinding ${clusterRole} --namespace=${namespace} ` +
-  `--clusterrole=${clusterRole} --serviceaccount=${serviceAccount.namespace}:${serviceAccount.name}`
 
 /** A document may have 4 MiB. */
 const DOCUMENT_PAGE = 50
@@ -89,7 +78,7 @@ class KubernetesSource implements ResourceSource {
   constructor(options: KubernetesSourceOptions) {
     this.#options = options
     this.#timing = { ...TIMING, ...options.timing }
-    const { api, clock, log, namespaces, className, secretReader } = options
+    const { api, clock, log, namespaces, className, account } = options
     const { createReflector = realReflector } = options
     const onChange = (): void => {
       this.#schedule()
@@ -112,7 +101,7 @@ class KubernetesSource implements ResourceSource {
     this.#referenced = new ReferencedWatches({
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
-      grantCommand: (namespace) => grantCommand(namespace, secretReader),
+      grantCommand: (namespace) => grantCommand(account, SECRET_READER, namespace),
     })
     this.#departures = new Departures({
       ...shared,

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals'
 import { TYPES } from '../../../operator/kubernetes/api.ts'
 import {
   createKubernetesSource,
-  grantCommand,
   type KubernetesSourceOptions,
 } from '../../../operator/kubernetes/source.ts'
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
@@ -20,10 +19,7 @@ import {
   type FakeWatches,
 } from './fake-watches.ts'
 
-const READER = {
-  clusterRole: 'svc-gateway-secret-reader',
-  serviceAccount: { namespace: 'system', name: 'operator' },
-}
+const ACCOUNT = { serviceAccount: 'operator', operatorNamespace: 'system' }
 const { apiSpecifications, realms, namespaces, secrets, configMaps } = TYPES
 
 interface Fixture {
@@ -49,7 +45,7 @@ const aSource = async (
     namespaces: 'all',
     className: 'svc',
     log: createSilentLog(),
-    secretReader: READER,
+    account: ACCOUNT,
     createReflector: watches.createReflector,
     ...more,
   })
@@ -524,7 +520,6 @@ describe('a Secret that may not be read', () => {
     const fixture = await aSyncedSource([withVariables('a', 'keys', 'one')])
     fixture.watches.of(secrets).fail(403)
     await fixture.publish()
-    expect(grantCommand('shop', READER)).toBe(command)
     expect(fixture.source.current().forbidden).toEqual(new Map([['Secret/shop/keys', command]]))
     expect(fixture.source.current().notes).toEqual([])
     expect(fixture.keys()).toEqual([DOC])
