@@ -1,0 +1,229 @@
+// The status of the operator, again and again, in; the `status` of every resource in the API brought to say it out.
+// Writes only what a reader would care for, and nothing while another operator leads.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { OperatorStatus } from '../controller/controller.ts'
+import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/api.ts'
+import { StatusEntry, type StatusWrite } from './kubernetes-status-entry.ts'
+import { afterFailure } from './kubernetes-status-failure.ts'
+
+export interface StatusWriterOptions {
+  readonly api: Pick<KubernetesApi, 'apply'>
+  readonly fieldManager: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface StatusWriter {
+  /** After every change; cheap where little has changed. Remembered also while nothing may be written. */
+  update(status: OperatorStatus): void
+  /** Our turn begins. */
+  start(): void
+  /** Our turn is over: nothing is written from now on; what is under way is forgotten. */
+  stop(): void
+  readonly facts: StatusWriterFacts
+}
+
+export interface StatusWriterFacts {
+  /** Resources whose status is not yet what it should be. */
+  readonly pending: number
+  /** Of those, which have failed at least once. */
+  readonly failing: number
+  /** Requests since the program began. */
+  readonly writes: number
+}
+
+/** What changes together is written together. */
+const COALESCE_MS = 100
+/** Between the beginnings of two writes: 20 a second. */
+const SPACING_MS = 50
+const MAX_FLYING = 10
+/** At most so often are other words written for the same. */
+const WORDING_MS = 30_000
+
+/**
+ * Level-triggered: what could not be written is tried until it stands there, or is no longer true.
+ * @example
+ * const writer = createStatusWriter({ api, fieldManager: 'svc-operator', clock, log })
+ * writer.start(); writer.update(controller.status)
+ */
+export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =>
+  new Writer(options)
+
+class Writer implements StatusWriter {
+  readonly #options: StatusWriterOptions
+  #latest: OperatorStatus | undefined
+  #entries = new Map<string, StatusEntry>()
+  /** In the order in which they are written. */
+  readonly #ready = new Set<StatusEntry>()
+  #cancelSpacing: (() => void) | undefined
+  #flying = 0
+  /** Another one in every turn: an answer that comes after it is nobody's. */
+  #turn: symbol | undefined
+  readonly #told = new Set<string>()
+  #writes = 0
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options
+  }
+
+  get facts(): StatusWriterFacts {
+    const all = [...this.#entries.values()]
+    const waiting = all.filter(({ wait, isFlying }) => wait !== undefined || isFlying)
+    return {
+      pending: waiting.length + this.#ready.size,
+      failing: all.filter(({ failures }) => failures > 0).length,
+      writes: this.#writes,
+    }
+  }
+
+  update(status: OperatorStatus): void {
+    this.#latest = status
+    if (this.#turn === undefined || !status.isReady) return
+    const before = this.#entries
+    this.#entries = new Map()
+    for (const [key, source] of status.resources) {
+      const known = before.get(key)
+      const entry = known ?? new StatusEntry(source)
+      this.#entries.set(key, entry)
+      before.delete(key)
+      if (known === undefined || known.take(source)) this.#consider(entry)
+    }
+    for (const entry of before.values()) this.#forget(entry)
+  }
+
+  start(): void {
+    if (this.#turn !== undefined) return
+    this.#turn = Symbol('turn')
+    if (this.#latest !== undefined) this.update(this.#latest)
+  }
+
+  stop(): void {
+    this.#turn = undefined
+    this.#cancelSpacing?.()
+    this.#cancelSpacing = undefined
+    for (const entry of this.#entries.values()) this.#forget(entry)
+    // Another operator may write now: what we have written proves nothing any more.
+    this.#entries = new Map()
+    this.#flying = 0
+  }
+
+  /** Something of it has changed, or what was under way has ended. */
+  #consider(entry: StatusEntry): void {
+    if (entry.isForgotten || entry.isFlying || this.#ready.has(entry)) return
+    if (entry.wait !== undefined && entry.wait.why !== 'wording') return
+    entry.endWait()
+    const difference = entry.difference()
+    if (difference === 'none') return
+    const sinceMs = Math.max(0, this.#options.clock.now() - entry.lastWriteMs)
+    if (difference === 'wording' && sinceMs < WORDING_MS) {
+      this.#wait(entry, 'wording', WORDING_MS - sinceMs)
+    } else this.#wait(entry, 'coalescing', COALESCE_MS)
+  }
+
+  #wait(entry: StatusEntry, why: 'coalescing' | 'wording' | 'failure', ms: number): void {
+    const cancel = this.#options.clock.after(ms, () => {
+      entry.wait = undefined
+      if (entry.difference() === 'none') return
+      this.#ready.add(entry)
+      this.#pump()
+    })
+    entry.wait = { why, cancel }
+  }
+
+  #pump(): void {
+    if (this.#cancelSpacing !== undefined || this.#flying >= MAX_FLYING) return
+    for (const entry of this.#ready) {
+      this.#ready.delete(entry)
+      if (entry.difference() === 'none') continue
+      this.#cancelSpacing = this.#options.clock.after(SPACING_MS, () => {
+        this.#cancelSpacing = undefined
+        this.#pump()
+      })
+      void this.#write(entry)
+      return
+    }
+  }
+
+  async #write(entry: StatusEntry): Promise<void> {
+    const { api, fieldManager, clock } = this.#options
+    const turn = this.#turn
+    const write = entry.write()
+    entry.isFlying = true
+    entry.lastWriteMs = clock.now()
+    this.#flying += 1
+    this.#writes += 1
+    const options = { fieldManager, subresource: 'status' } as const
+    const result = await settled(api.apply(KINDS[write.kind], write.name, write.object, options))
+    if (this.#turn !== turn) return
+    this.#flying -= 1
+    entry.isFlying = false
+    if ('value' in result) {
+      entry.wrote(write, versionAt(result.value))
+      this.#tellAnew(write)
+    } else this.#failed(entry, write, result.error)
+    this.#consider(entry)
+    this.#pump()
+  }
+
+  #failed(entry: StatusEntry, write: StatusWrite, error: unknown): void {
+    const { clock, log } = this.#options
+    const failure =
+      error instanceof ApiError
+        ? error
+        : new ApiError('a fault of the operator', { status: 400, cause: error })
+    const after = afterFailure(failure, entry.failures, () => clock.random())
+    entry.failures += 1
+    if (after.next === 'drop') {
+      entry.gone(write)
+      return
+    }
+    if (after.next === 'retry slowly') this.#tell(write, failure)
+    else log.debug('a status could not be written: trying again', { ...write.name, error: failure })
+    if (!entry.isForgotten) this.#wait(entry, 'failure', after.delayMs)
+  }
+
+  /** Once for each kind of refusal in a namespace, until a write in it succeeds. */
+  #tell({ kind, name }: StatusWrite, error: ApiError): void {
+    const key = `${placeOf({ kind, name })} ${error.status} ${error.reason}`
+    if (this.#told.has(key)) return
+    this.#told.add(key)
+    this.#options.log.warn('a status can not be written', { kind, ...name, error })
+  }
+
+  #tellAnew(write: StatusWrite): void {
+    const place = `${placeOf(write)} `
+    for (const key of this.#told) if (key.startsWith(place)) this.#told.delete(key)
+  }
+
+  #forget(entry: StatusEntry): void {
+    entry.forget()
+    this.#ready.delete(entry)
+  }
+}
+
+const placeOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): string =>
+  `${kind} ${name.namespace}`
+
+const KINDS = {
+  ApiSpecification: TYPES.apiSpecifications,
+  Realm: TYPES.realms,
+} as const satisfies Readonly<Record<StatusWrite['kind'], ResourceType>>
+
+const settled = async <T>(
+  promise: Promise<T>,
+): Promise<{ readonly value: T } | { readonly error: unknown }> => {
+  try {
+    return { value: await promise }
+  } catch (error) {
+    return { error }
+  }
+}
+
+const versionAt = ({ metadata }: ValueMap): string => {
+  const version = isMap(metadata) ? metadata['resourceVersion'] : undefined
+  return typeof version === 'string' ? version : ''
+}
