@@ -22,6 +22,7 @@ export interface WebhookKeeperOptions extends Omit<WebhookConfigurationOptions, 
   readonly log: Log
 }
 
+const FIELD_MANAGER = 'svc-operator'
 const TYPE = TYPES.validatingWebhookConfigurations
 
 export class WebhookKeeper {
@@ -83,7 +84,9 @@ export class WebhookKeeper {
     const object = await this.#read()
     if (!this.#mayWrite()) return
     if (object === undefined) {
-      await api.create(TYPE, '', webhookConfiguration({ ...this.#options, caBundle: bundle }))
+      const made = webhookConfiguration({ ...this.#options, caBundle: bundle })
+      // As an apply: who may create may so be held to one name.
+      await api.apply(TYPE, { namespace: '', name }, made, { fieldManager: FIELD_MANAGER })
       log.info('the webhook was made known to the API server', { configuration: name })
       return
     }

@@ -18,11 +18,13 @@ export interface CertificateKeeperOptions {
   readonly api: KubernetesApi
   /** The operator's own. */
   readonly namespace: string
+  /** Of the operator: named in what is to be done where it is not allowed something; svc-operator. */
+  readonly serviceAccount?: string
   /** Asked at each round. */
   readonly dataPlaneNamespaces: () => Iterable<string>
   /** What data planes have as `--management-client-name`. */
   readonly clientName: string
-  /** DNS names of the webhook: `<service>.<namespace>.svc`; none: it gets no certificate. */
+  /** Names of the webhook: `<service>.<namespace>.svc`, or an IPv4 address; none: it gets no certificate. */
   readonly webhookNames?: readonly string[]
   readonly policy?: CertificatePolicy
   /** How often Secrets are looked at: the operator's own, and those of data planes; 1 and 10 minutes. */
@@ -70,9 +72,14 @@ export class CertificateKeeper {
 
   constructor(options: CertificateKeeperOptions) {
     this.#options = options
-    const { api, namespace, clock, log, policy = DEFAULT_POLICY, chance = SYSTEM_CHANCE } = options
-    const mayWrite = (): boolean => this.#isLeading && !this.#isStopped
-    this.#workshop = { api, owner: namespace, policy, clock, chance, log, mayWrite }
+    const { api, namespace, clock, log } = options
+    this.#workshop = {
+      ...{ api, clock, log, owner: namespace },
+      serviceAccount: options.serviceAccount ?? 'svc-operator',
+      policy: options.policy ?? DEFAULT_POLICY,
+      chance: options.chance ?? SYSTEM_CHANCE,
+      mayWrite: () => this.#isLeading && !this.#isStopped,
+    }
     const { namespaceCheckMs: everyMs = 600_000 } = options
     this.#namespaces = new NamespaceCertificates(this.#workshop, everyMs)
   }

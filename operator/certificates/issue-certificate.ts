@@ -11,6 +11,7 @@ import {
   sign,
   X509Certificate,
 } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { promisify } from 'node:util'
 import {
   bitString,
@@ -69,7 +70,7 @@ export const issueAuthority = async (life: Life, chance: Chance): Promise<KeyPai
 
 export interface LeafRequest {
   readonly usage: 'server' | 'client'
-  /** DNS names; the first is the common name too, as far as that may be long. */
+  /** DNS names or IPv4 addresses; the first is the common name too, as far as that may be long. */
   readonly names: readonly [string, ...string[]]
   /** It ends with its signer at the latest. */
   readonly life: Life
@@ -98,7 +99,7 @@ export const issueLeaf = async (
       // digitalSignature
       extension(KEY_USAGE, bitString(Buffer.of(0b1000_0000), 7), 'critical'),
       extension(EXTENDED_KEY_USAGE, sequence(objectId(USAGES[usage]))),
-      extension(SUBJECT_ALT_NAME, sequence(...names.map(dnsName))),
+      extension(SUBJECT_ALT_NAME, sequence(...names.map(alternativeName))),
     ],
   })
   return { cert, key: pemOfKey(privateKey) }
@@ -160,7 +161,11 @@ const serialNumber = (chance: Chance): Buffer => {
 const extension = (id: string, value: Buffer, critical?: 'critical'): Buffer =>
   sequence(objectId(id), ...(critical === undefined ? [] : [isTrue()]), octetString(value))
 
-const dnsName = (name: string): Buffer => context(2, Buffer.from(name, 'ascii'), 'primitive')
+/** RFC 5280 §4.2.1.6. */
+const alternativeName = (name: string): Buffer =>
+  isIPv4(name)
+    ? context(7, Buffer.from(name.split('.').map(Number)), 'primitive')
+    : context(2, Buffer.from(name, 'ascii'), 'primitive')
 
 const distinguishedName = (name: string): Buffer =>
   sequence(setOf(sequence(objectId(COMMON_NAME), utf8String(name))))

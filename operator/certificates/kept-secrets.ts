@@ -25,6 +25,8 @@ export interface Workshop {
   readonly api: KubernetesApi
   /** The operator's namespace: what it makes carries this name. */
   readonly owner: string
+  /** The operator's own: named where it is not allowed something. */
+  readonly serviceAccount: string
   readonly policy: CertificatePolicy
   readonly clock: Clock
   readonly chance: Chance

@@ -2,6 +2,8 @@
 // One namespace that fails holds back no other.
 
 import { ApiError } from '../kubernetes/api.ts'
+import { CERTIFICATE_WRITER } from '../resource/roles.ts'
+import { grantCommand } from '../resource/roles-for.ts'
 import { type Authority, bundleText } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
 import { keepLeaf, type KeptLeaf, type Workshop } from './kept-secrets.ts'
@@ -84,7 +86,7 @@ export class NamespaceCertificates {
 
   #fail(namespace: string, error: unknown, atMs: number): void {
     const before = this.#looked.get(namespace)
-    const trouble = isGoing(error) ? undefined : wordsOf(namespace, error)
+    const trouble = isGoing(error) ? undefined : this.#wordsOf(namespace, error)
     this.#looked.set(namespace, { atMs, leaf: undefined, trouble })
     if (trouble === undefined || before?.trouble === trouble) return
     this.#workshop.log.warn('the data planes of a namespace have no certificate', {
@@ -93,17 +95,22 @@ export class NamespaceCertificates {
       trouble,
     })
   }
+
+  #wordsOf(namespace: string, error: unknown): string {
+    if (error instanceof ApiError && error.status === 403) {
+      const { owner: operatorNamespace, serviceAccount } = this.#workshop
+      const grant = grantCommand(
+        { operatorNamespace, serviceAccount },
+        CERTIFICATE_WRITER,
+        namespace,
+      )
+      return `the operator may not write Secret ${namespace}/${SECRET_NAMES.server}; allow it with: ${grant}`
+    }
+    return error instanceof Error ? error.message : String(error)
+  }
 }
 
 /** A namespace that is not there (any more) needs no certificate. */
 const isGoing = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.status === 404 || (error.status === 403 && error.message.includes('being terminated')))
-
-const wordsOf = (namespace: string, error: unknown): string => {
-  if (error instanceof ApiError && error.status === 403) {
-    const secret = `Secret ${namespace}/${SECRET_NAMES.server}`
-    return `the operator may not write ${secret}: give its service account the role for data planes there`
-  }
-  return error instanceof Error ? error.message : String(error)
-}

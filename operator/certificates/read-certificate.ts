@@ -8,7 +8,7 @@ export interface CertificateFacts {
   /** Unix time, milliseconds. */
   readonly notBeforeMs: number
   readonly notAfterMs: number
-  /** DNS names (SAN), sorted. */
+  /** DNS names and addresses (SAN), sorted. */
   readonly names: readonly string[]
   readonly isAuthority: boolean
   /** SHA-256: tells certificates apart, and may be logged. */
@@ -25,7 +25,7 @@ export const readCertificate = (pem: string | undefined): CertificateFacts | und
       pem: x509.toString(),
       notBeforeMs: x509.validFromDate.getTime(),
       notAfterMs: x509.validToDate.getTime(),
-      names: dnsNames(x509.subjectAltName ?? ''),
+      names: namesIn(x509.subjectAltName ?? ''),
       isAuthority: x509.ca,
       fingerprint: x509.fingerprint256,
       x509,
@@ -64,9 +64,9 @@ export const readPair = (
   return { pair: { cert: facts.pem, key }, facts }
 }
 
-const dnsNames = (alternativeNames: string): readonly string[] =>
+/** @example namesIn('DNS:a.test, IP Address:127.0.0.1') // ['127.0.0.1', 'a.test'] */
+const namesIn = (alternativeNames: string): readonly string[] =>
   alternativeNames
     .split(', ')
-    .filter((name) => name.startsWith('DNS:'))
-    .map((name) => name.slice('DNS:'.length))
+    .flatMap((name) => /^(?:DNS|IP Address):(.*)$/.exec(name)?.[1] ?? [])
     .sort()

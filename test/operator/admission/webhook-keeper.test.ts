@@ -36,9 +36,9 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
       if (state.object === undefined) throw new ApiError('none', { status: 404 })
       return state.object
     },
-    create: async (_type, _namespace, object) => {
+    apply: async (_type, _name, object) => {
       await turn()
-      call('create')
+      call('apply')
       return (state.object = object)
     },
     patch: async (_type, _name, patch) => {
@@ -48,7 +48,7 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
     },
     list: refused,
     watch: refused,
-    apply: refused,
+    create: refused,
     replace: refused,
     delete: refused,
     close: () => Promise.resolve(),
@@ -126,7 +126,7 @@ describe('the keeper', () => {
     state.bundle = 'one'
     keeper.check()
     await settle()
-    expect(calls).toEqual(['get', 'create'])
+    expect(calls).toEqual(['get', 'apply'])
     expect(bundles()).toEqual([base64('one')])
     clock.advance(MINUTE_MS)
     await settle()

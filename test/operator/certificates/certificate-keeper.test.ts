@@ -9,6 +9,8 @@ import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
+import { DATA_PLANE_SECRET } from '../../../operator/resource/roles.ts'
+import { OPERATOR_SECRETS } from '../../../operator/resource/roles-for.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'
@@ -314,7 +316,7 @@ describe('what is due', () => {
     await pass(world, 250 * DAY_MS)
     await pass(world, 10 * DAY_MS)
     expect(current()).toBe(old.subject)
-    expect(keeper.troubles.get('closed')).toContain('svc-gateway')
+    expect(keeper.troubles.get('closed')).toContain('allow it with: kubectl create rolebinding')
     await pass(world, 80 * DAY_MS)
     expect(current()).not.toBe(old.subject)
   })
@@ -514,6 +516,10 @@ describe('an API that does not answer', () => {
     expect(world.secrets.calls).toHaveLength(before)
     expect(world.clock.pending).toBe(0)
   })
+})
+
+it('Secrets are called as the roles have them', () => {
+  expect(Object.values(SECRET_NAMES)).toEqual([...OPERATOR_SECRETS, DATA_PLANE_SECRET])
 })
 
 it('the defaults leave every leaf whole while its CA is renewed', () => {

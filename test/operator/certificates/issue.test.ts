@@ -100,6 +100,14 @@ describe('certificates', () => {
     expect(new X509Certificate(leaf.cert).subject).toBe(`CN=${name.slice(0, 64)}`)
   })
 
+  it('take addresses beside names', async () => {
+    const authority = await issueAuthority(life, SYSTEM_CHANCE)
+    const request = { usage: 'server', names: ['hook.test', '127.0.0.1'], life } as const
+    const { x509, names } = factsOf((await issueLeaf(authority, request, SYSTEM_CHANCE)).cert)
+    expect(names).toEqual(['127.0.0.1', 'hook.test'])
+    expect(x509.checkIP('127.0.0.1')).toBe('127.0.0.1')
+  })
+
   it('have serial numbers that are positive, whatever chance gives', async () => {
     const chance = { ...SYSTEM_CHANCE, bytes: (count: number) => Buffer.alloc(count, 0xff) }
     const authority = await issueAuthority(life, chance)
