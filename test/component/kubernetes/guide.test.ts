@@ -1,0 +1,83 @@
+// Every resource that docs/kubernetes.md and examples/ show is taken by a real API server, and every `kubectl`
+// line of the installation works.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from '@jest/globals'
+import { parseAllDocuments } from 'yaml'
+import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const PAGE = await readFile(join(ROOT, 'docs/kubernetes.md'), 'utf8')
+
+const headingBefore = (index: number): string =>
+  [...PAGE.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
+
+const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
+  name: headingBefore(index),
+  yaml,
+}))
+
+const EXAMPLES = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yaml'))
+
+const INSTALL = /^```\n(kubectl create namespace .*?)\n```/ms.exec(PAGE)?.[1]?.split('\n') ?? []
+
+await describeWithKubernetes('docs/kubernetes.md', (plane) => {
+  const run = async (line: string, input = ''): Promise<string> => {
+    const [, ...args] = line.replaceAll('crds/', `${ROOT}/crds/`).split(' ')
+    const { code, stdout, stderr } = await plane().kubectl(args, { input })
+    if (code !== 0) throw new Error(`${line}: ${stderr}`)
+    return stdout + stderr
+  }
+
+  beforeAll(async () => {
+    for (const line of INSTALL) await run(line)
+    await plane().apply(
+      ['shop', 'argocd'].map((name) => ({
+        ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      })),
+    )
+  }, 120_000)
+
+  it('installs in three lines, and again', async () => {
+    expect(INSTALL.map((line) => line.split(' ')[1])).toEqual(['create', 'apply', 'wait'])
+    const again = await run(INSTALL[1] ?? '')
+    expect(again.trim().split('\n').length).toBeGreaterThan(20)
+    expect(
+      await run(
+        'kubectl auth can-i list realms.gateway.svc.dev -A --as=system:serviceaccount:svc-gateway-system:svc-operator',
+      ),
+    ).toContain('yes')
+  })
+
+  it.each(BLOCKS)('what stands under $name is taken', async ({ yaml }) => {
+    const output = await run('kubectl apply --server-side --dry-run=server -f -', yaml)
+    const objects = parseAllDocuments(yaml)
+    expect(output.trim().split('\n')).toHaveLength(objects.length)
+    expect(output).not.toContain('Warning')
+  })
+
+  it('all examples are taken', async () => {
+    const texts = await Promise.all(
+      EXAMPLES.map((name) => readFile(join(ROOT, 'examples', name), 'utf8')),
+    )
+    const yaml = texts.join('\n---\n')
+    const output = await run('kubectl apply --server-side --dry-run=server -f -', yaml)
+    expect(output).not.toContain('Warning')
+    expect(output.match(/^apispecification/gm)?.length).toBeGreaterThan(20)
+  })
+
+  it.each([...PAGE.matchAll(/^kubectl create rolebinding .*$/gm)].map(([line]) => line))(
+    '%s',
+    async (line) => {
+      expect(await run(`${line} --dry-run=server`)).toContain('created')
+    },
+  )
+
+  it('pauses and goes on', async () => {
+    await run('kubectl apply --server-side -f -', BLOCKS[0]?.yaml)
+    const [, line = ''] = /`(kubectl annotate apispec [^`]*)`/.exec(PAGE) ?? []
+    expect(await run(line)).toContain('annotated')
+    expect(await run(line.replace('=true', '-'))).toContain('annotated')
+  })
+})

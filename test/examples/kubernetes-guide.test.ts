@@ -1,0 +1,356 @@
+// docs/kubernetes.md tells of every reason, condition, field and role that there is, and of no other; its check for
+// Argo CD and kstatus read every state as the page says.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, afterAll, describe, expect, it } from '@jest/globals'
+import { createClient } from 'redis'
+import { parseAllDocuments } from 'yaml'
+import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { documentFindings } from '../../operator/reconcile/document-findings.ts'
+import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
+import { type Finding, type Reasons, settleConditions } from '../../operator/resource/condition.ts'
+import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
+import { CERTIFICATE_WRITER, clusterRoles, SECRET_READER } from '../../operator/resource/roles.ts'
+import { grantCommand } from '../../operator/resource/roles-for.ts'
+import type { Shape } from '../../operator/resource/shape.ts'
+import {
+  API_SPECIFICATION_STATUS_FIELD,
+  REALM_STATUS_FIELD,
+} from '../../operator/resource/status-shape.ts'
+import { DOCUMENTED_ACCOUNT } from '../support/install-files.ts'
+import { type KubernetesHealth, kstatus } from '../support/kstatus.ts'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { isRealRequired } from '../support/routers/recipe.ts'
+import { resourceOf } from '../support/resources.ts'
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
+
+/** The lines below a heading, up to the next one. */
+const section = (heading: string): string =>
+  new RegExp(`^#+ ${heading}\\n(.*?)(?=^#+ )`, 'ms').exec(`${PAGE}\n# `)?.[1] ?? ''
+
+type Told = {
+  readonly [T in keyof Reasons]: {
+    readonly [S in keyof Reasons[T]]: Readonly<Record<Reasons[T][S] & string, true>>
+  }
+}
+
+const FAILING = {
+  Invalid: true,
+  TooLarge: true,
+  Conflicted: true,
+  RealmNotFound: true,
+  RefNotPermitted: true,
+  SecretNotFound: true,
+  ConfigMapNotFound: true,
+  KeyNotFound: true,
+  SecretForbidden: true,
+  Pending: true,
+  Rejected: true,
+  PartiallyProgrammed: true,
+  Unreachable: true,
+  NoDataPlanes: true,
+} as const
+
+/** Every reason of the code; one more or one less does not compile. */
+const REASONS = {
+  Accepted: {
+    True: { Accepted: true },
+    False: { Invalid: true, TooLarge: true, Conflicted: true },
+    Unknown: { Pending: true },
+  },
+  ResolvedRefs: {
+    True: { ResolvedRefs: true },
+    False: {
+      RealmNotFound: true,
+      RefNotPermitted: true,
+      SecretNotFound: true,
+      ConfigMapNotFound: true,
+      KeyNotFound: true,
+      SecretForbidden: true,
+    },
+    Unknown: { Pending: true },
+  },
+  Programmed: {
+    True: { Programmed: true },
+    False: {
+      Pending: true,
+      Rejected: true,
+      PartiallyProgrammed: true,
+      Unreachable: true,
+      NoDataPlanes: true,
+      Invalid: true,
+    },
+    Unknown: { Pending: true },
+  },
+  Ready: { True: { Ready: true }, False: FAILING, Unknown: { Pending: true } },
+  Stalled: {
+    True: {
+      Invalid: true,
+      TooLarge: true,
+      Conflicted: true,
+      RefNotPermitted: true,
+      Rejected: true,
+    },
+  },
+} as const satisfies Told
+
+/** Condition → its reasons, whatever the status. */
+const VOCABULARY: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(REASONS).map(([type, statuses]) => [
+    type,
+    Object.values<object>(statuses).flatMap((reasons) => Object.keys(reasons)),
+  ]),
+)
+
+const conditionsOf = (reason: string): readonly string[] =>
+  [...VOCABULARY].flatMap(([type, reasons]) => (reasons.includes(reason) ? [type] : []))
+
+const reasonRows = [
+  ...section('Reasons and their cures').matchAll(/^\| `(\w+)` \| ([^|]*) \|/gm),
+].map(([, reason = '', of = '']) => ({ reason, of }))
+
+describe('reasons', () => {
+  it('are told, all of them and no others', () => {
+    const known = [...VOCABULARY.values()].flat()
+    expect(reasonRows.map(({ reason }) => reason).sort()).toEqual([...new Set(known)].sort())
+  })
+
+  it.each(reasonRows)('$reason is of $of', ({ reason, of }) => {
+    const told =
+      of === 'all' ? Object.keys(REASONS).filter((type) => type !== 'Stalled') : of.split(', ')
+    expect(told).toEqual(conditionsOf(reason))
+  })
+
+  it('conditions too', () => {
+    const told = [...section('Conditions').matchAll(/^\| `(\w+)` \|/gm)].map(([, type]) => type)
+    expect(told).toEqual(Object.keys(REASONS))
+  })
+})
+
+/** Names of all fields below, but for those that a reference has. */
+const fieldNames = (shape: Shape): readonly string[] => {
+  if (shape.type === 'list' || shape.type === 'map') return fieldNames(shape.of)
+  const fields = shape.type === 'object' ? shape.fields : shape.type === 'open' ? shape.known : {}
+  return Object.entries(fields ?? {}).flatMap(([name, field]) => [name, ...fieldNames(field.shape)])
+}
+
+describe('fields', () => {
+  it.each([
+    // Selectors are told of once.
+    ['Realm', ['Realm', 'ApiSpecification'], REALM_SPEC],
+    ['ApiSpecification', ['ApiSpecification'], API_SPECIFICATION_SPEC],
+    ['Status', ['Status', 'Conditions'], API_SPECIFICATION_STATUS_FIELD.shape],
+    ['Status', ['Status', 'Conditions'], REALM_STATUS_FIELD.shape],
+  ] as const)('every one of %s stands in its table', (_name, headings, shape) => {
+    const lines = headings.flatMap((heading) => section(heading).split('\n'))
+    const table = lines.filter((line) => line.startsWith('|')).join('\n')
+    const missing = fieldNames(shape).filter(
+      (name) => !IN_CONDITION.has(name) && !new RegExp(`\\b${name}\\b`).test(table),
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+/** Of every condition of Kubernetes. */
+const IN_CONDITION: ReadonlySet<string> = new Set([
+  ...['type', 'status', 'reason', 'message', 'lastTransitionTime'],
+])
+
+describe('roles', () => {
+  it('every one stands there', () => {
+    const names = clusterRoles().map((role) => (role['metadata'] as ValueMap)['name'])
+    const told = new Set(
+      [...section('Rights').matchAll(/`(svc-gateway-[a-z-]+)`/g)].map(([, name]) => name),
+    )
+    expect(names.filter((name) => typeof name !== 'string' || !told.has(name))).toEqual([])
+  })
+
+  it.each([SECRET_READER, CERTIFICATE_WRITER] as const)(
+    'the line that grants %s is that of the operator',
+    (role) => {
+      expect(PAGE).toContain(`\n${grantCommand(DOCUMENTED_ACCOUNT, role, 'shop')}\n`)
+    },
+  )
+})
+
+const GOOD = {
+  accepted: { type: 'Accepted', status: 'True', reason: 'Accepted', message: 'valid' },
+  resolvedRefs: { type: 'ResolvedRefs', status: 'True', reason: 'ResolvedRefs', message: 'all' },
+} as const satisfies { accepted: Finding<'Accepted'>; resolvedRefs: Finding<'ResolvedRefs'> }
+const PROGRAMMED: Finding<'Programmed'> = {
+  ...{ type: 'Programmed', status: 'True', reason: 'Programmed', message: 'held' },
+}
+type Unprogrammed = Extract<Finding<'Programmed'>, { status: 'False' }>['reason']
+const unprogrammed = (reason: Unprogrammed): Finding<'Programmed'> => ({
+  ...{ type: 'Programmed', status: 'False', reason, message: `words of ${reason}` },
+})
+const unaccepted = (reason: 'Invalid' | 'TooLarge' | 'Conflicted'): Finding<'Accepted'> => ({
+  ...{ type: 'Accepted', status: 'False', reason, message: `words of ${reason}` },
+})
+type Unresolved = Extract<Finding<'ResolvedRefs'>, { status: 'False' }>['reason']
+const unresolved = (reason: Unresolved): Finding<'ResolvedRefs'> => ({
+  ...{ type: 'ResolvedRefs', status: 'False', reason, message: `words of ${reason}` },
+})
+
+interface State {
+  readonly state: string
+  readonly accepted?: Finding<'Accepted'>
+  readonly resolvedRefs?: Finding<'ResolvedRefs'>
+  readonly programmed?: Finding<'Programmed'>
+  readonly rejectedByAll?: boolean
+  /** Absent: the resource has not changed since it was judged. */
+  readonly generation?: number
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly kubernetes: KubernetesHealth
+  readonly argo: 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended'
+}
+
+const WAITS = { kubernetes: 'InProgress', argo: 'Progressing' } as const
+const ENDED = { kubernetes: 'Failed', argo: 'Degraded' } as const
+const PAUSED = { 'gateway.svc.dev/paused': 'true' }
+const NOT_GOOD = unprogrammed('Invalid')
+
+const STATES: readonly State[] = [
+  { state: 'ready', kubernetes: 'Current', argo: 'Healthy' },
+  { state: 'ready, and changed since', generation: 3, ...WAITS },
+  { state: 'on its way', programmed: unprogrammed('Pending'), ...WAITS },
+  { state: 'partially programmed', programmed: unprogrammed('PartiallyProgrammed'), ...WAITS },
+  { state: 'no gateway answers', programmed: unprogrammed('Unreachable'), ...WAITS },
+  { state: 'no gateway', programmed: unprogrammed('NoDataPlanes'), ...WAITS },
+  { state: 'refused by one', programmed: unprogrammed('Rejected'), ...WAITS },
+  { state: 'refused by all', programmed: unprogrammed('Rejected'), rejectedByAll: true, ...ENDED },
+  { state: 'invalid', accepted: unaccepted('Invalid'), programmed: NOT_GOOD, ...ENDED },
+  { state: 'too large', accepted: unaccepted('TooLarge'), programmed: NOT_GOOD, ...ENDED },
+  { state: 'conflicted', accepted: unaccepted('Conflicted'), programmed: NOT_GOOD, ...ENDED },
+  {
+    state: 'invalid, and mended since',
+    ...{ accepted: unaccepted('Invalid'), programmed: NOT_GOOD, generation: 3 },
+    ...WAITS,
+  },
+  { state: 'no realm', resolvedRefs: unresolved('RealmNotFound'), programmed: NOT_GOOD, ...WAITS },
+  {
+    state: 'a realm that is not for it',
+    ...{ resolvedRefs: unresolved('RefNotPermitted'), programmed: NOT_GOOD },
+    ...ENDED,
+  },
+  {
+    state: 'no Secret',
+    resolvedRefs: unresolved('SecretNotFound'),
+    programmed: NOT_GOOD,
+    ...WAITS,
+  },
+  {
+    state: 'a Secret out of reach',
+    ...{ resolvedRefs: unresolved('SecretForbidden'), programmed: NOT_GOOD },
+    ...WAITS,
+  },
+  {
+    state: 'no ConfigMap',
+    resolvedRefs: unresolved('ConfigMapNotFound'),
+    programmed: NOT_GOOD,
+    ...WAITS,
+  },
+  { state: 'no key', resolvedRefs: unresolved('KeyNotFound'), programmed: NOT_GOOD, ...WAITS },
+  {
+    state: 'paused, with something newer',
+    ...{ programmed: unprogrammed('Pending'), annotations: PAUSED },
+    ...{ kubernetes: 'InProgress', argo: 'Suspended' },
+  },
+  { state: 'paused, and as it is', annotations: PAUSED, kubernetes: 'Current', argo: 'Healthy' },
+  {
+    state: 'paused, and what is newer is wrong',
+    ...{ accepted: unaccepted('Invalid'), programmed: NOT_GOOD, annotations: PAUSED },
+    ...ENDED,
+  },
+]
+
+const objectOf = (state: State): ValueMap => {
+  const verdict = { ...GOOD, resource: resourceOf('Realm', 'a', { spec: { uri: 'a' } }) }
+  const { accepted = GOOD.accepted, resolvedRefs = GOOD.resolvedRefs } = state
+  const { programmed = PROGRAMMED, rejectedByAll = false, generation = 2, annotations } = state
+  if (verdict.resource.kind !== 'Realm') throw new Error('no Realm')
+  const findings = documentFindings(
+    { accepted, resolvedRefs, resource: verdict.resource, errors: [], warnings: [] },
+    { finding: programmed, rejectedByAll },
+  )
+  const conditions = settleConditions([], findings, 2, 0).map((each) => ({ ...each }))
+  const metadata = { generation, ...(annotations !== undefined && { annotations }) }
+  return { metadata, status: { observedGeneration: 2, conditions } }
+}
+
+/** As the schema has it before anybody has judged the resource. */
+const FRESH: ValueMap = {
+  metadata: { generation: 1 },
+  status: API_SPECIFICATION_STATUS_FIELD.default ?? null,
+}
+
+describe('kstatus', () => {
+  it.each(STATES)('$state: $kubernetes', (state) => {
+    expect(kstatus(objectOf(state))).toBe(state.kubernetes)
+  })
+
+  it('not judged yet: InProgress', () => {
+    expect(kstatus(FRESH)).toBe('InProgress')
+  })
+})
+
+const blocks = [...PAGE.matchAll(/^```yaml\n(.*?)^```/gms)].flatMap(([, yaml = '']) =>
+  parseAllDocuments(yaml).map((document) => document.toJS() as unknown),
+)
+
+const luaOf = (kind: string): string => {
+  const configMap = blocks.find(
+    (block) => isMap(block) && JSON.stringify(block).includes('argocd-cm'),
+  )
+  const data = (configMap as { readonly data?: Readonly<Record<string, Value>> }).data ?? {}
+  const lua = data[`resource.customizations.health.gateway.svc.dev_${kind}`]
+  return typeof lua === 'string' ? lua : ''
+}
+
+const HAS_LUA = isRealRequired() || hasRedis()
+
+/** The Lua of Redis is that of Argo CD: 5.1. */
+const ARGO = `local obj = cjson.decode(ARGV[1])\nlocal function check()\n${luaOf('ApiSpecification')}\nend\nreturn cjson.encode(check())`
+
+;(HAS_LUA ? describe : describe.skip)('the check for Argo CD', () => {
+  let redis: RedisServer
+  const client = { value: undefined as ReturnType<typeof createClient> | undefined }
+
+  beforeAll(async () => {
+    redis = await startRedis()
+    client.value = createClient({ url: redis.url })
+    await client.value.connect()
+  })
+  afterAll(async () => {
+    client.value?.destroy()
+    await redis[Symbol.asyncDispose]()
+  })
+
+  const check = async (object: ValueMap): Promise<unknown> => {
+    const answer = await client.value?.eval(ARGO, { keys: [], arguments: [JSON.stringify(object)] })
+    if (typeof answer !== 'string') throw new Error('no answer')
+    return JSON.parse(answer) as unknown
+  }
+
+  it.each(STATES)('$state: $argo', async (state) => {
+    expect(await check(objectOf(state))).toMatchObject({ status: state.argo })
+  })
+
+  it('not judged yet: Progressing', async () => {
+    expect(await check(FRESH)).toMatchObject({ status: 'Progressing' })
+    expect(await check({ metadata: { generation: 1 } })).toMatchObject({ status: 'Progressing' })
+  })
+
+  it('says why', async () => {
+    const state = { ...STATES[8] } as State
+    expect(await check(objectOf(state))).toEqual({
+      ...{ status: 'Degraded', message: 'Invalid: words of Invalid' },
+    })
+  })
+
+  it('is the same for both kinds', () => {
+    expect(luaOf('Realm')).toBe(luaOf('ApiSpecification'))
+  })
+})
