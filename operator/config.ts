@@ -25,6 +25,102 @@ export const SETTINGS = {
       placeholder: 'DIR',
       help: 'directory of the YAML one would `kubectl apply`, watched',
     },
+    kubernetes: {
+      type: 'boolean',
+      default: false,
+      help: 'resources, data planes and leadership from a Kubernetes API server: that of the pod, or of a kubeconfig',
+    },
+    kubeconfig: {
+      type: 'path',
+      default: null,
+      needs: ['kubernetes'],
+      help: "its current context is taken; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+    },
+    namespace: {
+      type: 'string',
+      default: null,
+      needs: ['kubernetes'],
+      placeholder: 'NAME',
+      help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out",
+    },
+    'service-account': {
+      type: 'string',
+      default: 'svc-operator',
+      placeholder: 'NAME',
+      help: 'what the operator runs as, for the commands that it prints',
+    },
+    namespaces: {
+      type: 'list',
+      default: ['all'],
+      placeholder: 'NAME,…|all',
+      expected: 'namespaces, or all',
+      help: 'where ApiSpecifications, Realms and sidecars are watched',
+    },
+    'data-plane-namespaces': {
+      type: 'list',
+      default: [],
+      placeholder: 'NAME,…',
+      expected: 'namespaces',
+      help: "where the gateways of the shared pool run; the operator's own namespace if left out",
+    },
+    'host-ownership': {
+      type: 'enum',
+      values: ['strict', 'shared'],
+      default: 'strict',
+      help: 'strict: with --kubernetes a host belongs to the namespace of its oldest document',
+    },
+    'wildcard-namespaces': {
+      type: 'list',
+      default: [],
+      placeholder: 'NAME,…|all',
+      expected: 'namespaces, or all',
+      help: 'whose documents may have _ and wildcards as host, with --kubernetes; others by annotation of their namespace',
+    },
+    lease: {
+      type: 'string',
+      default: 'svc-operator',
+      placeholder: 'NAME',
+      help: 'the Lease by which one of several operators leads',
+    },
+    identity: {
+      type: 'string',
+      default: null,
+      placeholder: 'NAME',
+      help: 'name of this replica in the Lease; that of the host if left out',
+    },
+    'data-plane-tls': {
+      type: 'boolean',
+      default: true,
+      help: 'mutual TLS to pods, with certificates that the operator makes; without it pods on loopback only',
+    },
+    webhook: {
+      type: 'custom',
+      default: 'off',
+      placeholder: 'ADDR|off',
+      parse: parseStatus,
+      expected: 'host:port, [::1]:port, unix:/path or off',
+      help: 'where the validating webhook answers, in HTTPS',
+    },
+    'webhook-service': {
+      type: 'string',
+      default: 'svc-operator',
+      placeholder: 'NAME',
+      help: 'the Service, on port 443, by which the API server reaches --webhook',
+    },
+    'webhook-url': {
+      type: 'string',
+      default: null,
+      placeholder: 'URL',
+      help: 'reach --webhook by this URL instead: an operator outside of the cluster',
+    },
+    health: {
+      type: 'custom',
+      default: 'off',
+      placeholder: 'ADDR|off',
+      parse: parseStatus,
+      expected: 'host:port, [::1]:port, unix:/path or off',
+      help: 'where /livez, /readyz and /metrics are answered in plain HTTP, for probes and Prometheus',
+    },
     'data-planes': {
       type: 'list',
       default: ['http://127.0.0.1:18081'],
@@ -118,8 +214,22 @@ export const readOperatorSettings = (
   return message === undefined ? parsed : { kind: 'fault', message }
 }
 
-const findConflict = ({ manifests, dataPlanes }: OperatorSettings): string | undefined => {
-  if (manifests === null) return '--manifests: name the directory that holds the resources'
+const findConflict = (settings: OperatorSettings): string | undefined => {
+  const { manifests, kubernetes, once } = settings
+  if (manifests !== null && kubernetes)
+    return '--kubernetes: resources come from there or from --manifests, not from both'
+  if (kubernetes) return once ? '--once: is for --manifests' : undefined
+  if (manifests === null)
+    return '--manifests: name the directory that holds the resources, or say --kubernetes'
+  return findFaultyPlane(settings)
+}
+
+/** What tells where the API server is, as kubectl reads it. */
+export const clusterEnvironment = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string | undefined>> => env
+
+const findFaultyPlane = ({ dataPlanes }: OperatorSettings): string | undefined => {
   if (dataPlanes.length === 0) return '--data-planes: name at least one gateway'
   if (new Set(dataPlanes).size !== dataPlanes.length) return '--data-planes: one is named twice'
   for (const url of dataPlanes) {

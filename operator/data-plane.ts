@@ -24,6 +24,8 @@ export interface DataPlane {
 export interface DataPlanes {
   /** `onChange` is called with all of them, at once and after every change. */
   start(onChange: (dataPlanes: readonly DataPlane[]) => void): void
+  /** False: which there are is not known yet. No data planes, and none known, are two things. */
+  synced(): boolean
   stop(): void
 }
 

@@ -6,7 +6,12 @@ import { text } from 'node:stream/consumers'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
-import { type OperatorSettings, readOperatorSettings, SETTINGS } from './config.ts'
+import {
+  clusterEnvironment,
+  type OperatorSettings,
+  readOperatorSettings,
+  SETTINGS,
+} from './config.ts'
 import type { OperatorStatus } from './controller/controller.ts'
 import { operate, type RunningOperator } from './operate.ts'
 import { runValidate } from './validate/validate-command.ts'
@@ -42,6 +47,11 @@ const validate = async (operands: readonly string[], { json }: OperatorSettings)
 }
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
+  if (settings.kubernetes) {
+    const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
+    stopOnSignals(await startOnKubernetes(settings, log))
+    return
+  }
   const { manifests } = settings
   if (
     manifests === null ||
@@ -58,6 +68,22 @@ const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<v
   if (settings.once) await finish(operator)
 }
 
+const startOnKubernetes = async (
+  settings: OperatorSettings,
+  log: Log,
+): Promise<Pick<RunningOperator, 'stop'>> => {
+  const onOpen = (facts: object): void => {
+    process.stdout.write(`${JSON.stringify({ msg: 'operating', ...facts })}\n`)
+  }
+  try {
+    // A laptop's operator need not pay for what only a cluster needs.
+    const { operateOnKubernetes } = await import('./operate-kubernetes.ts')
+    return await operateOnKubernetes({ settings, env: clusterEnvironment(), log, onOpen })
+  } catch (error) {
+    return failToStart(error)
+  }
+}
+
 const start = async (
   settings: OperatorSettings & { readonly manifests: string },
   { log, isTerminal }: { readonly log: Log; readonly isTerminal: boolean },
@@ -71,13 +97,17 @@ const start = async (
     }
     return await operate({ settings, log, output, onOpen })
   } catch (error) {
-    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-    const words = error instanceof Error ? error.message : String(error)
-    return fail(isTaken ? `--status: the address is taken: ${words}` : words)
+    return failToStart(error)
   }
 }
 
-const stopOnSignals = (operator: RunningOperator): void => {
+const failToStart = (error: unknown): never => {
+  const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+  const words = error instanceof Error ? error.message : String(error)
+  return fail(isTaken ? `an address is taken already: ${words}` : words)
+}
+
+const stopOnSignals = (operator: Pick<RunningOperator, 'stop'>): void => {
   let isStopping = false
   const stop = (): void => {
     if (isStopping) process.exit(1)

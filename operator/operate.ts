@@ -4,13 +4,15 @@ import type { Log } from '../telemetry/log.ts'
 import type { OperatorSettings } from './config.ts'
 import { Controller, type OperatorStatus } from './controller/controller.ts'
 import { SYSTEM_CLOCK } from './clock.ts'
-import { type CredentialFiles, createCredentialReader } from './fleet/credentials.ts'
+import { credentialFiles } from './credential-files.ts'
+import { createCredentialReader } from './fleet/credentials.ts'
+import { alwaysLeading } from './leadership.ts'
 import { staticDataPlanes } from './fleet/static-data-planes.ts'
 import { startTenure } from './tenure.ts'
 import { ManifestSource } from './manifests/manifest-source.ts'
 import { createOperatorMetrics } from './metrics.ts'
 import { createStatusPrinter, type Output } from './status/status-printer.ts'
-import { statusRecord } from './status/status-record.ts'
+import { statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
 
 export interface RunningOperator {
@@ -42,10 +44,10 @@ export const operate = async ({
     fleet: {
       dataPlanes: staticDataPlanes(settings.dataPlanes),
       manager: settings.manager,
-      tenure: startTenure(now),
       credentials: createCredentialReader(credentialFiles(settings)),
     },
-    className: settings.class,
+    leadership: alwaysLeading(startTenure(now)),
+    judging: { className: settings.class },
     clock: SYSTEM_CLOCK,
     log,
     onStatus: (status) => {
@@ -66,8 +68,9 @@ export const operate = async ({
 }
 
 /** Every data plane has had its round: what is not well now will not be by waiting a moment. */
-const isSettled = ({ isReady, dataPlanes, resources }: OperatorStatus): boolean =>
+const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus): boolean =>
   isReady &&
+  isLeading &&
   dataPlanes.every(({ phase }) => phase !== 'connecting' && phase !== 'syncing') &&
   [...resources.values()].every(({ conditions }) =>
     conditions.every(({ status, reason }) => status !== 'False' || reason !== 'Pending'),
@@ -78,17 +81,13 @@ const openStatus = async (
   controller: Controller,
 ): Promise<StatusServer | undefined> => {
   if (status === 'off') return undefined
-  return startStatusServer(status, {
-    status: () => statusRecord(controller.status),
-    isReady: () => controller.status.isReady,
-    metrics: createOperatorMetrics(() => controller.status),
-  })
+  return startStatusServer(
+    status,
+    statusPages({
+      status: () => controller.status,
+      metrics: createOperatorMetrics(() => controller.status),
+      unready: () =>
+        controller.status.isReady ? undefined : 'the resources have not been read yet',
+    }),
+  )
 }
-
-const credentialFiles = (settings: OperatorSettings): CredentialFiles => ({
-  ...(settings.managementTokenFile !== null && { tokenFile: settings.managementTokenFile }),
-  ...(settings.managementCa !== null && { caFile: settings.managementCa }),
-  ...(settings.managementCert !== null && { certFile: settings.managementCert }),
-  ...(settings.managementKey !== null && { keyFile: settings.managementKey }),
-  ...(settings.managementServerName !== null && { serverName: settings.managementServerName }),
-})

@@ -1,30 +1,47 @@
-// A source of resources and a fleet of data planes in; the one brought into line with the other, and the
-// status of both, out. Holds no resource and no document itself: it only passes on.
+// A source of resources and a fleet of data planes in; the one brought into line with the other, while we lead, and
+// the status of both out. Holds no resource and no document itself: it only passes on.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { DataPlaneReport } from '../data-plane.ts'
 import type { Clock } from '../clock.ts'
-import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
-import { type Reconciliation, Reconciler } from '../reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../reconcile/status-book.ts'
+import type { DataPlaneReport } from '../data-plane.ts'
+import type { DesiredSet } from '../desired-set.ts'
+import type { FleetOptions } from '../fleet/fleet.ts'
+import type { Leadership } from '../leadership.ts'
+import { type Reconciliation, Reconciler, type ReconcilerOptions } from '../reconcile/reconciler.ts'
+import type { ResourceStatus } from '../reconcile/status-book.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
+import type { Tenure } from '../tenure.ts'
+import { Turn } from './turn.ts'
 
 export interface OperatorStatus {
   /** The source has been read and judged once. */
   readonly isReady: boolean
-  /** By key of the resource. */
+  readonly isLeading: boolean
+  /** By key of the resource. Empty while another operator leads: only a leader hears what data planes say. */
   readonly resources: ReadonlyMap<string, ResourceStatus>
   readonly dataPlanes: readonly DataPlaneReport[]
   readonly notes: readonly SourceNote[]
 }
 
+/** Something that acts during our turn only. */
+export interface Companion {
+  lead(): void
+  /** At once: nothing may be written from now on. */
+  follow(): void
+}
+
 export interface ControllerOptions {
   readonly source: ResourceSource
-  readonly fleet: Omit<FleetOptions, 'onReport' | 'confirmDeletes' | 'clock' | 'log'>
-  readonly className: string
+  readonly fleet: Omit<
+    FleetOptions,
+    'tenure' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
+  >
+  readonly leadership: Leadership
+  readonly judging: ReconcilerOptions
+  readonly companions?: readonly Companion[]
   readonly clock: Clock
   readonly log: Log
-  /** After every change of the status. */
+  /** After every change of the status, once the data planes are known. */
   readonly onStatus: (status: OperatorStatus) => void
 }
 
@@ -36,70 +53,122 @@ const WAITING_MS = 5_000
 export class Controller {
   readonly #options: ControllerOptions
   readonly #reconciler: Reconciler
-  readonly #fleet: Fleet
-  readonly #book = new StatusBook()
   #seenVersion = -1
   #reconciliation: Reconciliation | undefined
+  #turn: Turn | undefined
+  /** Turns that are over, until nothing of them is under way. */
+  #ending: Promise<unknown> = Promise.resolve()
   #status: OperatorStatus
   #cancelStatus: (() => void) | undefined
   #isStopped = false
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    this.#reconciler = new Reconciler({ className: options.className })
-    this.#fleet = new Fleet({
-      ...options.fleet,
-      clock: options.clock,
-      log: options.log,
-      onReport: () => {
-        this.#scheduleStatus(STATUS_MS)
-      },
-      confirmDeletes: async () => {
-        const isConfirmed = await options.source.confirm()
-        this.#reconcile()
-        return isConfirmed
-      },
-    })
-    this.#status = { isReady: false, resources: new Map(), dataPlanes: [], notes: [] }
+    this.#reconciler = new Reconciler(options.judging)
+    this.#status = {
+      ...{ isReady: false, isLeading: false },
+      ...{ resources: new Map(), dataPlanes: [], notes: [] },
+    }
   }
 
   get status(): OperatorStatus {
     return this.#status
   }
 
+  /** What data planes should hold, as far as we know; undefined before everything was read once. */
+  get desired(): DesiredSet | undefined {
+    return this.#reconciliation?.desired
+  }
+
+  /** Of this turn; undefined while another operator leads. */
+  get fleet(): Turn['fleet'] | undefined {
+    return this.#turn?.fleet
+  }
+
   async start(): Promise<void> {
-    this.#fleet.start()
     await this.#options.source.start(() => {
       this.#reconcile()
     })
+    await this.#options.leadership.start({
+      onLead: (tenure) => {
+        this.#lead(tenure)
+      },
+      onLose: () => {
+        this.#lose()
+      },
+    })
   }
 
-  /** The source first: what goes with it must not look like a change. */
+  /** The source first: what goes with it must not look like a change. The turn is given back when all has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelStatus?.()
     await this.#options.source.stop()
-    await this.#fleet.stop()
+    this.#lose()
+    await this.#ending
+    await this.#options.leadership.stop()
   }
 
-  #reconcile(): void {
+  #lead(tenure: Tenure): void {
+    if (this.#isStopped || this.#turn !== undefined) return
+    const { fleet, clock, log, companions = [] } = this.#options
+    const turn = new Turn({
+      fleet: { ...fleet, tenure, confirmDeletes: () => this.#confirmDeletes() },
+      recover: (version, document) => this.#reconciler.recover(version, document),
+      onRecovered: () => {
+        this.#reconcile(true)
+      },
+      onReport: () => {
+        this.#scheduleStatus(STATUS_MS)
+      },
+      ...{ clock, log },
+    })
+    this.#turn = turn
+    turn.start()
+    if (this.#reconciliation !== undefined) turn.take(this.#reconciliation, true)
+    for (const companion of companions) companion.lead()
+    this.#refreshStatus()
+  }
+
+  #lose(): void {
+    const turn = this.#turn
+    if (turn === undefined) return
+    this.#turn = undefined
+    for (const companion of this.#options.companions ?? []) companion.follow()
+    this.#ending = Promise.all([this.#ending, turn.end()])
+    if (!this.#isStopped) this.#refreshStatus()
+  }
+
+  async #confirmDeletes(): Promise<boolean> {
+    const isConfirmed = await this.#options.source.confirm()
+    this.#reconcile()
+    return isConfirmed
+  }
+
+  #reconcile(isAgain = false): void {
     const { source, log } = this.#options
     const cache = source.current()
-    if (this.#isStopped || !source.synced() || cache.version === this.#seenVersion) return
+    if (this.#isStopped) return
+    if (!source.synced()) {
+      // What keeps it from being read is among the notes.
+      this.#refreshStatus()
+      return
+    }
+    if (cache.version === this.#seenVersion && !isAgain) return
     this.#seenVersion = cache.version
     const startedAt = performance.now()
     const before = this.#reconciliation?.desired
     this.#reconciliation = this.#reconciler.reconcile(cache)
     const { desired } = this.#reconciliation
-    if (desired !== before) {
+    const isNew = desired !== before
+    if (isNew)
       log.info('desired set has changed', {
         version: desired.version,
         documents: desired.documents.size,
         realms: desired.realms.size,
         ms: Math.round(performance.now() - startedAt),
       })
-      this.#fleet.apply(desired)
-    }
+    this.#turn?.take(this.#reconciliation, isNew)
     this.#refreshStatus()
   }
 
@@ -112,16 +181,18 @@ export class Controller {
   }
 
   #refreshStatus(): void {
-    const { clock, source, onStatus } = this.#options
-    const reports = this.#fleet.reports()
+    const { clock, source, onStatus, fleet } = this.#options
     const verdicts = this.#reconciliation?.verdicts ?? new Map()
+    const turn = fleet.dataPlanes.synced() ? this.#turn : undefined
     this.#status = {
       isReady: this.#reconciliation !== undefined,
-      resources: this.#book.update(verdicts, reports, clock.now()),
-      dataPlanes: reports,
+      isLeading: this.#turn !== undefined,
+      resources: turn?.settle(verdicts, clock.now()) ?? new Map<string, ResourceStatus>(),
+      dataPlanes: turn?.reports() ?? [],
       notes: source.current().notes,
     }
-    onStatus(this.#status)
-    if (this.#book.isWaiting) this.#scheduleStatus(WAITING_MS)
+    // No data planes, and none known yet, are two things: the second must not be written into a status.
+    if (turn !== undefined || this.#turn === undefined) onStatus(this.#status)
+    if (turn?.isWaiting === true) this.#scheduleStatus(WAITING_MS)
   }
 }

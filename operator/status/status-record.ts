@@ -6,12 +6,13 @@ import type { ResourceStatus } from '../reconcile/status-book.ts'
 
 export const statusRecord = (status: OperatorStatus): object => ({
   ready: status.isReady,
+  leading: status.isLeading,
   resources: [...status.resources.values()].map(resourceRecord),
   dataPlanes: status.dataPlanes.map(dataPlaneRecord),
   notes: status.notes,
 })
 
-const resourceRecord = ({
+export const resourceRecord = ({
   verdict,
   conditions,
   errors,
@@ -35,18 +36,19 @@ const resourceRecord = ({
   }
 }
 
-const dataPlaneRecord = ({
+export const dataPlaneRecord = ({
   dataPlane,
   phase,
   message,
   ready,
+  version,
   documents,
   realms,
   rejected,
 }: DataPlaneReport): object => ({
   name: dataPlane.name,
   url: dataPlane.url,
-  ...{ phase, message, ready },
+  ...{ phase, message, ready, version },
   documents: Object.fromEntries([...documents].map(([id, { digest }]) => [id, digest])),
   realms: Object.fromEntries(realms),
   rejected: {

@@ -1,14 +1,9 @@
-// `GET /status`, `/ping`, `/ready`, `/metrics` of the operator: reads only, on an address of its own.
+// Pages that are read only, over HTTP: a table of paths in, a server that answers GET with them out.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Address } from '../../telemetry/settings-table.ts'
-
-export interface StatusAnswers {
-  readonly status: () => object
-  readonly isReady: () => boolean
-  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
-}
+import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
 
 export interface StatusServer {
   /** `http://127.0.0.1:18085`, or `unix:/path`. */
@@ -17,12 +12,9 @@ export interface StatusServer {
 }
 
 /** @throws Error with a `code` such as EADDRINUSE */
-export const startStatusServer = async (
-  address: Address,
-  answers: StatusAnswers,
-): Promise<StatusServer> => {
+export const startStatusServer = async (address: Address, pages: Pages): Promise<StatusServer> => {
   const server = createServer((request, response) => {
-    void answer(request, response, answers)
+    void answer(request, response, pages)
   })
   server.requestTimeout = 10_000
   server.maxConnections = 100
@@ -43,7 +35,7 @@ export const startStatusServer = async (
 const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
-  answers: StatusAnswers,
+  pages: Pages,
 ): Promise<void> => {
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-content-type-options', 'nosniff')
@@ -53,36 +45,47 @@ const answer = async (
     return
   }
   const path = (request.url ?? '/').split('?')[0] ?? '/'
-  const answerPath = Object.hasOwn(PATHS, path) ? PATHS[path] : undefined
-  if (answerPath === undefined) {
-    const paths = Object.keys(PATHS).join(', ')
-    sendError(response, 404, 'svc.error.not_found', `there is no ${path}; there are ${paths}`)
-    return
-  }
   try {
-    await answerPath(response, answers)
+    const page = await answerPath(pages, path)
+    if (page === PAGE_NOT_FOUND) {
+      const paths = Object.keys(pages).join(', ')
+      sendError(response, 404, 'svc.error.not_found', `there is no ${path}; there are ${paths}`)
+    } else send(response, page)
   } catch {
     sendError(response, 500, 'svc.error.internal', 'the answer could not be made')
   }
 }
 
-type AnswerPath = (response: ServerResponse, answers: StatusAnswers) => void | Promise<void>
+/** `:name` stands for one segment of a path. */
+const answerPath = async (pages: Pages, path: string): Promise<Page | typeof PAGE_NOT_FOUND> => {
+  const segments = path.split('/')
+  for (const [pattern, page] of Object.entries(pages)) {
+    const values = match(pattern.split('/'), segments)
+    if (values !== undefined) return page(...values)
+  }
+  return PAGE_NOT_FOUND
+}
 
-const PATHS: Readonly<Record<string, AnswerPath>> = {
-  '/status': (response, { status }) => {
-    sendJson(response, 200, status())
-  },
-  '/ping': (response) => {
-    response.writeHead(204).end()
-  },
-  '/ready': (response, { isReady }) => {
-    if (isReady()) response.writeHead(204).end()
-    else sendError(response, 503, 'svc.error.overloaded', 'the resources have not been read yet')
-  },
-  '/metrics': async (response, { metrics }) => {
-    const { contentType, text } = await metrics()
-    response.writeHead(200, { 'content-type': contentType }).end(text)
-  },
+const match = (
+  pattern: readonly string[],
+  segments: readonly string[],
+): readonly string[] | undefined => {
+  if (pattern.length !== segments.length) return undefined
+  const values: string[] = []
+  for (const [i, expected] of pattern.entries()) {
+    const segment = segments[i] ?? ''
+    if (expected.startsWith(':')) values.push(decodeURIComponent(segment))
+    else if (expected !== segment) return undefined
+  }
+  return values
+}
+
+const send = (response: ServerResponse, page: Page): void => {
+  if ('json' in page) sendJson(response, page.status ?? 200, page.json)
+  else if ('text' in page)
+    response.writeHead(200, { 'content-type': page.contentType }).end(page.text)
+  else if ('fault' in page) sendError(response, 503, 'svc.error.overloaded', page.fault)
+  else response.writeHead(204).end()
 }
 
 const sendJson = (response: ServerResponse, status: number, body: object): void => {

@@ -91,7 +91,7 @@ describe('the command line', () => {
     const { port } = server.address() as AddressInfo
     const program = run('--manifests', dir.path, '--status', `127.0.0.1:${port}`)
     expect(await program.exited).toBe(2)
-    expect(program.err()).toMatch(/^svc-operator: --status: the address is taken: .*\n$/)
+    expect(program.err()).toMatch(/^svc-operator: an address is taken already: .*\n$/)
     server.close()
   })
 })

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { Controller, type OperatorStatus } from '../../../operator/controller/controller.ts'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import {
+  alwaysLeading,
+  type Leadership,
+  type LeadershipEvents,
+} from '../../../operator/leadership.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
@@ -72,30 +77,37 @@ interface Fixture {
   readonly plane: FakeDataPlane
   readonly controller: Controller
   readonly statuses: OperatorStatus[]
+  /** What companions were told. */
+  readonly turns: readonly string[]
 }
 
-const aController = async (clock: Clock = SYSTEM_CLOCK): Promise<Fixture> => {
+const aController = async (
+  clock: Clock = SYSTEM_CLOCK,
+  leadership: Leadership = alwaysLeading(startTenure(() => 1)),
+): Promise<Fixture> => {
   const plane = await FakeDataPlane.start()
   closing.push(() => plane.close())
   const source = new FakeSource()
   const statuses: OperatorStatus[] = []
+  const turns: string[] = []
   const controller = new Controller({
     source,
-    className: 'svc',
+    judging: { className: 'svc' },
+    leadership,
+    companions: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
     clock: { ...clock, after: (ms, callback) => clock.after(Math.min(ms, 20), callback) },
     log: createSilentLog(),
     onStatus: (status) => statuses.push(status),
     fleet: {
       dataPlanes: staticDataPlanes([plane.url]),
       manager: 'svc-operator',
-      tenure: startTenure(() => 1),
       credentials: () => Promise.resolve({ tls: {} }),
       pollMs: 20,
     },
   })
   closing.push(() => controller.stop())
   await controller.start()
-  return { source, plane, controller, statuses }
+  return { source, plane, controller, statuses, turns }
 }
 
 const ready = ({ controller }: Fixture): readonly string[] =>
@@ -164,5 +176,99 @@ describe('from resources to data planes to conditions', () => {
     })
     expect(fixture.plane.specs.size).toBe(20)
     expect(fixture.plane.syncs.flatMap(({ specs }) => specs?.delete ?? [])).toEqual([])
+  })
+})
+
+/** Turns as a test gives them. */
+class TakingTurns implements Leadership {
+  events: LeadershipEvents | undefined
+  hasStopped = false
+
+  start(events: LeadershipEvents): Promise<void> {
+    this.events = events
+    return Promise.resolve()
+  }
+
+  stop(): Promise<void> {
+    this.hasStopped = true
+    return Promise.resolve()
+  }
+}
+
+describe('turns', () => {
+  it('a standby judges and sends nothing; the leader sends; what was the leader sends nothing more', async () => {
+    const leadership = new TakingTurns()
+    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const { source, plane, controller, turns } = fixture
+    source.show(many(3))
+    expect(controller.desired?.documents.size).toBe(3)
+    expect(controller.status).toMatchObject({ isReady: true, isLeading: false, dataPlanes: [] })
+    expect(plane.calls).toEqual([])
+
+    leadership.events?.onLead(startTenure(() => 7))
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready', 'Ready'])
+    })
+    expect(controller.status.isLeading).toBe(true)
+
+    leadership.events?.onLose()
+    expect(controller.status).toMatchObject({ isLeading: false, dataPlanes: [] })
+    const sent = plane.calls.length
+    source.show(many(4))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(plane.calls).toHaveLength(sent)
+    expect(turns).toEqual(['lead', 'follow'])
+
+    leadership.events?.onLead(startTenure(() => 9))
+    await eventually(() => {
+      expect(plane.specs.size).toBe(4)
+    })
+    expect(turns).toEqual(['lead', 'follow', 'lead'])
+  })
+
+  it('gives its turn back when it stops, after its companions were told', async () => {
+    const leadership = new TakingTurns()
+    const { controller, turns } = await aController(SYSTEM_CLOCK, leadership)
+    leadership.events?.onLead(startTenure(() => 1))
+    await controller.stop()
+    expect(turns).toEqual(['lead', 'follow'])
+    expect(leadership.hasStopped).toBe(true)
+    leadership.events?.onLead(startTenure(() => 2))
+    expect(turns).toEqual(['lead', 'follow'])
+  })
+
+  it('says nothing of a status before the data planes are known', async () => {
+    let tell: (planes: readonly []) => void = () => undefined
+    let isKnown = false
+    const statuses: OperatorStatus[] = []
+    const source = new FakeSource()
+    const controller = new Controller({
+      source,
+      judging: { className: 'svc' },
+      leadership: alwaysLeading(startTenure(() => 1)),
+      clock: SYSTEM_CLOCK,
+      log: createSilentLog(),
+      onStatus: (status) => statuses.push(status),
+      fleet: {
+        dataPlanes: {
+          start: (onChange) => {
+            tell = onChange
+          },
+          synced: () => isKnown,
+          stop: () => undefined,
+        },
+        manager: 'svc-operator',
+        credentials: () => Promise.resolve({ tls: {} }),
+      },
+    })
+    closing.push(() => controller.stop())
+    await controller.start()
+    source.show(many(1))
+    expect(statuses).toEqual([])
+    isKnown = true
+    tell([])
+    await eventually(() => {
+      expect(statuses.at(-1)?.resources.size).toBe(2)
+    })
   })
 })

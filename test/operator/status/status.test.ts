@@ -7,6 +7,7 @@ import { createOperatorMetrics } from '../../../operator/metrics.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../../operator/reconcile/status-book.ts'
 import { createStatusPrinter } from '../../../operator/status/status-printer.ts'
+import { healthPages, type PageSources, statusPages } from '../../../operator/status/page.ts'
 import { statusRecord } from '../../../operator/status/status-record.ts'
 import { renderFaults, renderTable } from '../../../operator/status/status-rows.ts'
 import { startStatusServer } from '../../../operator/status/status-server.ts'
@@ -51,6 +52,7 @@ const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
   const dataPlanes = [plane({ documents })]
   return {
     isReady: true,
+    isLeading: true,
     resources: new StatusBook().update(verdicts, dataPlanes, 5_000),
     dataPlanes,
     notes: [],
@@ -146,12 +148,13 @@ describe('printing', () => {
 })
 
 describe('the status server', () => {
-  const answers = {
-    status: () => statusRecord(aStatus()),
-    isReady: () => isReady,
+  const sources: PageSources = {
+    status: () => aStatus(),
+    unready: () => unready,
     metrics: createOperatorMetrics(() => aStatus()),
   }
-  let isReady = true
+  const answers = { ...statusPages(sources), ...healthPages(sources) }
+  let unready: string | undefined
 
   it('answers status, probes and metrics', async () => {
     const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 }, answers)
@@ -164,8 +167,14 @@ describe('the status server', () => {
       expect(status.resources).toHaveLength(4)
       expect((await get('/ping')).status).toBe(204)
       expect((await get('/ready')).status).toBe(204)
-      isReady = false
+      expect((await get('/livez')).status).toBe(204)
+      expect((await get('/readyz')).status).toBe(204)
+      unready = 'nothing was read'
       expect((await get('/ready')).status).toBe(503)
+      const unwell = await get('/readyz')
+      expect(unwell.status).toBe(503)
+      expect(await unwell.json()).toMatchObject({ message: 'nothing was read' })
+      expect((await get('/livez')).status).toBe(204)
       const metrics = await (await get('/metrics')).text()
       expect(metrics).toContain('svc_operator_resources{kind="ApiSpecification",ready="True"} 1')
       expect(metrics).toContain('svc_operator_data_planes{phase="synced"} 1')
@@ -192,7 +201,7 @@ describe('the status server', () => {
   })
 
   it('an address of IPv6, and a fault inside', async () => {
-    const broken = { ...answers, metrics: () => Promise.reject(new Error('no')) }
+    const broken = { '/metrics': () => Promise.reject(new Error('no')) }
     const server = await startStatusServer({ kind: 'tcp', host: '::1', port: 0 }, broken)
     expect(server.url).toMatch(/^http:\/\/\[::1\]:/)
     expect((await fetch(`${server.url}/metrics`)).status).toBe(500)

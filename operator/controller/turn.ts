@@ -1,0 +1,89 @@
+// One turn of leading: a fleet of its own, which believes nothing that an earlier one believed, the conditions as
+// they settle during it, and the search for versions that only data planes have. Ends at once.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { DataPlaneReport, DataPlanes } from '../data-plane.ts'
+import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
+import { RecoverSource } from '../fleet/recover-source.ts'
+import type { MissingVersion } from '../reconcile/missing-version.ts'
+import type { Reconciliation } from '../reconcile/reconciler.ts'
+import { type ResourceStatus, StatusBook } from '../reconcile/status-book.ts'
+
+export interface TurnOptions {
+  readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
+  readonly recover: (version: MissingVersion, document: RecoveredText) => boolean
+  /** Versions were recovered: the same cache has another meaning now. */
+  readonly onRecovered: () => void
+  readonly onReport: () => void
+  readonly clock: Clock
+  readonly log: Log
+}
+
+type RecoveredText = Parameters<
+  ConstructorParameters<typeof RecoverSource<MissingVersion>>[0]['recover']
+>[1]
+
+/** Also where all have gone, or there are none: no report tells of that. */
+const telling = (dataPlanes: DataPlanes, onChange: () => void): DataPlanes => ({
+  start: (adopt) => {
+    dataPlanes.start((all) => {
+      adopt(all)
+      onChange()
+    })
+  },
+  synced: () => dataPlanes.synced(),
+  stop: () => {
+    dataPlanes.stop()
+  },
+})
+
+export class Turn {
+  readonly fleet: Fleet
+  readonly #book = new StatusBook()
+  readonly #search: RecoverSource<MissingVersion>
+
+  constructor({ fleet, recover, onRecovered, onReport, clock, log }: TurnOptions) {
+    this.#search = new RecoverSource({
+      holders: (version) => this.fleet.holders(version),
+      ...{ recover, onRecovered, clock, log },
+    })
+    this.fleet = new Fleet({
+      ...{ ...fleet, clock, log },
+      dataPlanes: telling(fleet.dataPlanes, onReport),
+      onReport: () => {
+        this.#search.lookAgain()
+        onReport()
+      },
+    })
+  }
+
+  start(): void {
+    this.fleet.start()
+  }
+
+  /** @param isNew the desired set is another one than before, or the first of this turn */
+  take({ desired, missing }: Reconciliation, isNew: boolean): void {
+    if (isNew) this.fleet.apply(desired)
+    this.#search.want(missing)
+  }
+
+  reports(): readonly DataPlaneReport[] {
+    return this.fleet.reports()
+  }
+
+  settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
+    return this.#book.update(verdicts, this.reports(), nowMs)
+  }
+
+  /** Time alone may change a condition. */
+  get isWaiting(): boolean {
+    return this.#book.isWaiting
+  }
+
+  /** What is under way is broken off at once; resolves when that is done. */
+  async end(): Promise<void> {
+    this.#search.stop()
+    await this.fleet.stop()
+  }
+}

@@ -1,0 +1,12 @@
+// The settings in; the files that hold what the data planes are shown out.
+
+import type { OperatorSettings } from './config.ts'
+import type { CredentialFiles } from './fleet/credentials.ts'
+
+export const credentialFiles = (settings: OperatorSettings): CredentialFiles => ({
+  ...(settings.managementTokenFile !== null && { tokenFile: settings.managementTokenFile }),
+  ...(settings.managementCa !== null && { caFile: settings.managementCa }),
+  ...(settings.managementCert !== null && { certFile: settings.managementCert }),
+  ...(settings.managementKey !== null && { keyFile: settings.managementKey }),
+  ...(settings.managementServerName !== null && { serverName: settings.managementServerName }),
+})

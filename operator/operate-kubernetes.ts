@@ -1,0 +1,209 @@
+// The settings in; an operator on Kubernetes out: resources and pods watched, a Lease held or waited for, data planes
+// brought into line by the leader, and the status of every resource written.
+
+import { hostname } from 'node:os'
+import type { Log } from '../telemetry/log.ts'
+import { readVersion } from '../telemetry/version.ts'
+import { CertificateKeeper } from './certificates/certificate-keeper.ts'
+import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+import type { OperatorSettings } from './config.ts'
+import { type Companion, Controller, type ControllerOptions } from './controller/controller.ts'
+import { credentialFiles } from './credential-files.ts'
+import { createCredentialReader } from './fleet/credentials.ts'
+import type { KubernetesApi } from './kubernetes/api.ts'
+import { createKubernetesApi } from './kubernetes/client.ts'
+import { type ClusterOptions, loadCluster } from './kubernetes/kubeconfig.ts'
+import { createLeaseLeadership } from './kubernetes/lease-leadership.ts'
+import { createPodDataPlanes } from './kubernetes/pods.ts'
+import { createKubernetesSource } from './kubernetes/source.ts'
+import { namespaceOf, WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
+import { createOperatorMetrics } from './metrics.ts'
+import type { RunningOperator } from './operate.ts'
+import type { SourceNote } from './resource/resource-source.ts'
+import { debugPages } from './status/debug-pages.ts'
+import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
+import { healthPages, type PageSources, statusPages } from './status/page.ts'
+import { type StatusServer, startStatusServer } from './status/status-server.ts'
+import { createWebhookKeeper, openAdmission, webhookNames } from './webhook.ts'
+
+export interface KubernetesOptions {
+  readonly settings: OperatorSettings
+  readonly env: ClusterOptions['env']
+  readonly log: Log
+  /** Called when everything listens, before anything is read. */
+  readonly onOpen: (facts: Readonly<Record<string, unknown>>) => void
+}
+
+/** @throws Error in plain words where no API server is known or an address can't be listened on */
+export const operateOnKubernetes = async (
+  options: KubernetesOptions,
+): Promise<Omit<RunningOperator, 'settled'>> => {
+  const { settings, env, log, onOpen } = options
+  const { kubeconfig } = settings
+  const clock = SYSTEM_CLOCK
+  const cluster = await loadCluster({ env, clock, ...(kubeconfig !== null && { kubeconfig }) })
+  const userAgent = `svc-operator/${readVersion()}`
+  const api = createKubernetesApi({ cluster, clock, log, userAgent })
+  const namespace = settings.namespace ?? cluster.namespace
+  const parts = assemble({
+    ...{ ...options, api, clock, namespace },
+    namespaces: allOr(settings.namespaces),
+  })
+  const servers = await openPages(settings, parts)
+  const admission = await openAdmission({ settings, certificates: parts.certificates, log })
+  onOpen({
+    server: cluster.server,
+    namespace: parts.namespace,
+    status: servers.map(({ url }) => url),
+  })
+  parts.certificates.start()
+  parts.dataPlanes.open()
+  await parts.controller.start()
+  return {
+    stop: async () => {
+      await parts.controller.stop()
+      parts.dataPlanes.close()
+      await parts.certificates.stop()
+      await admission?.close()
+      await Promise.all(servers.map((server) => server.close()))
+      await api.close()
+    },
+  }
+}
+
+interface Parts {
+  readonly namespace: string
+  readonly controller: Controller
+  readonly certificates: CertificateKeeper
+  readonly dataPlanes: WarmDataPlanes
+}
+
+interface Surroundings extends KubernetesOptions {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  /** The operator's own. */
+  readonly namespace: string
+  readonly namespaces: readonly string[] | 'all'
+}
+
+const assemble = (around: Surroundings): Parts => {
+  const { api, clock, log, settings, namespace, namespaces } = around
+  const shared = { api, clock, log }
+  const certificates: CertificateKeeper = new CertificateKeeper({
+    ...{ ...shared, namespace, clientName: settings.manager },
+    dataPlaneNamespaces: () => (settings.dataPlaneTls ? dataPlanes.namespaces() : []),
+    webhookNames: webhookNames(settings, namespace),
+    onChange: () => {
+      webhook?.check()
+    },
+  })
+  const webhook = createWebhookKeeper({ ...around, certificates })
+  const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
+    pods: createPodDataPlanes({
+      ...shared,
+      namespaces:
+        settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces,
+      sidecarNamespaces: namespaces,
+      scheme: settings.dataPlaneTls ? 'https' : 'http',
+    }),
+    onNamespace: (each) => {
+      if (settings.dataPlaneTls) void certificates.ensureNamespace(each)
+    },
+  })
+  const companions = webhook === undefined ? [certificates] : [certificates, webhook]
+  const controller = createController(around, { certificates, dataPlanes, companions })
+  return { namespace, controller, certificates, dataPlanes }
+}
+
+interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
+  readonly companions: readonly Companion[]
+}
+
+const createController = (
+  { api, clock, log, settings, namespace, namespaces }: Surroundings,
+  { certificates, dataPlanes, companions }: Machinery,
+): Controller => {
+  const shared = { api, clock, log }
+  const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
+  return new Controller({
+    ...{ clock, log },
+    source: createKubernetesSource({
+      ...{ ...shared, namespaces, className: settings.class },
+      account: { serviceAccount: settings.serviceAccount, operatorNamespace: namespace },
+    }),
+    fleet: {
+      dataPlanes,
+      manager: settings.manager,
+      credentials: credentialsOf(settings, certificates),
+      version: readVersion(),
+    },
+    leadership: createLeaseLeadership({
+      ...{ ...shared, namespace, name: settings.lease },
+      identity: settings.identity ?? hostname(),
+    }),
+    judging: judgingOf(settings),
+    companions: [...companions, companionOf(writer)],
+    onStatus: (status) => {
+      writer.update(status)
+    },
+  })
+}
+
+const companionOf = (writer: StatusWriter): Companion => ({
+  lead: () => {
+    writer.start()
+  },
+  follow: () => {
+    writer.stop()
+  },
+})
+
+const judgingOf = (settings: OperatorSettings): ControllerOptions['judging'] => ({
+  className: settings.class,
+  hostOwnership: settings.hostOwnership,
+  wildcardNamespaces: allOr(settings.wildcardNamespaces),
+})
+
+const allOr = (names: readonly string[]): readonly string[] | 'all' =>
+  names.includes('all') ? 'all' : names
+
+/** Without TLS, which is for pods on loopback: what the settings name, as for data planes without Kubernetes. */
+const credentialsOf = (
+  settings: OperatorSettings,
+  certificates: CertificateKeeper,
+): ControllerOptions['fleet']['credentials'] =>
+  settings.dataPlaneTls
+    ? (dataPlane) => certificates.credentialsFor(namespaceOf(dataPlane))
+    : createCredentialReader(credentialFiles(settings))
+
+/** One server for a person, on loopback, and one for probes. */
+const openPages = async (
+  { status, health }: OperatorSettings,
+  { controller, dataPlanes, certificates }: Parts,
+): Promise<readonly StatusServer[]> => {
+  const sources: PageSources = {
+    status: () => {
+      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles(certificates)]
+      return { ...controller.status, notes }
+    },
+    metrics: createOperatorMetrics(() => controller.status),
+    unready: () => {
+      if (!controller.status.isReady) return 'the resources have not been read yet'
+      return dataPlanes.synced() ? undefined : 'the data planes are not known yet'
+    },
+  }
+  const desired = () => controller.desired
+  const open: StatusServer[] = []
+  if (status !== 'off') {
+    const pages = { ...statusPages(sources), ...debugPages({ status: sources.status, desired }) }
+    open.push(await startStatusServer(status, pages))
+  }
+  if (health !== 'off') open.push(await startStatusServer(health, healthPages(sources)))
+  return open
+}
+
+const troubles = (certificates: CertificateKeeper): readonly SourceNote[] =>
+  Array.from(certificates.troubles, ([namespace, trouble]) => ({
+    severity: 'error',
+    message: `certificates of namespace ${namespace}: ${trouble}`,
+  }))

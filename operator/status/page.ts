@@ -1,0 +1,54 @@
+// What a page of the operator says, and the tables of pages: for a laptop, for probes, for whoever looks for a fault.
+
+import type { OperatorStatus } from '../controller/controller.ts'
+import { statusRecord } from './status-record.ts'
+
+export type Page =
+  | { readonly json: object; readonly status?: number }
+  | { readonly text: string; readonly contentType: string }
+  /** 204: all is well. */
+  | { readonly isWell: true }
+  /** 503, and why. */
+  | { readonly fault: string }
+
+export const PAGE_NOT_FOUND = 'not found'
+
+/** By path; a segment `:name` of it is handed to the page, in order. */
+export type Pages = Readonly<
+  Record<
+    string,
+    (
+      ...values: readonly string[]
+    ) => Page | typeof PAGE_NOT_FOUND | Promise<Page | typeof PAGE_NOT_FOUND>
+  >
+>
+
+export interface PageSources {
+  readonly status: () => OperatorStatus
+  readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
+  /** Undefined: everything has been read once, so that it could lead. */
+  readonly unready: () => string | undefined
+}
+
+const WELL: Page = { isWell: true }
+
+/** Of the operator, for a person; on loopback, as it names what is served. */
+export const statusPages = (sources: PageSources): Pages => ({
+  '/status': () => ({ json: statusRecord(sources.status()) }),
+  '/ping': () => WELL,
+  '/ready': () => readiness(sources),
+  '/metrics': () => sources.metrics(),
+})
+
+/** For the kubelet and Prometheus: nothing in it is worth hiding. */
+export const healthPages = (sources: PageSources): Pages => ({
+  '/livez': () => WELL,
+  '/readyz': () => readiness(sources),
+  '/metrics': () => sources.metrics(),
+})
+
+/** A standby is ready too: it could lead at once. */
+const readiness = ({ unready }: PageSources): Page => {
+  const fault = unready()
+  return fault === undefined ? WELL : { fault }
+}
