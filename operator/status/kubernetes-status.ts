@@ -56,6 +56,7 @@ export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =
 class Writer implements StatusWriter {
   readonly #options: StatusWriterOptions
   #latest: OperatorStatus | undefined
+  #resources: OperatorStatus['resources'] | undefined
   #entries = new Map<string, StatusEntry>()
   /** In the order in which they are written. */
   readonly #ready = new Set<StatusEntry>()
@@ -82,7 +83,9 @@ class Writer implements StatusWriter {
 
   update(status: OperatorStatus): void {
     this.#latest = status
-    if (this.#turn === undefined || !status.isReady) return
+    const isSame = status.resources === this.#resources
+    if (this.#turn === undefined || !status.isReady || isSame) return
+    this.#resources = status.resources
     const before = this.#entries
     this.#entries = new Map()
     for (const [key, source] of status.resources) {
@@ -108,6 +111,7 @@ class Writer implements StatusWriter {
     for (const entry of this.#entries.values()) this.#forget(entry)
     // Another operator may write now: what we have written proves nothing any more.
     this.#entries = new Map()
+    this.#resources = undefined
     this.#flying = 0
   }
 
