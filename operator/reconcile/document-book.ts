@@ -9,7 +9,7 @@ import type { ResourceCache } from '../resource/resource-source.ts'
 import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts'
 import { documentVerdict } from './document-verdict.ts'
 import type { HostGrant } from './host-grants.ts'
-import { HostOwners, type LostHosts } from './host-owners.ts'
+import { type HostClaimant, HostOwners, type LostHosts } from './host-owners.ts'
 import { type DocumentJudgement, judgeDocument, type RealmAccess } from './judge-document.ts'
 import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
@@ -37,16 +37,22 @@ export interface Surroundings {
   readonly cache: ResourceCache
   readonly access: (realmUri: string, namespace: string) => RealmAccess
   readonly grant: (namespace: string) => HostGrant
+  /** Nothing but ApiSpecifications has changed since the last time. */
+  readonly isSame: boolean
 }
 
 type Specifications = ReadonlyMap<string, ApiSpecificationResource>
 
-interface Judged extends Claimant<ApiSpecificationResource> {
+interface Judged extends Claimant<ApiSpecificationResource>, HostClaimant, Applicant {
   readonly read: ReadDocument
   readonly judgement: DocumentJudgement
-  /** What may be put, if nothing stands in its way. */
-  readonly candidate: DesiredDocument | undefined
-  readonly isHeld: boolean
+}
+
+/** A verdict that rests on nothing but the resource itself. */
+interface Told {
+  readonly judged: Judged
+  readonly lastGood: LastGood | undefined
+  readonly verdict: Verdict
 }
 
 type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
@@ -61,6 +67,8 @@ export class DocumentBook {
   readonly #reads = new Memo<ReadDocument>()
   readonly #judgements = new Memo<DocumentJudgement>()
   readonly #verdicts = new Memo<Verdict>()
+  #asked: ReadonlyMap<string, Judged> = new Map()
+  readonly #told = new Map<string, Told>()
   readonly #settlement = new Settlement()
   readonly #lastGood = new LastGoodVersions()
   readonly #hosts: HostOwners | undefined
@@ -72,10 +80,7 @@ export class DocumentBook {
 
   judge(resources: Specifications, surroundings: Surroundings): JudgedDocuments {
     this.#lastGood.begin(resources)
-    for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
-    const asked = [...resources].map(([key, resource]) =>
-      this.#judgeOne(key, resource, surroundings),
-    )
+    const asked = this.#judgeAll(resources, surroundings)
     const first = this.#settle(asked)
     // Whoever may not have the id it names goes on serving under the one it had.
     const refused = new Set(asked.filter((each) => isRefusedRename(each, first)))
@@ -83,24 +88,34 @@ export class DocumentBook {
     const outcome = refused.size === 0 ? first : this.#settle(judged)
     const { owners, documents } = outcome
     this.#lastGood.settle(owners, documents)
-    const kept = new Set([...owners.keys()].filter((id) => !documents.has(id)))
+    const verdicts = new Map<string, Verdict>()
+    for (const each of asked) {
+      verdicts.set(each.key, this.#verdict(each, refused.has(each) ? first : outcome, owners))
+    }
     return {
-      ...{ served: documents, kept },
-      verdicts: new Map(
-        judged.map((each, i) => {
-          const before = asked[i]
-          const why = before !== undefined && refused.has(before) ? first : outcome
-          return [each.key, this.#verdict(before ?? each, why, owners)]
-        }),
-      ),
+      ...{ served: documents, kept: keptOf(owners, documents), verdicts },
       nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
-      missing: this.#lastGood.missing(judged, outcome),
+      missing: this.#lastGood.missing(judged, outcome, surroundings.cache),
     }
   }
 
   /** @returns whether it is the version that was missing; then the same cache is to be judged again */
   recover(version: MissingVersion, document: ValueMap, cache: ResourceCache): boolean {
     return this.#lastGood.recover(version, document, cache)
+  }
+
+  #judgeAll(resources: Specifications, surroundings: Surroundings): readonly Judged[] {
+    for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
+    for (const key of this.#told.keys()) if (!resources.has(key)) this.#told.delete(key)
+    const asked = new Map<string, Judged>()
+    for (const [key, resource] of resources) {
+      const before = surroundings.isSame ? this.#asked.get(key) : undefined
+      const isSame =
+        before?.resource === resource && before.lastGood === this.#lastGood.get(key)?.document
+      asked.set(key, isSame ? before : this.#judgeOne(key, resource, surroundings))
+    }
+    this.#asked = asked
+    return [...asked.values()]
   }
 
   #judgeOne(
@@ -121,37 +136,51 @@ export class DocumentBook {
     const judgement = this.#judgements.get(key, [...own, ...inputs], () =>
       judgeDocument(resource, read, { variables: readVariables(resource, cache), access, grant }),
     )
-    const lastGood = this.#lastGood.of(key, resource, judgement.version)
+    const lastGood = this.#lastGood.of(key, resource, judgement.version)?.document
     const isHeld = isPaused(resource)
     const readId = 'document' in read ? read.id : undefined
     // A version that is not good does not rename: the id that serves stays with its resource.
-    const lastId = lastGood?.document.id
+    const lastId = lastGood?.id
     const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
     const candidate = judgement.good?.id === id ? judgement.good : undefined
-    return { ...{ key, resource, id: id ?? '', lastId, read, judgement }, candidate, isHeld }
+    const named = { key, resource, id: id ?? '', lastId }
+    return { ...named, read, judgement, candidate, lastGood, isHeld }
   }
 
   #settle(judged: readonly Judged[]): Outcome {
     const owners = ownersOf(judged.filter(({ id }) => id !== ''))
-    const standing = judged
-      .filter(({ key, id }) => owners.get(id)?.key === key)
-      .map((each) => ({ ...each, lastGood: this.#lastGood.get(each.key)?.document }))
+    const standing = judged.filter(({ key, id }) => owners.get(id)?.key === key)
     const lostHosts = this.#hosts?.settle(standing) ?? NO_LOST_HOSTS
     const applicants = new Map<string, Applicant>()
-    for (const { key, id, candidate, lastGood, isHeld } of standing) {
-      const wanted = lostHosts.has(key) ? undefined : candidate
-      applicants.set(id, { id, candidate: wanted, lastGood, isHeld })
+    for (const each of standing) {
+      const isLost = lostHosts.has(each.key)
+      applicants.set(each.id, isLost ? { ...each, candidate: undefined } : each)
     }
     return { owners, lostHosts, ...this.#settlement.settle(applicants) }
   }
 
   /** @param owners in the end: whose version serves */
-  #verdict(
-    judged: Judged,
+  #verdict(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
+    const { key, id } = judged
+    const isOwner = outcome.owners.get(id)?.key === key
+    const isPlain = isOwner && !outcome.lostHosts.has(key) && !outcome.clashes.has(id)
+    if (!isPlain) {
+      this.#told.delete(key)
+      return this.#compare(judged, outcome, owners)
+    }
+    const lastGood = this.#lastGood.get(key)
+    const told = this.#told.get(key)
+    if (told?.judged === judged && told.lastGood === lastGood) return told.verdict
+    const verdict = this.#compare(judged, outcome, owners)
+    this.#told.set(key, { judged, lastGood, verdict })
+    return verdict
+  }
+
+  #compare(
+    { key, resource, id, read, judgement, isHeld }: Judged,
     { owners: asked, lostHosts, clashes }: Outcome,
     owners: Owners,
   ): Verdict {
-    const { key, resource, id, read, judgement, isHeld } = judged
     const owner = asked.get(id)
     const isOwner = owner?.key === key
     const isHostLost = lostHosts.has(key)
@@ -176,6 +205,15 @@ export class DocumentBook {
 
 const NO_CLASHES: readonly Clash[] = []
 const NO_LOST_HOSTS: LostHosts = new Map()
+
+const keptOf = (
+  owners: Owners,
+  documents: ReadonlyMap<string, DesiredDocument>,
+): ReadonlySet<string> => {
+  const kept = new Set<string>()
+  for (const id of owners.keys()) if (!documents.has(id)) kept.add(id)
+  return kept
+}
 
 const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,

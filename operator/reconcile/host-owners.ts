@@ -33,7 +33,8 @@ export class HostOwners {
    * Those that want no other hosts than they have come first: an older document that comes to want a host takes it
    * from nobody. Those that move come before the new ones, since what they are refused to leave they keep.
    */
-  #settleAll(claimants: readonly HostClaimant[]): LostHosts {
+  #settleAll(all: readonly HostClaimant[]): LostHosts {
+    const claimants = this.#contesting(all)
     const turns: Record<Turn, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
     for (const claimant of claimants)
       this.#turnOf(claimant).forEach((turn) => turns[turn].push(claimant))
@@ -44,6 +45,29 @@ export class HostOwners {
       for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
     }
     return lost
+  }
+
+  /** Hosts that only one namespace knows are nobody else's: nearly all. */
+  #contesting(claimants: readonly HostClaimant[]): readonly HostClaimant[] {
+    const namespaces = new Map<string, string>()
+    const contested = new Set<string>()
+    const note = (host: string, namespace: string): void => {
+      const other = namespaces.get(host)
+      if (other === undefined) namespaces.set(host, namespace)
+      else if (other !== namespace) contested.add(host)
+    }
+    for (const { resource, candidate, lastGood } of claimants) {
+      const { namespace } = resource.metadata
+      for (const host of this.#hostsOf(candidate)) note(host, namespace)
+      if (lastGood === candidate) continue
+      for (const host of this.#hostsOf(lastGood)) note(host, namespace)
+    }
+    if (contested.size === 0) return []
+    const isContested = (host: string): boolean => contested.has(host)
+    return claimants.filter(
+      ({ candidate, lastGood }) =>
+        this.#hostsOf(candidate).some(isContested) || this.#hostsOf(lastGood).some(isContested),
+    )
   }
 
   #turnOf({ candidate, lastGood, isHeld }: HostClaimant): readonly Turn[] {
@@ -94,6 +118,7 @@ const sameClaimants = (left: readonly HostClaimant[], right: readonly HostClaima
   left.length === right.length &&
   left.every((claimant, i) => {
     const other = right[i]
+    if (claimant === other) return true
     return (
       claimant.key === other?.key &&
       claimant.candidate === other.candidate &&

@@ -9,7 +9,7 @@ import { remakeDocument } from './make-document.ts'
 import { Memo } from './memo.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from './owners.ts'
-import { readVariables } from './read-variables.ts'
+import { readVariables, variableInputs } from './read-variables.ts'
 
 export interface LastGood {
   readonly document: DesiredDocument
@@ -74,10 +74,11 @@ export class LastGoodVersions {
   missing(
     claims: readonly Claim[],
     { owners, documents }: { readonly owners: Owners; readonly documents: Documents },
+    cache: ResourceCache,
   ): readonly MissingVersion[] {
     const list = claims.flatMap(({ key, id, resource }) => {
       const isKept = id === '' || (owners.get(id)?.key === key && !documents.has(id))
-      return isKept && isRecoverable(resource) ? [this.#describe(key, id, resource)] : []
+      return isKept && isRecoverable(resource) ? [this.#describe({ key, id, resource }, cache)] : []
     })
     const isSame =
       list.length === this.#list.length && list.every((each, i) => each === this.#list[i])
@@ -98,9 +99,14 @@ export class LastGoodVersions {
     return true
   }
 
-  #describe(key: string, id: string, { programmed }: ApiSpecificationResource): MissingVersion {
-    const digest = programmed?.digest ?? ''
-    return this.#missing.get(key, [id, digest], () => ({ key, digest, ...(id !== '' && { id }) }))
+  /** Another object when it is worth another try: the Secrets that it may have been put with have changed. */
+  #describe(
+    { key, id, resource }: Pick<Claim, 'key' | 'id' | 'resource'>,
+    cache: ResourceCache,
+  ): MissingVersion {
+    const digest = resource.programmed?.digest ?? ''
+    const inputs = [id, digest, resource.checked, ...variableInputs(resource, cache)]
+    return this.#missing.get(key, inputs, () => ({ key, digest, ...(id !== '' && { id }) }))
   }
 }
 

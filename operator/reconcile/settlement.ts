@@ -121,8 +121,11 @@ const wantedOf = (applicants: ReadonlyMap<string, Applicant>): Documents => {
   return wanted
 }
 
-const heldOf = (applicants: ReadonlyMap<string, Applicant>): ReadonlySet<string> =>
-  new Set([...applicants.values()].flatMap(({ id, isHeld }) => (isHeld ? [id] : [])))
+const heldOf = (applicants: ReadonlyMap<string, Applicant>): ReadonlySet<string> => {
+  const held = new Set<string>()
+  for (const { id, isHeld } of applicants.values()) if (isHeld) held.add(id)
+  return held
+}
 
 /** As the conflict index orders. */
 const byAge = (left: DesiredDocument, right: DesiredDocument): number =>
