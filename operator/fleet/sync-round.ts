@@ -2,7 +2,7 @@
 // and what is remembered of it in; how it went out. Never throws but when it is broken off; waits for
 // nothing but answers and its share of what all data planes have in common.
 
-import { planBatches } from './batches.ts'
+import { type Batch, type BatchFacts, planBatches } from './batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -62,15 +62,16 @@ const sendAll = async (
   const since = memory.since(held, selection)
   const versionOf = context.recency.of.bind(context.recency)
   const { documents } = difference
-  // Deletes that a live listing has confirmed would have to be confirmed again.
-  const mayYield = documents.delete.length <= MAX_DELETES_TO_YIELD
   const ordered = {
     ...difference,
     documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
   }
-  for (const [index, batch] of planBatches(ordered, factsFor(memory, context, since)).entries()) {
-    // What was edited meanwhile goes before the rest. Every round sends a batch, so there is an end to it.
-    if (index > 0 && mayYield && !context.isCurrent(selection)) return NEWER
+  const facts = factsFor(memory, context, since)
+  const batches = planBatches(ordered, facts)
+  const must = mustSend(batches, documents.delete.length, facts)
+  for (const [index, batch] of batches.entries()) {
+    // What was edited meanwhile goes before the rest.
+    if (index >= must && !context.isCurrent(selection)) return NEWER
     const trouble = await sendBatch(batch, held, { memory, context })
     if (trouble !== undefined) return trouble
   }
@@ -78,6 +79,17 @@ const sendAll = async (
   if (held.rootDigest === held.expectedRootDigest(selection)) return undefined
   memory.doubt()
   return failed('it does not hold what it said it took: observing again')
+}
+
+/**
+ * How many batches go whatever happens: those of the latest edits, and one of what has waited for longer, or
+ * edits without end would keep that waiting without end. Deletes that a live listing has confirmed go with
+ * them all: they would have to be confirmed again.
+ */
+const mustSend = (batches: readonly Batch[], deletes: number, { isLive }: BatchFacts): number => {
+  if (deletes > MAX_DELETES_TO_YIELD) return batches.length
+  const firstWaiting = batches.findIndex(({ puts }) => !puts.some(isLive))
+  return Math.max(0, firstWaiting) + 1
 }
 
 const MAX_DELETES_TO_YIELD = 5

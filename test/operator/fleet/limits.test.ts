@@ -1,0 +1,439 @@
+import { randomBytes } from 'node:crypto'
+import { afterEach, describe, expect, it } from '@jest/globals'
+import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { Allowance } from '../../../operator/fleet/allowance.ts'
+import { newestFirst, Recency } from '../../../operator/fleet/recency.ts'
+import { select, Selections } from '../../../operator/fleet/selection.ts'
+import { Turn } from '../../../operator/fleet/turn.ts'
+import { untilAborted } from '../../../operator/fleet/until-aborted.ts'
+import { aDesiredSet, aDocument } from '../../support/desired.ts'
+import { eventually } from '../../support/eventually.ts'
+import {
+  aFleet,
+  allSynced,
+  aPlane,
+  closeAll,
+  closeLater,
+  edited,
+  many,
+  named,
+  planes,
+  putsOf,
+  report,
+  synced,
+  ToldDataPlanes,
+} from './rig.ts'
+
+afterEach(closeAll)
+
+describe('an allowance', () => {
+  const never = new AbortController().signal
+  /** Asks for the amounts, notes who is let in, and gives back what is asked for by name. */
+  const queue = (total: number) => {
+    const allowance = new Allowance(total)
+    const admitted: string[] = []
+    const given = new Map<string, () => void>()
+    const ask = (name: string, amount: number, urgency = 0, signal = never): Promise<void> =>
+      allowance.take(amount, { urgency: () => urgency, signal }).then(
+        (giveBack) => {
+          admitted.push(name)
+          given.set(name, giveBack)
+        },
+        () => {
+          admitted.push(`${name} left`)
+        },
+      )
+    const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    return { allowance, admitted, ask, settle, give: (name: string) => given.get(name)?.() }
+  }
+
+  it('lets in what fits, then the most urgent, of those the first', async () => {
+    const { allowance, admitted, ask, settle, give } = queue(2)
+    for (const [name, urgency] of Object.entries({ a: 9, b: 9, c: 2, d: 1, e: 1, f: 0 }))
+      void ask(name, 1, urgency)
+    await settle()
+    expect([admitted, allowance.used]).toEqual([['a', 'b'], 2])
+    for (const name of ['a', 'f', 'd', 'e']) {
+      give(name)
+      await settle()
+    }
+    expect(admitted).toEqual(['a', 'b', 'f', 'd', 'e', 'c'])
+  })
+
+  it('asks again how urgent it is', async () => {
+    const allowance = new Allowance(1)
+    const first = await allowance.take(1, { urgency: () => 0, signal: never })
+    const order: string[] = []
+    let urgencyOfLate = 5
+    const late = allowance.take(1, { urgency: () => urgencyOfLate, signal: never })
+    const other = allowance.take(1, { urgency: () => 3, signal: never })
+    void late.then((giveBack) => {
+      order.push('late')
+      giveBack()
+    })
+    void other.then(() => order.push('other'))
+    urgencyOfLate = 1
+    first()
+    await Promise.all([late, other])
+    expect(order).toEqual(['late', 'other'])
+  })
+
+  it('does not let the small overtake the large, nor the large wait for ever', async () => {
+    const { admitted, ask, settle, give } = queue(10)
+    void ask('a', 6)
+    void ask('huge', 50)
+    void ask('b', 1)
+    await settle()
+    expect(admitted).toEqual(['a'])
+    give('a')
+    await settle()
+    expect(admitted).toEqual(['a', 'huge'])
+    give('huge')
+    await settle()
+    expect(admitted).toEqual(['a', 'huge', 'b'])
+  })
+
+  it('giving back twice gives back once', async () => {
+    const { allowance, ask, settle, give } = queue(3)
+    void ask('a', 2)
+    void ask('b', 1)
+    await settle()
+    give('a')
+    give('a')
+    expect(allowance.used).toBe(1)
+  })
+
+  it('who leaves stands in nobody’s way', async () => {
+    const { admitted, ask, settle, give, allowance } = queue(10)
+    const leaving = new AbortController()
+    void ask('a', 6)
+    void ask('large', 9, 0, leaving.signal)
+    void ask('b', 4)
+    await settle()
+    leaving.abort(new Error('stopped'))
+    await settle()
+    expect(admitted).toEqual(['a', 'large left', 'b'])
+    give('a')
+    give('b')
+    expect(allowance.used).toBe(0)
+    expect(() => allowance.take(1, { urgency: () => 0, signal: leaving.signal })).toThrow('stopped')
+  })
+
+  it('a turn lapses when nothing is heard, and not before', () => {
+    const timers: (() => void)[] = []
+    let given = 0
+    const clock = {
+      ...SYSTEM_CLOCK,
+      after: (_ms: number, callback: () => void) => {
+        timers.push(callback)
+        return () => timers.splice(timers.indexOf(callback), 1)
+      },
+    }
+    const turn = new Turn(() => (given += 1), clock, 2_000)
+    turn.progress()
+    expect([timers.length, given]).toEqual([1, 0])
+    timers[0]?.()
+    expect(given).toBe(1)
+    turn.end()
+    expect(timers).toEqual([])
+  })
+})
+
+describe('waiting', () => {
+  it.each([
+    ['resolves', () => Promise.resolve(1), '1'],
+    ['rejects', () => Promise.reject(new Error('broken')), 'broken'],
+    ['takes for ever', () => new Promise<number>(() => undefined), 'stopped'],
+  ])('for what %s', async (_name, make, expected) => {
+    const ending = new AbortController()
+    const waiting = untilAborted(ending.signal, make()).then(
+      String,
+      (error: unknown) => (error as Error).message,
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    ending.abort(new Error('stopped'))
+    expect(await waiting).toBe(expected)
+    await expect(untilAborted(ending.signal, Promise.resolve(1))).rejects.toThrow('stopped')
+  })
+})
+
+describe('selections', () => {
+  it('are made once for data planes that are alike where it matters', () => {
+    const selector = { matchExpressions: [{ key: 'tier', operator: 'Exists' as const }] }
+    const desired = aDesiredSet([aDocument('a'), aDocument('b', { selector })])
+    const selections = new Selections(desired)
+    const of = (labels: Record<string, string>, namespace?: string) =>
+      selections.for({ name: 'x', url: 'u', labels, ...(namespace !== undefined && { namespace }) })
+    expect(of({ pod: '1' })).toBe(of({ pod: '2' }))
+    expect(of({ tier: 'x' })).not.toBe(of({}))
+    expect(of({ tier: 'x' }).documents.size).toBe(2)
+    expect(of({}, 'default')).not.toBe(of({}))
+    expect(of({ tier: 'x' }, 'default').documents.size).toBe(1)
+    expect(of({ constructor: 'x' })).toBe(of({}))
+  })
+
+  it('know the root digest of what holds just them', () => {
+    const plane = { name: 'x', url: 'u', labels: {} }
+    const [one, two] = [select(many(3), plane), select(many(3), plane)]
+    expect(one.rootDigest()).toBe(two.rootDigest())
+    expect(one.rootDigest()).not.toBe(select(many(2), plane).rootDigest())
+  })
+})
+
+describe('recency', () => {
+  it('is that of the set an entry came with', () => {
+    const recency = new Recency()
+    const first = many(3)
+    const edit = aDocument('d0001', { digest: 'new' })
+    recency.note(first)
+    recency.note(edited(first, edit))
+    const versions = [...edited(first, edit).documents.values()].map((each) => recency.of(each))
+    expect(versions).toEqual([1, 2, 1])
+  })
+
+  it.each([
+    ['all there from the first', 5, ['a', 'b', 'c', 'd']],
+    ['two edits, the later one first', 2, ['d', 'b', 'a', 'c']],
+    ['an old edit is no edit any more', 4, ['d', 'a', 'b', 'c']],
+  ])('%s', (_name, since, expected) => {
+    const versions: Record<string, number> = { a: 1, b: 4, c: 2, d: 5 }
+    const documents = Object.keys(versions).map((id) => aDocument(id))
+    const order = newestFirst(documents, ({ id }) => versions[id] ?? 0, since)
+    expect(order.map(({ id }) => id)).toEqual(expected)
+  })
+})
+
+describe('what all data planes share', () => {
+  it('so many rounds at work at once, and no more', async () => {
+    const fakes = await planes(12)
+    let inside = 0
+    let most = 0
+    for (const fake of fakes) {
+      fake.onMoment = async (moment) => {
+        if (moment === 'arrived') most = Math.max(most, (inside += 1))
+        else inside -= 1
+        await new Promise((resolve) => setTimeout(resolve, 3))
+      }
+    }
+    const { fleet } = aFleet(fakes, {
+      clock: SYSTEM_CLOCK,
+      pollMs: 10_000,
+      limits: { rounds: 3, patienceMs: 60_000 },
+    })
+    fleet.apply(many(5))
+    await allSynced(fleet)
+    expect(most).toBe(3)
+    expect(fleet.counters()).toMatchObject({ roundsAtWork: 0, bodyBytesInFlight: 0 })
+  })
+
+  it('so many bytes under way at once, and no more', async () => {
+    const fakes = await planes(8)
+    const text = randomBytes(60_000).toString('base64')
+    const desired = aDesiredSet([aDocument('a', { spec: { id: 'a', text } })])
+    let most = 0
+    const { fleet } = aFleet(fakes, { limits: { bodyBytes: 150_000 } })
+    for (const fake of fakes) {
+      fake.onMoment = () => {
+        most = Math.max(most, fleet.counters().bodyBytesInFlight)
+      }
+    }
+    fleet.apply(desired)
+    await allSynced(fleet)
+    expect(most).toBeGreaterThan(60_000)
+    expect(most).toBeLessThanOrEqual(150_000)
+    expect(fleet.counters().bodyBytesInFlight).toBe(0)
+  })
+
+  it('a fresh data plane goes before those that are in service', async () => {
+    const [busy, checked, changed, fresh] = await planes(4)
+    if (!busy || !checked || !changed || !fresh) throw new Error('no data planes')
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], {
+      dataPlanes: told,
+      pollMs: 50,
+      limits: { rounds: 1, patienceMs: 60_000 },
+      clock: SYSTEM_CLOCK,
+      timeoutMs: 20_000,
+    })
+    const [a, b] = [{ tier: 'a' }, { tier: 'b' }]
+    const inB = (id: string, digest: string) =>
+      aDocument(id, { digest, selector: { matchLabels: b } })
+    const desired = aDesiredSet([aDocument('x'), inB('y', '1')])
+    fleet.apply(desired)
+    const first = [named('busy', busy, { labels: a }), named('checked', checked, { labels: a })]
+    told.tell([...first, named('changed', changed, { labels: b })])
+    await allSynced(fleet)
+    const order: string[] = []
+    const release = Promise.withResolvers<undefined>()
+    busy.onMoment = () => release.promise
+    for (const [name, fake] of Object.entries({ checked, changed, fresh }))
+      fake.onMoment = (moment) => {
+        if (moment === 'arrived') order.push(name)
+      }
+    await eventually(() => {
+      expect(fleet.counters().roundsAtWork).toBe(1)
+    })
+    // Whoever has the only turn now is busy, sooner or later; the others queue up behind it.
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    order.length = 0
+    fleet.apply(edited(desired, inB('y', '2')))
+    told.tell([
+      ...first,
+      named('changed', changed, { labels: b }),
+      named('fresh', fresh, { labels: a }),
+    ])
+    release.resolve(undefined)
+    await allSynced(fleet)
+    // Its first calls, to its completion: the state, what it is sent, and that this is all.
+    expect(order.slice(0, 3)).toEqual(['fresh', 'fresh', 'fresh'])
+    expect(order).toEqual(expect.arrayContaining(['changed']))
+  })
+
+  it('one compression of a batch for all cold data planes', async () => {
+    const fakes = await planes(30)
+    const { fleet } = aFleet(fakes, { pollMs: 10_000 })
+    fleet.apply(
+      aDesiredSet(
+        Array.from({ length: 250 }, (_, i) =>
+          aDocument(`d${i}`, { spec: { id: `d${i}`, text: 'lorem ipsum '.repeat(20) } }),
+        ),
+      ),
+    )
+    await allSynced(fleet)
+    expect(new Set(fakes.map(({ specs }) => specs.size))).toEqual(new Set([250]))
+    const sent = fleet.counters()
+    // 70 KB of text each: what is sent is what was compressed.
+    expect(sent.pushedBytes).toBeLessThan(30 * 20_000)
+    expect(sent.pushes).toEqual({ ok: 90, refused: 0, failed: 0 })
+  })
+})
+
+describe('a data plane that hangs', () => {
+  it('does not keep nineteen others waiting, even where turns are few', async () => {
+    const fakes = await planes(20)
+    const hung = fakes.slice(0, 3)
+    for (const fake of hung) fake.isHanging = true
+    const { fleet } = aFleet(fakes, {
+      timeoutMs: 60_000,
+      limits: { rounds: 2, patienceMs: 20 },
+    })
+    fleet.apply(many(5))
+    await eventually(
+      () => {
+        const phases = fleet.reports().map(({ phase }) => phase)
+        expect(phases.filter((phase) => phase === 'synced')).toHaveLength(17)
+      },
+      { withinMs: 15_000 },
+    )
+    expect(
+      fleet
+        .reports()
+        .slice(0, 3)
+        .map(({ phase }) => phase),
+    ).toEqual(hung.map(() => 'connecting'))
+    fleet.apply(edited(many(5), aDocument('new')))
+    await eventually(
+      () => {
+        expect(fakes.filter(({ specs }) => specs.has('new'))).toHaveLength(17)
+      },
+      { withinMs: 15_000 },
+    )
+  })
+
+  it('in the middle of a sync call holds nobody up, and is let go at once', async () => {
+    const [hung, well] = [await aPlane(), await aPlane()]
+    const { fleet } = aFleet([hung, well], { timeoutMs: 60_000 })
+    hung.misbehaviours.push({ delayMs: 3_000, on: 'sync' })
+    fleet.apply(many(5))
+    await synced(fleet, 1)
+    expect(report(fleet, 0).phase).toBe('connecting')
+    await fleet.stop()
+    expect(fleet.reports()).toEqual([])
+  })
+})
+
+describe('live edits', () => {
+  it('go before the rest of an initial list', async () => {
+    const plane = await aPlane()
+    const initial = many(1_000)
+    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000, timeoutMs: 20_000 })
+    const edits = [
+      aDocument('d0990', { digest: 'edited' }),
+      aDocument('fresh', { digest: 'second' }),
+      aDocument('fresh', { digest: 'third' }),
+    ]
+    let desired = initial
+    plane.onMoment = (moment) => {
+      const edit = moment === 'done' && plane.syncs.length > 0 ? edits.shift() : undefined
+      if (edit === undefined) return
+      desired = edited(desired, edit)
+      fleet.apply(desired)
+    }
+    fleet.apply(initial)
+    await synced(fleet)
+    const puts = putsOf(plane)
+    // Each with one batch of the list, so that both come to an end.
+    expect(puts.slice(1, 5).map((ids) => (ids.length < 3 ? ids : ids.length))).toEqual([
+      ['d0990'],
+      200,
+      ['fresh'],
+      200,
+    ])
+    expect(plane.specs.size).toBe(1_001)
+    expect(plane.specs.get('d0990')?.digest).toBe('edited')
+    expect(plane.specs.get('fresh')?.digest).toBe('third')
+    expect(puts.flat().filter((id) => id === 'd0001')).toHaveLength(1)
+  })
+
+  it('that never end do not keep the initial list waiting for ever', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000, timeoutMs: 20_000 })
+    let desired = many(500)
+    let edits = 0
+    plane.onMoment = (moment) => {
+      if (moment !== 'arrived' || plane.specs.size >= 500) return
+      edits += 1
+      desired = edited(desired, aDocument('hot', { digest: `v${edits}` }))
+      fleet.apply(desired)
+    }
+    fleet.apply(desired)
+    await synced(fleet)
+    expect(plane.specs.size).toBe(501)
+  })
+})
+
+describe('counters', () => {
+  it('tell what was sent, answered and taken', async () => {
+    const [well, odd] = [await aPlane(), await aPlane()]
+    odd.refuses.set('d0001', { code: 'invalid_value', path: '', message: 'no' })
+    odd.misbehaviours.push({ status: 500, on: 'sync' }, { status: 412, on: 'sync' })
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told })
+    closeLater(() => fleet.stop())
+    fleet.apply(many(3))
+    told.tell([named('well', well)])
+    await synced(fleet)
+    told.tell([named('well', well), named('odd', odd)])
+    await eventually(() => {
+      expect(report(fleet, 1).phase).toBe('withheld')
+    })
+    const { dataPlanes, pushes, items, polls, pushedBytes, rounds } = fleet.counters()
+    expect(dataPlanes.get('well')).toMatchObject({
+      pushes: { ok: 2, refused: 0, failed: 0 },
+      items: { loaded: 4, unchanged: 0, rejected: 0, deleted: 0 },
+    })
+    expect(dataPlanes.get('odd')).toMatchObject({
+      pushes: { ok: 1, refused: 1, failed: 1 },
+      items: { loaded: 3, unchanged: 0, rejected: 1, deleted: 0 },
+    })
+    expect(pushes).toEqual({ ok: 3, refused: 1, failed: 1 })
+    expect(items).toEqual({ loaded: 7, unchanged: 0, rejected: 1, deleted: 0 })
+    expect(polls.changed).toBeGreaterThanOrEqual(2)
+    expect(pushedBytes).toBeGreaterThan(500)
+    expect(rounds).toMatchObject({ count: 2 })
+    expect(rounds.buckets.at(-1)).toEqual({ le: Infinity, count: 2 })
+    told.tell([named('odd', odd)])
+    expect([...fleet.counters().dataPlanes.keys()]).toEqual(['odd'])
+    expect(fleet.counters().pushes.ok).toBe(3)
+  })
+})
