@@ -30,7 +30,10 @@ interface Column {
   readonly isWide?: boolean
 }
 
-/** One of each kind, in the order of their names. */
+/**
+ * One of each kind, in the order of their names.
+ * @internal written to crds/, and for tests
+ */
 export const customResourceDefinitions = (): readonly ValueMap[] =>
   [API_SPECIFICATION, REALM].map(definition)
 

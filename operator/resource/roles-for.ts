@@ -24,7 +24,10 @@ export interface RolesOptions extends OperatorAccount {
   readonly dataPlaneNamespaces?: readonly string[]
 }
 
-/** Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates. */
+/**
+ * Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates.
+ * @internal exported for tests
+ */
 export const OPERATOR_SECRETS = [
   'svc-gateway-ca',
   'svc-gateway-operator-tls',
@@ -35,13 +38,17 @@ export const OPERATOR_SECRETS = [
  * ServiceAccount, ClusterRoles, the Role for the operator's own namespace, and the bindings. Nothing lets it
  * read Secrets: that is `grantCommand`, by the owner of each namespace.
  * @example rolesFor({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system', namespaces: 'all'})
+ * @internal for tests
  */
 export const rolesFor = (options: RolesOptions): readonly ValueMap[] => [
   ...clusterRoles(),
   ...accountObjects(options),
 ]
 
-/** What of it belongs to one operator: `clusterRoles` are shared by all. */
+/**
+ * What of it belongs to one operator: `clusterRoles` are shared by all.
+ * @internal written to crds/rbac/
+ */
 export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
   serviceAccount(options),
   ownRole(options),
@@ -67,7 +74,10 @@ export const grantCommand = (
   `kubectl create rolebinding ${grant} --namespace=${namespace} ` +
   `--clusterrole=${grant} --serviceaccount=${operatorNamespace}:${name}`
 
-/** What that line makes. */
+/**
+ * What that line makes.
+ * @internal for tests
+ */
 export const grantObject = (
   account: OperatorAccount,
   grant: Grant,

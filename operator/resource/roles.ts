@@ -106,13 +106,15 @@ export const DUTIES: readonly Duty[] = [
   },
   {
     name: 'svc-gateway-webhook-configurer',
-    description: 'Write into our webhook configuration which CA its certificate is of.',
+    description:
+      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
     scope: 'cluster',
     rules: [
       {
         apiGroups: ['admissionregistration.k8s.io'],
         resources: ['validatingwebhookconfigurations'],
-        verbs: ['get', 'patch'],
+        // Made by server-side apply: that is asked for by name, other than a POST.
+        verbs: ['get', 'create', 'patch'],
         resourceNames: [WEBHOOK_CONFIGURATION],
       },
     ],

@@ -97,7 +97,10 @@ const API_SPECIFICATION_STATUS: ObjectShape = {
 
 const REALM_STATUS: ObjectShape = { type: 'object', fields: COMMON }
 
-/** In the order in which the conditions are shown. */
+/**
+ * In the order in which the conditions are shown.
+ * @internal exported for tests
+ */
 export const DOCUMENT_CONDITIONS = [
   'Accepted',
   'ResolvedRefs',
@@ -105,6 +108,7 @@ export const DOCUMENT_CONDITIONS = [
   'Ready',
 ] as const satisfies readonly ConditionType[]
 
+/** @internal exported for tests */
 export const REALM_CONDITIONS = [
   'Accepted',
   'ResolvedRefs',

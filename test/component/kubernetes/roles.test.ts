@@ -63,6 +63,7 @@ const RIGHTS: readonly {
   },
   { right: ['patch', WEBHOOKS, '', 'svc-gateway'], everywhere: true, somewhere: true },
   { right: ['patch', WEBHOOKS, '', 'another'], everywhere: false, somewhere: false },
+  { right: ['create', WEBHOOKS, '', 'svc-gateway'], everywhere: true, somewhere: true },
   { right: ['create', WEBHOOKS, '', ''], everywhere: false, somewhere: false },
   {
     right: ['update', 'leases.coordination.k8s.io', 'gateways', 'a'],
