@@ -76,8 +76,20 @@ await describeWithKubernetes('docs/kubernetes.md', (plane) => {
 
   it('pauses and goes on', async () => {
     await run('kubectl apply --server-side -f -', BLOCKS[0]?.yaml)
-    const [, line = ''] = /`(kubectl annotate apispec [^`]*)`/.exec(PAGE) ?? []
+    const [, line = ''] = /`(kubectl annotate apispec hello [^`]*)`/.exec(PAGE) ?? []
     expect(await run(line)).toContain('annotated')
     expect(await run(line.replace('=true', '-'))).toContain('annotated')
+  })
+
+  it('mends what was applied without --server-side', async () => {
+    const text = async (): Promise<string> => run('kubectl get apispec hello -n shop -o yaml')
+    await run('kubectl delete apispec hello -n shop --ignore-not-found')
+    await run('kubectl apply -f -', BLOCKS[0]?.yaml)
+    expect(await text()).toContain('last-applied-configuration')
+    const [, apply = ''] = /`(kubectl apply --server-side --force-conflicts)`/.exec(PAGE) ?? []
+    await run(`${apply} -f -`, BLOCKS[0]?.yaml)
+    const [, line = ''] = /`(kubectl annotate apispec NAME [^`]*)`/.exec(PAGE) ?? []
+    await run(`${line.replace('NAME', 'hello')} -n shop`)
+    expect(await text()).not.toContain('last-applied-configuration')
   })
 })
