@@ -1,0 +1,94 @@
+// Flags come in, a real operator process that watches an API server goes out, its output collected. It inherits no
+// environment, so that no setting of the machine leaks into a test.
+
+import { spawn, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface OperatorProcess extends AsyncDisposable {
+  readonly pid: number
+  /** Base URL of its status pages. */
+  readonly url: string
+  /** stdout and stderr so far, in lines. */
+  readonly logs: () => readonly string[]
+  readonly signal: (name: NodeJS.Signals) => void
+  readonly exited: Promise<number | null>
+  /** A page as JSON; undefined where it is none. */
+  readonly page: (path: string) => Promise<unknown>
+  readonly isLeading: () => Promise<boolean>
+  /** SIGTERM, then its end; throws with the log unless it ends with 0. */
+  readonly stop: () => Promise<void>
+  /** kill -9. */
+  readonly kill: () => Promise<void>
+}
+
+const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
+const START_MS = 30_000
+const STOP_MS = 20_000
+
+/** Resolves when it listens; it may not have read anything yet. */
+export const startOperator = async (flags: readonly string[]): Promise<OperatorProcess> => {
+  const child = spawn(process.execPath, [MAIN, ...flags], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  const url = await untilOperating(child, lines)
+  const page = async (path: string): Promise<unknown> => {
+    const answer = await fetch(`${url}${path}`)
+    return answer.ok && answer.status !== 204 ? answer.json() : undefined
+  }
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await exited
+  }
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+    const code = await exited
+    clearTimeout(timer)
+    if (code !== 0) {
+      throw new Error(`the operator ended with ${String(code)}:\n${lines.slice(-30).join('\n')}`)
+    }
+  }
+  return {
+    ...{ pid: child.pid ?? 0, url, exited, page, kill, stop },
+    logs: () => lines,
+    signal: (name) => child.kill(name),
+    isLeading: async () => {
+      const status = (await page('/status')) as { readonly leading: boolean }
+      return status.leading
+    },
+    [Symbol.asyncDispose]: () =>
+      child.exitCode === null && child.signalCode === null ? kill() : Promise.resolve(),
+  }
+}
+
+const untilOperating = (child: ChildProcess, lines: string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const fail = (): void => {
+      clearTimeout(timer)
+      child.kill('SIGKILL')
+      reject(new Error(`the operator did not start:\n${lines.join('\n')}`))
+    }
+    const timer = setTimeout(fail, START_MS)
+    child.once('close', fail)
+    const take = (line: string): void => {
+      lines.push(line)
+      const status = readStatusUrl(line)
+      if (status === undefined) return
+      clearTimeout(timer)
+      child.off('close', fail)
+      resolve(status)
+    }
+    for (const output of [child.stdout, child.stderr]) {
+      if (output !== null) createInterface({ input: output }).on('line', take)
+    }
+  })
+
+const readStatusUrl = (line: string): string | undefined => {
+  if (!line.startsWith('{"msg":"operating"')) return undefined
+  const { status } = JSON.parse(line) as { readonly status: readonly string[] }
+  return status[0]
+}
