@@ -7,7 +7,7 @@ import { GROUP } from '../resource/resource.ts'
 export const VALIDATE_PATH = '/validate'
 
 /** Its name within the configuration, and in what kubectl prints of a refusal. */
-export const WEBHOOK_NAME = `validate.${GROUP}`
+const WEBHOOK_NAME = `validate.${GROUP}`
 
 export type WebhookTarget =
   | {

@@ -36,7 +36,7 @@ export interface Workshop {
 }
 
 /** This operator leads no longer. */
-export class NotLeadingError extends Error {
+class NotLeadingError extends Error {
   override readonly name = 'NotLeadingError'
 }
 

@@ -16,7 +16,10 @@ export interface CertificateFacts {
   readonly x509: X509Certificate
 }
 
-/** The first certificate of a text; undefined: there is none that can be read. */
+/**
+ * The first certificate of a text; undefined: there is none that can be read.
+ * @internal exported for tests
+ */
 export const readCertificate = (pem: string | undefined): CertificateFacts | undefined => {
   if (pem === undefined) return undefined
   try {
@@ -43,6 +46,7 @@ export const readBundle = (pem: string | undefined): readonly CertificateFacts[]
   return [...new Map(read.map((facts) => [facts.fingerprint, facts])).values()]
 }
 
+/** @internal exported for tests */
 export const hasKey = ({ x509 }: CertificateFacts, key: string): boolean => {
   try {
     return x509.checkPrivateKey(createPrivateKey(key))

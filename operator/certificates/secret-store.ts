@@ -14,10 +14,14 @@ export interface StoredSecret {
 }
 
 /** The Secret belongs to another operator: nobody may take it away by accident. */
-export class ForeignSecretError extends Error {
+class ForeignSecretError extends Error {
   override readonly name = 'ForeignSecretError'
 }
 
+/**
+ * Namespace of the operator that a Secret belongs to.
+ * @internal exported for tests
+ */
 export const OWNER_ANNOTATION = 'gateway.svc.dev/certificates-of'
 
 /** @throws ApiError but for 404 */
@@ -137,5 +141,5 @@ const member = (map: ValueMap, name: string): ValueMap => {
   return isMap(value) ? value : {}
 }
 
-export const isStatus = (error: unknown, status: number): boolean =>
+const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status

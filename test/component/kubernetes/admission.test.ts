@@ -44,31 +44,6 @@ const specification = (name: string, document: object, metadata: object = {}): o
 const good = (id: string, more: object = {}): object => aSpecification(id, more)
 const bad = (id: string): object => good(`_${id}`, { host: 'a..b', meta: 5 })
 
-/** Where no chart has made the configuration: a right to that one name suffices, as it is made by an apply. */
-const RBAC = 'rbac.authorization.k8s.io'
-const MAKER = [
-  {
-    ...{ apiVersion: `${RBAC}/v1`, kind: 'ClusterRole', metadata: { name: 'webhook-maker' } },
-    rules: [
-      {
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['validatingwebhookconfigurations'],
-        verbs: ['create'],
-        resourceNames: [WEBHOOK_CONFIGURATION],
-      },
-    ],
-  },
-  {
-    ...{
-      apiVersion: `${RBAC}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'webhook-maker' },
-    },
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'webhook-maker' },
-    subjects: [{ kind: 'ServiceAccount', name: 'svc-operator', namespace: OWN }],
-  },
-]
-
 /** About 2 MB. */
 const large = (id: string, more: object = {}): object => ({
   ...good(id, more),
@@ -149,7 +124,6 @@ await describeWithKubernetes('admission', (plane) => {
     await plane().apply(
       rolesFor({ ...account, namespaces: 'all', dataPlaneNamespaces: [OWN, 'shop'] }),
     )
-    await plane().apply(MAKER)
     const cluster = await loadCluster({ kubeconfig, env: {}, clock: SYSTEM_CLOCK })
     api = createKubernetesApi({ cluster, clock: SYSTEM_CLOCK, log, userAgent: 'svc-operator/test' })
     certificates = new CertificateKeeper({
