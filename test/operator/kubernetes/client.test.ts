@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { ApiError, type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
@@ -386,6 +389,37 @@ describe('connections', () => {
     stopping.abort(new Error('enough'))
     await api.close()
     await Promise.all([...idle, ...watches])
+  })
+
+  it('go through a proxy, which sees nothing but names', async () => {
+    const asked: string[] = []
+    const proxy = createServer().on('connect', (request, socket) => {
+      asked.push(request.url ?? '')
+      const [host = '', port = ''] = (request.url ?? '').split(':')
+      const onward = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        onward.pipe(socket).pipe(onward)
+      })
+    })
+    proxy.listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    closing.push(async () => {
+      proxy.close()
+      proxy.closeAllConnections()
+      await Promise.resolve()
+    })
+    const ca = createCertificateAuthority('ours')
+    const given = { headers: {}, tls: { ca: ca.cert, servername: 'kubernetes' } }
+    const { port } = proxy.address() as AddressInfo
+    const cluster = {
+      credentials: () => Promise.resolve(given),
+      proxyUrl: `http://127.0.0.1:${port}`,
+    }
+    const server = await serve(echo, { tls: ca.issue('kubernetes'), cluster })
+    const api = clientOf(server.cluster)
+    for (let times = 0; times < 20; times += 1) await api.get(TYPES.pods, A_MAP)
+    expect(new Set(asked)).toEqual(new Set([new URL(server.cluster.server).host]))
+    expect(asked.length).toBeLessThanOrEqual(8)
   })
 
   it('are made anew with a new certificate, while what is under way ends on the old ones', async () => {
