@@ -64,7 +64,7 @@ export const encodeBundle = (pem: string): string => Buffer.from(pem).toString('
 
 const clientOf = (target: WebhookTarget): ValueMap =>
   'url' in target
-    ? { url: `${target.url}${VALIDATE_PATH}` }
+    ? { url: `${target.url.replace(/\/$/, '')}${VALIDATE_PATH}` }
     : { service: { port: 443, ...target.service, path: VALIDATE_PATH } }
 
 const within = (namespaces: readonly string[]): ValueMap => ({

@@ -99,7 +99,7 @@ describe('the configuration', () => {
   it('may be for some namespaces, and lead out of the cluster', () => {
     const object = webhookConfiguration({
       name: 'a',
-      target: { url: 'https://127.0.0.1:9' },
+      target: { url: 'https://127.0.0.1:9/' },
       caBundle: '',
       namespaces: ['shop'],
     })
