@@ -105,8 +105,8 @@ export class RecoverSource<T extends WantedVersion> {
         this.#retryLater(search)
         return
       }
-      search.isOver = true
       const isRecovered = recover(version, document)
+      search.isOver = true
       this.#hasRecovered ||= isRecovered
       const { id, digest } = version
       if (isRecovered) log.info('a version was recovered', { id, digest, dataPlane: key })

@@ -56,6 +56,8 @@ export class FakeDataPlane {
   readonly sources = new Map<string, unknown>()
   /** Told in the state view. */
   gatewayVersion: string | undefined
+  /** Each call needs a connection of its own. */
+  isForgetful = false
   /** Calls arrive and are never answered. */
   isHanging = false
   /** Called, and waited for, when a call has arrived whole and when its answer is about to be written. */
@@ -175,7 +177,11 @@ export class FakeDataPlane {
   ): Promise<void> {
     const text = body === undefined ? '' : JSON.stringify(body)
     await this.onMoment('done')
-    response.writeHead(status, { 'content-type': 'application/json', etag })
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      etag,
+      ...(this.isForgetful && { connection: 'close' }),
+    })
     response.end(text)
   }
 

@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it } from '@jest/globals'
+import type { Answer } from '../../../operator/fleet/management-client.ts'
+import { type Holder, RecoverSource } from '../../../operator/fleet/recover-source.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { aDesiredSet, aDocument } from '../../support/desired.ts'
+import { eventually } from '../../support/eventually.ts'
+import { aFleet, allSynced, aPlane, closeAll, HASTY, named, ToldDataPlanes } from './rig.ts'
+
+afterEach(closeAll)
+
+interface Wanted {
+  readonly key: string
+  readonly id?: string
+  readonly digest: string
+}
+
+const wanted = (id: string): Wanted => ({ key: id, id, digest: `digest-of-${id}` })
+
+const good = (id: string): Answer<unknown> => ({
+  result: 'ok',
+  value: { id },
+  etag: `"digest-of-${id}"`,
+})
+
+const HUNG = new Promise<never>(() => undefined)
+
+/** A source with holders that answer what they are told to, one after the other. */
+const aSource = (holdersOf: (version: Wanted) => readonly Holder[], isGood = true) => {
+  const recovered: string[] = []
+  const rounds: number[] = []
+  const source = new RecoverSource<Wanted>({
+    holders: (version) => holdersOf(version as Wanted),
+    recover: (version, document) => {
+      recovered.push(`${version.key} ${JSON.stringify(document)}`)
+      return isGood
+    },
+    onRecovered: () => rounds.push(recovered.length),
+    clock: HASTY,
+    log: createSilentLog(),
+  })
+  return { source, recovered, rounds }
+}
+
+const answers = (key: string, ...list: readonly Answer<unknown>[]) => {
+  const left = [...list]
+  const state = { asked: 0 }
+  const holder: Holder = {
+    key,
+    source: () => {
+      state.asked += 1
+      const next = left.length > 1 ? left.shift() : left[0]
+      return next === undefined ? HUNG : Promise.resolve(next)
+    },
+  }
+  return { holder, state }
+}
+
+describe('texts that only data planes have', () => {
+  it('are asked of one that holds them, and told once for all', async () => {
+    const { source, recovered, rounds } = aSource(({ key }) => [answers('p', good(key)).holder])
+    source.want(Array.from({ length: 20 }, (_, i) => wanted(`d${i}`)))
+    await eventually(() => {
+      expect(rounds).toEqual([20])
+    })
+    expect(recovered).toHaveLength(20)
+    expect(recovered[0]).toBe('d0 {"id":"d0"}')
+    source.stop()
+  })
+
+  it.each([
+    ['none', { result: 'failed', message: 'x' }],
+    ['404', { result: 'refused', status: 404, refusal: { code: '', message: '' } }],
+    ['another version by now', { ...good('d'), etag: '"other"' }],
+    ['no tag', { result: 'ok', value: { id: 'd' }, etag: undefined }],
+    ['no document', { result: 'ok', value: [], etag: '"digest-of-d"' }],
+  ] as const)('an answer that is %s: the next one is asked', async (_name, bad) => {
+    const [first, second] = [answers('p', bad), answers('q', good('d'))]
+    const { source, rounds } = aSource(() => [first.holder, second.holder])
+    source.want([wanted('d')])
+    await eventually(() => {
+      expect(rounds).toEqual([1])
+    })
+    expect([first.state.asked, second.state.asked]).toEqual([1, 1])
+    source.stop()
+  })
+
+  it('nobody has them yet: asked when somebody has', async () => {
+    const holders: Holder[] = []
+    const { source, rounds } = aSource(() => holders)
+    source.want([wanted('d')])
+    source.lookAgain()
+    holders.push(answers('p', good('d')).holder)
+    source.lookAgain()
+    await eventually(() => {
+      expect(rounds).toEqual([1])
+    })
+    source.stop()
+  })
+
+  it('the only one that has them fails for a while: asked again', async () => {
+    const failed = { result: 'failed', message: 'x' } as const
+    const only = answers('p', failed, failed, failed, good('d'))
+    const { source, rounds } = aSource(() => [only.holder])
+    source.want([wanted('d')])
+    await eventually(() => {
+      expect(rounds).toEqual([1])
+    })
+    expect(only.state.asked).toBe(4)
+    source.stop()
+  })
+
+  it('a text that stands for something else is not asked for again, but for a new wish', async () => {
+    const only = answers('p', good('d'))
+    const { source, rounds } = aSource(() => [only.holder], false)
+    const version = wanted('d')
+    source.want([version])
+    await eventually(() => {
+      expect(only.state.asked).toBe(1)
+    })
+    source.want([version])
+    source.lookAgain()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect([only.state.asked, rounds]).toEqual([1, []])
+    source.want([{ ...version }])
+    await eventually(() => {
+      expect(only.state.asked).toBe(2)
+    })
+    source.stop()
+  })
+
+  it('few are asked for at once', async () => {
+    let asked = 0
+    const { source } = aSource(() => [
+      {
+        key: 'p',
+        source: () => {
+          asked += 1
+          return HUNG
+        },
+      },
+    ])
+    source.want(Array.from({ length: 50 }, (_, i) => wanted(`d${i}`)))
+    source.lookAgain()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(asked).toBe(4)
+    source.stop()
+  })
+
+  it.each([
+    [
+      'nobody wants it any more',
+      (source: RecoverSource<Wanted>): void => {
+        source.want([])
+      },
+    ],
+    [
+      'it was stopped',
+      (source: RecoverSource<Wanted>): void => {
+        source.stop()
+      },
+    ],
+  ])('an answer that comes when %s is not taken', async (_name, end) => {
+    const answer = Promise.withResolvers<Answer<unknown>>()
+    const { source, recovered } = aSource(() => [{ key: 'p', source: () => answer.promise }])
+    source.want([wanted('d')])
+    end(source)
+    answer.resolve(good('d'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(recovered).toEqual([])
+    source.stop()
+  })
+
+  it('what breaks while it is taken in is not the end', async () => {
+    let attempts = 0
+    const source = new RecoverSource<Wanted>({
+      holders: () => [answers('p', good('d')).holder],
+      recover: () => {
+        attempts += 1
+        if (attempts === 1) throw new Error('a bug')
+        return true
+      },
+      onRecovered: () => undefined,
+      clock: HASTY,
+      log: createSilentLog(),
+    })
+    source.want([wanted('d')])
+    await eventually(() => {
+      expect(attempts).toBe(2)
+    })
+    source.stop()
+  })
+})
+
+describe('a fleet', () => {
+  it('knows who is ready and holds a version, and gets its text', async () => {
+    const [one, two] = [await aPlane(), await aPlane()]
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told })
+    const document = aDocument('a/b', { spec: { id: 'a/b', name: 'the last good one' } })
+    fleet.apply(aDesiredSet([document]))
+    told.tell([named('one', one, { incarnation: 'c1' }), named('two', two)])
+    await allSynced(fleet)
+    const keys = (version: { id?: string; digest: string }) =>
+      fleet.holders(version).map(({ key }) => key)
+    const { id, digest } = document
+    expect(keys({ id, digest })).toEqual(['one c1', 'two'])
+    expect(keys({ digest })).toEqual(['one c1', 'two'])
+    expect(keys({ id, digest: 'other' })).toEqual([])
+    expect(keys({ digest: 'other' })).toEqual([])
+    const taken: unknown[] = []
+    const source = new RecoverSource({
+      holders: (version) => fleet.holders(version),
+      recover: (_version, text) => taken.push(text) > 0,
+      onRecovered: () => undefined,
+      clock: HASTY,
+      log: createSilentLog(),
+    })
+    source.want([{ digest }])
+    await eventually(() => {
+      expect(taken).toEqual([{ id: 'a/b', name: 'the last good one' }])
+    })
+    source.stop()
+  })
+})
