@@ -74,12 +74,21 @@ export const eventsOf = (
  * A resource that no operator has judged yet has been told nothing of.
  */
 export const toldBefore = (resource: ApiSpecificationResource | RealmResource): Told => {
-  const conditions = resource.conditions ?? []
+  const { conditions = [], errors = [] } = resource
   const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
   const acceptance = acceptanceOf(conditions)
-  const delivery = deliveryOf(conditions, programmed, undefined)
-  return { uid: resource.metadata.uid, ...defined({ acceptance, delivery }) }
+  const delivery = deliveryOf(conditions, programmed, errors)
+  return {
+    uid: resource.metadata.uid,
+    // Faults are cut when they are written: whether they are the same can't be told.
+    ...defined({ acceptance, delivery: delivery && withoutFaults(delivery) }),
+  }
 }
+
+const withoutFaults = ({ reason, generation, cause }: ToldFact): ToldFact =>
+  reason === 'LoadFailed' || cause === undefined
+    ? { reason, generation }
+    : { reason, generation, cause }
 
 const acceptanceOf = (conditions: readonly Condition[]): News | undefined => {
   const accepted = conditionOf(conditions, 'Accepted')
@@ -90,11 +99,10 @@ const acceptanceOf = (conditions: readonly Condition[]): News | undefined => {
   return { reason, generation, cause: note, note }
 }
 
-/** @param errors undefined: they are not known */
 const deliveryOf = (
   conditions: readonly Condition[],
   programmed: ProgrammedVersion | undefined,
-  errors: readonly Problem[] | undefined,
+  errors: readonly Problem[],
 ): News | undefined => {
   const found = conditionOf(conditions, 'Programmed')
   if (found === undefined) return undefined
@@ -104,11 +112,9 @@ const deliveryOf = (
     return { reason: 'Programmed', generation, cause: programmed?.digest ?? '', note }
   }
   const isRefused =
-    found.reason === 'Rejected' ||
-    (found.reason === 'PartiallyProgrammed' && (errors === undefined || errors.length > 0))
+    found.reason === 'Rejected' || (found.reason === 'PartiallyProgrammed' && errors.length > 0)
   if (!isRefused) return undefined
-  const cause = errors === undefined ? {} : { cause: JSON.stringify(errors) }
-  return { reason: 'LoadFailed', generation, ...cause, note }
+  return { reason: 'LoadFailed', generation, cause: JSON.stringify(errors), note }
 }
 
 const isNews = (told: ToldFact | undefined, news: News | undefined): news is News =>

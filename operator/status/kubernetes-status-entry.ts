@@ -15,11 +15,11 @@ import {
 interface Written {
   readonly status: StatusObject
   readonly uid: string
-  /** Of the resource as it was read when this was written: as long as it is that one, it does not tell of it yet. */
-  readonly readVersion: string
-  /** After it was written. */
-  readonly writtenVersion: string
+  /** Of the resource up to then: as long as it is read as one of them, it does not tell of what was written last. */
+  readonly versions: readonly string[]
 }
+
+const MAX_VERSIONS = 8
 
 export interface StatusWrite {
   readonly kind: ResourceStatus['verdict']['resource']['kind']
@@ -92,9 +92,10 @@ export class StatusEntry {
     }
   }
 
-  wrote({ status, metadata }: StatusWrite, writtenVersion: string): void {
-    const { uid, resourceVersion: readVersion } = metadata
-    this.#written = { status, uid, readVersion, writtenVersion }
+  wrote({ status, metadata: { uid, resourceVersion } }: StatusWrite, version: string): void {
+    const before = this.#written?.uid === uid ? this.#written.versions : []
+    const versions = [...before, resourceVersion, version].slice(-MAX_VERSIONS)
+    this.#written = { status, uid, versions }
     this.failures = 0
   }
 
@@ -112,25 +113,13 @@ export class StatusEntry {
     this.#goneVersion = versionOf(metadata)
   }
 
-  /**
-   * What the API has. Faults and warnings are not read back: those that we have not written ourselves count as unknown,
-   * so they are applied once more, which changes nothing where they stand there.
-   */
+  /** What the API has: what was read of it, unless that is older than what was written. */
   #standing(): StatusObject | undefined {
     const { resource } = this.#source.verdict
     const { uid, resourceVersion } = resource.metadata
     const written = this.#written?.uid === uid ? this.#written : undefined
-    const recorded = recordedStatus(resource)
-    const isNewer =
-      written === undefined ||
-      (resourceVersion !== written.readVersion && resourceVersion !== written.writtenVersion)
-    if (!isNewer || recorded === undefined) return written?.status
-    const { errors, warnings } = written?.status ?? {}
-    return {
-      ...recorded,
-      ...(errors !== undefined && { errors }),
-      ...(warnings !== undefined && { warnings }),
-    }
+    if (written?.versions.includes(resourceVersion) === true) return written.status
+    return recordedStatus(resource) ?? written?.status
   }
 }
 

@@ -34,6 +34,32 @@ export const statusObject = ({
 }: ResourceStatus): StatusObject => ({
   observedGeneration: verdict.resource.metadata.generation,
   conditions,
+  ...detailsOf({ errors, warnings, programmed }),
+})
+
+/** What the resource itself tells of its status; undefined: nothing, it is not of an API server. */
+export const recordedStatus = (
+  resource: ResourceStatus['verdict']['resource'],
+): StatusObject | undefined => {
+  const { conditions, errors = [], warnings = [] } = resource
+  if (conditions === undefined) return undefined
+  const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
+  return {
+    observedGeneration: Math.max(0, ...conditions.map((each) => each.observedGeneration)),
+    conditions,
+    ...detailsOf({ errors, warnings, programmed }),
+  }
+}
+
+const detailsOf = ({
+  errors,
+  warnings,
+  programmed,
+}: {
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
+  readonly programmed: ProgrammedVersion | undefined
+}): Omit<StatusObject, 'observedGeneration' | 'conditions'> => ({
   ...(errors.length > 0 && { errors: reported(errors) }),
   ...(warnings.length > 0 && { warnings: reported(warnings) }),
   ...(programmed !== undefined && {
@@ -41,25 +67,6 @@ export const statusObject = ({
     programmedDigest: programmed.digest,
   }),
 })
-
-/** What the resource itself tells of its status; undefined: nothing, it is not of an API server. */
-export const recordedStatus = ({
-  conditions,
-  programmed,
-}: {
-  readonly conditions?: readonly Condition[]
-  readonly programmed?: ProgrammedVersion
-}): StatusObject | undefined => {
-  if (conditions === undefined) return undefined
-  return {
-    observedGeneration: Math.max(0, ...conditions.map((each) => each.observedGeneration)),
-    conditions,
-    ...(programmed !== undefined && {
-      programmedGeneration: programmed.generation,
-      programmedDigest: programmed.digest,
-    }),
-  }
-}
 
 export type Difference =
   /** But for times and counts. */

@@ -109,7 +109,8 @@ class Writer implements StatusWriter {
     this.#cancelSpacing?.()
     this.#cancelSpacing = undefined
     for (const entry of this.#entries.values()) this.#forget(entry)
-    // Another operator may write now: what we have written proves nothing any more.
+    // Another operator may write now: what we have written proves nothing any more, nor what we knew.
+    this.#latest = undefined
     this.#entries = new Map()
     this.#resources = undefined
     this.#flying = 0

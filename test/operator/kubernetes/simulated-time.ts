@@ -112,7 +112,7 @@ export class SimulatedProcess {
 
   /** What has come meanwhile runs one after another, in any order. */
   thaw(): void {
-    if (!this.#isFrozen) return
+    if (!this.#isFrozen || this.#isDead) return
     this.#isFrozen = false
     const held = this.#held.splice(0)
     while (held.length > 0) {

@@ -1,0 +1,434 @@
+import { describe, expect, it } from '@jest/globals'
+import { ApiError, type ApplyOptions } from '../../../operator/kubernetes/api.ts'
+import { createStatusWriter } from '../../../operator/status/kubernetes-status.ts'
+import { afterFailure } from '../../../operator/status/kubernetes-status-failure.ts'
+import { differenceOf, statusObject } from '../../../operator/status/kubernetes-status-object.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+import { createSilentLog, type Log } from '../../../telemetry/log.ts'
+import { randomFrom, SimulatedProcess, SimulatedTime } from '../kubernetes/simulated-time.ts'
+import { aCondition, aStatus, type StatusOptions, statusOf } from './resource-status.ts'
+
+interface Applied {
+  readonly kind: string
+  readonly name: string
+  readonly object: ValueMap
+  readonly options: ApplyOptions
+  readonly atMs: number
+}
+
+const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
+  const time = new SimulatedTime()
+  const process = new SimulatedProcess({ time, random: randomFrom(1) })
+  const applied: Applied[] = []
+  const under = { now: 0, most: 0 }
+  /** What the next requests are answered; then all succeed. */
+  const faults: Error[] = []
+  const writer = createStatusWriter({
+    api: {
+      apply: (type, { namespace, name }, object, options) => {
+        applied.push({
+          ...{ kind: type.kind, name: `${namespace}/${name}` },
+          ...{ object, options, atMs: time.nowMs },
+        })
+        under.now += 1
+        under.most = Math.max(under.most, under.now)
+        const { promise, resolve, reject } = Promise.withResolvers<ValueMap>()
+        const fault = faults.shift()
+        time.at(time.nowMs + answerMs, () => {
+          under.now -= 1
+          if (fault === undefined) resolve({ metadata: { resourceVersion: `w${applied.length}` } })
+          else reject(fault)
+        })
+        return promise
+      },
+    },
+    ...{ fieldManager: 'svc-operator', clock: process.clock, log },
+  })
+  const pass = (ms: number): Promise<void> => time.runUntil(time.nowMs + ms)
+  return { writer, applied, faults, under, pass }
+}
+
+const many = (count: number, more: StatusOptions = {}) =>
+  statusOf(...Array.from({ length: count }, (_, i) => aStatus({ ...more, name: `d${i}` })))
+
+const PROBLEM = { code: 'conflict', path: '/spec/document/host', message: 'it is taken' } as const
+const rejectedBy = (words: string): StatusOptions => ({
+  conditions: ['Accepted=True', `Programmed=False:Rejected:${words}`],
+})
+
+describe('a status', () => {
+  it('is applied whole, to the status of the very resource', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(
+      statusOf(
+        aStatus({
+          metadata: { generation: 3 },
+          more: {
+            errors: [PROBLEM],
+            warnings: [{ code: 'Shadowed', path: '/a', message: 'w' }],
+            programmed: { generation: 2, digest: 'sha256:x' },
+          },
+        }),
+        aStatus({ kind: 'Realm', name: 'constructor', conditions: ['Accepted=True'] }),
+      ),
+    )
+    await pass(1_000)
+    expect(applied).toMatchObject([
+      {
+        kind: 'ApiSpecification',
+        name: 'team/shop',
+        options: { fieldManager: 'svc-operator', subresource: 'status' },
+        object: {
+          apiVersion: 'gateway.svc.dev/v1alpha1',
+          kind: 'ApiSpecification',
+          metadata: { namespace: 'team', name: 'shop', uid: 'uid-shop' },
+          status: {
+            observedGeneration: 3,
+            conditions: [
+              { type: 'Accepted', status: 'True', observedGeneration: 3 },
+              { type: 'ResolvedRefs' },
+              { type: 'Programmed' },
+              { type: 'Ready' },
+            ],
+            errors: [PROBLEM],
+            warnings: [{ code: 'Shadowed', path: '/a', message: 'w' }],
+            programmedGeneration: 2,
+            programmedDigest: 'sha256:x',
+          },
+        },
+      },
+      { kind: 'Realm', name: 'team/constructor', object: { status: { observedGeneration: 1 } } },
+    ])
+    expect(writer.facts).toEqual({ pending: 0, failing: 0, writes: 2 })
+  })
+
+  it('has eight faults and warnings at most, and no text above 1 KiB', () => {
+    const errors = Array.from({ length: 20 }, () => ({ ...PROBLEM, message: 'é'.repeat(5_000) }))
+    const warnings = errors.map(({ message }) => ({ code: 'Shadowed', path: '', message }) as const)
+    const object = statusObject(aStatus({ more: { errors, warnings } }))
+    expect(object.errors).toHaveLength(8)
+    expect(object.warnings).toHaveLength(8)
+    expect(Buffer.byteLength(object.errors?.[0]?.message ?? '')).toBeLessThanOrEqual(1024)
+  })
+
+  it('leaves out what there is none of', () => {
+    expect(Object.keys(statusObject(aStatus()))).toEqual(['observedGeneration', 'conditions'])
+  })
+})
+
+describe('a difference', () => {
+  const base: StatusOptions = { conditions: ['Accepted=True', 'Programmed=False:Pending:a'] }
+  it.each<[string, StatusOptions, string]>([
+    ['none', base, 'none'],
+    [
+      'of times',
+      {
+        conditions: [
+          aCondition('Accepted=True', 1, '2020-01-01T00:00:00Z'),
+          'Programmed=False:Pending:a',
+        ],
+      },
+      'none',
+    ],
+    ['of order', { conditions: [...(base.conditions ?? [])].reverse() }, 'none'],
+    [
+      'of words about the fleet',
+      { conditions: ['Accepted=True', 'Programmed=False:Pending:b'] },
+      'wording',
+    ],
+    [
+      'of words about the resource',
+      { conditions: ['Accepted=True:Accepted:x', 'Programmed=False:Pending:a'] },
+      'news',
+    ],
+    ['of a reason', { conditions: ['Accepted=True', 'Programmed=False:Rejected:a'] }, 'news'],
+    ['of a status', { conditions: ['Accepted=True', 'Programmed=True:Pending:a'] }, 'news'],
+    ['of a generation', { ...base, metadata: { generation: 2 } }, 'news'],
+    ['a condition less', { conditions: ['Accepted=True'] }, 'news'],
+    ['a condition more', { conditions: [...(base.conditions ?? []), 'Stalled=True'] }, 'news'],
+    ['of faults', { ...base, more: { errors: [PROBLEM] } }, 'news'],
+    [
+      'of what is programmed',
+      { ...base, more: { programmed: { generation: 1, digest: 'x' } } },
+      'news',
+    ],
+  ])('%s', (_title, other, expected) => {
+    expect(differenceOf(statusObject(aStatus(base)), statusObject(aStatus(other)))).toBe(expected)
+  })
+
+  it.each([
+    ['held by 1 of 3 data planes', 'held by 2 of 5 data planes'],
+    ['refused by a and 3 more: x', 'refused by a and 12 more: x'],
+    ['refused by a (and 3 more)', 'refused by a'],
+  ])('of counts is none: %s', (left, right) => {
+    const [before, after] = [left, right].map((words) => statusObject(aStatus(rejectedBy(words))))
+    expect(after && differenceOf(before, after)).toBe('none')
+  })
+})
+
+describe('nothing is written', () => {
+  it('where the API says it already', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    const good = aStatus({ more: { programmed: { generation: 1, digest: 'd' } } })
+    writer.update(
+      statusOf(
+        aStatus({
+          recorded: { conditions: good.conditions, programmed: { generation: 1, digest: 'd' } },
+          more: { programmed: { generation: 1, digest: 'd' } },
+        }),
+        aStatus({
+          name: 'bad',
+          recorded: { conditions: good.conditions, errors: [PROBLEM], warnings: [] },
+          more: { errors: [PROBLEM] },
+        }),
+      ),
+    )
+    await pass(10_000)
+    expect(applied).toEqual([])
+    expect(writer.facts.pending).toBe(0)
+  })
+
+  it('of what has changed back within a moment', async () => {
+    const { writer, applied, pass } = aWriter()
+    const recorded = { conditions: aStatus().conditions }
+    writer.start()
+    writer.update(statusOf(aStatus({ recorded, conditions: ['Accepted=True'] })))
+    await pass(50)
+    writer.update(statusOf(aStatus({ recorded })))
+    await pass(10_000)
+    expect(applied).toEqual([])
+  })
+
+  it('again while the resource is read as it was before, or as it was written', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    const old = { conditions: [aCondition('Accepted=Unknown:Pending:x')] }
+    for (const version of ['10', '10', 'w1']) {
+      writer.update(statusOf(aStatus({ recorded: old, metadata: { resourceVersion: version } })))
+      await pass(1_000)
+    }
+    expect(applied).toHaveLength(1)
+    // Two writes later an earlier one is read.
+    const rejected = { recorded: old, conditions: ['Accepted=False:Invalid:x'] }
+    for (const version of ['w1', 'w1', '10']) {
+      writer.update(statusOf(aStatus({ ...rejected, metadata: { resourceVersion: version } })))
+      await pass(1_000)
+    }
+    expect(applied).toHaveLength(2)
+  })
+
+  it('for other words, until half a minute after the last write', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    for (let i = 0; i < 100; i += 1) {
+      writer.update(statusOf(aStatus(rejectedBy(`refused by plane-${i}: x`))))
+      await pass(500)
+    }
+    expect(applied).toHaveLength(2)
+    await pass(60_000)
+    expect(applied).toHaveLength(3)
+    expect(JSON.stringify(applied[2]?.object)).toContain('plane-99')
+  })
+
+  it('before the resources were read, and while another operator leads', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.update(many(3))
+    await pass(1_000)
+    writer.start()
+    writer.start()
+    await pass(1_000)
+    expect(applied).toHaveLength(3)
+    writer.update({ ...many(5), isReady: false })
+    await pass(1_000)
+    expect(applied).toHaveLength(3)
+  })
+})
+
+describe('it is written again', () => {
+  it('when somebody else has changed it', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    const recorded = { conditions: [aCondition('Accepted=False:Invalid:by hand')] }
+    writer.update(statusOf(aStatus({ recorded, metadata: { resourceVersion: '77' } })))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it('for another resource of the same name', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    writer.update(statusOf(aStatus({ metadata: { uid: 'another' } })))
+    await pass(1_000)
+    expect(applied.map(({ object }) => object['metadata'])).toMatchObject([
+      { uid: 'uid-shop' },
+      { uid: 'another' },
+    ])
+  })
+
+  it('when it changes while it is being written: once, with the last of it', async () => {
+    const { writer, applied, under, pass } = aWriter(createSilentLog(), 3_000)
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(200)
+    for (const reason of ['Invalid', 'TooLarge', 'Conflicted']) {
+      writer.update(statusOf(aStatus({ conditions: [`Accepted=False:${reason}:x`] })))
+      await pass(300)
+    }
+    expect(applied).toHaveLength(1)
+    await pass(10_000)
+    expect(applied).toHaveLength(2)
+    expect(under.most).toBe(1)
+    expect(JSON.stringify(applied[1]?.object)).toContain('Conflicted')
+  })
+})
+
+describe('the API is spared', () => {
+  it('20 a second, whatever changes', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(many(100))
+    await pass(1_100)
+    expect(applied.length).toBeGreaterThan(15)
+    expect(applied.length).toBeLessThanOrEqual(21)
+    expect(writer.facts.pending).toBeGreaterThanOrEqual(79)
+    await pass(5_000)
+    expect(new Set(applied.map(({ name }) => name)).size).toBe(100)
+  })
+
+  it('ten at once, when it is slow', async () => {
+    const { writer, under, pass } = aWriter(createSilentLog(), 20_000)
+    writer.start()
+    writer.update(many(30))
+    await pass(15_000)
+    expect(under.most).toBe(10)
+    await pass(100_000)
+    expect(writer.facts.pending).toBe(0)
+  })
+
+  it('what goes away before its turn is not written', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(many(50))
+    await pass(300)
+    writer.update(statusOf())
+    const { length } = applied
+    await pass(10_000)
+    expect(applied).toHaveLength(length)
+    expect(writer.facts.pending).toBe(0)
+  })
+})
+
+describe('a write fails', () => {
+  it.each([0, 408, 409, 429, 500, 503])('with %i: tried until it stands there', async (status) => {
+    const { writer, applied, faults, pass } = aWriter()
+    faults.push(...Array.from({ length: 6 }, () => new ApiError('no', { status })))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    expect(writer.facts).toMatchObject({ pending: 1, failing: 1 })
+    await pass(60_000)
+    expect(applied).toHaveLength(7)
+    expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('and what has changed meanwhile is what is written', async () => {
+    const { writer, applied, faults, pass } = aWriter()
+    faults.push(new ApiError('no', { status: 500, retryAfterMs: 10_000 }))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    writer.update(statusOf(aStatus({ conditions: ['Accepted=False:Invalid:x'] })))
+    await pass(8_000)
+    expect(applied).toHaveLength(1)
+    await pass(10_000)
+    expect(applied).toHaveLength(2)
+    expect(JSON.stringify(applied[1]?.object)).toContain('Invalid')
+  })
+
+  it('since the resource has gone: not tried until it is read anew', async () => {
+    const { writer, applied, faults, pass } = aWriter()
+    faults.push(new ApiError('gone', { status: 404 }))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(120_000)
+    writer.update(statusOf(aStatus({ conditions: ['Accepted=True'] })))
+    await pass(120_000)
+    expect(applied).toHaveLength(1)
+    expect(writer.facts.pending).toBe(0)
+    writer.update(statusOf(aStatus({ metadata: { resourceVersion: '11' } })))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it.each([403, 422])('with %i: told once, and tried now and then', async (status) => {
+    const lines: unknown[] = []
+    const log: Log = { ...createSilentLog(), warn: (_message, fields) => lines.push(fields) }
+    const { writer, applied, faults, pass } = aWriter(log)
+    faults.push(...Array.from({ length: 6 }, () => new ApiError('no', { status })))
+    writer.start()
+    writer.update(many(3))
+    await pass(10_000)
+    expect(applied).toHaveLength(3)
+    expect(lines).toMatchObject([{ kind: 'ApiSpecification', namespace: 'team', name: 'd0' }])
+    await pass(180_000)
+    expect(applied).toHaveLength(9)
+    expect(lines).toHaveLength(1)
+    expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('by a fault of ours: told, and tried slowly', async () => {
+    const { writer, applied, faults, pass } = aWriter()
+    faults.push(new TypeError('a bug'))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(20_000)
+    expect(applied).toHaveLength(1)
+    await pass(60_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it('and waits as long as the server says', () => {
+    const error = new ApiError('no', { status: 429, retryAfterMs: 45_000 })
+    expect(afterFailure(error, 0, () => 0)).toEqual({ next: 'retry', delayMs: 45_000 })
+    expect(afterFailure(new ApiError('no', { status: 0 }), 30, () => 1)).toEqual({
+      next: 'retry',
+      delayMs: 30_000,
+    })
+  })
+})
+
+describe('our turn is over', () => {
+  it('nothing more is written, and an answer that comes then is forgotten', async () => {
+    const { writer, applied, faults, pass } = aWriter(createSilentLog(), 2_000)
+    faults.push(new ApiError('no', { status: 500 }))
+    writer.start()
+    writer.update(many(20))
+    await pass(400)
+    const { length } = applied
+    writer.stop()
+    writer.update(many(20))
+    await pass(120_000)
+    expect(applied).toHaveLength(length)
+    expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('what the next turn finds in the API is what counts, not what was written in this one', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    writer.stop()
+    writer.start()
+    await pass(1_000)
+    expect(applied).toHaveLength(1)
+    writer.update(statusOf(aStatus()))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+  })
+})
