@@ -218,7 +218,7 @@ const findConflict = (settings: OperatorSettings): string | undefined => {
   const { manifests, kubernetes, once } = settings
   if (manifests !== null && kubernetes)
     return '--kubernetes: resources come from there or from --manifests, not from both'
-  if (kubernetes) return once ? '--once: is for --manifests' : undefined
+  if (kubernetes) return once ? '--once: it goes with --manifests' : findFaultyWebhook(settings)
   if (manifests === null)
     return '--manifests: name the directory that holds the resources, or say --kubernetes'
   return findFaultyPlane(settings)
@@ -228,6 +228,12 @@ const findConflict = (settings: OperatorSettings): string | undefined => {
 export const clusterEnvironment = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => env
+
+const findFaultyWebhook = ({ webhookUrl }: OperatorSettings): string | undefined => {
+  if (webhookUrl === null) return undefined
+  const isReachable = URL.canParse(webhookUrl) && new URL(webhookUrl).protocol === 'https:'
+  return isReachable ? undefined : '--webhook-url: an API server calls https URLs only'
+}
 
 const findFaultyPlane = ({ dataPlanes }: OperatorSettings): string | undefined => {
   if (dataPlanes.length === 0) return '--data-planes: name at least one gateway'

@@ -1,7 +1,11 @@
 // What the operator counts: gauges of the fleet and the resources, read from the status at scrape.
 
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
-import { METRICS_CONTENT_TYPE, renderMetrics } from '../telemetry/metrics-state.ts'
+import {
+  METRICS_CONTENT_TYPE,
+  type MetricsState,
+  renderMetrics,
+} from '../telemetry/metrics-state.ts'
 import { measureProcess } from '../telemetry/process-metrics.ts'
 import type { OperatorStatus } from './controller/controller.ts'
 
@@ -38,12 +42,14 @@ const TABLE = {
   },
 } as const satisfies MetricsTable
 
-/** `status` is called at every scrape. */
+/** `status` and `more` are called at every scrape. */
 export const createOperatorMetrics = (
   status: () => OperatorStatus,
+  more: readonly (() => Promise<MetricsState>)[] = [],
 ): (() => Promise<{ readonly contentType: string; readonly text: string }>) => {
   const metrics: Metrics<typeof TABLE> = createMetrics(TABLE)
   metrics.include(measureProcess())
+  for (const read of more) metrics.include(read)
   metrics.gauge('resources', () =>
     tally(
       [...status().resources.values()].map(({ verdict, conditions }) => ({

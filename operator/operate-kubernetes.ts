@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
+import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
@@ -13,14 +14,18 @@ import { createCredentialReader } from './fleet/credentials.ts'
 import type { KubernetesApi } from './kubernetes/api.ts'
 import { createKubernetesApi } from './kubernetes/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/kubeconfig.ts'
+import { createEventRecorder } from './kubernetes/event-recorder.ts'
 import { createLeaseLeadership } from './kubernetes/lease-leadership.ts'
 import { createPodDataPlanes } from './kubernetes/pods.ts'
 import { createKubernetesSource } from './kubernetes/source.ts'
 import { namespaceOf, WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
 import { createOperatorMetrics } from './metrics.ts'
+import { createKubernetesMetrics, type KubernetesMetrics } from './metrics-kubernetes.ts'
 import type { RunningOperator } from './operate.ts'
 import type { SourceNote } from './resource/resource-source.ts'
+import { GROUP } from './resource/resource.ts'
 import { debugPages } from './status/debug-pages.ts'
+import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
@@ -43,10 +48,14 @@ export const operateOnKubernetes = async (
   const clock = SYSTEM_CLOCK
   const cluster = await loadCluster({ env, clock, ...(kubeconfig !== null && { kubeconfig }) })
   const userAgent = `svc-operator/${readVersion()}`
-  const api = createKubernetesApi({ cluster, clock, log, userAgent })
+  const metrics = createKubernetesMetrics()
+  const api = createKubernetesApi({
+    ...{ cluster, clock, log, userAgent },
+    onRequest: metrics.onRequest,
+  })
   const namespace = settings.namespace ?? cluster.namespace
   const parts = assemble({
-    ...{ ...options, api, clock, namespace },
+    ...{ ...options, api, clock, namespace, metrics },
     namespaces: allOr(settings.namespaces),
   })
   const servers = await openPages(settings, parts)
@@ -76,9 +85,11 @@ interface Parts {
   readonly controller: Controller
   readonly certificates: CertificateKeeper
   readonly dataPlanes: WarmDataPlanes
+  readonly readMetrics: () => Promise<MetricsState>
 }
 
 interface Surroundings extends KubernetesOptions {
+  readonly metrics: KubernetesMetrics
   readonly api: KubernetesApi
   readonly clock: Clock
   /** The operator's own. */
@@ -91,6 +102,7 @@ const assemble = (around: Surroundings): Parts => {
   const shared = { api, clock, log }
   const certificates: CertificateKeeper = new CertificateKeeper({
     ...{ ...shared, namespace, clientName: settings.manager },
+    serviceAccount: settings.serviceAccount,
     dataPlaneNamespaces: () => (settings.dataPlaneTls ? dataPlanes.namespaces() : []),
     webhookNames: webhookNames(settings, namespace),
     onChange: () => {
@@ -111,20 +123,30 @@ const assemble = (around: Surroundings): Parts => {
     },
   })
   const companions = webhook === undefined ? [certificates] : [certificates, webhook]
-  const controller = createController(around, { certificates, dataPlanes, companions })
-  return { namespace, controller, certificates, dataPlanes }
+  const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
+  const controller = createController(around, { certificates, dataPlanes, companions, writer })
+  const readMetrics = around.metrics.observe({
+    isLeading: () => controller.status.isLeading,
+    desired: () => controller.desired,
+    status: () => writer.facts,
+    fleet: () => controller.fleet?.counters(),
+  })
+  return { namespace, controller, certificates, dataPlanes, readMetrics }
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
   readonly companions: readonly Companion[]
+  readonly writer: StatusWriter
 }
 
 const createController = (
   { api, clock, log, settings, namespace, namespaces }: Surroundings,
-  { certificates, dataPlanes, companions }: Machinery,
+  { certificates, dataPlanes, companions, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }
-  const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
+  const identity = settings.identity ?? hostname()
+  const reporter = { controller: `${GROUP}/operator`, instance: identity }
+  const events = createStatusEvents(createEventRecorder({ ...shared, reporter }))
   return new Controller({
     ...{ clock, log },
     source: createKubernetesSource({
@@ -139,17 +161,18 @@ const createController = (
     },
     leadership: createLeaseLeadership({
       ...{ ...shared, namespace, name: settings.lease },
-      identity: settings.identity ?? hostname(),
+      identity,
     }),
     judging: judgingOf(settings),
-    companions: [...companions, companionOf(writer)],
+    companions: [...companions, companionOf(writer), companionOf(events)],
     onStatus: (status) => {
       writer.update(status)
+      events.update(status)
     },
   })
 }
 
-const companionOf = (writer: StatusWriter): Companion => ({
+const companionOf = (writer: { start: () => void; stop: () => void }): Companion => ({
   lead: () => {
     writer.start()
   },
@@ -179,14 +202,14 @@ const credentialsOf = (
 /** One server for a person, on loopback, and one for probes. */
 const openPages = async (
   { status, health }: OperatorSettings,
-  { controller, dataPlanes, certificates }: Parts,
+  { controller, dataPlanes, certificates, readMetrics }: Parts,
 ): Promise<readonly StatusServer[]> => {
   const sources: PageSources = {
     status: () => {
       const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles(certificates)]
       return { ...controller.status, notes }
     },
-    metrics: createOperatorMetrics(() => controller.status),
+    metrics: createOperatorMetrics(() => controller.status, [readMetrics]),
     unready: () => {
       if (!controller.status.isReady) return 'the resources have not been read yet'
       return dataPlanes.synced() ? undefined : 'the data planes are not known yet'

@@ -20,7 +20,10 @@ export const webhookNames = (
 ): readonly string[] => {
   if (webhook === 'off') return []
   const service = `${webhookService}.${namespace}.svc`
-  return webhookUrl === null ? [service] : [service, new URL(webhookUrl).hostname]
+  // An IPv6 address stands in brackets in a URL.
+  return webhookUrl === null
+    ? [service]
+    : [service, new URL(webhookUrl).hostname.replace(/^\[|\]$/g, '')]
 }
 
 export interface AdmissionOptions {

@@ -31,6 +31,11 @@ export interface Metrics<T extends MetricsTable> {
     metric: K,
     read: () => Iterable<readonly [labels: LabelsOf<T[K]>, value: number]>,
   ): void
+  /** A counter that is kept elsewhere, read at scrape. It may begin at 0 again, as after a restart. */
+  total<K extends Named<T, 'counter'>>(
+    metric: K,
+    read: () => Iterable<readonly [labels: LabelsOf<T[K]>, value: number]>,
+  ): void
   /** More families, read at scrape: request rows, the figures of the process. */
   include(read: () => readonly FamilyState[] | Promise<readonly FamilyState[]>): void
   exportState(): Promise<MetricsState>
@@ -48,10 +53,8 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
 
   const familyOf = (key: string, definition: MetricDefinition): FamilyState => {
     const { name, help, kind, merge = 'sum' } = definition
-    const cells =
-      kind === 'counter'
-        ? (counted.get(key) ?? EMPTY)
-        : readGauge(definition, readers.get(key) ?? [])
+    const read = readers.get(key)
+    const cells = read === undefined ? (counted.get(key) ?? EMPTY) : readAll(definition, read)
     return {
       name,
       help,
@@ -70,6 +73,13 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
     return cellOf(cells, definition, labels)
   }
 
+  const addReader = (
+    metric: string,
+    read: () => Iterable<readonly [labels: Labels, value: number]>,
+  ): void => {
+    readers.set(metric, [...(readers.get(metric) ?? []), read])
+  }
+
   return {
     count: (metric, labels, by = 1) => {
       counterCell(metric, labels).value += by
@@ -80,9 +90,8 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
         cell.value++
       }
     },
-    gauge: (metric, read) => {
-      readers.set(metric, [...(readers.get(metric) ?? []), read])
-    },
+    gauge: addReader,
+    total: addReader,
     include: (read) => {
       included.push(read)
     },
@@ -124,7 +133,7 @@ const cellOf = (cells: Map<string, Cell>, definition: MetricDefinition, labels: 
 const ordered = (definition: MetricDefinition, valueOf: (label: string) => string): Labels =>
   Object.fromEntries(definition.labels.map((label) => [label, valueOf(label)]))
 
-const readGauge = (
+const readAll = (
   definition: MetricDefinition,
   readers: readonly (() => Iterable<readonly [Labels, number]>)[],
 ): ReadonlyMap<string, Cell> => {

@@ -28,6 +28,13 @@ describe('settings of the operator', () => {
     [['--manifests', 'x', '--data-planes', ''], /--data-planes/],
     [['--manifests', 'x', '--status', 'nowhere'], /--status/],
     [['--manifests', 'x', '--management-cert', 'c'], /--management-key/],
+    [['--manifests', 'x', '--kubernetes'], /not from both/],
+    [['--kubernetes', '--once'], /--once/],
+    [['--kubeconfig', 'x'], /needs --kubernetes/],
+    [['--kubernetes', '--webhook-url', 'http://a'], /--webhook-url/],
+    [['--kubernetes', '--webhook-url', 'nowhere'], /--webhook-url/],
+    [['--kubernetes', '--health', 'nowhere'], /--health/],
+    [['--kubernetes', '--host-ownership', 'mine'], /--host-ownership/],
     [['--unknown'], /unknown/],
     [['validate'], /name the files/],
   ])('%j is a fault', (argv, words) => {
@@ -49,6 +56,21 @@ describe('settings of the operator', () => {
       command: 'validate',
       operands: ['a', 'b'],
       settings: { json: true },
+    })
+  })
+})
+
+describe('settings on Kubernetes', () => {
+  it('need nothing but the word', () => {
+    const parsed = read('--kubernetes')
+    expect(parsed.kind === 'settings' ? parsed.settings : parsed).toMatchObject({
+      kubernetes: true,
+      namespaces: ['all'],
+      hostOwnership: 'strict',
+      wildcardNamespaces: [],
+      dataPlaneTls: true,
+      webhook: 'off',
+      health: 'off',
     })
   })
 })

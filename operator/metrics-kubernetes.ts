@@ -1,0 +1,139 @@
+// What an operator on Kubernetes counts beyond what every operator does: its turn, its requests to the API server, its
+// work with the data planes. Labels are of closed sets: no pod and no document is among them.
+
+import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
+import type { MetricsState } from '../telemetry/metrics-state.ts'
+import type { DesiredSet } from './desired-set.ts'
+import type { FleetCounters } from './fleet/counters.ts'
+import type { RequestFacts } from './kubernetes/request.ts'
+import type { StatusWriterFacts } from './status/kubernetes-status.ts'
+
+const TABLE = {
+  leading: {
+    kind: 'gauge',
+    name: 'svc_operator_leading',
+    help: '1 while this operator leads',
+    labels: [],
+  },
+  apiRequests: {
+    kind: 'counter',
+    name: 'svc_operator_api_requests_total',
+    help: 'Requests to the API server by verb and status (0: no answer)',
+    labels: ['verb', 'code'],
+  },
+  statusWrites: {
+    kind: 'counter',
+    name: 'svc_operator_status_writes_total',
+    help: 'Writes of the status of a resource',
+    labels: [],
+  },
+  statusPending: {
+    kind: 'gauge',
+    name: 'svc_operator_status_pending',
+    help: 'Resources whose status does not say yet what it should',
+    labels: [],
+  },
+  holdsDeletes: {
+    kind: 'gauge',
+    name: 'svc_operator_holds_deletes',
+    help: '1 while nothing is deleted from any data plane, as not all can be read',
+    labels: [],
+  },
+  pushes: {
+    kind: 'counter',
+    name: 'svc_operator_pushes_total',
+    help: 'Sync calls to data planes by how they ended',
+    labels: ['result'],
+  },
+  pushedBytes: {
+    kind: 'counter',
+    name: 'svc_operator_pushed_bytes_total',
+    help: 'Bytes of sync calls, as sent',
+    labels: [],
+  },
+  polls: {
+    kind: 'counter',
+    name: 'svc_operator_polls_total',
+    help: 'Questions for the state of a data plane by what came of them',
+    labels: ['result'],
+  },
+  items: {
+    kind: 'counter',
+    name: 'svc_operator_items_total',
+    help: 'Documents and realms by what data planes answered',
+    labels: ['result'],
+  },
+  roundSeconds: {
+    kind: 'counter',
+    name: 'svc_operator_round_seconds_total',
+    help: 'Time of rounds in which something was sent',
+    labels: [],
+  },
+  rounds: {
+    kind: 'counter',
+    name: 'svc_operator_rounds_total',
+    help: 'Rounds in which something was sent',
+    labels: [],
+  },
+} as const satisfies MetricsTable
+
+export interface KubernetesMetricsSources {
+  readonly isLeading: () => boolean
+  readonly desired: () => DesiredSet | undefined
+  readonly status: () => StatusWriterFacts
+  /** Undefined while another operator leads. */
+  readonly fleet: () => FleetCounters | undefined
+}
+
+export interface KubernetesMetrics {
+  readonly onRequest: (facts: RequestFacts) => void
+  /** What is read at scrape; call it once. */
+  readonly observe: (sources: KubernetesMetricsSources) => () => Promise<MetricsState>
+}
+
+/** Requests are counted from the start, before there is anything else to read. */
+export const createKubernetesMetrics = (): KubernetesMetrics => {
+  const metrics = createMetrics(TABLE)
+  return {
+    onRequest: ({ verb, code }) => {
+      metrics.count('apiRequests', { verb, code: String(code) })
+    },
+    observe: (sources) => {
+      observeOperator(metrics, sources)
+      observeFleet(metrics, sources.fleet)
+      return () => metrics.exportState()
+    },
+  }
+}
+
+const observeOperator = (
+  metrics: Metrics<typeof TABLE>,
+  { isLeading, desired, status }: KubernetesMetricsSources,
+): void => {
+  metrics.gauge('leading', () => [[{}, isLeading() ? 1 : 0]])
+  metrics.gauge('holdsDeletes', () => [[{}, desired()?.holdDeletes === undefined ? 0 : 1]])
+  metrics.total('statusWrites', () => [[{}, status().writes]])
+  metrics.gauge('statusPending', () => [[{}, status().pending]])
+}
+
+const observeFleet = (
+  metrics: Metrics<typeof TABLE>,
+  fleet: () => FleetCounters | undefined,
+): void => {
+  metrics.total('pushes', () => byResult(fleet()?.pushes))
+  metrics.total('pushedBytes', () => alone(fleet()?.pushedBytes))
+  metrics.total('polls', () => byResult(fleet()?.polls))
+  metrics.total('items', () => byResult(fleet()?.items))
+  metrics.total('rounds', () => alone(fleet()?.rounds.count))
+  metrics.total('roundSeconds', () => alone(fleet()?.rounds.sum))
+}
+
+const byResult = (
+  counts: Readonly<Record<string, number>> | undefined,
+): readonly (readonly [{ readonly result: string }, number])[] =>
+  Object.entries(counts ?? {}).map(([result, count]) => [{ result }, count])
+
+const alone = (
+  count: number | undefined,
+): readonly (readonly [object & Record<never, string>, number])[] =>
+  count === undefined ? [] : [[{}, count]]
