@@ -5,6 +5,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GROUP } from '../../../operator/resource/resource.ts'
 import { rolesFor, type RolesOptions } from '../../../operator/resource/roles-for.ts'
+import type { StateView } from '../../../spec/wire.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.ts'
@@ -47,6 +48,8 @@ export interface GatewayPod {
     host: string,
     path: string,
   ) => Promise<{ readonly status: number; readonly text: string }>
+  /** What it holds, as the operator asks for it; without mutual TLS only. */
+  readonly state: () => Promise<StateView>
   /** Whether `/ready` is 204. */
   readonly isReady: () => Promise<boolean>
   /** The pod goes, then the process: as a kubelet does. */
@@ -160,8 +163,26 @@ export class Home implements AsyncDisposable {
     type: string,
     reason: string,
   ): Promise<ResourceStatus['conditions'][number]> {
+    return this.#until('apispecifications', { namespace, name, type, reason })
+  }
+
+  /** The same of a Realm. */
+  async untilRealm(
+    namespace: string,
+    name: string,
+    type: string,
+    reason: string,
+  ): Promise<ResourceStatus['conditions'][number]> {
+    return this.#until('realms', { namespace, name, type, reason })
+  }
+
+  async #until(
+    kind: 'apispecifications' | 'realms',
+    wanted: Readonly<Record<'namespace' | 'name' | 'type' | 'reason', string>>,
+  ): Promise<ResourceStatus['conditions'][number]> {
+    const { namespace, name, type, reason } = wanted
     return eventually(async () => {
-      const { conditions } = await this.status('apispecifications', namespace, name)
+      const { conditions } = await this.status(kind, namespace, name)
       const found = conditions.find((condition) => condition.type === type)
       if (found?.reason !== reason) {
         throw new Error(
@@ -219,6 +240,10 @@ const gatewayPod = (gateway: GatewayProcess, pod: FakePod): GatewayPod => ({
     // The public port is reached by address; the document is chosen by the name.
     const answer = await request(`${gateway.public}${path}`, { headers: { host } })
     return { status: answer.status, text: answer.text }
+  },
+  state: async () => {
+    const answer = await request(`${gateway.management}/api_specs?view=state`)
+    return answer.json() as StateView
   },
   isReady: async () => {
     const health = String(gateway.listening['health'])
