@@ -13,13 +13,13 @@ import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
 
-const closing: (() => Promise<void>)[] = []
+const closing: (() => PromiseLike<void>)[] = []
 
 export const closeAll = async (): Promise<void> => {
   for (const close of closing.splice(0).reverse()) await close()
 }
 
-export const closeLater = (close: () => Promise<void>): void => {
+export const closeLater = (close: () => PromiseLike<void>): void => {
   closing.push(close)
 }
 

@@ -103,7 +103,7 @@ describe('a fleet that is stopped', () => {
   it('passes many points at which that may happen', async () => {
     const { first, point } = await begin(Infinity)
     await allSynced(first)
-    expect(point.passed).toBeGreaterThanOrEqual(56)
+    expect(point.passed).toBeGreaterThan(50)
   })
 
   it.each(Array.from({ length: 56 }, (_, i) => [i + 1]))(
