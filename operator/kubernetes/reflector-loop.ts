@@ -118,7 +118,10 @@ const followStep = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { trouble, changes, clock, watchSeconds } = options
-  if (!progress.isVerified) await checkVersion(options, version, signal)
+  if (!progress.isVerified) {
+    await checkVersion(options, version, signal)
+    trouble.heard()
+  }
   progress.isVerified = true
   const { least, most } = watchSeconds
   const isFollowing = (): void => {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import { ApiError } from './api.ts'
 import { waitAfter, type BackOffOptions } from './reflector-backoff.ts'
 import type { Trouble } from './reflector-trouble.ts'
-import { isBroken, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from './request-error.ts'
+import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from './request-error.ts'
 import { pause } from './request-pause.ts'
 
 /** What the next step goes by. */
@@ -47,22 +47,33 @@ export const recover = async (
 ): Promise<void> => {
   const failure = asApiError(error, log)
   const { reason, retryAfterMs: askedMs } = failure
+  const wasWatching = progress.isVerified
+  progress.isVerified = false
   progress.failures += 1
   if (reason === TOO_LARGE_VERSION) progress.isAnotherPast = true
   if (reason === TOO_LARGE_ANSWER) progress.pageSize = Math.ceil(progress.pageSize / 2)
-  if (mustListAfter(failure, progress.isVerified)) progress.version = undefined
-  progress.isVerified = false
+  if (mustListAfter(failure, wasWatching)) progress.version = undefined
+  const listedForMs = clock.now() - (progress.listedAtMs ?? 0)
+  if (progress.failures === 1 && isUsual(failure, { wasWatching, listedForMs })) return
+  trouble.fail(failure)
   const random = (): number => clock.random()
   const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random })
-  const isQuiet = progress.failures === 1 && clock.now() - (progress.listedAtMs ?? 0) > QUIET_MS
-  if (isExpired(failure) && isQuiet) return
-  trouble.fail(failure)
   // Whoever asks for a list, or stops, ends the wait.
   await pause(clock, waitMs, signal).catch(() => undefined)
 }
 
-/** An old version is nothing to wait for, unless it was new: then the API server has trouble of its own. */
-const QUIET_MS = 30_000
+/** An older list than this may be of versions that are forgotten. */
+const OLD_LIST_MS = 30_000
+
+/**
+ * Nothing to wait for: that a version gets old, unless it was new, and that nothing was heard for a while. An API
+ * server sends no bookmarks for a kind that has not changed since it started (seen with 1.36: none in 200 s).
+ */
+const isUsual = (
+  failure: ApiError,
+  { wasWatching, listedForMs }: { readonly wasWatching: boolean; readonly listedForMs: number },
+): boolean =>
+  (isExpired(failure) && listedForMs > OLD_LIST_MS) || (wasWatching && isSilent(failure))
 
 const isExpired = ({ status, reason }: ApiError): boolean =>
   status === 410 || reason === TOO_LARGE_VERSION
@@ -70,12 +81,12 @@ const isExpired = ({ status, reason }: ApiError): boolean =>
 /**
  * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
  * restored to an older state and write until it is past the version that we know, which then looks well, but is
- * of another past. A connection that only broke is no such sign: some balancers end each after a while.
+ * of another past. A watch that only broke is no such sign, or fell silent: some balancers end each after a while.
  */
 const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
   if (isExpired(failure) || failure.status === 404) return true
   const isAway = failure.status === 0 || (failure.status >= 500 && failure.reason === '')
-  return isAway && !(wasWatching && isBroken(failure))
+  return isAway && !(wasWatching && (isBroken(failure) || isSilent(failure)))
 }
 
 const asApiError = (error: unknown, log: Log): ApiError => {

@@ -83,7 +83,7 @@ export const errorFromNetwork = (type: ResourceType, error: unknown): ApiError =
     `${type.plural}: ${words ?? `no answer of the API server (${nameOf(error)})`}`,
     {
       status: 0,
-      reason: known !== undefined && BROKEN.has(known) ? 'Broken' : '',
+      reason: known === undefined ? '' : reasonOf(known),
       cause: error,
     },
   )
@@ -99,7 +99,13 @@ export const errorFromCredentials = (error: unknown): ApiError =>
 /** The connection ended while an answer was due: often one that the API server had just given up. */
 export const isBroken = (error: ApiError): boolean => error.reason === 'Broken'
 
-const BROKEN: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** An answer began, and did not go on in time. */
+export const isSilent = (error: ApiError): boolean => error.reason === 'Silent'
+
+const reasonOf = (code: string): string => {
+  if (code === 'UND_ERR_BODY_TIMEOUT') return 'Silent'
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(code) ? 'Broken' : ''
+}
 
 const UNREACHABLE = 'the API server is unreachable'
 const FAILURES: Readonly<Record<string, string>> = {

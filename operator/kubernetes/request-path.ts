@@ -1,7 +1,7 @@
 // A kind, a name and what is asked in; the path and query of a request out. It never lets a name reach another
 // path: the API server decodes `%2F` before it reads a path.
 
-import { ApiError, type ObjectName, type ResourceType, type Scope } from './api.ts'
+import { ApiError, type ObjectName, type ResourceType } from './api.ts'
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -15,12 +15,6 @@ export const collectionPath = (type: ResourceType, namespace: string | undefined
 /** @throws ApiError 400 where no object can have that name */
 export const objectPath = (type: ResourceType, { namespace, name }: ObjectName): string =>
   `${collectionPath(type, namespace)}/${segment(type, name)}`
-
-/** What every list and watch of a scope says. */
-export const selectorsOf = ({ labelSelector, fieldSelector }: Scope): Query => ({
-  labelSelector,
-  fieldSelector,
-})
 
 /** @example queryOf({ limit: 1, continue: undefined }) // ?limit=1 */
 export const queryOf = (query: Query): string => {

@@ -28,7 +28,7 @@ const PATIENCE = {
   watch: { whenTooMany: false, whenTold: false, whenBroken: false },
 } as const satisfies Readonly<Record<Verb, Patience>>
 
-export const MAX_TRIES = 4
+const MAX_TRIES = 4
 const LONGEST_WAIT_MS = 30_000
 const AFTER_BREAK_MS = 50
 

@@ -290,10 +290,7 @@ await describeWithKubernetes(
           plane().resume()
         }
         await create(plane(), path, { metadata: { name: 'after-pause' } })
-        // Its watch has no event for longer than this client waits: trouble comes and goes.
-        await eventually(async () => {
-          expect(held(watched)).toEqual(await standing(plane(), path))
-        }, LONG)
+        await expectTheSame(plane(), watched, path)
       },
       RESTART_MS,
     )

@@ -269,7 +269,11 @@ describe('requests that fail', () => {
     }
     const server = await serve(echo, { cluster: { credentials } })
     const error = await failureOf(clientOf(server.cluster).get(TYPES.pods, A_MAP))
-    expect(error).toMatchObject({ status: 0, reason: 'NoCredentials', message: /login/ })
+    expect(error).toMatchObject({
+      status: 0,
+      reason: 'NoCredentials',
+      message: expect.stringContaining('login') as unknown,
+    })
   })
 
   it.each<[string, Answering]>([
@@ -525,9 +529,13 @@ describe('a watch', () => {
       (_, r) => {
         r.write(ADDED)
       },
-      { status: 0, message: /fell silent/ },
+      { status: 0, reason: 'Silent', message: expect.stringContaining('fell silent') as unknown },
     ],
-    ['never begins', () => undefined, { status: 0, message: /did not answer/ }],
+    [
+      'never begins',
+      () => undefined,
+      { status: 0, message: expect.stringContaining('did not answer') as unknown },
+    ],
   ])('that %s throws', async (_, handler, expected) => {
     const server = await serve(handler)
     const timeouts = { answerMs: 200, watchSilenceMs: 200 }

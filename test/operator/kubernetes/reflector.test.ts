@@ -322,10 +322,24 @@ describe('a reflector', () => {
     expect(next.options.resourceVersion === undefined).toBe(mustList)
   })
 
-  it('lists where the API server fell silent', async () => {
+  it('asks whether the API server is there when a watch falls silent: no trouble while it is', async () => {
     const rig = await running()
-    rig.first.fail(away())
+    rig.first.fail(away('Silent'))
+    const check = await rig.list()
+    expect(check.options).toMatchObject({ resourceVersion: '10' })
+    check.answer(listOf(10))
+    const watch = await rig.watch()
+    watch.tell()
+    rig.pass(90_000)
+    watch.fail(away('Silent'))
+    ;(await rig.list()).fail(away())
     expect((await rig.list()).options).toEqual({ limit: 2 })
+    expect(rig.told.map(({ status }) => status)).toEqual([undefined, 0])
+    expect(rig.watched.trouble).toEqual({
+      sinceMs: START_MS + 60_000,
+      status: 0,
+      message: 'away',
+    })
   })
 
   it('asks for less where an answer is too large', async () => {
