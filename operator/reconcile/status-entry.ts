@@ -97,9 +97,11 @@ const documentEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment
 
 const madeOf = (verdict: Verdict, sight: Sight, programmed: Programmed): Made => {
   const { id = '' } = verdict
+  // Where it is programmed a fresh data plane may still refuse it: that is the data plane's trouble, not this status's.
+  const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
   return {
     programmed,
-    refusal: firstRefusing(sight)?.rejected.documents.get(id),
+    refusal: refusing?.rejected.documents.get(id),
     shadowed: sight.first('shadowed')?.documents.get(id),
   }
 }

@@ -91,13 +91,14 @@ const inflate = (resource: ConfigMapResource, key: string): Found<string> | TooL
     const bytes = gunzipSync(packed, { maxOutputLength: DOCUMENT_MAX_BYTES })
     return { found: bytes.toString('utf8') }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') {
-      return tooLarge(resource, key)
-    }
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return tooLarge(resource, key)
     const message = `key '${key}' in binaryData of ConfigMap ${where(resource)} is not gzip`
     return { missing: { reason: 'KeyNotFound', message } }
   }
 }
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
 const tooLarge = (resource: ConfigMapResource, key: string): TooLarge => ({
   tooLarge: `key '${key}' of ConfigMap ${where(resource)} is larger than the 4 MiB a document may have`,

@@ -9,11 +9,15 @@ export const resourceOf = (
   kind: Resource['kind'],
   name: string,
   rest: object,
-  known: Partial<KnownMetadata> & { readonly namespace?: string; readonly labels?: object } = {},
+  known: Partial<KnownMetadata> & {
+    readonly namespace?: string
+    readonly labels?: object
+    readonly annotations?: object
+  } = {},
 ): Resource => {
-  const { namespace = 'default', labels = {}, ...metadata } = known
+  const { namespace = 'default', labels = {}, annotations = {}, ...metadata } = known
   const apiVersion = kind === 'ApiSpecification' || kind === 'Realm' ? API_VERSION : 'v1'
-  const value = { apiVersion, kind, metadata: { name, namespace, labels }, ...rest }
+  const value = { apiVersion, kind, metadata: { name, namespace, labels, annotations }, ...rest }
   const read = readResource(value, {
     ...{ uid: `uid-${name}`, resourceVersion: '1', generation: 1, createdAt: 1000 },
     ...metadata,

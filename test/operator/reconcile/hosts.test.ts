@@ -1,0 +1,283 @@
+// Who may have which host: grants of namespaces, owners of patterns.
+
+import { describe, expect, it } from '@jest/globals'
+import { coversHost } from '../../../operator/reconcile/host-entries.ts'
+import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
+import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import type { Resource } from '../../../operator/resource/resource.ts'
+import { parseHost } from '../../../spec/host-pattern.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const STRICT = { className: 'svc', hostOwnership: 'strict', wildcardNamespaces: [] } as const
+
+const realm = resourceOf(
+  'Realm',
+  'shop',
+  { spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } } },
+  { namespace: 'realms' },
+)
+
+interface Place {
+  readonly namespace?: string
+  readonly createdAt?: number
+  readonly generation?: number
+  readonly uid?: string
+}
+
+const specification = (
+  name: string,
+  host: string,
+  place: Place & { readonly path?: string } = {},
+): Resource => {
+  const { path = '/a', ...known } = place
+  const operation = { get: { action: { type: 'static', body: name }, response: {} } }
+  const versions = { v1: { base_path: `/${name}`, paths: { [path]: operation } } }
+  const document = aSpecification(name, { host, versions })
+  return resourceOf('ApiSpecification', name, { spec: { document } }, known)
+}
+
+const namespace = (name: string, annotations: object = {}): Resource =>
+  resourceOf('Namespace', name, {}, { annotations })
+
+const shown = (verdicts: ReadonlyMap<string, Verdict>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...verdicts].flatMap(([key, { resource, accepted, resolvedRefs }]) => {
+      if (resource.kind === 'Realm') return []
+      const bad = [accepted, resolvedRefs].find(({ status }) => status !== 'True')
+      return [[key.slice('ApiSpecification/'.length), bad?.reason ?? 'good']]
+    }),
+  )
+
+const judge = (
+  resources: readonly Resource[],
+  options: ReconcilerOptions = STRICT,
+): Readonly<Record<string, string>> =>
+  shown(new Reconciler(options).reconcile(cacheOf([realm, ...resources])).verdicts)
+
+describe('entries of lists of hosts', () => {
+  it.each([
+    ['a.test', 'a.test', true],
+    ['A.Test', 'a.test', true],
+    ['a.test', 'b.test', false],
+    ['a.test', 'x.a.test', false],
+    ['a.test', ':_.test', false],
+    ['*', '_', true],
+    ['_', 'any.test', true],
+    ['*', '[...].a.test', true],
+    ['*.a.test', 'x.a.test', true],
+    ['*.a.test', 'x.y.a.test', true],
+    ['*.a.test', 'a.test', false],
+    ['*.A.test', ':_.a.test', true],
+    ['*.a.test', '[...].a.test', true],
+    ['*.a.test', '_', false],
+    ['*.a.test', '[...]test', false],
+    [':_.a.test', ':tenant.a.test', true],
+    [':_.a.test', 'x.a.test', false],
+    ['[...].a.test', ':_.a.test', false],
+    ['', 'a.test', false],
+    ['*.', 'a.test', false],
+    ['**', 'a.test', false],
+    ['constructor', 'a.test', false],
+    ['https://a.test', 'a.test', false],
+  ])('%s covers %s: %s', (entry, host, expected) => {
+    const parsed = parseHost(host)
+    const hosts = parsed.ok ? parsed.hosts : []
+    expect(hosts.length).toBeGreaterThan(0)
+    expect(hosts.every((each) => coversHost(entry, each))).toBe(expected)
+  })
+})
+
+describe('which hosts a namespace may claim', () => {
+  const HOSTS = 'gateway.svc.dev/hosts'
+  it.each<[string, string, readonly [ReconcilerOptions, ...Resource[]], string]>([
+    ['exact', 'a.test', [STRICT], 'good'],
+    ['everything', '_', [STRICT], 'RefNotPermitted'],
+    ['one label', ':_.a.test', [STRICT], 'RefNotPermitted'],
+    ['a named label', ':tenant.a.test', [STRICT], 'RefNotPermitted'],
+    ['a tail', '[...].a.test', [STRICT], 'RefNotPermitted'],
+    ['an optional label is no wildcard', '[www.]a.test', [STRICT], 'good'],
+    ['by default', '_', [{ className: 'svc' }], 'good'],
+    ['a listed namespace', '_', [{ ...STRICT, wildcardNamespaces: ['shop'] }], 'good'],
+    ['another', '_', [{ ...STRICT, wildcardNamespaces: ['x'] }], 'RefNotPermitted'],
+    ['annotated', '_', [STRICT, namespace('shop', { [HOSTS]: '_' })], 'good'],
+    ['below', ':_.a.test', [STRICT, namespace('shop', { [HOSTS]: 'b.test, *.a.test ' })], 'good'],
+    ['not named', 'c.test', [STRICT, namespace('shop', { [HOSTS]: 'b.test' })], 'RefNotPermitted'],
+    ['empty', 'a.test', [STRICT, namespace('shop', { [HOSTS]: '' })], 'RefNotPermitted'],
+    [
+      'the annotation decides also where all may',
+      'c.test',
+      [{ className: 'svc' }, namespace('shop', { [HOSTS]: 'b.test' })],
+      'RefNotPermitted',
+    ],
+    [
+      'of another namespace',
+      '_',
+      [STRICT, namespace('other', { [HOSTS]: '*' })],
+      'RefNotPermitted',
+    ],
+    ['not annotated', 'a.test', [STRICT, namespace('shop')], 'good'],
+  ])('%s: %s', (_name, host, [options, ...resources], expected) => {
+    const document = specification('d', host, { namespace: 'shop' })
+    expect(judge([...resources, document], options)['shop/d']).toBe(expected)
+  })
+
+  it('words say what to do; an annotation that comes later helps; one that goes takes nothing out', () => {
+    const reconciler = new Reconciler(STRICT)
+    const document = specification('d', '_', { namespace: 'shop' })
+    const step = (...resources: readonly Resource[]): ReturnType<Reconciler['reconcile']> =>
+      reconciler.reconcile(cacheOf([realm, document, ...resources]))
+    const message = (at: ReturnType<typeof step>): string | undefined =>
+      at.verdicts.get('ApiSpecification/shop/d')?.resolvedRefs.message
+    const first = step(namespace('shop'))
+    expect(message(first)).toContain('--wildcard-namespaces')
+    expect(first.desired.documents.size).toBe(0)
+    expect(step(namespace('shop', { [HOSTS]: '*' })).desired.documents.size).toBe(1)
+    const last = step(namespace('shop', { [HOSTS]: 'a.test,b.test' }))
+    expect(message(last)).toContain('allows a.test, b.test')
+    expect([...last.desired.documents.keys()]).toEqual(['d'])
+  })
+})
+
+describe('a host belongs to the namespace of its oldest accepted document', () => {
+  const a = { namespace: 'a', createdAt: 1000 }
+  const b = { namespace: 'b', createdAt: 2000 }
+  const shared = { ...STRICT, hostOwnership: 'shared' } as const
+
+  it.each<[string, readonly Resource[], Readonly<Record<string, string>>, ReconcilerOptions]>([
+    [
+      'the younger of another namespace is refused',
+      [specification('y', 'h.test', b), specification('x', 'h.test', a)],
+      { 'a/x': 'good', 'b/y': 'Conflicted' },
+      STRICT,
+    ],
+    [
+      'but for shared ownership',
+      [specification('y', 'h.test', b), specification('x', 'h.test', a)],
+      { 'a/x': 'good', 'b/y': 'good' },
+      shared,
+    ],
+    [
+      'neighbours share it',
+      [specification('x', 'h.test', a), specification('y', 'h.test', { ...a, createdAt: 9000 })],
+      { 'a/x': 'good', 'a/y': 'good' },
+      STRICT,
+    ],
+    [
+      'three spellings are one host',
+      [specification('x', '.H.test.', a), specification('y', 'h.test', b)],
+      { 'a/x': 'good', 'b/y': 'Conflicted' },
+      STRICT,
+    ],
+    [
+      'one of several hosts is enough',
+      [specification('x', 'www.h.test', a), specification('y', '[www.]h.test', b)],
+      { 'a/x': 'good', 'b/y': 'Conflicted' },
+      STRICT,
+    ],
+    [
+      'whoever is refused owns none of its other hosts',
+      [
+        specification('x', 'www.h.test', a),
+        specification('y', '[www.]h.test', b),
+        specification('z', 'h.test', { namespace: 'c', createdAt: 3000 }),
+      ],
+      { 'a/x': 'good', 'b/y': 'Conflicted', 'c/z': 'good' },
+      STRICT,
+    ],
+    [
+      'overlapping patterns are two hosts',
+      [specification('x', ':_.h.test', a), specification('y', 'x.h.test', b)],
+      { 'a/x': 'good', 'b/y': 'good' },
+      { ...STRICT, wildcardNamespaces: 'all' },
+    ],
+    [
+      'who is not accepted owns nothing',
+      [specification('x', 'h.test', { ...a, path: 'nope' }), specification('y', 'h.test', b)],
+      { 'a/x': 'Invalid', 'b/y': 'good' },
+      STRICT,
+    ],
+    [
+      'who may not use its realm owns nothing',
+      [
+        resourceOf(
+          'ApiSpecification',
+          'x',
+          { spec: { document: aSpecification('x', { host: 'h.test', realm_uri: 'com.none' }) } },
+          a,
+        ),
+        specification('y', 'h.test', b),
+      ],
+      { 'a/x': 'RealmNotFound', 'b/y': 'good' },
+      STRICT,
+    ],
+    [
+      'of one age, by namespace',
+      [specification('y', 'h.test', { ...b, createdAt: 1000 }), specification('x', 'h.test', a)],
+      { 'a/x': 'good', 'b/y': 'Conflicted' },
+      STRICT,
+    ],
+  ])('%s', (_name, resources, expected, options) => {
+    expect(judge(resources, options)).toEqual(expected)
+  })
+
+  it('the words tell nothing of the winner', () => {
+    const resources = [specification('secret', 'h.test', a), specification('y', 'h.test', b)]
+    const { verdicts } = new Reconciler(STRICT).reconcile(cacheOf([realm, ...resources]))
+    const verdict = verdicts.get('ApiSpecification/b/y')
+    expect(verdict?.errors).toEqual([
+      {
+        code: 'conflict',
+        path: '/spec/document/host',
+        message: "the host 'h.test' belongs to documents of another namespace: take another host",
+      },
+    ])
+    expect(JSON.stringify(verdict)).not.toContain('secret')
+  })
+
+  it('an older document that comes to want a host takes it from nobody, and stays as it was', () => {
+    const reconciler = new Reconciler(STRICT)
+    const young = specification('y', 'h.test', b)
+    reconciler.reconcile(cacheOf([realm, specification('x', 'own.test', a), young]))
+    const thief = specification('x', 'h.test', { ...a, generation: 2 })
+    const { verdicts, desired } = reconciler.reconcile(cacheOf([realm, thief, young]))
+    expect(shown(verdicts)).toEqual({ 'a/x': 'Conflicted', 'b/y': 'good' })
+    expect(desired.documents.get('x')?.spec['host']).toBe('own.test')
+  })
+
+  it('what it could not leave stays its own; what it could is free', () => {
+    const reconciler = new Reconciler(STRICT)
+    const x = specification('x', 'own.test', a)
+    const y = specification('y', 'h.test', b)
+    reconciler.reconcile(cacheOf([realm, x, y]))
+    const moving = specification('x', 'h.test', { ...a, generation: 2 })
+    const third = specification('z', 'own.test', { namespace: 'c', createdAt: 1 })
+    const step = (...resources: readonly Resource[]): Readonly<Record<string, string>> =>
+      shown(reconciler.reconcile(cacheOf([realm, ...resources])).verdicts)
+    expect(step(moving, y, third)).toMatchObject({ 'a/x': 'Conflicted', 'c/z': 'Conflicted' })
+    expect(step(moving, third)).toEqual({ 'a/x': 'good', 'c/z': 'good' })
+  })
+
+  it('strict from now on takes nothing out: the younger serves on and says Conflicted', () => {
+    const digests: Readonly<Record<string, string>> = Object.fromEntries(
+      ['x', 'y'].map((name) => {
+        const { desired } = new Reconciler(shared).reconcile(
+          cacheOf([realm, specification(name, 'h.test', name === 'x' ? a : b)]),
+        )
+        return [name, desired.documents.get(name)?.digest ?? '']
+      }),
+    )
+    const served = (name: string, place: typeof a): Resource => {
+      const { spec } = { spec: specOf(specification(name, 'h.test', place)) }
+      const status = { programmedGeneration: 1, programmedDigest: digests[name] }
+      return resourceOf('ApiSpecification', name, { spec, status }, place)
+    }
+    const { verdicts, desired } = new Reconciler(STRICT).reconcile(
+      cacheOf([realm, served('x', a), served('y', b)]),
+    )
+    expect(shown(verdicts)).toEqual({ 'a/x': 'good', 'b/y': 'Conflicted' })
+    expect([...desired.documents.keys()].sort()).toEqual(['x', 'y'])
+  })
+})
+
+const specOf = (resource: Resource): object =>
+  'checked' in resource && 'spec' in resource.checked ? resource.checked.spec : {}

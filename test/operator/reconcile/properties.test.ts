@@ -1,0 +1,295 @@
+// What holds whatever happens: the order of events does not count, and counting as reports come gives what counting
+// anew gives.
+
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
+import { type Answer, FleetView, type Subject } from '../../../operator/reconcile/fleet-view.ts'
+import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { StatusBook } from '../../../operator/reconcile/status-book.ts'
+import type { Resource } from '../../../operator/resource/resource.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const realm = resourceOf(
+  'Realm',
+  'shop',
+  { spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } } },
+  { namespace: 'realms' },
+)
+
+/** One of a few hosts, paths, ids and ages, so that they clash. */
+const aResource = fc
+  .record({
+    name: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'constructor'),
+    namespace: fc.constantFrom('n', 'm'),
+    id: fc.constantFrom('1', '2', '3', '4', '__proto__'),
+    host: fc.constantFrom('x.test', 'y.test', '[www.]x.test', '_', 'b ad'),
+    path: fc.constantFrom('/p', '/q', '/:r'),
+    createdAt: fc.integer({ min: 1, max: 3 }),
+    realmUri: fc.constantFrom('com.shop', 'com.shop', 'com.shop', 'com.none'),
+  })
+  .map(({ name, namespace, id, host, path, createdAt, realmUri }) => {
+    const operation = { get: { action: { type: 'static', body: 'x' }, response: {} } }
+    const versions = { v1: { base_path: '/v', paths: { [path]: operation } } }
+    const document = aSpecification(id, { host, versions, realm_uri: realmUri })
+    return resourceOf('ApiSpecification', name, { spec: { document } }, { namespace, createdAt })
+  })
+
+const resources = fc
+  .array(aResource, { maxLength: 10 })
+  .map((list) => [...cacheOf(list).resources.values()])
+
+const outcome = (reconciler: Reconciler, list: readonly Resource[]): object => {
+  const { desired, verdicts } = reconciler.reconcile(cacheOf([realm, ...list]))
+  return {
+    documents: Object.fromEntries([...desired.documents].map(([id, { digest }]) => [id, digest])),
+    kept: [...desired.kept.documents].sort(),
+    verdicts: [...verdicts]
+      .map(([key, { accepted, resolvedRefs, errors, serving }]) =>
+        JSON.stringify([key, accepted, resolvedRefs, errors, serving]),
+      )
+      .sort(),
+  }
+}
+
+describe('judging', () => {
+  const options = fc.constantFrom(
+    { className: 'svc' } as const,
+    { className: 'svc', hostOwnership: 'strict', wildcardNamespaces: [] } as const,
+  )
+
+  it('does not depend on the order of a first cache', () => {
+    fc.assert(
+      fc.property(
+        options,
+        resources.chain((list) =>
+          fc.tuple(
+            fc.constant(list),
+            fc.shuffledSubarray(list, { minLength: list.length, maxLength: list.length }),
+          ),
+        ),
+        (option, [list, shuffled]) => {
+          expect(outcome(new Reconciler(option), shuffled)).toEqual(
+            outcome(new Reconciler(option), list),
+          )
+        },
+      ),
+    )
+  })
+
+  it('the same cache again says the same, by the very same objects', () => {
+    fc.assert(
+      fc.property(options, resources, (option, list) => {
+        const reconciler = new Reconciler(option)
+        const first = reconciler.reconcile(cacheOf([realm, ...list]))
+        const second = reconciler.reconcile(cacheOf([realm, ...list]))
+        expect(second.desired).toBe(first.desired)
+        const third = reconciler.reconcile(cacheOf([realm, ...list.toReversed()]))
+        expect(third.desired).toBe(second.desired)
+        for (const [key, verdict] of third.verdicts) {
+          expect(second.verdicts.get(key)).toBe(verdict)
+        }
+      }),
+    )
+  })
+
+  it('no resource that stays takes a document out, whatever comes, changes and goes', () => {
+    fc.assert(
+      fc.property(options, fc.array(resources, { minLength: 2, maxLength: 5 }), (option, steps) => {
+        const reconciler = new Reconciler(option)
+        let before = reconciler.reconcile(cacheOf([realm]))
+        for (const list of steps) {
+          const after = reconciler.reconcile(cacheOf([realm, ...list]))
+          for (const [key, { serving }] of before.verdicts) {
+            const verdict = after.verdicts.get(key)
+            if (!key.startsWith('Api') || serving === undefined || verdict === undefined) continue
+            expect(after.desired.documents.has(verdict.id ?? '')).toBe(true)
+            expect(verdict.serving).toBeDefined()
+          }
+          before = after
+        }
+      }),
+    )
+  })
+
+  it('of two namespaces only one serves a host, where none did before', () => {
+    fc.assert(
+      fc.property(resources, (list) => {
+        const strict = { className: 'svc', hostOwnership: 'strict' } as const
+        const { desired } = new Reconciler(strict).reconcile(cacheOf([realm, ...list]))
+        const owners = new Map<string, string>()
+        for (const { claims, namespace } of desired.documents.values()) {
+          for (const { key } of claims) {
+            const host = key.split('\t')[0] ?? ''
+            expect(owners.get(host) ?? namespace).toBe(namespace)
+            owners.set(host, namespace)
+          }
+        }
+      }),
+    )
+  })
+})
+
+const PHASES: readonly DataPlanePhase[] = [
+  ...(['connecting', 'syncing', 'synced', 'withheld', 'unreachable', 'superseded'] as const),
+]
+
+const IDS = ['1', '2', '3', 'constructor']
+const DIGESTS = ['d', 'e']
+
+const dataPlanes: readonly DataPlane[] = [
+  { name: 'a', url: 'http://a', labels: {} },
+  { name: 'b', url: 'http://b', labels: { tier: 'edge' } },
+  { name: 'c', url: 'http://c', labels: {}, namespace: 'n' },
+]
+
+const entries = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<ReadonlyMap<string, T>> =>
+  fc
+    .array(fc.tuple(fc.constantFrom(...IDS), value), { maxLength: 4 })
+    .map((pairs) => new Map(pairs))
+
+const digest = fc.constantFrom(...DIGESTS)
+const errors = fc.constantFrom([], [{ code: 'invalid_value' as const, path: '/x', message: 'm' }])
+const warnings = fc.constantFrom([], [{ code: 'Shadowed' as const, path: '/x', message: 'm' }])
+const sessions = fc.constantFrom(
+  [],
+  [{ url: 'ws://r', state: 'open' as const }],
+  [{ url: 'ws://r', state: 'waiting' as const, reason: 'why' }],
+)
+
+const aReport: fc.Arbitrary<DataPlaneReport> = fc
+  .record({
+    plane: fc.constantFrom(...dataPlanes),
+    label: fc.constantFrom(undefined, 'edge', 'core'),
+    phase: fc.constantFrom(...PHASES),
+    message: fc.constantFrom('', 'm', 'n'),
+    ready: fc.boolean(),
+    documents: entries(fc.record({ digest, warnings })),
+    realms: entries(fc.record({ digest, sessions })),
+    rejected: fc.record({
+      documents: entries(fc.record({ digest, errors })),
+      realms: entries(fc.record({ digest, errors })),
+    }),
+  })
+  .map(({ plane, label, ...rest }) => ({
+    ...rest,
+    dataPlane: label === undefined ? plane : { ...plane, labels: { tier: label } },
+  }))
+
+const aFleet = fc
+  .array(aReport, { maxLength: 4 })
+  .map((reports) => [...new Map(reports.map((each) => [each.dataPlane.name, each])).values()])
+
+const aSubject: fc.Arbitrary<Subject> = fc.oneof(
+  fc.record({ kind: fc.constant('realm' as const), uri: fc.constantFrom(...IDS) }),
+  fc
+    .record({
+      id: fc.constantFrom(...IDS),
+      digest,
+      namespace: fc.constantFrom('n', 'm'),
+      tier: fc.constantFrom(undefined, 'edge'),
+    })
+    .map(({ tier, ...rest }) => {
+      const subject = { kind: 'document' as const, ...rest }
+      return tier === undefined ? subject : { ...subject, selector: { matchLabels: { tier } } }
+    }),
+)
+
+const ANSWERS: readonly Answer[] = [
+  ...(['holds', 'shadowed', 'differs', 'rejected', 'withheld', 'syncing'] as const),
+  ...(['unreachable', 'connecting', 'fine', 'refused', 'closed'] as const),
+]
+
+const seen = (view: FleetView, key: string): object => {
+  const sight = view.look(key)
+  return {
+    total: sight.total,
+    counts: ANSWERS.map((answer) => sight.count(answer)),
+    first: (['rejected', 'withheld', 'shadowed', 'refused', 'closed', 'unreachable'] as const).map(
+      (answer) => sight.first(answer)?.dataPlane.name,
+    ),
+  }
+}
+
+describe('what data planes answer', () => {
+  it('is counted as reports come as it would be counted anew', () => {
+    const step = fc.record({ fleet: aFleet, key: fc.constantFrom('x', 'y'), subject: aSubject })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 8 }), (steps) => {
+        const view = new FleetView()
+        const subjects = new Map<string, Subject>()
+        for (const { fleet, key, subject } of steps) {
+          view.take(fleet)
+          view.watch(key, subject)
+          subjects.set(key, subject)
+        }
+        const anew = new FleetView()
+        for (const [key, subject] of subjects) anew.watch(key, subject)
+        anew.take(steps.at(-1)?.fleet ?? [])
+        for (const key of subjects.keys()) expect(seen(view, key)).toEqual(seen(anew, key))
+      }),
+    )
+  })
+
+  it('what is not told as news is not news', () => {
+    fc.assert(
+      fc.property(aSubject, fc.array(aFleet, { minLength: 2, maxLength: 6 }), (subject, fleets) => {
+        const view = new FleetView()
+        view.watch('x', subject)
+        for (const fleet of fleets) {
+          const before = seen(view, 'x')
+          const isNews = view.take(fleet).has('x')
+          expect(isNews ? before : seen(view, 'x')).toEqual(before)
+        }
+      }),
+    )
+  })
+})
+
+describe('statuses', () => {
+  it('end where a book that saw the end alone ends, but for times and the latch', () => {
+    const document = resourceOf('ApiSpecification', '1', {
+      spec: { document: aSpecification('1', { realm_uri: 'com.shop' }) },
+    })
+    const { verdicts, desired } = new Reconciler({ className: 'svc' }).reconcile(
+      cacheOf([realm, document]),
+    )
+    const held = desired.documents.get('1')?.digest ?? ''
+    const named = (fleet: readonly DataPlaneReport[]): readonly DataPlaneReport[] =>
+      fleet.map((report) => ({
+        ...report,
+        documents: renamed(report.documents, held),
+        rejected: { ...report.rejected, documents: renamed(report.rejected.documents, held) },
+      }))
+    const said = (book: StatusBook, fleet: readonly DataPlaneReport[], nowMs: number): object =>
+      [...book.update(verdicts, fleet, nowMs)].map(([key, { conditions, errors, warnings }]) => [
+        key,
+        conditions.map(({ type, status, reason, message }) => [type, status, reason, message]),
+        errors,
+        warnings,
+      ])
+    fc.assert(
+      fc.property(fc.array(aFleet, { minLength: 1, maxLength: 6 }), (fleets) => {
+        const steps = fleets.map(named)
+        const last = steps.at(-1) ?? []
+        const book = new StatusBook()
+        // An hour apart: whoever differs has done so for long enough, once it is asked again.
+        steps.forEach((fleet, i) => said(book, fleet, i * 3_600_000))
+        const isLatched = [...book.update(verdicts, last, 1e12)].some(([, { conditions }]) =>
+          conditions.some(({ type, status }) => type === 'Programmed' && status === 'True'),
+        )
+        const expected = said(isLatched ? book : new StatusBook(), last, 1e13)
+        expect(said(book, last, 1e13)).toEqual(expected)
+      }),
+    )
+  })
+})
+
+/** Digest `d` is the one that is wanted. */
+const renamed = <T extends { readonly digest: string }>(
+  map: ReadonlyMap<string, T>,
+  held: string,
+): ReadonlyMap<string, T> =>
+  new Map(
+    [...map].map(([id, entry]) => [id, entry.digest === 'd' ? { ...entry, digest: held } : entry]),
+  )

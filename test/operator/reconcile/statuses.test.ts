@@ -1,0 +1,222 @@
+// What the data planes answer, turned into conditions.
+
+import { describe, expect, it } from '@jest/globals'
+import type { DataPlaneReport } from '../../../operator/data-plane.ts'
+import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status-book.ts'
+import type { Resource } from '../../../operator/resource/resource.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const KEY = 'ApiSpecification/default/orders'
+const realm = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
+const orders = resourceOf('ApiSpecification', 'orders', {
+  spec: { document: aSpecification('orders') },
+})
+
+const reconciled = (...more: readonly Resource[]): ReturnType<Reconciler['reconcile']> =>
+  new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, orders, ...more]))
+
+const { verdicts, desired } = reconciled()
+const digest = desired.documents.get('orders')?.digest ?? ''
+
+const plane = (
+  name: string,
+  state: 'holds' | 'refuses' | 'lacks' | 'shadowed',
+  more: Partial<DataPlaneReport> = {},
+): DataPlaneReport => ({
+  dataPlane: { name, url: `http://${name}`, labels: {} },
+  ...{ phase: 'synced', message: '', ready: true },
+  documents: new Map(
+    state === 'lacks' || state === 'refuses'
+      ? []
+      : [['orders', { digest, warnings: state === 'shadowed' ? [SHADOWED] : [] }]],
+  ),
+  realms: new Map(),
+  rejected: {
+    documents: new Map(
+      state === 'refuses' ? [['orders', { digest, errors: [error(`not on ${name}`)] }]] : [],
+    ),
+    realms: new Map(),
+  },
+  ...more,
+})
+
+const SHADOWED = { code: 'Shadowed', path: '/versions/v1', message: 'older ones have it' } as const
+const error = (message: string): { code: 'invalid_value'; path: string; message: string } => ({
+  ...{ code: 'invalid_value', path: '/host' },
+  message,
+})
+
+const programmed = (statuses: ReadonlyMap<string, ResourceStatus>): string => {
+  const found = statuses.get(KEY)?.conditions.find(({ type }) => type === 'Programmed')
+  return `${found?.status ?? ''} ${found?.reason ?? ''}: ${found?.message ?? ''}`
+}
+
+describe('Programmed', () => {
+  const AWAY = { phase: 'unreachable', ready: false, message: 'nobody listens there' } as const
+  const FRESH = { phase: 'withheld', ready: false } as const
+  it.each<[string, readonly DataPlaneReport[], string]>([
+    [
+      'nobody',
+      [],
+      'False NoDataPlanes: no data plane is selected: is one running, and does the selector fit it?',
+    ],
+    ['one', [plane('a', 'holds')], 'True Programmed: held by every data plane that is ready'],
+    [
+      'one that is shadowed',
+      [plane('a', 'shadowed')],
+      'True Programmed: held by every data plane that is ready',
+    ],
+    [
+      'some',
+      [plane('a', 'holds'), plane('b', 'lacks')],
+      'False PartiallyProgrammed: held by some data planes that are ready, not by all',
+    ],
+    ['not yet', [plane('a', 'lacks')], 'False Pending: being sent to the data planes'],
+    [
+      'refused by one, told by name whoever came first',
+      [plane('b', 'refuses'), plane('a', 'refuses'), plane('c', 'holds')],
+      'False PartiallyProgrammed: refused by a and others: /host: not on a',
+    ],
+    ['refused', [plane('a', 'refuses')], 'False Rejected: refused by a: /host: not on a'],
+    [
+      'refused by one that is not ready, and held by one that is',
+      [plane('a', 'refuses', FRESH), plane('b', 'holds')],
+      'True Programmed: held by every data plane that is ready',
+    ],
+    [
+      'refused by the only one, which is not ready',
+      [plane('a', 'refuses', FRESH)],
+      'False Rejected: refused by a: /host: not on a',
+    ],
+    [
+      'away',
+      [plane('b', 'holds', AWAY), plane('a', 'holds', AWAY)],
+      'False Unreachable: a: nobody listens there (none of the others answers either)',
+    ],
+    [
+      'one away, one holds',
+      [plane('a', 'lacks', AWAY), plane('b', 'holds')],
+      'True Programmed: held by every data plane that is ready',
+    ],
+    [
+      'a sidecar of another namespace is not asked',
+      [
+        plane('a', 'lacks', {
+          dataPlane: { name: 'a', url: 'http://a', labels: {}, namespace: 'other' },
+        }),
+        plane('b', 'holds'),
+      ],
+      'True Programmed: held by every data plane that is ready',
+    ],
+  ])('%s', (_name, reports, expected) => {
+    expect(programmed(new StatusBook().update(verdicts, reports, 1000))).toBe(expected)
+  })
+
+  it.each<[string, DataPlaneReport, boolean]>([
+    ['a fresh one that is kept back as it refuses', plane('b', 'refuses', FRESH), true],
+    ['one that goes away', plane('a', 'lacks', AWAY), true],
+    ['a ready one that refuses', plane('b', 'refuses'), false],
+  ])('once True: %s', (_name, report, stays) => {
+    const book = new StatusBook()
+    const first = book.update(verdicts, [plane('a', 'holds')], 1000)
+    const second = book.update(verdicts, [plane('a', 'holds'), report], 90_000)
+    expect(programmed(second).startsWith('True')).toBe(stays)
+    expect(second === first).toBe(stays)
+  })
+
+  it('the words follow what the data plane says', () => {
+    const book = new StatusBook()
+    const first = book.update(verdicts, [plane('a', 'lacks', AWAY)], 1000)
+    const second = book.update(verdicts, [plane('a', 'lacks', { ...AWAY, message: 'TLS' })], 2000)
+    expect([programmed(first), programmed(second)]).toEqual([
+      'False Unreachable: a: nobody listens there',
+      'False Unreachable: a: TLS',
+    ])
+  })
+
+  it('data planes that come and go write nothing', () => {
+    const book = new StatusBook()
+    const first = book.update(verdicts, [plane('a', 'holds')], 1000)
+    const fleets = [
+      [plane('a', 'holds'), plane('b', 'lacks', { phase: 'connecting', ready: false })],
+      [plane('a', 'holds'), plane('b', 'lacks', { phase: 'syncing', ready: false })],
+      [plane('a', 'holds'), plane('b', 'holds')],
+      [plane('b', 'holds')],
+      [],
+    ]
+    for (const fleet of fleets) expect(book.update(verdicts, fleet, 99_000)).toBe(first)
+    expect(book.isWaiting).toBe(false)
+  })
+
+  it('one of ten after the other: three statuses, not ten', () => {
+    const book = new StatusBook()
+    const names = Array.from({ length: 10 }, (_, i) => `p${i}`)
+    const seen = new Set<ResourceStatus | undefined>()
+    for (let count = 0; count <= names.length; count += 1) {
+      const fleet = names.map((name, i) => plane(name, i < count ? 'holds' : 'lacks'))
+      seen.add(book.update(verdicts, fleet, 1000 + count).get(KEY))
+    }
+    expect(seen.size).toBe(3)
+  })
+})
+
+describe('errors and warnings', () => {
+  it('eight of each at most; the condition tells how many there are', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`x${i}`, 1]))
+    const many = resourceOf(
+      'ApiSpecification',
+      'orders',
+      { spec: { document: aSpecification('orders', unknown) } },
+      { generation: 2 },
+    )
+    const result = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, many]))
+    const status = new StatusBook().update(result.verdicts, [], 1000).get(KEY)
+    expect(status?.warnings).toHaveLength(8)
+    expect(status?.conditions[0]?.message).toContain('valid, with 12 warnings: /spec/document/x0: ')
+    const paths = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`/p${i}`, 5]))
+    const broken = { versions: { v1: { base_path: '/v1', paths } } }
+    const bad = resourceOf('ApiSpecification', 'orders', {
+      spec: { document: aSpecification('orders', broken) },
+    })
+    const worse = new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm, bad]))
+    const wrong = new StatusBook().update(worse.verdicts, [], 1000).get(KEY)
+    expect(wrong?.errors).toHaveLength(8)
+    expect(wrong?.conditions[0]?.message).toContain('(and 11 more)')
+  })
+
+  it('of the data planes: a refusal, routes that another has', () => {
+    const book = new StatusBook()
+    const refused = book.update(verdicts, [plane('a', 'refuses')], 1000).get(KEY)
+    expect(refused?.errors).toEqual([{ ...error('not on a'), path: '/spec/document/host' }])
+    const shadowed = book.update(verdicts, [plane('a', 'shadowed')], 2000).get(KEY)
+    expect(shadowed?.errors).toEqual([])
+    expect(shadowed?.warnings).toEqual([{ ...SHADOWED, path: '/spec/document/versions/v1' }])
+    const fine = book.update(verdicts, [plane('a', 'holds')], 3000).get(KEY)
+    expect(fine?.warnings).toEqual([])
+  })
+})
+
+describe('the cost of a report', () => {
+  it('only the statuses that it concerns are other objects', () => {
+    const others = Array.from({ length: 20 }, (_, i) =>
+      resourceOf('ApiSpecification', `d${i}`, {
+        spec: { document: aSpecification(`d${i}`) },
+      }),
+    )
+    const result = reconciled(...others)
+    const holding = (name: string, without = ''): DataPlaneReport => ({
+      ...plane(name, 'holds'),
+      documents: new Map(
+        [...result.desired.documents].flatMap(([id, document]) =>
+          id === without ? [] : [[id, { digest: document.digest, warnings: [] }]],
+        ),
+      ),
+    })
+    const book = new StatusBook()
+    const first = book.update(result.verdicts, [holding('a', 'd3'), holding('b')], 1000)
+    const second = book.update(result.verdicts, [holding('a'), holding('b')], 2000)
+    const changed = [...second].filter(([key, status]) => first.get(key) !== status)
+    expect(changed.map(([key]) => key)).toEqual(['ApiSpecification/default/d3'])
+  })
+})
