@@ -11,6 +11,8 @@ import type { Verdict } from './verdict.ts'
 export interface Inherited {
   /** Since when it is kept, Unix time in milliseconds. */
   readonly sinceMs: number
+  /** That it was written of. */
+  readonly generation: number
   readonly conditions: readonly Condition[]
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
@@ -25,13 +27,21 @@ export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undef
   const { conditions = [], errors = [], warnings = [] } = resource
   if (conditions.length === 0) return undefined
   const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
-  const recorded = { sinceMs: nowMs, conditions, errors, warnings }
+  const generation = Math.max(...conditions.map(({ observedGeneration }) => observedGeneration))
+  const recorded = { sinceMs: nowMs, generation, conditions, errors, warnings }
   return programmed === undefined ? recorded : { ...recorded, programmed }
 }
 
-/** Not all data planes have been asked yet, or none is known. */
-export const isEarly = ({ sinceMs }: Inherited, sight: Sight, nowMs: number): boolean =>
-  nowMs - sinceMs < ASKED_WITHIN_MS && (sight.total === 0 || sight.count('connecting') > 0)
+/** It was written of this generation, and not all data planes have been asked yet, or none is known. */
+export const isEarly = (
+  { sinceMs, generation }: Inherited,
+  { resource }: Verdict,
+  sight: Sight,
+  nowMs: number,
+): boolean =>
+  generation === resource.metadata.generation &&
+  nowMs - sinceMs < ASKED_WITHIN_MS &&
+  (sight.total === 0 || sight.count('connecting') > 0)
 
 export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | undefined => {
   const condition = conditions.find(({ type }) => type === 'Programmed')

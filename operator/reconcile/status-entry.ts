@@ -74,7 +74,7 @@ const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefine
 }
 
 const documentEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
-  const inherited = earlyOf(before, sight, nowMs)
+  const inherited = earlyOf(verdict, sight, { before, nowMs })
   const programmed =
     (inherited && judgeEarly(verdict, sight, inherited, nowMs)) ??
     judgeProgrammed(verdict, sight, before?.latch, nowMs)
@@ -107,7 +107,7 @@ const madeOf = (verdict: Verdict, sight: Sight, programmed: Programmed): Made =>
 }
 
 const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
-  const early = earlyOf(before, sight, nowMs)
+  const early = earlyOf(verdict, sight, { before, nowMs })
   const findings = realmFindings(verdict, sight, early && inheritedReady(early, verdict))
   return {
     ...{ latch: undefined, inherited: early },
@@ -120,8 +120,14 @@ const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): 
   }
 }
 
-const earlyOf = (before: Entry | undefined, sight: Sight, nowMs: number): Inherited | undefined =>
-  before?.inherited && isEarly(before.inherited, sight, nowMs) ? before.inherited : undefined
+const earlyOf = (
+  verdict: Verdict,
+  sight: Sight,
+  { before, nowMs }: Moment,
+): Inherited | undefined => {
+  const inherited = before?.inherited
+  return inherited && isEarly(inherited, verdict, sight, nowMs) ? inherited : undefined
+}
 
 /** Where the data planes decide, what they decided before; where they do not, undefined. */
 const judgeEarly = (

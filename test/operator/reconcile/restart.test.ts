@@ -195,6 +195,18 @@ describe('statuses after a restart', () => {
     )
   })
 
+  it('what was wrong with an older generation is not wrong with this one', () => {
+    const broken = { document: { ...aSpecification('orders'), host: 5 } }
+    const { statuses } = firstOperator(broken)
+    expect(statuses.get(KEY)?.errors).toHaveLength(1)
+    const result = new Reconciler({ className: 'svc' }).reconcile(
+      cacheOf([realm, orders(document(), statusOf(statuses), { generation: 2 })]),
+    )
+    const book = new StatusBook()
+    expect(book.update(result.verdicts, [connecting(result)], 5000).get(KEY)?.errors).toEqual([])
+    expect(book.isWaiting).toBe(false)
+  })
+
   it('a Secret that was rotated meanwhile: Programmed is not what it was', () => {
     const secret = (version: string): Resource =>
       resourceOf('Secret', 'keys', { stringData: { k: 'v' } }, { resourceVersion: version })

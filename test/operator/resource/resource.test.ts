@@ -373,7 +373,7 @@ describe('Secrets and ConfigMaps', () => {
   })
 
   it.each([
-    ['docs', 'bomb', 'KeyNotFound'],
+    ['docs', 'bomb', 'TooLarge'],
     ['docs', 'raw', 'KeyNotFound'],
     ['docs', 'nope', 'KeyNotFound'],
     ['empty', 'nope', 'KeyNotFound'],
@@ -381,7 +381,8 @@ describe('Secrets and ConfigMaps', () => {
     ['keys', 'a', 'ConfigMapNotFound'],
   ])('ConfigMap %s %s: %s', (name, key, reason) => {
     const found = readConfigMapKey(cache, 'default', { name, key })
-    expect('missing' in found ? found.missing.reason : 'found').toBe(reason)
+    const other = 'tooLarge' in found ? 'TooLarge' : 'found'
+    expect('missing' in found ? found.missing.reason : other).toBe(reason)
   })
 })
 
