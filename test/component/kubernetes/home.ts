@@ -10,6 +10,7 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.ts'
 import { request } from '../../support/http-request.ts'
+import { demand } from '../../support/kubernetes/api-client.ts'
 import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 import type { FakePod } from '../../support/kubernetes/fake-pod.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -96,6 +97,7 @@ export class Home implements AsyncDisposable {
     const account = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
     const kubeconfig = await plane.serviceAccount(OPERATOR_NAMESPACE, account.serviceAccount)
     await plane.apply(rolesFor({ ...account, namespaces }))
+    await makeFreeLease(plane)
     return new Home(plane, kubeconfig, options)
   }
 
@@ -231,6 +233,13 @@ export class Home implements AsyncDisposable {
       await rename(`${target}.new`, target)
     }
   }
+}
+
+/** Given back by whoever led before: where there is none, the first operator waits for as long as one lasts. */
+const makeFreeLease = async (plane: ControlPlane): Promise<void> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${OPERATOR_NAMESPACE}/leases`
+  const body = { metadata: { name: 'svc-operator' }, spec: { holderIdentity: '' } }
+  demand(await plane.request({ method: 'POST', path, body }), 409)
 }
 
 const gatewayPod = (gateway: GatewayProcess, pod: FakePod): GatewayPod => ({
