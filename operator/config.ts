@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type ParsedSettings, parseSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
 import { parseAddress } from '../telemetry/settings-value.ts'
+import { LEASE } from './resource/roles-for.ts'
 import { faultOfUrl } from './fleet/static-data-planes.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
@@ -78,7 +79,7 @@ export const SETTINGS = {
     },
     lease: {
       type: 'string',
-      default: 'svc-operator',
+      default: LEASE,
       placeholder: 'NAME',
       help: 'the Lease by which one of several operators leads',
     },
@@ -229,10 +230,13 @@ export const clusterEnvironment = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => env
 
+/** The path is ours to add. */
 const findFaultyWebhook = ({ webhookUrl }: OperatorSettings): string | undefined => {
   if (webhookUrl === null) return undefined
-  const isReachable = URL.canParse(webhookUrl) && new URL(webhookUrl).protocol === 'https:'
-  return isReachable ? undefined : '--webhook-url: an API server calls https URLs only'
+  const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined
+  return url?.protocol === 'https:' && url.pathname === '/' && url.search === ''
+    ? undefined
+    : '--webhook-url: only https://host:port is wanted; the path is added'
 }
 
 const findFaultyPlane = ({ dataPlanes }: OperatorSettings): string | undefined => {

@@ -51,6 +51,7 @@ export const rolesFor = (options: RolesOptions): readonly ValueMap[] => [
  */
 export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
   serviceAccount(options),
+  freeLease(options),
   ownRole(options),
   binding(options, {
     role: { kind: 'Role', name: OWN_ROLE },
@@ -131,6 +132,19 @@ const ownRole = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
 })
 
 const RBAC = 'rbac.authorization.k8s.io/v1'
+
+/**
+ * Nobody's: where there is no Lease a first operator has to wait as long as one that was deleted might still be held.
+ * Applying it again leaves its holder alone, as it says nothing of one.
+ */
+const freeLease = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name: LEASE, namespace: operatorNamespace },
+})
+
+/** `--lease` when left out. */
+export const LEASE = 'svc-operator'
 
 const serviceAccount = ({
   serviceAccount: name,

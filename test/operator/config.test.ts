@@ -33,6 +33,7 @@ describe('settings of the operator', () => {
     [['--kubeconfig', 'x'], /needs --kubernetes/],
     [['--kubernetes', '--webhook-url', 'http://a'], /--webhook-url/],
     [['--kubernetes', '--webhook-url', 'nowhere'], /--webhook-url/],
+    [['--kubernetes', '--webhook-url', 'https://a/validate'], /--webhook-url/],
     [['--kubernetes', '--health', 'nowhere'], /--health/],
     [['--kubernetes', '--host-ownership', 'mine'], /--host-ownership/],
     [['--unknown'], /unknown/],
