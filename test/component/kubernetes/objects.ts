@@ -7,11 +7,11 @@ const API_VERSION = 'gateway.svc.dev/v1alpha1'
 export interface DocumentOptions {
   /** The namespace otherwise. */
   readonly realm?: string
-  readonly host?: string
+  readonly host?: string | undefined
   /** `/` and the name otherwise. */
   readonly basePath?: string
   /** The name otherwise. */
-  readonly id?: string
+  readonly id?: string | undefined
   /** Body of the answer to a GET by path; `/x` answers with the name otherwise. */
   readonly paths?: Readonly<Record<string, unknown>>
   /** Beside them in the document. */
