@@ -105,11 +105,28 @@ export const createManagementClient = (
   }
 }
 
-/** The pool's end is the call's: closing needs no signal of its own here. */
 const send = async <T>(
   pool: Pool,
-  { method, path, headers, body, timeoutMs, read }: Call<T>,
+  call: Call<T>,
   token: string | undefined,
+): Promise<Answer<T>> => {
+  // Not `AbortSignal.timeout`: that one goes off long after the answer, and costs as much as the call.
+  const tooLong = new AbortController()
+  const timer = setTimeout(() => {
+    tooLong.abort(new DOMException('it did not answer in time', 'TimeoutError'))
+  }, 2 * call.timeoutMs)
+  try {
+    return await exchange(pool, call, { token, signal: tooLong.signal })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The pool's end is the call's: closing needs no signal of its own here. */
+const exchange = async <T>(
+  pool: Pool,
+  { method, path, headers, body, timeoutMs, read }: Call<T>,
+  { token, signal }: { readonly token: string | undefined; readonly signal: AbortSignal },
 ): Promise<Answer<T>> => {
   const answer = await pool.request({
     method,
@@ -122,7 +139,7 @@ const send = async <T>(
     body: body ?? null,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    signal: AbortSignal.timeout(2 * timeoutMs),
+    signal,
   })
   const text = await answer.body.text()
   const { statusCode } = answer

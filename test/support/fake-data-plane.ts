@@ -30,6 +30,8 @@ export interface Misbehaviour {
   readonly body?: unknown
   readonly etag?: string
   readonly delayMs?: number
+  /** Judged and answered no sooner than this. */
+  readonly until?: Promise<unknown>
   /** Break the connection. */
   readonly reset?: boolean
   /** `state` or `sync` calls only. */
@@ -77,6 +79,8 @@ export class FakeDataPlane {
     }
     this.#scheme = tls === undefined ? 'http' : 'https'
     this.#server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer)
+    // As a gateway has it: between two polls a connection stays open.
+    this.#server.keepAliveTimeout = 65_000
   }
 
   static async start(port = 0, tls?: ServerOptions): Promise<FakeDataPlane> {
@@ -153,6 +157,7 @@ export class FakeDataPlane {
     await this.onMoment('arrived')
     if (this.isHanging) return
     const odd = this.#take(sync === undefined ? 'state' : 'sync') ?? {}
+    await odd.until
     await sleep(odd.delayMs ?? 0)
     if (odd.reset === true) {
       request.socket.destroy()
