@@ -23,7 +23,7 @@ export const differenceOf = (
   selection: Selection,
   held: Held,
   rejections: Rejections,
-  /** Whether another data plane, ready, holds the document. */
+  /** Whether a data plane that it selects now, ready, holds the document. */
   isElsewhere: (id: string) => boolean,
 ): Difference => {
   const { documents, realms, desired } = selection

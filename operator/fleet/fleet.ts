@@ -1,8 +1,8 @@
 // The desired set and the data planes in; a worker per data plane, and what they report, out.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { DataPlane, DataPlaneReport, DataPlanes } from '../data-plane.ts'
-import type { DesiredSet } from '../desired-set.ts'
+import { type DataPlane, type DataPlaneReport, type DataPlanes, isSelected } from '../data-plane.ts'
+import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts'
 import { Allowance } from './allowance.ts'
 import { SecureContexts } from './connections.ts'
@@ -163,7 +163,7 @@ export class Fleet {
       fleet: this.#shared,
       ...{ pollMs, onReport },
       patienceMs: this.#limits.patienceMs,
-      isElsewhere: (id) => this.#isElsewhere(name, id),
+      isElsewhere: (id, wanted) => this.#isElsewhere(name, id, wanted),
       ...(guard !== undefined && { guard }),
     })
     this.#workers.set(name, worker)
@@ -179,9 +179,10 @@ export class Fleet {
     this.#leaving.add(leaving)
   }
 
-  #isElsewhere(name: string, id: string): boolean {
+  #isElsewhere(name: string, id: string, wanted: DesiredDocument | undefined): boolean {
     for (const [other, { report }] of this.#workers) {
-      if (other !== name && report.ready && report.documents.has(id)) return true
+      if (other === name || !report.ready || !report.documents.has(id)) continue
+      if (wanted === undefined || isSelected(wanted, report.dataPlane)) return true
     }
     return false
   }

@@ -41,8 +41,8 @@ export interface RoundContext extends FleetContext {
   readonly counts: PlaneCounter
   /** Aborted when nothing may be sent any more. */
   readonly signal: AbortSignal
-  /** Another data plane, ready, holds the document. */
-  readonly isElsewhere: (id: string) => boolean
+  /** Another data plane, ready, holds the document; with `wanted`, one of those that it selects. */
+  readonly isElsewhere: (id: string, wanted?: DesiredDocument) => boolean
   /** For whoever waits: see `Allowance`. */
   readonly urgency: () => number
   /** It has answered. */

@@ -54,7 +54,7 @@ export const complete = async (
   { memory, context }: Sending,
 ): Promise<RoundOutcome | undefined> => {
   if (held.complete) return undefined
-  const served = [...memory.rejections.documents.keys()].filter(context.isElsewhere)
+  const served = [...memory.rejections.documents.keys()].filter((id) => context.isElsewhere(id))
   if (served.length > 0) return withheld(served)
   const body = completeBody(headOf(held, context), held.expectedRootDigest(selection))
   const answer = await push(body, { memory, context })

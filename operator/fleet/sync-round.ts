@@ -50,7 +50,10 @@ interface Round {
 const whatIsWanted = ({ held, selection, memory, context }: Round): Difference =>
   held.matches(selection)
     ? NO_DIFFERENCE
-    : differenceOf(selection, held, memory.rejections, context.isElsewhere)
+    : differenceOf(selection, held, memory.rejections, (id) =>
+        // Others that are to lose it too, such as its replicas of before, don't count.
+        context.isElsewhere(id, selection.desired.documents.get(id)),
+      )
 
 /** Undefined: all of it was taken in. */
 const sendAll = async (

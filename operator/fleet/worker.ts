@@ -24,7 +24,7 @@ export interface WorkerOptions {
   readonly pollMs: number
   /** A round that hears nothing for so long does not count as being at work. */
   readonly patienceMs: number
-  readonly isElsewhere: (id: string) => boolean
+  readonly isElsewhere: RoundContext['isElsewhere']
   readonly onReport: (report: DataPlaneReport) => void
   /** Of the worker before, where this is the same data plane started anew. */
   readonly guard?: MassDeleteGuard

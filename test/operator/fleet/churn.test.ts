@@ -79,6 +79,34 @@ describe('data planes that come and go', () => {
     expect(reports.filter(({ phase }) => phase === 'connecting')).toHaveLength(1)
   })
 
+  it('of before all keep a document that moves, until one that it selects now has it', async () => {
+    const [one, two, late] = [await aPlane(), await aPlane(), await aPlane()]
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told })
+    const inTier = (id: string, tier: string): ReturnType<typeof aDocument> =>
+      aDocument(id, { selector: { matchLabels: { tier } } })
+    const core = [
+      named('core-1', one, { labels: { tier: 'core' } }),
+      named('core-2', two, { labels: { tier: 'core' } }),
+    ]
+    fleet.apply(aDesiredSet([inTier('moving', 'core')]))
+    told.tell(core)
+    await allSynced(fleet)
+    // Each of them sees the other one have it; both are to lose it.
+    for (const more of ['b', 'c']) {
+      fleet.apply(aDesiredSet([inTier('moving', 'edge'), inTier(more, 'core')]))
+      await eventually(() => {
+        expect([...one.specs.keys()].sort()).toEqual([more, 'moving'].sort())
+        expect([...two.specs.keys()].sort()).toEqual([more, 'moving'].sort())
+      })
+    }
+    told.tell([...core, named('edge', late, { labels: { tier: 'edge' } })])
+    await eventually(() => {
+      expect([...late.specs.keys()]).toEqual(['moving'])
+      expect([...one.specs.keys(), ...two.specs.keys()]).toEqual(['c', 'c'])
+    })
+  })
+
   it('two that are alike but for a label that nobody selects by are sent one compressed batch', async () => {
     const fakes = await planes(4)
     const told = new ToldDataPlanes()
