@@ -1,0 +1,165 @@
+// Two operators of different class beside each other, with the same account, watching the same namespaces and pods:
+// each serves its own documents on its own gateways and touches nothing of the other.
+
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
+import { eventually } from '../../support/eventually.ts'
+import {
+  describeWithKubernetes,
+  RESTART_MS,
+} from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { resourceVersionOf } from '../../support/kubernetes/odd-documents.ts'
+import { demand } from '../../support/kubernetes/api-client.ts'
+import { type GatewayPod, Home, PATIENCE } from './home.ts'
+import { documentObject, realmObject } from './objects.ts'
+import { makeNamespace } from './operator-api.ts'
+import type { OperatorProcess } from './operator-process.ts'
+import { leaseNow, loadsOf, makeFreeLease, metricOf, untilLeading } from './turns.ts'
+
+jest.setTimeout(120_000)
+
+const HOST = 'shop.test'
+type ClassName = 'a' | 'b'
+
+const ofClass = (className: ClassName, name: string, answer: string, id = name): object =>
+  documentObject('shop', name, {
+    id,
+    basePath: `/${id}`,
+    realm: `com.shop`,
+    paths: { '/x': answer },
+    spec: { gatewayClassName: className },
+  })
+
+await describeWithKubernetes('two operators of different class', (plane) => {
+  const open = new AsyncDisposableStack()
+  let home: Home
+  let operators: Record<ClassName, OperatorProcess>
+  let gateways: Record<ClassName, GatewayPod>
+
+  const startOne = async (className: ClassName): Promise<OperatorProcess> => {
+    const name = `operator-${className}`
+    await makeFreeLease(plane(), name)
+    return home.startOperator({
+      flags: ['--class', className, '--manager', name, '--lease', name, '--identity', name],
+    })
+  }
+
+  const heldBy = async (className: ClassName): Promise<readonly string[]> =>
+    Object.keys((await gateways[className].state()).specs).sort()
+
+  const bodies = async (path: string): Promise<Record<ClassName, string>> => {
+    const body = async (className: ClassName): Promise<string> => {
+      const { status, text } = await gateways[className].get(HOST, path)
+      return status === 200 ? text : String(status)
+    }
+    return { a: await body('a'), b: await body('b') }
+  }
+
+  const writesOf = ({ url }: OperatorProcess): Promise<number> =>
+    metricOf(url, 'svc_operator_status_writes_total')
+
+  const realmVersions = async (): Promise<readonly string[]> => {
+    const path = '/apis/gateway.svc.dev/v1alpha1/namespaces/shop/realms'
+    const { items } = demand(await plane().request({ path })).json() as {
+      readonly items: readonly { readonly metadata: { readonly resourceVersion: string } }[]
+    }
+    return items.map(({ metadata }) => metadata.resourceVersion)
+  }
+
+  beforeAll(async () => {
+    await makeNamespace(plane(), 'shop')
+    home = open.use(await Home.open(plane()))
+    operators = { a: await startOne('a'), b: await startOne('b') }
+    const start = (className: ClassName): Promise<GatewayPod> =>
+      home.startGatewayPod({
+        name: `gw-${className}`,
+        flags: ['--managed', `operator-${className}`],
+      })
+    gateways = { a: await start('a'), b: await start('b') }
+    await plane().apply([
+      realmObject('shop', { gatewayClassName: 'a' }, 'shop-a'),
+      realmObject('shop', { gatewayClassName: 'b' }, 'shop-b'),
+      ofClass('a', 'only-a', 'a'),
+      ofClass('b', 'only-b', 'b'),
+    ])
+    await untilLeading(operators.a)
+    await untilLeading(operators.b)
+  }, RESTART_MS)
+
+  afterAll(() => open.disposeAsync())
+
+  it('both lead, and each gateway holds what is of its class', async () => {
+    await home.until('shop', 'only-a', 'Ready', 'Ready')
+    await home.until('shop', 'only-b', 'Ready', 'Ready')
+    expect([await heldBy('a'), await heldBy('b')]).toEqual([['only-a'], ['only-b']])
+    expect([
+      (await leaseNow(plane(), 'operator-a')).holder,
+      (await leaseNow(plane(), 'operator-b')).holder,
+    ]).toEqual([expect.stringMatching(/^operator-a_/), expect.stringMatching(/^operator-b_/)])
+  })
+
+  it('one id, one host, one path and one realm uri in both classes are no conflict', async () => {
+    await plane().apply([
+      ofClass('a', 'twin-a', 'of a', 'twin'),
+      ofClass('b', 'twin-b', 'of b', 'twin'),
+    ])
+    await home.until('shop', 'twin-a', 'Ready', 'Ready')
+    await home.until('shop', 'twin-b', 'Ready', 'Ready')
+    expect(await bodies('/twin/x')).toEqual({ a: '"of a"', b: '"of b"' })
+  })
+
+  it('what changes in one class is read by neither gateway nor written in any status of the other', async () => {
+    const before = {
+      writes: await writesOf(operators.b),
+      loads: await loadsOf(gateways.b.gateway),
+      versions: [
+        await resourceVersionOf(plane(), 'only-b'),
+        await resourceVersionOf(plane(), 'twin-b'),
+      ],
+    }
+    await plane().apply([ofClass('a', 'only-a', '{{nope}}')])
+    await home.until('shop', 'only-a', 'Accepted', 'Invalid')
+    await plane().apply([ofClass('a', 'only-a', 'changed')])
+    await home.until('shop', 'only-a', 'Ready', 'Ready')
+    await plane().apply([ofClass('b', 'last', 'last')])
+    await home.until('shop', 'last', 'Ready', 'Ready')
+    expect({
+      loads: (await loadsOf(gateways.b.gateway)) - before.loads,
+      versions: [
+        await resourceVersionOf(plane(), 'only-b'),
+        await resourceVersionOf(plane(), 'twin-b'),
+      ],
+    }).toEqual({ loads: 1, versions: before.versions })
+    const realms = await realmVersions()
+    const settled = await writesOf(operators.a)
+    await plane().apply([ofClass('b', 'last', 'more')])
+    await home.until('shop', 'last', 'Ready', 'Ready')
+    expect({ writes: await writesOf(operators.a), realms: await realmVersions() }).toEqual({
+      writes: settled,
+      realms,
+    })
+  })
+
+  it('a document that changes its class moves', async () => {
+    await plane().apply([ofClass('a', 'mover', 'moves')])
+    await home.until('shop', 'mover', 'Ready', 'Ready')
+    expect(await bodies('/mover/x')).toEqual({ a: '"moves"', b: '404' })
+    await plane().apply([ofClass('b', 'mover', 'moves')])
+    await eventually(async () => {
+      expect(await bodies('/mover/x')).toEqual({ a: '404', b: '"moves"' })
+    }, PATIENCE)
+    await home.until('shop', 'mover', 'Ready', 'Ready')
+  })
+
+  it('the end of one operator is nothing to the other', async () => {
+    const held = await heldBy('a')
+    await operators.a.stop()
+    await plane().apply([ofClass('a', 'nobody', 'nobody'), ofClass('b', 'somebody', 'somebody')])
+    await home.until('shop', 'somebody', 'Ready', 'Ready')
+    await plane().apply([ofClass('b', 'somebody', 'again')])
+    await home.until('shop', 'somebody', 'Ready', 'Ready')
+    expect(await heldBy('a')).toEqual(held)
+    expect(await bodies('/somebody/x')).toEqual({ a: '404', b: '"again"' })
+    // As the API server made it.
+    await expect(home.status('apispecifications', 'shop', 'nobody')).rejects.toThrow('not judged')
+  })
+})
