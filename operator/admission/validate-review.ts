@@ -3,8 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../spec/expression/value.ts'
-import { DEFAULT_CLASS } from '../reconcile/reconciler.ts'
-import { GROUP } from '../resource/resource.ts'
+import { DEFAULT_CLASS, GROUP } from '../resource/resource.ts'
 import { faultCauses, faultMessage, warningTexts } from './fault-text.ts'
 import { judgeResource } from './judge-resource.ts'
 import { type AdmissionAnswer, type AdmissionRequest, map, own } from './review.ts'
@@ -22,7 +21,7 @@ export const validateReview = (
 ): AdmissionAnswer => {
   const { object, kind } = request
   if (object === undefined || !isToBeJudged(request)) return ALLOWED
-  if (kind === 'ApiSpecification' && classOf(object) !== className) return ALLOWED
+  if (classOf(object) !== className) return ALLOWED
   const judgement = judgeResource(object)
   if (judgement === undefined) return ALLOWED
   const { faults } = judgement

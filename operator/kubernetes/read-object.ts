@@ -3,30 +3,31 @@
 
 import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
-import type { ConfigMapResource, Resource, SecretResource } from '../resource/resource.ts'
+import {
+  type ConfigMapResource,
+  DEFAULT_CLASS,
+  type Resource,
+  type SecretResource,
+} from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'
 import type { WantedKeys } from './referenced-objects.ts'
 
-/** Of ApiSpecifications that name no class. */
-const DEFAULT_CLASS = 'svc'
 /** Repeats the whole object, for a Secret its values too. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * Undefined: of another class. Where the class can't be told it may be ours.
+ * An ApiSpecification or a Realm; undefined: of another class. Where the class can't be told it may be ours.
  * @throws Error where this is no object of the API
  */
-export const readSpecification =
+export const readOfClass =
   (className: string) =>
   (object: ValueMap): Resource | undefined => {
     const spec = mapMember(object, 'spec')
     const named = ownMember(spec, 'gatewayClassName') ?? DEFAULT_CLASS
-    return typeof named === 'string' && named !== className ? undefined : readRealm(object)
+    if (typeof named === 'string' && named !== className) return undefined
+    const kept = pick(object, ['apiVersion', 'kind', 'spec', 'status'])
+    return read(object, kept, ['labels', 'annotations'])
   }
-
-/** @throws Error where this is no object of the API */
-export const readRealm = (object: ValueMap): Resource =>
-  read(object, pick(object, ['apiVersion', 'kind', 'spec', 'status']), ['labels', 'annotations'])
 
 /** Labels and annotations only. */
 export const readNamespace = (object: ValueMap): Resource =>

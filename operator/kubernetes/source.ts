@@ -1,5 +1,5 @@
-// ApiSpecifications and Realms of a Kubernetes API server, and what they refer to, watched: the resources as the
-// operator reads them. Never writes, never reads a Secret that no resource of its namespace names.
+// ApiSpecifications and Realms of one class, of a Kubernetes API server, and what they refer to, watched: the
+// resources as the operator reads them. Never writes, never reads a Secret that no resource of its namespace names.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
@@ -8,7 +8,7 @@ import { keyOf, type Resource } from '../resource/resource.ts'
 import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
 import { SECRET_READER } from '../resource/roles.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
-import { readNamespace, readRealm, readSpecification } from './read-object.ts'
+import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from './reflector.ts'
 import type { CreateReflector } from './referenced-object.ts'
@@ -84,13 +84,10 @@ class KubernetesSource implements ResourceSource {
       this.#schedule()
     }
     const shared = { api, clock, log, createReflector, onChange }
-    const documents = { ...shared, namespaces, pageSize: DOCUMENT_PAGE }
-    this.#specifications = new Watches({
-      ...documents,
-      type: TYPES.apiSpecifications,
-      read: readSpecification(className),
-    })
-    this.#realms = new Watches({ ...documents, type: TYPES.realms, read: readRealm })
+    const read = readOfClass(className)
+    const ours = { ...shared, namespaces, pageSize: DOCUMENT_PAGE, read }
+    this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })
+    this.#realms = new Watches({ ...ours, type: TYPES.realms })
     this.#namespaces = new Watches({
       ...shared,
       namespaces: 'all',

@@ -4,7 +4,12 @@
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
 import { EMPTY_CACHE, type ResourceCache } from '../resource/resource-source.ts'
-import { type ApiSpecificationResource, keyOf, type RealmResource } from '../resource/resource.ts'
+import {
+  type ApiSpecificationResource,
+  isOfClass,
+  keyOf,
+  type RealmResource,
+} from '../resource/resource.ts'
 import { DocumentBook, type JudgedDocuments } from './document-book.ts'
 import { HostGrants } from './host-grants.ts'
 import { type JudgedRealms, RealmBook } from './realm-book.ts'
@@ -13,22 +18,20 @@ import type { Verdict } from './verdict.ts'
 
 export interface Reconciliation {
   readonly desired: DesiredSet
-  /** By key of the resource: every ApiSpecification of our class, every Realm. Same objects if unchanged. */
+  /** By key of the resource: every ApiSpecification and Realm of our class. Same objects if unchanged. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** Versions that should serve on, and whose text only the data planes have: see `recover`. */
   readonly missing: readonly MissingVersion[]
 }
 
 export interface ReconcilerOptions {
-  /** ApiSpecifications of another class are not looked at. */
+  /** ApiSpecifications and Realms of another class are not looked at: they are as if they were not there. */
   readonly className: string
   /** strict: a host pattern belongs to the namespace of its oldest accepted document. `shared` when absent. */
   readonly hostOwnership?: 'strict' | 'shared'
   /** Namespaces that may claim `_` and wildcards without an annotation of theirs. `all` when absent. */
   readonly wildcardNamespaces?: 'all' | readonly string[]
 }
-
-export const DEFAULT_CLASS = 'svc'
 
 /**
  * Judges again only what has changed inputs. Its memory is what `reconcile` has seen: judgements, and the
@@ -93,16 +96,12 @@ export class Reconciler {
     const specifications = new Map<string, ApiSpecificationResource>()
     const realmResources = new Map<string, RealmResource>()
     for (const [key, resource] of cache.resources) {
+      if (resource.kind !== 'Realm' && resource.kind !== 'ApiSpecification') continue
+      if (!isOfClass(resource, this.#className)) continue
       if (resource.kind === 'Realm') realmResources.set(key, resource)
-      if (resource.kind === 'ApiSpecification' && this.#isOurs(resource)) {
-        specifications.set(key, resource)
-      }
+      else specifications.set(key, resource)
     }
     return { specifications, realmResources }
-  }
-
-  #isOurs({ className = DEFAULT_CLASS }: ApiSpecificationResource): boolean {
-    return className === this.#className
   }
 
   /**

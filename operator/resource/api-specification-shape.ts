@@ -2,7 +2,7 @@
 
 import type { Problem } from '../../spec/problem.ts'
 import { isMap } from '../../spec/expression/value.ts'
-import { LABEL_SELECTOR } from './realm-shape.ts'
+import { GATEWAY_CLASS_NAME, LABEL_SELECTOR } from './realm-shape.ts'
 import {
   checkShape,
   type Field,
@@ -105,11 +105,7 @@ const FIELDS = {
       'Keys of Secrets that become variables of the document. They travel beside it and are never read ' +
       'back. Of two with one name the later counts.',
   },
-  gatewayClassName: {
-    shape: TEXT,
-    default: 'svc',
-    description: 'Class of the operator that serves it; others leave it alone.',
-  },
+  gatewayClassName: GATEWAY_CLASS_NAME,
 } satisfies Record<keyof ApiSpecificationSpec, Field>
 
 /** The guards below say the same of what no API server has seen. */

@@ -15,6 +15,7 @@ import {
   type Kind,
   type Metadata,
   type Origin,
+  type RealmResource,
   type RealmSpec,
   type Resource,
 } from './resource.ts'
@@ -102,6 +103,7 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
     kind: 'Realm',
     ...base,
     checked: checkedSpec<RealmSpec>(value, checkRealmSpec),
+    ...classOf(value),
     ...recordedOfRealm(value, base),
   }),
   Secret: (value, base) => ({
@@ -118,7 +120,7 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
   Namespace: (_value, base) => ({ kind: 'Namespace', ...base }),
 }
 
-const classOf = (value: ValueMap): Pick<ApiSpecificationResource, 'className'> => {
+const classOf = (value: ValueMap): Pick<ApiSpecificationResource | RealmResource, 'className'> => {
   const className = textMember(mapMember(value, 'spec'), 'gatewayClassName')
   return className === undefined ? {} : { className }
 }

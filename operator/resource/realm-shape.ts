@@ -1,5 +1,5 @@
-// The spec of a Realm: behaviour §7 in camelCase, and who may use the realm. A field of the realm record
-// that is not here does not compile.
+// The spec of a Realm: behaviour §7 in camelCase, who may use the realm, and which operator serves it. A
+// field of the realm record that is not here does not compile.
 
 import type {
   ApiKeyRecord,
@@ -11,6 +11,7 @@ import type {
 } from '../../spec/realm-record.ts'
 import { isMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
+import { DEFAULT_CLASS } from './resource.ts'
 import {
   checkShape,
   type Field,
@@ -206,6 +207,13 @@ export const LABEL_SELECTOR = {
   }),
 } satisfies ObjectShape
 
+/** The same of every kind that has classes. */
+export const GATEWAY_CLASS_NAME = {
+  shape: TEXT,
+  default: DEFAULT_CLASS,
+  description: 'Class of the operator that serves it; others leave it alone.',
+} satisfies Field
+
 /** Members that the realm record has: what is mapped. */
 export const REALM_RECORD: ObjectShape = objectOf(RECORD)
 
@@ -244,6 +252,7 @@ export const REALM_SPEC: ObjectShape = objectOf({
     TEXTS,
     'Hosts that documents of the realm may claim: api.example.com, *.example.com; any when absent.',
   ),
+  gatewayClassName: GATEWAY_CLASS_NAME,
 })
 
 /** Every fault of a `spec`, but for those that the language tells of its record. */

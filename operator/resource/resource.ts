@@ -7,6 +7,8 @@ import type { Condition } from './condition.ts'
 
 export const GROUP = 'gateway.svc.dev'
 export const API_VERSION = `${GROUP}/v1alpha1`
+/** `gatewayClassName` of ApiSpecifications and Realms that name none. */
+export const DEFAULT_CLASS = 'svc'
 
 /** Annotations that the operator reads. */
 export const ANNOTATIONS = {
@@ -56,6 +58,12 @@ export interface ProgrammedVersion {
   readonly digest: string
 }
 
+/** Of a kind that each operator reads of its own class only. */
+interface Classed {
+  /** `gatewayClassName`, told also where the rest of the spec can't be read. */
+  readonly className?: string
+}
+
 /** What an operator wrote into `status` before. Absent in files, whose status is not believed. */
 interface Recorded {
   /** Empty: no operator has judged the resource yet. */
@@ -64,15 +72,13 @@ interface Recorded {
   readonly warnings?: readonly Warning[]
 }
 
-export interface ApiSpecificationResource extends ResourceBase, Recorded {
+export interface ApiSpecificationResource extends ResourceBase, Classed, Recorded {
   readonly kind: 'ApiSpecification'
   readonly checked: CheckedSpec<ApiSpecificationSpec>
-  /** Told also where the rest of the spec can't be read. */
-  readonly className?: string
   readonly programmed?: ProgrammedVersion
 }
 
-export interface RealmResource extends ResourceBase, Recorded {
+export interface RealmResource extends ResourceBase, Classed, Recorded {
   readonly kind: 'Realm'
   readonly checked: CheckedSpec<RealmSpec>
 }
@@ -122,7 +128,7 @@ export interface VariableSource {
   readonly secretRef: { readonly name: string; readonly key?: string }
 }
 
-/** Behaviour §7 in camelCase (realm-shape.ts), and who may use the realm. */
+/** Behaviour §7 in camelCase (realm-shape.ts), who may use the realm, and its `gatewayClassName`. */
 export interface RealmSpec extends ValueMap {
   readonly uri: string
 }
@@ -150,6 +156,12 @@ export const resourceKey = (kind: Kind, namespace: string, name: string): string
 
 export const keyOf = (resource: Resource): string =>
   resourceKey(resource.kind, resource.metadata.namespace, resource.metadata.name)
+
+/** What is of no class we can read counts as of the one that is there when none is named. */
+export const isOfClass = (
+  { className = DEFAULT_CLASS }: ApiSpecificationResource | RealmResource,
+  wanted: string,
+): boolean => className === wanted
 
 /** Only the text `true` pauses. */
 export const isPaused = ({ metadata: { annotations } }: Resource): boolean =>

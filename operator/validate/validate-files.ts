@@ -1,10 +1,15 @@
 // Texts of files in; everything the operator and the language would say of them out. What the files refer
 // to and do not hold is a notice: it may well be in the cluster.
 
-import { DEFAULT_CLASS, Reconciler } from '../reconcile/reconciler.ts'
+import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { Finding } from '../resource/condition.ts'
-import { resourceKey, type Resource, type SecretResource } from '../resource/resource.ts'
+import {
+  DEFAULT_CLASS,
+  resourceKey,
+  type Resource,
+  type SecretResource,
+} from '../resource/resource.ts'
 import { collectResources, type Located } from './collect-resources.ts'
 import { byPlace, type ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
@@ -27,9 +32,9 @@ export const validateFiles = (files: readonly GatheredFile[]): readonly Validati
 }
 
 const classOf = (resource: Resource): string =>
-  resource.kind === 'ApiSpecification' && 'spec' in resource.checked
-    ? (resource.checked.spec.gatewayClassName ?? DEFAULT_CLASS)
-    : DEFAULT_CLASS
+  (resource.kind === 'ApiSpecification' || resource.kind === 'Realm'
+    ? resource.className
+    : undefined) ?? DEFAULT_CLASS
 
 /**
  * A document is judged with empty texts in place of variables whose Secret is not among the files: an empty

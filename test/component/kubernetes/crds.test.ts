@@ -203,6 +203,16 @@ const CHANGES: readonly {
     before: realm('described', { uri: 'com.three' }),
     after: realm('described', { uri: 'com.three', description: 'x' }),
   },
+  {
+    name: 'another class of a document',
+    before: specification('classed', { document: document('seven') }),
+    after: specification('classed', { document: document('seven'), gatewayClassName: 'other' }),
+  },
+  {
+    name: 'another class of a Realm',
+    before: realm('classed', { uri: 'com.four' }),
+    after: realm('classed', { uri: 'com.four', gatewayClassName: 'other' }),
+  },
 ]
 
 const EXPLAINED: readonly (readonly [string, string])[] = [
@@ -353,7 +363,7 @@ await describeWithKubernetes('our kinds', (plane) => {
     expect((await get('apispecifications/defaulted'))['spec']).toMatchObject({
       gatewayClassName: 'svc',
     })
-    const same = { allowedNamespaces: { from: 'Same' } }
+    const same = { allowedNamespaces: { from: 'Same' }, gatewayClassName: 'svc' }
     expect((await get('realms/defaulted'))['spec']).toMatchObject(same)
     expect((await get('realms/selecting'))['spec']).toMatchObject(same)
   })

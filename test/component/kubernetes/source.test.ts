@@ -106,10 +106,15 @@ await describeWithKubernetes('resources of an API server', (plane) => {
         aDocument('shop', 'orders', { document: { id: 'orders', host: 'a.test' } }),
         { ...head('Realm', 'shop', 'shop'), spec: { uri: 'com.shop' } },
         aDocument('shop', 'foreign', { gatewayClassName: 'other' }),
+        {
+          ...head('Realm', 'shop', 'foreign'),
+          spec: { uri: 'com.shop', gatewayClassName: 'other' },
+        },
       ])
       const orders = await seen(source, 'ApiSpecification/shop/orders')
       await seen(source, 'Realm/shop/shop')
       expect(source.current().resources.has('ApiSpecification/shop/foreign')).toBe(false)
+      expect(source.current().resources.has('Realm/shop/foreign')).toBe(false)
       expect(orders.metadata).toMatchObject({ generation: 1, annotations: {} })
       expect(orders).toMatchObject({ checked: { spec: { document: { host: 'a.test' } } } })
       const namespace = await seen(source, 'Namespace//shop')

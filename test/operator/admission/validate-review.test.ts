@@ -12,6 +12,7 @@ import { aSpecification } from '../../support/resources.ts'
 const good = aSpecification('orders')
 const bad = aSpecification('orders', { host: 'a..b', id: '_a' })
 const realm = { uri: 'com.shop', info: { oidcProviders: {} } }
+const badRealm = { ...realm, router: { url: 'ftp://x' } }
 
 const objectOf = (kind: string, spec: unknown, metadata: object = {}): object => ({
   apiVersion: API_VERSION,
@@ -67,6 +68,10 @@ describe('allowed without a word', () => {
     ['a deletion', { operation: 'DELETE', object: null, oldObject: specification(bad) }],
     ['no object', { object: null }],
     ['another class', { object: specification(bad, { gatewayClassName: 'other' }) }],
+    [
+      'a realm of another class',
+      { kind: 'Realm', object: objectOf('Realm', { ...badRealm, gatewayClassName: 'other' }) },
+    ],
     [
       'an update of what goes',
       {
@@ -147,7 +152,7 @@ describe('refused', () => {
     ['a realm without uri', { kind: 'Realm', object: objectOf('Realm', {}) }, '/spec/uri is'],
     [
       'what a data plane would refuse of a realm',
-      { kind: 'Realm', object: objectOf('Realm', { ...realm, router: { url: 'ftp://x' } }) },
+      { kind: 'Realm', object: objectOf('Realm', badRealm) },
       '/spec/router/url',
     ],
     [
@@ -162,6 +167,16 @@ describe('refused', () => {
     ],
     ['our class by name', { object: specification(bad, { gatewayClassName: 'svc' }) }, '/host'],
     ['no class', { object: specification(bad, { gatewayClassName: null }) }, '/host'],
+    [
+      'a realm of our class by name',
+      { kind: 'Realm', object: objectOf('Realm', { ...badRealm, gatewayClassName: 'svc' }) },
+      '/spec/router/url',
+    ],
+    [
+      'a realm of no class',
+      { kind: 'Realm', object: objectOf('Realm', { ...badRealm, gatewayClassName: null }) },
+      '/spec/router/url',
+    ],
   ])('%s', (_, asked, words) => {
     const answer = ask(asked)
     expect(answer).toMatchObject({ allowed: false })

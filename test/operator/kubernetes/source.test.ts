@@ -273,6 +273,40 @@ describe('what is kept of an object', () => {
     expect(fixture.keys()).toEqual(isKept ? [DOC] : [])
   })
 
+  it.each([
+    ['svc', { gatewayClassName: 'svc' }, true],
+    ['svc', {}, true],
+    ['svc', { gatewayClassName: 'other' }, false],
+    ['svc', { gatewayClassName: 'other', nonsense: 1 }, false],
+    ['svc', { gatewayClassName: 5 }, true],
+    ['other', {}, false],
+    ['other', { gatewayClassName: 'other' }, true],
+  ])('operator of class %s, spec of a Realm %j: kept %s', async (className, spec, isKept) => {
+    const fixture = await aSyncedSource([aRealm('r', {}, spec)], { className })
+    expect(fixture.keys()).toEqual(isKept ? ['Realm/shop/r'] : [])
+  })
+
+  it('nobody asks for the Secrets of a Realm of another class', async () => {
+    const callbackSecret = { secretRef: { name: 'theirs', key: 'k' } }
+    const theirs = aRealm('r', {}, { gatewayClassName: 'other', callbackSecret })
+    const fixture = await aSyncedSource([withVariables('a', 'ours', 'k'), theirs])
+    const asked = fixture.watches.all.filter(({ options }) => options.type === secrets)
+    expect(asked.map(({ options }) => options.fieldSelector)).toEqual(['metadata.name=ours'])
+    expect(fixture.source.synced()).toBe(false)
+    fixture.watches.of(secrets).sync(aSecret('ours', { k: 'MQ==' }))
+    await fixture.publish()
+    expect(fixture.source.synced()).toBe(true)
+  })
+
+  it('a Realm that changes its class is gone', async () => {
+    const fixture = await aSyncedSource([aRealm('r')])
+    expect(fixture.keys()).toEqual(['Realm/shop/r'])
+    const facts = { version: 2, generation: 2 }
+    fixture.watches.of(TYPES.realms).put(aRealm('r', facts, { gatewayClassName: 'other' }))
+    await fixture.publish()
+    expect(fixture.keys()).toEqual([])
+  })
+
   it('a resource that changes its class is gone', async () => {
     const fixture = await aSyncedSource([aDocument('a')])
     const other = aDocument('a', { version: 2, generation: 2 }, { gatewayClassName: 'other' })

@@ -1,5 +1,6 @@
 // What resources refer to, and who owns what they name.
 
+import { isDeepStrictEqual } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
@@ -301,6 +302,78 @@ describe('classes', () => {
     const { verdicts, desired } = start()([resourceOf('ApiSpecification', 'd', { spec })])
     expect(verdicts.size).toBe(count)
     expect(desired.holdDeletes === undefined).toBe(count === 0)
+  })
+
+  it.each([
+    ['of ours', undefined, 1],
+    ['of ours, by name', 'svc', 1],
+    ['of another', 'b', 0],
+    ['of another, with a name from the prototype', 'constructor', 0],
+  ])('a Realm that can not be read, %s', (_name, gatewayClassName, count) => {
+    const spec = { usres: [], ...(gatewayClassName !== undefined && { gatewayClassName }) }
+    const { verdicts, desired } = start()([resourceOf('Realm', 'shop', { spec })])
+    expect(verdicts.size).toBe(count)
+    expect(desired.holdDeletes === undefined).toBe(count === 0)
+  })
+
+  const ofClass = (gatewayClassName: string | undefined): object =>
+    gatewayClassName === undefined ? {} : { gatewayClassName }
+
+  it.each<[operator: string, realm: string | undefined, isFound: boolean]>([
+    ['svc', undefined, true],
+    ['svc', 'svc', true],
+    ['svc', 'b', false],
+    ['b', 'b', true],
+    ['b', undefined, false],
+    ['b', 'svc', false],
+  ])('to operator %s a Realm of class %s: found %s', (className, named, isFound) => {
+    const resources = [
+      realm('shop', { allowedNamespaces: { from: 'All' }, ...ofClass(named) }),
+      specification('a', { spec: { gatewayClassName: className } }),
+    ]
+    const judge = (all: readonly Resource[]): Reconciliation =>
+      new Reconciler({ className }).reconcile(cacheOf(all))
+    const { desired, verdicts } = judge(resources)
+    expect(verdicts.has('Realm/default/shop')).toBe(isFound)
+    expect([...desired.realms.keys()]).toEqual(isFound ? ['com.shop'] : [])
+    expect([...desired.documents.keys()]).toEqual(isFound ? ['a'] : [])
+    // Another class's realm reads like one that is not there.
+    const { resolvedRefs } = verdicts.get('ApiSpecification/default/a') ?? {}
+    const without = judge(resources.slice(1)).verdicts.get('ApiSpecification/default/a')
+    expect(without?.resolvedRefs.reason).toBe('RealmNotFound')
+    expect(isDeepStrictEqual(resolvedRefs, without?.resolvedRefs)).toBe(!isFound)
+  })
+
+  it.each(['svc', 'b'])('two classes have a Realm of one uri each: %s', (className) => {
+    const named = (name: string, gatewayClassName: string, createdAt: number): Resource =>
+      realm(name, { uri: 'com.shop', description: name, gatewayClassName }, { createdAt })
+    const { desired, verdicts } = new Reconciler({ className }).reconcile(
+      cacheOf([named('of-b', 'b', 1), named('of-svc', 'svc', 2)]),
+    )
+    expect([...desired.realms].map(([uri, { record }]) => [uri, record.description])).toEqual([
+      ['com.shop', `of-${className}`],
+    ])
+    expect([...verdicts].map(([key, { accepted }]) => [key, accepted.status])).toEqual([
+      [`Realm/default/of-${className}`, 'True'],
+    ])
+  })
+
+  it('the class of a Realm is in no record, and in no digest', () => {
+    const [plain, named] = [{}, { gatewayClassName: 'svc' }].map((more) =>
+      start()([realm('shop', more)]).desired.realms.get('com.shop'),
+    )
+    expect(named).toEqual(plain)
+    expect(named?.record).toEqual({ uri: 'com.shop' })
+  })
+
+  it('a Realm that changes its class is gone, and its documents find none', () => {
+    const step = start()
+    step([realm('shop'), specification('a')])
+    const other = realm('shop', { gatewayClassName: 'b' }, { generation: 2 })
+    const { desired, verdicts } = step([other, specification('a')])
+    expect([...desired.realms.keys()]).toEqual([])
+    expect([...verdicts.keys()]).toEqual(['ApiSpecification/default/a'])
+    expect(verdicts.get('ApiSpecification/default/a')?.resolvedRefs.reason).toBe('RealmNotFound')
   })
 })
 

@@ -12,6 +12,7 @@ import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
 import {
   byAge,
   keyOf,
+  type RealmResource,
   type RealmSpec,
   type SecretResource,
 } from '../../../operator/resource/resource.ts'
@@ -295,6 +296,23 @@ describe('the record of a realm', () => {
       },
       signing_keys: [{ kty: 'EC' }, '-----BEGIN', '{no json'],
     })
+  })
+
+  it.each<[string, object, object]>([
+    ['of none', {}, {}],
+    ['of one', { gatewayClassName: 'b' }, { className: 'b' }],
+    ['told where the rest is wrong', { gatewayClassName: 'b', nope: 1 }, { className: 'b' }],
+    ['that is no text', { gatewayClassName: 5 }, {}],
+  ])('a class: %s', (_name, more, expected) => {
+    const resource = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop', ...more } })
+    const { className } = resource as RealmResource
+    expect(className === undefined ? {} : { className }).toEqual(expected)
+  })
+
+  it('its class stays out of the record', () => {
+    const classed: RealmSpec = { uri: 'com.shop', gatewayClassName: 'b' }
+    expect(checkRealmSpec(classed)).toEqual([])
+    expect(realmRecord(classed, () => '')).toEqual({ uri: 'com.shop' })
   })
 
   it('names its secrets', () => {

@@ -17,6 +17,8 @@ const spec = (body: object, more: object = {}): string =>
     spec: { document: body, ...more },
   })
 
+const OTHER = { gatewayClassName: 'other' }
+
 const lines = (...texts: readonly string[]): readonly string[] =>
   validateFiles(texts.map((text, i) => ({ name: `f${i}`, text }))).map(findingLine)
 
@@ -33,6 +35,41 @@ describe('what validate says', () => {
         /realm_uri/,
         /versions/,
       ],
+    ],
+    [
+      'another class, where not even the spec can be read',
+      [spec(aSpecification('a'), { gatewayClassName: 'other', nope: 1 })],
+      [/^f0:1 ApiSpecification default\/a \/spec\/nope invalid_value/],
+    ],
+    [
+      'a document and a realm of another class',
+      [
+        REALM.replace('com.shop', 'com.shop, gatewayClassName: other'),
+        spec(aSpecification('a'), OTHER),
+      ],
+      [],
+    ],
+    [
+      'a realm of each class, of one uri',
+      [
+        REALM,
+        REALM.replace('name: shop', 'name: other').replace(
+          'com.shop',
+          'com.shop, gatewayClassName: other',
+        ),
+        spec(aSpecification('a')),
+      ],
+      [],
+    ],
+    [
+      'a realm of another class than its document',
+      [REALM, spec(aSpecification('a'), OTHER)],
+      [/^f1:1 .* RealmNotFound notice: there is no realm 'com.shop'.*not among the files/],
+    ],
+    [
+      'a realm of another class that is wrong',
+      [REALM.replace('com.shop', 'com.shop, gatewayClassName: other, nope: 1')],
+      [/^f0:4 Realm default\/shop \/spec\/nope invalid_value/],
     ],
     [
       'a plain document without realm',
