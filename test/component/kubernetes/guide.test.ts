@@ -1,4 +1,4 @@
-// Every resource that docs/kubernetes.md and examples/ show is taken by a real API server, and every `kubectl`
+// Every resource that docs/kubernetes.md, docs/operations.md and examples/ show is taken by a real API server, and every `kubectl`
 // line of the installation works.
 
 import { readdir, readFile } from 'node:fs/promises'
@@ -10,13 +10,17 @@ import { describeWithKubernetes } from '../../support/kubernetes/describe-with-k
 const ROOT = join(import.meta.dirname, '../../..')
 const PAGE = await readFile(join(ROOT, 'docs/kubernetes.md'), 'utf8')
 
-const headingBefore = (index: number): string =>
-  [...PAGE.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
+const OPERATIONS = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
 
-const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
-  name: headingBefore(index),
-  yaml,
-}))
+const headingBefore = (page: string, index: number): string =>
+  [...page.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
+
+const BLOCKS = [PAGE, OPERATIONS].flatMap((page) =>
+  [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
+    name: headingBefore(page, index),
+    yaml,
+  })),
+)
 
 const EXAMPLES = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yaml'))
 

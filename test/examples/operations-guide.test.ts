@@ -1,0 +1,44 @@
+// Each row of the failure matrix in docs/operations.md names a test that is there, and each page of metrics and flags
+// what the program has.
+
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { SETTINGS } from '../../operator/config.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PAGE = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
+const ROWS = [
+  ...PAGE.matchAll(/^\| (.+?) \| .+? \| \[.+?\]\(\.\.\/(test\/.+?\.test\.ts)\)(?:: (.+?))? \|$/gm),
+].map(([, fault = '', file = '', name = '']) => ({ fault, file, name }))
+
+it('has a row for each fault', () => {
+  const matrix = PAGE.slice(PAGE.indexOf('## Failure matrix'), PAGE.indexOf('## Not there'))
+  expect(matrix.split('\n').filter((line) => line.startsWith('| '))).toHaveLength(ROWS.length + 1)
+  expect(ROWS.length).toBeGreaterThan(20)
+})
+
+it.each(ROWS)('$fault: its test is there', async ({ file, name }) => {
+  await access(join(ROOT, file))
+  expect(await readFile(join(ROOT, file), 'utf8')).toContain(name)
+})
+
+it('names flags that there are', () => {
+  const settings = new Set(Object.keys(SETTINGS.settings))
+  // Those of the gateway stand in a block of YAML.
+  const prose = PAGE.replace(/^```yaml\n.*?^```/gms, '')
+  const named = [...prose.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name = '']) => name)
+  const others = new Set(['omit', 'managed', 'server-side'])
+  expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
+})
+
+it('names metrics that there are', async () => {
+  const sources = await Promise.all(
+    ['operator/metrics.ts', 'operator/metrics-kubernetes.ts'].map((file) =>
+      readFile(join(ROOT, file), 'utf8'),
+    ),
+  )
+  const named = [...PAGE.matchAll(/`(svc_operator_[a-z_]+)/g)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(5)
+  for (const name of named) expect(sources.join('')).toContain(`'${name}'`)
+})
