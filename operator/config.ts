@@ -139,7 +139,7 @@ export const SETTINGS = {
       type: 'string',
       default: 'svc',
       placeholder: 'NAME',
-      help: 'gatewayClassName of the ApiSpecifications that are served',
+      help: 'gatewayClassName of the ApiSpecifications and Realms that are served',
     },
     status: {
       type: 'custom',
