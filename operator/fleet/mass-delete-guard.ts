@@ -1,5 +1,6 @@
 // Holds back deletes that are too many to be meant: more than max(5, 20 %) of what a data plane holds of
-// ours within 60 s. Released when a live listing, made after that time, still lacks them.
+// ours within 60 s. Released when a live listing, made after that time, still lacks them. While some of them come back
+// the rest is held too: whoever applies again what went by mistake is not done yet.
 
 const WINDOW_MS = 60_000
 const LEAST = 5
@@ -15,7 +16,7 @@ export type GuardDecision =
 export class MassDeleteGuard {
   /** When how many were deleted, within the window. */
   #recent: readonly { readonly atMs: number; readonly count: number }[] = []
-  #heldSinceMs: number | undefined
+  #held: { readonly sinceMs: number; readonly most: number } | undefined
   #isConfirmed = false
 
   /**
@@ -26,13 +27,16 @@ export class MassDeleteGuard {
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < WINDOW_MS)
     const deleted = this.#recent.reduce((sum, { count }) => sum + count, 0)
     const limit = Math.max(LEAST, SHARE * (size + deleted))
-    if (wanted === 0 || deleted + wanted <= limit || this.#isConfirmed) {
-      this.#heldSinceMs = undefined
+    const isTooMany = deleted + wanted > limit
+    const isComingBack = this.#held !== undefined && wanted < this.#held.most
+    if (wanted === 0 || this.#isConfirmed || !(isTooMany || isComingBack)) {
+      this.#held = undefined
       this.#isConfirmed = false
       return { decision: 'go' }
     }
-    this.#heldSinceMs ??= nowMs
-    const untilMs = this.#heldSinceMs + WINDOW_MS
+    const { sinceMs, most } = this.#held ?? { sinceMs: nowMs, most: 0 }
+    this.#held = { sinceMs, most: Math.max(most, wanted) }
+    const untilMs = sinceMs + WINDOW_MS
     return nowMs < untilMs ? { decision: 'hold', untilMs, wanted } : { decision: 'confirm', wanted }
   }
 

@@ -144,6 +144,15 @@ describe('mass-delete guard', () => {
     expect(guard.decide(10, 10, 61_002).decision).toBe('hold')
   })
 
+  it('holds the rest while some come back, until all are back or the minute is over', () => {
+    const guard = new MassDeleteGuard()
+    expect(guard.decide(10, 10, 0).decision).toBe('hold')
+    expect(guard.decide(3, 10, 1_000)).toEqual({ decision: 'hold', untilMs: 60_000, wanted: 3 })
+    expect(guard.decide(3, 10, 60_000).decision).toBe('confirm')
+    expect(guard.decide(0, 10, 60_001).decision).toBe('go')
+    expect(guard.decide(3, 10, 60_002).decision).toBe('go')
+  })
+
   it('begins anew when the resources come back', () => {
     const guard = new MassDeleteGuard()
     guard.decide(10, 10, 0)
