@@ -39,13 +39,14 @@ const withControlPlane = (
   jest.beforeAll(async () => {
     plane = await startControlPlane(options)
   }, RESTART_MS)
-  jest.afterAll(async () => {
-    await plane?.[Symbol.asyncDispose]()
-  }, RESTART_MS)
   body(() => {
     if (plane === undefined) throw new Error('the control plane is up in tests and hooks only')
     return plane
   })
+  // Hooks run in the order they were given in: those of the body still have a control plane.
+  jest.afterAll(async () => {
+    await plane?.[Symbol.asyncDispose]()
+  }, RESTART_MS)
 }
 
 const tellOfAbsence = (why: string): void => {
