@@ -9,6 +9,7 @@ import { RecoverSource } from '../fleet/recover-source.ts'
 import type { MissingVersion } from '../reconcile/missing-version.ts'
 import type { Reconciliation } from '../reconcile/reconciler.ts'
 import { type ResourceStatus, StatusBook } from '../reconcile/status-book.ts'
+import { Handover } from './handover.ts'
 
 export interface TurnOptions {
   readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
@@ -42,6 +43,7 @@ export class Turn {
   readonly fleet: Fleet
   readonly #book = new StatusBook()
   readonly #search: RecoverSource<MissingVersion>
+  readonly #handover: Handover
 
   constructor({ fleet, recover, onRecovered, onReport, clock, log }: TurnOptions) {
     this.#search = new RecoverSource({
@@ -56,6 +58,12 @@ export class Turn {
         onReport()
       },
     })
+    this.#handover = new Handover({
+      clock,
+      apply: (desired) => {
+        this.fleet.apply(desired)
+      },
+    })
   }
 
   start(): void {
@@ -64,7 +72,7 @@ export class Turn {
 
   /** @param isNew the desired set is another one than before, or the first of this turn */
   take({ desired, missing }: Reconciliation, isNew: boolean): void {
-    if (isNew) this.fleet.apply(desired)
+    if (isNew) this.#handover.take(desired)
     this.#search.want(missing)
   }
 
@@ -84,6 +92,7 @@ export class Turn {
   /** What is under way is broken off at once; resolves when that is done. */
   async end(): Promise<void> {
     this.#search.stop()
+    this.#handover.stop()
     await this.fleet.stop()
   }
 }

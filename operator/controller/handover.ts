@@ -1,0 +1,79 @@
+// One desired set after another in; to the fleet with it at once, or, where routes would be left without an owner,
+// after a moment in which another document may come for them. Sends nothing itself.
+
+import type { Clock } from '../clock.ts'
+import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
+
+export interface HandoverOptions {
+  readonly clock: Clock
+  readonly apply: (desired: DesiredSet) => void
+  /** How long a route that nobody wants any more waits for somebody who does; 450, and 50 to read what has come. */
+  readonly graceMs?: number
+}
+
+/**
+ * `kubectl apply` of two documents is two requests: a route that moves from the one to the other is nobody's between
+ * them. A change of everything else is not held up, but by one that came within the same moment.
+ */
+const GRACE_MS = 450
+/** After a halt of the process timers come before what has arrived meanwhile: it is read first. */
+const READ_MS = 50
+
+export class Handover {
+  readonly #options: HandoverOptions
+  #applied: DesiredSet | undefined
+  /** The latest, while it waits. */
+  #waiting: DesiredSet | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(options: HandoverOptions) {
+    this.#options = options
+  }
+
+  take(desired: DesiredSet): void {
+    const { clock, graceMs = GRACE_MS } = this.#options
+    if (this.#applied === undefined || !leavesOrphans(this.#applied, desired)) {
+      this.#apply(desired)
+      return
+    }
+    this.#waiting = desired
+    // From the first of them: edits without end must not hold each other up.
+    this.#cancel ??= clock.after(graceMs, () => {
+      this.#cancel = clock.after(READ_MS, () => {
+        if (this.#waiting !== undefined) this.#apply(this.#waiting)
+      })
+    })
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#waiting = undefined
+  }
+
+  #apply(desired: DesiredSet): void {
+    this.stop()
+    this.#applied = desired
+    this.#options.apply(desired)
+  }
+}
+
+/** Some document gives up a route that no other one has afterwards. */
+const leavesOrphans = (before: DesiredSet, after: DesiredSet): boolean => {
+  const left = new Set<string>()
+  for (const [id, document] of before.documents) {
+    const next = after.documents.get(id)
+    if (next === document || (next === undefined && after.kept.documents.has(id))) continue
+    for (const { key } of document.claims) left.add(key)
+    for (const { key } of next?.claims ?? []) left.delete(key)
+  }
+  return left.size > 0 && !areClaimed(left, after.documents.values())
+}
+
+const areClaimed = (keys: Set<string>, documents: Iterable<DesiredDocument>): boolean => {
+  for (const { claims } of documents) {
+    for (const { key } of claims) keys.delete(key)
+    if (keys.size === 0) return true
+  }
+  return false
+}
