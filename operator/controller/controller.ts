@@ -59,7 +59,8 @@ export class Controller {
   /** Turns that are over, until nothing of them is under way. */
   #ending: Promise<unknown> = Promise.resolve()
   #status: OperatorStatus
-  #cancelStatus: (() => void) | undefined
+  /** The look at the status that is due next. */
+  #due: { readonly atMs: number; readonly cancel: () => void } | undefined
   #isStopped = false
 
   constructor(options: ControllerOptions) {
@@ -102,7 +103,7 @@ export class Controller {
   /** The source first: what goes with it must not look like a change. The turn is given back when all has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#cancelStatus?.()
+    this.#due?.cancel()
     await this.#options.source.stop()
     this.#lose()
     await this.#ending
@@ -173,11 +174,16 @@ export class Controller {
   }
 
   #scheduleStatus(ms: number): void {
-    if (this.#isStopped || this.#cancelStatus !== undefined) return
-    this.#cancelStatus = this.#options.clock.after(ms, () => {
-      this.#cancelStatus = undefined
+    const { clock } = this.#options
+    const atMs = clock.now() + ms
+    // One that is due later must not hold this one back.
+    if (this.#isStopped || (this.#due !== undefined && this.#due.atMs <= atMs)) return
+    this.#due?.cancel()
+    const cancel = clock.after(ms, () => {
+      this.#due = undefined
       this.#refreshStatus()
     })
+    this.#due = { atMs, cancel }
   }
 
   #refreshStatus(): void {
