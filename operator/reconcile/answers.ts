@@ -46,8 +46,12 @@ export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer
   if (report.phase === 'connecting') return 'connecting'
   if (report.rejected.realms.has(uri)) return 'refused'
   const sessions = report.ready ? (report.realms.get(uri)?.sessions ?? NO_SESSIONS) : NO_SESSIONS
-  const isClosed = sessions.length > 0 && !sessions.some(({ state }) => state === 'open')
-  return isClosed ? 'closed' : 'fine'
+  if (sessions.length === 0 || sessions.some(({ state }) => state === 'open')) return 'fine'
+  // One that begins has no reason yet: a data plane that has just started tells of no trouble.
+  const isTrouble = sessions.some(
+    ({ state, reason }) => state === 'refused' || reason !== undefined,
+  )
+  return isTrouble ? 'closed' : 'connecting'
 }
 
 const NO_SESSIONS: readonly SessionState[] = []

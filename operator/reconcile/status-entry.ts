@@ -177,9 +177,16 @@ const errorsOf = (
   early: Inherited | undefined,
 ): readonly Problem[] => {
   if (errors.length > 0) return errors.slice(0, MAX_REPORTED)
-  if (early !== undefined) return early.errors
+  if (early !== undefined) return ofDelivery(early) ? early.errors : []
   return (refusal?.errors ?? []).slice(0, MAX_REPORTED).map(inDocument)
 }
+
+/** Faults that a data plane told of: those of the verdict are judged anew. */
+const ofDelivery = ({ conditions }: Inherited): boolean =>
+  conditions.some(
+    ({ type, reason }) =>
+      type === 'Programmed' && (reason === 'Rejected' || reason === 'PartiallyProgrammed'),
+  )
 
 const warningsOf = (
   { warnings }: Verdict,
@@ -188,8 +195,14 @@ const warningsOf = (
 ): readonly Warning[] => {
   if (early !== undefined) return early.warnings
   const told = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
-  return [...warnings, ...told.map(inDocument)].slice(0, MAX_REPORTED)
+  return [...warnings, ...told.map(withoutNames).map(inDocument)].slice(0, MAX_REPORTED)
 }
+
+/** A data plane knows no namespaces: it names the API that has the route, which may be somebody else's. */
+const withoutNames = (warning: Warning): Warning => ({
+  ...warning,
+  message: 'another document has this route at a data plane: it is not served from here for now',
+})
 
 const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({
   ...located,

@@ -191,7 +191,11 @@ describe('errors and warnings', () => {
     expect(refused?.errors).toEqual([{ ...error('not on a'), path: '/spec/document/host' }])
     const shadowed = book.update(verdicts, [plane('a', 'shadowed')], 2000).get(KEY)
     expect(shadowed?.errors).toEqual([])
-    expect(shadowed?.warnings).toEqual([{ ...SHADOWED, path: '/spec/document/versions/v1' }])
+    expect(shadowed?.warnings).toMatchObject([
+      { code: 'Shadowed', path: '/spec/document/versions/v1' },
+    ])
+    // The API that has the route may be another namespace's.
+    expect(shadowed?.warnings[0]?.message).not.toContain(SHADOWED.message)
     const fine = book.update(verdicts, [plane('a', 'holds')], 3000).get(KEY)
     expect(fine?.warnings).toEqual([])
   })
