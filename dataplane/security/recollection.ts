@@ -25,7 +25,8 @@ export interface Recollections {
 
 interface Recollection extends Grounds {
   readonly scheme: Scheme
-  readonly record: RealmRecord
+  /** Weak: a connection that lives long must not keep a realm of long ago. */
+  readonly record: WeakRef<RealmRecord>
   readonly header: string
   readonly text: string
   readonly outcome: Known
@@ -44,11 +45,15 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
   return {
     find: (request, { scheme, header }, record) => {
       const last = known.get(request.socket)
-      if (last?.record !== record || last.scheme !== scheme) return undefined
+      if (last === undefined) return undefined
+      if (last.record.deref() !== record || last.until <= now()) {
+        known.delete(request.socket)
+        return undefined
+      }
+      if (last.scheme !== scheme) return undefined
       if (scheme !== 'oidc' && last.header !== header) return undefined
       const text = textThatCounts(request, scheme, last.header)
-      const holds = text === last.text && now() < last.until && gate(last) === 'good'
-      return holds ? last.outcome : undefined
+      return text === last.text && gate(last) === 'good' ? last.outcome : undefined
     },
     keep: (request, { scheme, header }, record, outcome) => {
       if (outcome.kind !== 'identity') return
@@ -56,8 +61,8 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
       const text = textThatCounts(request, scheme, used)
       if (text === undefined || text.length > MAX_LENGTH) return
       const { until, revocationKeys } = outcome.grounds
-      const kept = { scheme, record, header: used, text, outcome, until, revocationKeys }
-      known.set(request.socket, kept)
+      const kept = { scheme, header: used, text, outcome, until, revocationKeys }
+      known.set(request.socket, { ...kept, record: new WeakRef(record) })
     },
   }
 }
