@@ -13,17 +13,19 @@ import { type HostClaimant, HostOwners, type LostHosts } from './host-owners.ts'
 import { type DocumentJudgement, judgeDocument, type RealmAccess } from './judge-document.ts'
 import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
+import { mayDocumentBeHeld } from './may-be-held.ts'
 import type { MissingVersion } from './missing-version.ts'
 import { type Claimant, isRenamed, ownersOf } from './owners.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
 import { type Applicant, Settlement, type Settled } from './settlement.ts'
+import { Titles } from './titles.ts'
 import type { Serving, Verdict } from './verdict.ts'
 
 export interface JudgedDocuments {
   /** id → the version that is to be put. The same map where nothing changed. */
   readonly served: ReadonlyMap<string, DesiredDocument>
-  /** Ids that have a resource, and no version to put. */
+  /** Ids that have no version to put, and a resource that may have brought them into service. */
   readonly kept: ReadonlySet<string>
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** Resources of which not even the id can be told. */
@@ -71,6 +73,7 @@ export class DocumentBook {
   readonly #told = new Map<string, Told>()
   readonly #settlement = new Settlement()
   readonly #lastGood = new LastGoodVersions()
+  readonly #titles = new Titles<ApiSpecificationResource>(mayDocumentBeHeld)
   readonly #hosts: HostOwners | undefined
 
   /** @param ownership shared: any namespace may claim what another has */
@@ -93,7 +96,7 @@ export class DocumentBook {
       verdicts.set(each.key, this.#verdict(each, refused.has(each) ? first : outcome, owners))
     }
     return {
-      ...{ served: documents, kept: keptOf(owners, documents), verdicts },
+      ...{ served: documents, kept: this.#titles.keep(judged, owners, documents), verdicts },
       nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
       missing: this.#lastGood.missing(judged, outcome, surroundings.cache),
     }
@@ -205,15 +208,6 @@ export class DocumentBook {
 
 const NO_CLASHES: readonly Clash[] = []
 const NO_LOST_HOSTS: LostHosts = new Map()
-
-const keptOf = (
-  owners: Owners,
-  documents: ReadonlyMap<string, DesiredDocument>,
-): ReadonlySet<string> => {
-  const kept = new Set<string>()
-  for (const id of owners.keys()) if (!documents.has(id)) kept.add(id)
-  return kept
-}
 
 const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,

@@ -13,15 +13,17 @@ import {
   realmInputs,
   secretNames,
 } from './judge-realm.ts'
+import { mayRealmBeHeld } from './may-be-held.ts'
 import { Memo } from './memo.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from './owners.ts'
 import { admitsNamespace } from './realm-access.ts'
+import { Titles } from './titles.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface JudgedRealms {
   /** uri → the version that is to be put. */
   readonly served: ReadonlyMap<string, GoodRealm>
-  /** Uris that have a Realm, and no version to put. */
+  /** Uris that have no version to put, and a Realm that may have brought them into service. */
   readonly kept: ReadonlySet<string>
   /** By key of the resource. */
   readonly verdicts: ReadonlyMap<string, Verdict>
@@ -46,6 +48,7 @@ export class RealmBook {
   readonly #verdicts = new Memo<Verdict>()
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
+  readonly #titles = new Titles<RealmResource>(mayRealmBeHeld)
 
   judge(resources: ReadonlyMap<string, RealmResource>, cache: ResourceCache): JudgedRealms {
     const judged = withoutRefused(
@@ -53,13 +56,12 @@ export class RealmBook {
     )
     const owners = ownersOf(judged.filter(({ uri }) => uri !== undefined))
     const served = new Map<string, GoodRealm>()
-    const kept = new Set<string>()
     for (const each of judged) {
       if (owners.get(each.id)?.key !== each.key) continue
       const good = this.#latest(each)
-      if (good === undefined) kept.add(each.id)
-      else served.set(each.id, good)
+      if (good !== undefined) served.set(each.id, good)
     }
+    const kept = this.#titles.keep(judged, owners, served)
     this.#forget(resources, owners)
     const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
     const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
