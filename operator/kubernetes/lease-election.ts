@@ -17,6 +17,8 @@ const JITTER_LEAST = 0.75
 export const JITTER_MOST = 1.25
 /** A write that another one has overtaken is tried again at once this often. */
 const MAX_TRIES = 3
+/** So many times `retryMs` its holder has to make a Lease again that was deleted, before others do. */
+const REMADE_TRIES = 2
 
 export class LeaseElection implements LeaseLeadership {
   readonly #options: Required<LeaseLeadershipOptions>
@@ -30,6 +32,8 @@ export class LeaseElection implements LeaseLeadership {
   #basis: LeaseRecord | undefined
   /** Of a Lease that we have seen before we came to be its holder. */
   #trustedUid: string | undefined
+  /** By the monotonic clock: until then whoever held a Lease that had gone may act. */
+  #actsFromMs = Number.NEGATIVE_INFINITY
   #renewedAtMs: number | undefined
   #trouble: string | undefined
   #hasWritten = false
@@ -46,7 +50,7 @@ export class LeaseElection implements LeaseLeadership {
     // Half of it: one request that hangs does not cost the turn.
     const timeoutMs = renewDeadlineMs / 2
     this.#store = createLeaseStore({ api, name: { namespace, name }, clock, timeoutMs })
-    this.#sight = new LeaseSight({ durationMs, blindMs: timeoutMs, monotonicMs })
+    this.#sight = new LeaseSight(durationMs, monotonicMs)
     this.#term = new LeaseTerm(clock, monotonicMs, renewDeadlineMs)
   }
 
@@ -110,7 +114,8 @@ export class LeaseElection implements LeaseLeadership {
     this.#isHurried = false
     this.#running = this.#attempt().then((delayMs) => {
       this.#running = undefined
-      this.#schedule(this.#isHurried ? 0 : delayMs)
+      const holdMs = this.#turn === undefined ? this.#holdMs() : 0
+      this.#schedule(this.#isHurried ? 0 : holdMs > 0 ? Math.min(holdMs, delayMs) : delayMs)
       this.#turn?.settle()
     })
   }
@@ -129,7 +134,8 @@ export class LeaseElection implements LeaseLeadership {
       if (!(error instanceof ApiError)) throw error
       this.#basis = undefined
       this.#note(error)
-      return Math.max(delayMs, error.retryAfterMs ?? 0)
+      // However long it asks us to wait: a renewal must be tried while the Lease is ours.
+      return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, 2 * retryMs))
     }
   }
 
@@ -142,9 +148,16 @@ export class LeaseElection implements LeaseLeadership {
     const step = this.#stepFor(record)
     if (step !== 'renew') this.#lose(`it is held by '${record?.holder ?? ''}'`)
     if (step === 'wait') return true
+    return this.#write(step, record)
+  }
+
+  async #write(
+    step: Exclude<LeaseStep, 'wait'>,
+    record: LeaseRecord | undefined,
+  ): Promise<boolean> {
     const sentAt = this.#term.now()
-    this.#hasWritten = true
     const isOurs = step === 'renew' && record !== undefined
+    this.#hasWritten = true
     const written = await this.#store.write(record, {
       holder: this.#identity,
       durationMs: this.#options.durationMs,
@@ -156,6 +169,9 @@ export class LeaseElection implements LeaseLeadership {
     this.#basis = written
     if (written === undefined) return false
     this.#sight.take(written)
+    if (step === 'acquire') this.#hold(record)
+    // Made again by a leader whose turn was over by then: others may have been there meanwhile.
+    else if (record === undefined && this.#turn === undefined) return true
     this.#trustedUid = written.uid
     this.#confirm(written, sentAt)
     return true
@@ -182,7 +198,22 @@ export class LeaseElection implements LeaseLeadership {
       trustedUid: this.#trustedUid,
       unchangedMs: this.#sight.unchangedMs,
       expiresMs: this.#sight.expiresMs,
+      remadeMs: this.#options.retryMs * REMADE_TRIES,
     })
+  }
+
+  /**
+   * A Lease that was there proves that its holder had stopped. Where there was none, whoever held it may still act, for
+   * a renew deadline at most: it can't renew what is ours. So it is held for longer than that before we act.
+   */
+  #hold(before: LeaseRecord | undefined): void {
+    const { durationMs, renewDeadlineMs, monotonicMs } = this.#options
+    const holdMs = (Math.max(durationMs, this.#sight.expiresMs) + renewDeadlineMs) / 2
+    this.#actsFromMs = before === undefined ? monotonicMs() + holdMs : Number.NEGATIVE_INFINITY
+  }
+
+  #holdMs(): number {
+    return this.#actsFromMs - this.#options.monotonicMs()
   }
 
   #epochFor(step: LeaseStep, record: LeaseRecord | undefined): number {
@@ -194,6 +225,7 @@ export class LeaseElection implements LeaseLeadership {
   #confirm(written: LeaseRecord, sentAt: Moment): void {
     if (this.#isStopped || this.#term.leftMs(sentAt) <= 0) return
     this.#renewedAtMs = sentAt.wallMs
+    if (this.#turn === undefined && this.#holdMs() > 0) return
     this.#term.begin(sentAt, () => {
       this.#checkTerm()
     })

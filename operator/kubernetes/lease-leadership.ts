@@ -5,7 +5,8 @@ import type { LeaseLeadership, LeaseLeadershipOptions } from './lease-options.ts
 
 /**
  * As client-go elects (LeaderElector), and stricter in three things: a holder stops `renewDeadlineMs` after the last
- * renewal that succeeded, not after a round of trying; a Lease that has gone is waited for like one that expires; a turn
+ * renewal that succeeded, not after a round of trying; a Lease that was made where there was none is held
+ * for a while before its holder acts; a turn
  * is handed an epoch above all before it, which is `leaseTransitions`, or the annotation `gateway.svc.dev/epoch` where
  * an int32 can't hold it.
  * @throws Error where the times contradict each other: a holder must have stopped before others take over

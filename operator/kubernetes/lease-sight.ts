@@ -3,28 +3,19 @@
 
 import type { LeaseRecord } from './lease-record.ts'
 
-export interface LeaseSightOptions {
-  /** Where a Lease does not say. */
-  readonly durationMs: number
-  /**
-   * That there is no Lease must be seen this often to count: one that was made and deleted between two looks leaves no
-   * trace, where one that is there proves by its version that nothing was written.
-   */
-  readonly blindMs: number
-  readonly monotonicMs: () => number
-}
-
 export class LeaseSight {
-  readonly #options: LeaseSightOptions
+  readonly #durationMs: number
+  readonly #monotonicMs: () => number
   #record: LeaseRecord | undefined
   #sinceMs: number | undefined
-  #lookedAtMs = 0
   #expiresMs: number
   #highestEpoch = 0
 
-  constructor(options: LeaseSightOptions) {
-    this.#options = options
-    this.#expiresMs = options.durationMs
+  /** @param durationMs where a Lease does not say */
+  constructor(durationMs: number, monotonicMs: () => number) {
+    this.#durationMs = durationMs
+    this.#monotonicMs = monotonicMs
+    this.#expiresMs = durationMs
   }
 
   /** Undefined: there is none, or it was not looked for yet. */
@@ -37,7 +28,7 @@ export class LeaseSight {
   }
 
   get unchangedMs(): number {
-    return this.#sinceMs === undefined ? 0 : this.#options.monotonicMs() - this.#sinceMs
+    return this.#sinceMs === undefined ? 0 : this.#monotonicMs() - this.#sinceMs
   }
 
   /** Of the last record that there was: when it is gone, its holder may still act for as long. */
@@ -48,15 +39,12 @@ export class LeaseSight {
   /** True: it has another holder than before. */
   take(record: LeaseRecord | undefined): boolean {
     const before = this.#record
-    const nowMs = this.#options.monotonicMs()
-    const isBlind = record === undefined && nowMs - this.#lookedAtMs > this.#options.blindMs
-    this.#lookedAtMs = nowMs
-    if (this.#sinceMs === undefined || isBlind || before?.fingerprint !== record?.fingerprint) {
+    if (this.#sinceMs === undefined || before?.fingerprint !== record?.fingerprint) {
       this.#record = record
-      this.#sinceMs = nowMs
+      this.#sinceMs = this.#monotonicMs()
     }
     if (record === undefined) return false
-    this.#expiresMs = record.durationMs ?? this.#options.durationMs
+    this.#expiresMs = record.durationMs ?? this.#durationMs
     this.#highestEpoch = Math.max(this.#highestEpoch, record.epoch)
     return record.holder !== before?.holder
   }

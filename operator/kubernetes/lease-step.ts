@@ -13,6 +13,8 @@ export interface LeaseView {
   readonly unchangedMs: number
   /** After so long without a change its holder has stopped acting. */
   readonly expiresMs: number
+  /** Its holder makes a Lease that has gone again within this time. */
+  readonly remadeMs: number
 }
 
 export type LeaseStep =
@@ -24,14 +26,16 @@ export type LeaseStep =
   | 'acquire'
 
 /**
- * A Lease that is not there is waited for like one that is not renewed: who held it may still act, and makes it again
- * at once. Our own name on a Lease that we have never seen before was put there by a request we had given up: it
- * proves nothing of the time since, so it is waited for like a stranger's.
+ * Our own name on a Lease that we have never seen before was put there by a request we had given up: it proves nothing
+ * of the time since, so it is waited for like a stranger's.
  */
 export const nextStep = ({ record, identity, ...view }: LeaseView): LeaseStep => {
-  if (record === undefined && view.isLeading) return 'renew'
-  if (record?.holder === '') return 'acquire'
-  if (record?.holder === identity && (view.isLeading || record.uid === view.trustedUid)) {
+  if (record === undefined) {
+    if (view.isLeading) return 'renew'
+    return view.unchangedMs >= view.remadeMs ? 'acquire' : 'wait'
+  }
+  if (record.holder === '') return 'acquire'
+  if (record.holder === identity && (view.isLeading || record.uid === view.trustedUid)) {
     return 'renew'
   }
   return view.unchangedMs >= view.expiresMs ? 'acquire' : 'wait'

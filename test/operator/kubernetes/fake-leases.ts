@@ -27,7 +27,6 @@ export class FakeLeases {
   pausedUntilMs = 0
   requests = 0
   readonly #time: SimulatedTime
-  readonly #madeAtMs = new Map<string, number>()
   readonly #objects = new Map<string, ValueMap>()
   #version = 0
 
@@ -68,13 +67,8 @@ export class FakeLeases {
 
   put(object: ValueMap, name = 'svc/lease'): void {
     this.#version += 1
-    this.#madeAtMs.set(name, this.#time.nowMs)
     const metadata = { ...memberOf(object, 'metadata'), uid: `uid-${this.#version}` }
     this.#keep(name, { ...object, metadata })
-  }
-
-  ageMs(name = 'svc/lease'): number {
-    return this.#time.nowMs - (this.#madeAtMs.get(name) ?? this.#time.nowMs)
   }
 
   remove(name = 'svc/lease'): void {

@@ -37,8 +37,11 @@ describe('a turn begins', () => {
   it('where there is no Lease, only when whoever held one must have stopped', async () => {
     const contest = new Contest()
     const a = await contest.add('a')
-    await contest.pass(14_900)
+    await contest.pass(7_000)
+    expect(contest.leases.spec()).toMatchObject({ holderIdentity: a.leadership.facts.identity })
+    await contest.pass(8_000)
     expect(a.turns).toEqual([])
+    expect(a.leadership.isLeading).toBe(false)
     await contest.pass(5_000)
     expect(a.turns).toMatchObject([{ epoch: 1 }])
   })

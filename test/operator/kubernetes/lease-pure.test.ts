@@ -128,7 +128,11 @@ describe('the next step', () => {
     ['… or almost', { record: others, unchangedMs: 14_999 }, 'wait'],
     ['a candidate sees that it was given back', { record: nobodys }, 'acquire'],
     ['a candidate sees none', { record: undefined }, 'wait'],
-    ['… for long', { record: undefined, unchangedMs: 15_000 }, 'acquire'],
+    [
+      '… for so long that nobody makes it again',
+      { record: undefined, unchangedMs: 4_000 },
+      'acquire',
+    ],
     ['a candidate sees itself, by compare-and-swap', { record: ours, trustedUid: 'u1' }, 'renew'],
     ['a candidate sees itself on a Lease it does not know', { record: ours }, 'wait'],
     ['… or on one that was made anew', { record: ours, trustedUid: 'u0' }, 'wait'],
@@ -149,6 +153,7 @@ describe('the next step', () => {
         trustedUid: undefined,
         unchangedMs: 0,
         expiresMs: 15_000,
+        remadeMs: 4_000,
         ...view,
       }),
     ).toBe(step)
