@@ -73,7 +73,10 @@ export class StatusEntry {
     return differenceOf(this.#standing(), this.#wanted)
   }
 
-  /** With the uid: another resource of this name is refused, not given the status of this one. */
+  /**
+   * With the version that is known: it says which resource of that name is meant. The uid would not do, the API server
+   * does not look at it where only a status is applied.
+   */
   write(): StatusWrite {
     const { kind, metadata } = this.#source.verdict.resource
     const { namespace, name, uid } = metadata
@@ -83,7 +86,7 @@ export class StatusEntry {
       object: {
         apiVersion: API_VERSION,
         kind,
-        metadata: { namespace, name, uid },
+        metadata: { namespace, name, uid, resourceVersion: this.#lastVersion() },
         // Data of interfaces; JSON all the same.
         status: this.#wanted as unknown as ValueMap,
       },
@@ -111,15 +114,24 @@ export class StatusEntry {
 
   gone({ metadata }: StatusWrite): void {
     this.#goneVersion = versionOf(metadata)
+    this.failures = 0
   }
 
   /** What the API has: what was read of it, unless that is older than what was written. */
   #standing(): StatusObject | undefined {
-    const { resource } = this.#source.verdict
-    const { uid, resourceVersion } = resource.metadata
-    const written = this.#written?.uid === uid ? this.#written : undefined
-    if (written?.versions.includes(resourceVersion) === true) return written.status
-    return recordedStatus(resource) ?? written?.status
+    return this.#newerWritten()?.status ?? recordedStatus(this.#source.verdict.resource)
+  }
+
+  #lastVersion(): string {
+    const { resourceVersion } = this.#source.verdict.resource.metadata
+    return this.#newerWritten()?.versions.at(-1) ?? resourceVersion
+  }
+
+  /** Undefined: what was read is newer. */
+  #newerWritten(): Written | undefined {
+    const { uid, resourceVersion } = this.#source.verdict.resource.metadata
+    const written = this.#written
+    return written?.uid === uid && written.versions.includes(resourceVersion) ? written : undefined
   }
 }
 

@@ -1,17 +1,16 @@
 // The status of the operator, again and again, in; the `status` of every resource in the API brought to say it out.
 // Writes only what a reader would care for, and nothing while another operator leads.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { isMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
-import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
+import { applyStatus } from './kubernetes-status-apply.ts'
 import { StatusEntry, type StatusWrite } from './kubernetes-status-entry.ts'
 import { afterFailure } from './kubernetes-status-failure.ts'
 
 export interface StatusWriterOptions {
-  readonly api: Pick<KubernetesApi, 'apply'>
+  readonly api: Pick<KubernetesApi, 'apply' | 'get'>
   readonly fieldManager: string
   readonly clock: Clock
   readonly log: Log
@@ -161,13 +160,13 @@ class Writer implements StatusWriter {
     entry.lastWriteMs = clock.now()
     this.#flying += 1
     this.#writes += 1
-    const options = { fieldManager, subresource: 'status' } as const
-    const result = await settled(api.apply(KINDS[write.kind], write.name, write.object, options))
+    const isOurTurn = (): boolean => this.#turn === turn
+    const result = await settled(applyStatus(write, { api, fieldManager, isOurTurn }))
     if (this.#turn !== turn) return
     this.#flying -= 1
     entry.isFlying = false
     if ('value' in result) {
-      entry.wrote(write, versionAt(result.value))
+      entry.wrote(write, result.value)
       this.#tellAnew(write)
     } else this.#failed(entry, write, result.error)
     this.#consider(entry)
@@ -181,11 +180,11 @@ class Writer implements StatusWriter {
         ? error
         : new ApiError('a fault of the operator', { status: 400, cause: error })
     const after = afterFailure(failure, entry.failures, () => clock.random())
-    entry.failures += 1
     if (after.next === 'drop') {
       entry.gone(write)
       return
     }
+    entry.failures += 1
     if (after.next === 'retry slowly') this.#tell(write, failure)
     else log.debug('a status could not be written: trying again', { ...write.name, error: failure })
     if (!entry.isForgotten) this.#wait(entry, 'failure', after.delayMs)
@@ -213,11 +212,6 @@ class Writer implements StatusWriter {
 const placeOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): string =>
   `${kind} ${name.namespace}`
 
-const KINDS = {
-  ApiSpecification: TYPES.apiSpecifications,
-  Realm: TYPES.realms,
-} as const satisfies Readonly<Record<StatusWrite['kind'], ResourceType>>
-
 const settled = async <T>(
   promise: Promise<T>,
 ): Promise<{ readonly value: T } | { readonly error: unknown }> => {
@@ -226,9 +220,4 @@ const settled = async <T>(
   } catch (error) {
     return { error }
   }
-}
-
-const versionAt = ({ metadata }: ValueMap): string => {
-  const version = isMap(metadata) ? metadata['resourceVersion'] : undefined
-  return typeof version === 'string' ? version : ''
 }

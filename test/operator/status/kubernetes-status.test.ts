@@ -23,8 +23,14 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
   const under = { now: 0, most: 0 }
   /** What the next requests are answered; then all succeed. */
   const faults: Error[] = []
+  const live = { uid: 'uid-shop', resourceVersion: '99' }
+  let looks = 0
   const writer = createStatusWriter({
     api: {
+      get: () => {
+        looks += 1
+        return Promise.resolve({ metadata: live })
+      },
       apply: (type, { namespace, name }, object, options) => {
         applied.push({
           ...{ kind: type.kind, name: `${namespace}/${name}` },
@@ -45,7 +51,7 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
     ...{ fieldManager: 'svc-operator', clock: process.clock, log },
   })
   const pass = (ms: number): Promise<void> => time.runUntil(time.nowMs + ms)
-  return { writer, applied, faults, under, pass }
+  return { writer, applied, faults, under, pass, live, looks: () => looks }
 }
 
 const many = (count: number, more: StatusOptions = {}) =>
@@ -82,7 +88,7 @@ describe('a status', () => {
         object: {
           apiVersion: 'gateway.svc.dev/v1alpha1',
           kind: 'ApiSpecification',
-          metadata: { namespace: 'team', name: 'shop', uid: 'uid-shop' },
+          metadata: { namespace: 'team', name: 'shop', uid: 'uid-shop', resourceVersion: '10' },
           status: {
             observedGeneration: 3,
             conditions: [
@@ -325,7 +331,7 @@ describe('the API is spared', () => {
 })
 
 describe('a write fails', () => {
-  it.each([0, 408, 409, 429, 500, 503])('with %i: tried until it stands there', async (status) => {
+  it.each([0, 408, 429, 500, 503])('with %i: tried until it stands there', async (status) => {
     const { writer, applied, faults, pass } = aWriter()
     faults.push(...Array.from({ length: 6 }, () => new ApiError('no', { status })))
     writer.start()
@@ -335,6 +341,57 @@ describe('a write fails', () => {
     await pass(60_000)
     expect(applied).toHaveLength(7)
     expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('since the resource has changed: at once, as it stands there now', async () => {
+    const { writer, applied, faults, pass, looks } = aWriter()
+    faults.push(new ApiError('conflict', { status: 409 }))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(200)
+    expect(applied.map(({ object }) => object['metadata'])).toMatchObject([
+      { resourceVersion: '10' },
+      { resourceVersion: '99', uid: 'uid-shop' },
+    ])
+    // The next one goes on from what was written.
+    writer.update(statusOf(aStatus({ conditions: ['Accepted=True'] })))
+    await pass(1_000)
+    expect(applied[2]?.object['metadata']).toMatchObject({ resourceVersion: 'w2' })
+    expect(looks()).toBe(1)
+  })
+
+  it('since it changes all the time: tried until it stands there', async () => {
+    const { writer, applied, faults, pass } = aWriter()
+    faults.push(...Array.from({ length: 6 }, () => new ApiError('conflict', { status: 409 })))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(60_000)
+    expect(applied).toHaveLength(7)
+    expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('since another resource has its name: dropped, until that one is read', async () => {
+    const { writer, applied, faults, pass, live } = aWriter()
+    live.uid = 'another'
+    faults.push(new ApiError('conflict', { status: 409 }))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(60_000)
+    expect(applied).toHaveLength(1)
+    writer.update(statusOf(aStatus({ metadata: { uid: 'another', resourceVersion: '99' } })))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it('and not a second time when our turn has ended meanwhile', async () => {
+    const { writer, applied, faults, pass } = aWriter(createSilentLog(), 1_000)
+    faults.push(new ApiError('conflict', { status: 409 }))
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(500)
+    writer.stop()
+    await pass(10_000)
+    expect(applied).toHaveLength(1)
   })
 
   it('and what has changed meanwhile is what is written', async () => {
