@@ -9,7 +9,7 @@ const NOT_PUT: ReadonlySet<string> = new Set(['Invalid', 'NoDataPlanes'])
 
 /** Half programmed, on its way or refused: a pod may hold it, or have held it before it was refused. */
 export const mayDocumentBeHeld = (resource: ApiSpecificationResource): boolean => {
-  if (resource.programmed !== undefined || !isJudged(resource)) return true
+  if (resource.programmed !== undefined) return true
   const recorded = conditionOf(resource, 'Programmed')
   return recorded === undefined || !NOT_PUT.has(recorded.reason)
 }
@@ -18,15 +18,7 @@ export const mayDocumentBeHeld = (resource: ApiSpecificationResource): boolean =
 export const mayRealmBeHeld = (resource: RealmResource): boolean =>
   conditionOf(resource, 'Accepted')?.reason !== 'Conflicted'
 
-type Recorded = ApiSpecificationResource | RealmResource
-
-/** What the API server fills in by default is `Unknown`: nobody's judgement. */
-const isJudged = (resource: Recorded): boolean => {
-  const accepted = conditionOf(resource, 'Accepted')
-  return accepted !== undefined && accepted.status !== 'Unknown'
-}
-
 const conditionOf = (
-  { conditions = [] }: Recorded,
+  { conditions = [] }: ApiSpecificationResource | RealmResource,
   wanted: Condition['type'],
 ): Condition | undefined => conditions.find(({ type }) => type === wanted)

@@ -12,6 +12,7 @@ import {
 } from '../resource/resource.ts'
 import { DocumentBook, type JudgedDocuments } from './document-book.ts'
 import { HostGrants } from './host-grants.ts'
+import { mayDocumentBeHeld } from './may-be-held.ts'
 import { type JudgedRealms, RealmBook } from './realm-book.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Verdict } from './verdict.ts'
@@ -49,6 +50,8 @@ export class Reconciler {
   #cache: ResourceCache = EMPTY_CACHE
   /** Resources that were there at first and could not be told the id of: they may stand for anything. */
   #riddles: ReadonlySet<string> | undefined
+  /** Those that an operator before us may have put: what we write into their status meanwhile is no proof. */
+  #heldBefore: ReadonlySet<string> | undefined
 
   constructor({
     className,
@@ -110,6 +113,9 @@ export class Reconciler {
    * known by what it was.
    */
   #holdForRiddles(realms: JudgedRealms, documents: JudgedDocuments): string | undefined {
+    this.#heldBefore ??= new Set(documents.nameless.filter(wasHeldBefore).map(keyOf))
+    const mayBeHeld = (resource: ApiSpecificationResource): boolean =>
+      mayDocumentBeHeld(resource) || this.#heldBefore?.has(keyOf(resource)) === true
     const nameless = [...realms.nameless, ...documents.nameless.filter(mayBeHeld)]
     const keys = new Set(nameless.map(keyOf))
     const before = this.#riddles ?? keys
@@ -149,8 +155,8 @@ const countOthers = (resources: ResourceCache['resources']): number => {
   return count
 }
 
-const mayBeHeld = ({ conditions = [], programmed }: ApiSpecificationResource): boolean =>
-  conditions.length === 0 || programmed !== undefined
+const wasHeldBefore = (resource: ApiSpecificationResource): boolean =>
+  (resource.conditions ?? []).length > 0 && mayDocumentBeHeld(resource)
 
 const buildDesired = (
   before: DesiredSet,

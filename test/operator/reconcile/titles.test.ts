@@ -112,3 +112,30 @@ describe('after a restart a broken document is kept where a data plane may hold 
     expect(desired.kept.realms.has('com.shop')).toBe(expected)
   })
 })
+
+describe('after a restart a document whose id nobody can tell holds deletes back', () => {
+  it.each<[string, object | undefined, boolean]>([
+    ['nobody has judged it', undefined, true],
+    ['programmed', programmed, true],
+    ['Pending', unprogrammed('Pending'), true],
+    ['PartiallyProgrammed', unprogrammed('PartiallyProgrammed'), true],
+    ['Unreachable', unprogrammed('Unreachable'), true],
+    ['Rejected', unprogrammed('Rejected'), true],
+    ['Invalid', unprogrammed('Invalid'), false],
+    ['NoDataPlanes', unprogrammed('NoDataPlanes'), false],
+  ])('%s', (_name, status, expected) => {
+    const documentFrom = { configMap: { name: 'gone', key: 'k' } }
+    const reconciler = new Reconciler({ className: 'svc' })
+    const isHeld = (recorded: object | undefined): boolean => {
+      const riddle = resourceOf('ApiSpecification', 'orders', {
+        spec: { documentFrom },
+        status: recorded,
+      })
+      return reconciler.reconcile(cacheOf([riddle])).desired.holdDeletes !== undefined
+    }
+    expect(isHeld(status)).toBe(expected)
+    // What this operator writes meanwhile is no proof of what was held before.
+    const isRecorded = status !== undefined && status !== programmed
+    expect(isHeld(isRecorded ? unprogrammed('Invalid') : status)).toBe(expected)
+  })
+})
