@@ -18,7 +18,7 @@ import type { MissingVersion } from './missing-version.ts'
 import { type Claimant, isRenamed, ownersOf } from './owners.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
-import { type Applicant, Settlement, type Settled } from './settlement.ts'
+import { type Applicant, sameEntries, Settlement, type Settled } from './settlement.ts'
 import { Titles } from './titles.ts'
 import type { Serving, Verdict } from './verdict.ts'
 
@@ -65,6 +65,14 @@ interface Outcome extends Settled {
   readonly lostHosts: LostHosts
 }
 
+interface Renames {
+  /** As they are in the end. */
+  readonly judged: readonly Judged[]
+  readonly outcome: Outcome
+  /** As they asked → what refused them. */
+  readonly refused: ReadonlyMap<Judged, Outcome>
+}
+
 export class DocumentBook {
   readonly #reads = new Memo<ReadDocument>()
   readonly #judgements = new Memo<DocumentJudgement>()
@@ -72,6 +80,8 @@ export class DocumentBook {
   #asked: ReadonlyMap<string, Judged> = new Map()
   readonly #told = new Map<string, Told>()
   readonly #settlement = new Settlement()
+  /** What was last given out: a refused rename is settled twice each time, and comes out the same. */
+  #served: ReadonlyMap<string, DesiredDocument> = new Map()
   readonly #lastGood = new LastGoodVersions()
   readonly #titles = new Titles<ApiSpecificationResource>(mayDocumentBeHeld)
   readonly #hosts: HostOwners | undefined
@@ -84,16 +94,14 @@ export class DocumentBook {
   judge(resources: Specifications, surroundings: Surroundings): JudgedDocuments {
     this.#lastGood.begin(resources)
     const asked = this.#judgeAll(resources, surroundings)
-    const first = this.#settle(asked)
-    // Whoever may not have the id it names goes on serving under the one it had.
-    const refused = new Set(asked.filter((each) => isRefusedRename(each, first)))
-    const judged = refused.size === 0 ? asked : asked.map((each) => stay(each, refused.has(each)))
-    const outcome = refused.size === 0 ? first : this.#settle(judged)
-    const { owners, documents } = outcome
+    const { judged, outcome, refused } = this.#settleRenames(asked)
+    const { owners } = outcome
+    if (!sameEntries(outcome.documents, this.#served)) this.#served = outcome.documents
+    const documents = this.#served
     this.#lastGood.settle(owners, documents)
     const verdicts = new Map<string, Verdict>()
     for (const each of asked) {
-      verdicts.set(each.key, this.#verdict(each, refused.has(each) ? first : outcome, owners))
+      verdicts.set(each.key, this.#verdict(each, refused.get(each) ?? outcome, owners))
     }
     return {
       ...{ served: documents, kept: this.#titles.keep(judged, owners, documents), verdicts },
@@ -148,6 +156,22 @@ export class DocumentBook {
     const candidate = judgement.good?.id === id ? judgement.good : undefined
     const named = { key, resource, id: id ?? '', lastId }
     return { ...named, read, judgement, candidate, lastGood, isHeld }
+  }
+
+  /**
+   * Whoever may not have the id it names goes on serving under the one it had. What that takes back may refuse
+   * another's: each turn refuses one more at least, so there are no more turns than documents.
+   */
+  #settleRenames(asked: readonly Judged[]): Renames {
+    const refused = new Map<Judged, Outcome>()
+    let judged = asked
+    for (;;) {
+      const outcome = this.#settle(judged)
+      const more = judged.filter((each) => isRefusedRename(each, outcome))
+      if (more.length === 0) return { judged, outcome, refused }
+      for (const each of more) refused.set(each, outcome)
+      judged = asked.map((each) => (refused.has(each) ? stay(each) : each))
+    }
   }
 
   #settle(judged: readonly Judged[]): Outcome {
@@ -221,8 +245,11 @@ const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outco
     lostHosts.has(judged.key) ||
     documents.get(judged.id) !== judged.candidate)
 
-const stay = (judged: Judged, isRefused: boolean): Judged =>
-  isRefused ? { ...judged, id: judged.lastId ?? '', candidate: undefined } : judged
+const stay = (judged: Judged): Judged => ({
+  ...judged,
+  id: judged.lastId ?? '',
+  candidate: undefined,
+})
 
 /** Paused: what it is now is another version than what serves. */
 const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>

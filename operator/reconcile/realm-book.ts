@@ -149,16 +149,28 @@ const verdictOf = (
   }
 }
 
-/** Whoever names another's uri keeps the one it had: what serves is not deleted for that. */
-const withoutRefused = (judged: readonly Judged[]): readonly Judged[] => {
-  if (!judged.some(isRenamed)) return judged
-  const owners = ownersOf(judged)
-  return judged.map((each) => {
-    const owner = owners.get(each.id)
-    if (!isRenamed(each) || owner === undefined || owner.key === each.key) return each
-    return { ...each, id: each.lastId ?? '', uri: each.lastId, good: undefined, refusedBy: owner }
-  })
+/**
+ * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
+ * a third one has named: each turn refuses one more at least.
+ */
+const withoutRefused = (asked: readonly Judged[]): readonly Judged[] => {
+  let judged = asked
+  for (;;) {
+    if (!judged.some(isRenamed)) return judged
+    const owners = ownersOf(judged)
+    const next = judged.map((each) => stayIfRefused(each, owners.get(each.id)))
+    if (next.every((each, i) => each === judged[i])) return judged
+    judged = next
+  }
 }
+
+const stayIfRefused = (judged: Judged, owner: Claimant<RealmResource> | undefined): Judged =>
+  !isRenamed(judged) || owner === undefined || owner.key === judged.key
+    ? judged
+    : {
+        ...judged,
+        ...{ id: judged.lastId ?? '', uri: judged.lastId, good: undefined, refusedBy: owner },
+      }
 
 /** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
 const carryOver = (

@@ -131,7 +131,7 @@ const heldOf = (applicants: ReadonlyMap<string, Applicant>): ReadonlySet<string>
 const byAge = (left: DesiredDocument, right: DesiredDocument): number =>
   left.since - right.since || (left.id < right.id ? -1 : 1)
 
-const sameEntries = (left: Documents, right: Documents): boolean => {
+export const sameEntries = (left: Documents, right: Documents): boolean => {
   if (left.size !== right.size) return false
   for (const [id, document] of left) if (right.get(id) !== document) return false
   return true
