@@ -2,13 +2,13 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix golden bench build clean
+.PHONY: help run test check fix golden bench bench-operator build clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
 
 help: ## Show this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 run: $(STAMP) ## Run the playground: a gateway, its operator and something to call
 	npm start
@@ -28,6 +28,9 @@ golden: $(STAMP) ## Write the generated pages and golden files anew
 
 bench: $(STAMP) ## Measure against peers; writes docs/benchmarks.md
 	npm run bench
+
+bench-operator: $(STAMP) ## Measure the operator on Kubernetes; writes docs/benchmarks-operator.md
+	npm run bench-operator
 
 build: $(STAMP) ## Compile to dist/
 	npm run build

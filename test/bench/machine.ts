@@ -89,12 +89,16 @@ const packageVersion = (name: string): readonly string[] => {
 /** True where `import(name)` finds the package. */
 export const hasPackage = (name: string): boolean => packageVersion(name).length > 0
 
-/** The commit that is measured, with a `+` when the working tree differs from it; empty outside git. */
-export const describeCommit = (): string => {
+/**
+ * The commit that is measured, with a `+` when the working tree differs from it; empty outside git.
+ * @param rooms what is measured; `dataplane` and `spec` when absent
+ */
+export const describeCommit = (...rooms: readonly string[]): string => {
+  const measured = rooms.length === 0 ? ['dataplane', 'spec'] : rooms
   const git = (...args: readonly string[]): string =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {
-    const changes = git('status', '--porcelain', '--untracked-files=no', '--', 'dataplane', 'spec')
+    const changes = git('status', '--porcelain', '--untracked-files=no', '--', ...measured)
     return git('rev-parse', '--short', 'HEAD') + (changes === '' ? '' : '+')
   } catch {
     return ''

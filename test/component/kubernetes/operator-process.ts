@@ -22,19 +22,37 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly kill: () => Promise<void>
 }
 
+export interface OperatorProgram {
+  /** As it is built; from source where absent. */
+  readonly main?: string
+  /** Of Node itself. */
+  readonly nodeFlags?: readonly string[]
+  /** None where absent. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The last of its output; all of it where absent. */
+  readonly keptLines?: number
+}
+
 const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
 const START_MS = 30_000
 const STOP_MS = 20_000
 
 /** Resolves when it listens; it may not have read anything yet. */
-export const startOperator = async (flags: readonly string[]): Promise<OperatorProcess> => {
-  const child = spawn(process.execPath, [MAIN, ...flags], {
-    env: {},
+export const startOperator = async (
+  flags: readonly string[],
+  { main = MAIN, nodeFlags = [], env = {}, keptLines = Infinity }: OperatorProgram = {},
+): Promise<OperatorProcess> => {
+  const child = spawn(process.execPath, [...nodeFlags, main, ...flags], {
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
-  const url = await untilOperating(child, lines)
+  const keep = (line: string): void => {
+    lines.push(line)
+    if (lines.length > 2 * keptLines) lines.splice(0, keptLines)
+  }
+  const url = await untilOperating(child, lines, keep)
   const page = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${url}${path}`)
     return answer.ok && answer.status !== 204 ? answer.json() : undefined
@@ -65,7 +83,11 @@ export const startOperator = async (flags: readonly string[]): Promise<OperatorP
   }
 }
 
-const untilOperating = (child: ChildProcess, lines: string[]): Promise<string> =>
+const untilOperating = (
+  child: ChildProcess,
+  lines: readonly string[],
+  keep: (line: string) => void,
+): Promise<string> =>
   new Promise((resolve, reject) => {
     const fail = (): void => {
       clearTimeout(timer)
@@ -75,7 +97,7 @@ const untilOperating = (child: ChildProcess, lines: string[]): Promise<string> =
     const timer = setTimeout(fail, START_MS)
     child.once('close', fail)
     const take = (line: string): void => {
-      lines.push(line)
+      keep(line)
       const status = readStatusUrl(line)
       if (status === undefined) return
       clearTimeout(timer)

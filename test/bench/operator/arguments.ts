@@ -1,0 +1,98 @@
+// The command line of the operator's benchmark in; how much of everything, and where the report goes, out.
+
+import { parseArgs } from 'node:util'
+
+export const STAGE_NAMES = ['edits', 'pods', 'cold', 'burst', 'rest', 'leaders'] as const
+
+export type StageName = (typeof STAGE_NAMES)[number]
+
+export interface Size {
+  readonly documents: number
+  readonly dataPlanes: number
+  /** One at a time. */
+  readonly edits: number
+  /** New ones, one at a time. */
+  readonly pods: number
+  readonly restSeconds: number
+}
+
+export interface Arguments {
+  readonly size: Size
+  readonly stages: readonly StageName[]
+  readonly isQuick: boolean
+  /** undefined: the report is printed only. */
+  readonly file: string | undefined
+  /** The program that is measured. */
+  readonly operator: string
+  /** Where a CPU profile of each operator is written; undefined: none is taken. */
+  readonly profiles: string | undefined
+}
+
+const DEFAULT_FILE = 'docs/benchmarks-operator.md'
+const DEFAULT_OPERATOR = 'dist/operator/main.js'
+
+const SIZE: Size = { documents: 1000, dataPlanes: 100, edits: 100, pods: 20, restSeconds: 30 }
+const QUICK_SIZE: Size = { documents: 100, dataPlanes: 10, edits: 10, pods: 3, restSeconds: 5 }
+
+export const USAGE = `Usage: npm run bench-operator -- [--quick] [--documents N] [--data-planes N] [--only NAME,…]
+                                 [--out FILE] [--operator FILE] [--profiles DIR]
+
+  --quick        100 documents × 10 data planes, and little of everything
+  --documents    how many; default ${SIZE.documents}
+  --data-planes  how many, 200 at most; default ${SIZE.dataPlanes}
+  --only         some of: ${STAGE_NAMES.join(', ')}
+  --out          where the report is written; default ${DEFAULT_FILE} where nothing else is given
+  --operator     the program that is measured; default ${DEFAULT_OPERATOR}
+  --profiles     directory for CPU profiles of the operators: the numbers are worse with it`
+
+/** @throws Error saying what is wrong with the arguments */
+export const readArguments = (argv: readonly string[]): Arguments => {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean', default: false },
+      documents: { type: 'string' },
+      'data-planes': { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
+      out: { type: 'string' },
+      operator: { type: 'string', default: DEFAULT_OPERATOR },
+      profiles: { type: 'string' },
+    },
+  })
+  const only = values.only.flatMap((names) => names.split(','))
+  const unknown = only.find((name) => !isStageName(name))
+  if (unknown !== undefined)
+    throw new Error(`There is no part '${unknown}': choose of ${STAGE_NAMES.join(', ')}`)
+  const usual = values.quick ? QUICK_SIZE : SIZE
+  const { quick, documents, 'data-planes': dataPlanes, profiles } = values
+  const isUsual = !quick && [documents, dataPlanes, profiles].every(isAbsent) && only.length === 0
+  return {
+    size: {
+      ...usual,
+      documents: readCount('documents', documents, usual.documents, 100_000),
+      dataPlanes: readCount('data-planes', dataPlanes, usual.dataPlanes, 200),
+    },
+    stages: STAGE_NAMES.filter((name) => only.length === 0 || only.includes(name)),
+    isQuick: quick,
+    file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
+    operator: values.operator,
+    profiles,
+  }
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined
+
+const isStageName = (name: string): name is StageName =>
+  (STAGE_NAMES as readonly string[]).includes(name)
+
+const readCount = (
+  name: string,
+  value: string | undefined,
+  usual: number,
+  most: number,
+): number => {
+  if (value === undefined) return usual
+  const count = Number(value)
+  if (Number.isInteger(count) && count >= 1 && count <= most) return count
+  throw new Error(`--${name}: a whole number from 1 to ${most}, not '${value}'`)
+}

@@ -1,0 +1,87 @@
+// `make bench-operator`: measures the operator on a real API server, with stand-ins for data planes, prints the tables
+// and writes them to docs/benchmarks-operator.md. It says what was measured here and now; it asserts nothing.
+
+import { writeFileSync } from 'node:fs'
+import { cpus, loadavg, release, totalmem, type } from 'node:os'
+import { resolve } from 'node:path'
+import { startControlPlane } from '../../support/kubernetes/control-plane.ts'
+import { goModule, kubeAvailability } from '../../support/kubernetes/kube-recipe.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { describeCommit } from '../machine.ts'
+import { renderSection } from '../section.ts'
+import { type Arguments, readArguments, USAGE } from './arguments.ts'
+import { prepareAuditLog } from './audit-log.ts'
+import { sectionsOf } from './report.ts'
+import { OPERATOR_USER } from './rig.ts'
+import { runStages } from './run.ts'
+
+const startedMs = performance.now()
+
+const progress = (text: string): void => {
+  const seconds = Math.round((performance.now() - startedMs) / 1000)
+  process.stderr.write(`${String(seconds).padStart(4)} s  ${text}\n`)
+}
+
+const describeLoad = (): string =>
+  loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')
+
+const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
+  const commit = describeCommit('operator', 'spec')
+  const minutes = ((performance.now() - startedMs) / 60_000).toFixed(1)
+  const [cpu] = cpus()
+  const memory = `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`
+  const kubernetes = goModule().versionOf('k8s.io/kubernetes')
+  const facts = [
+    `${new Date().toISOString().slice(0, 10)}${commit === '' ? '' : `, commit ${commit}`}, in ${minutes} minutes`,
+    `${cpus().length} × ${cpu?.model ?? 'unknown CPU'}, ${memory}, ${type()} ${release()}; load average ${loadBefore} before, ${describeLoad()} after`,
+    `Node ${process.versions.node}, Kubernetes ${kubernetes}; API server, etcd, stand-ins and benchmark share the machine with the operator`,
+    'Data planes are stand-ins in one process, which keep digests and judge nothing; plain HTTP to them, where a cluster has mutual TLS',
+    ...(isQuick ? ['A quick run: these numbers are noise.'] : []),
+  ]
+  return [
+    '# Benchmarks of the operator',
+    'Written by `make bench-operator`; do not edit. The operator as a process of its own, with the rights of its account, on a real API server. What one machine did on one day.',
+    facts.map((fact) => `- ${fact}`).join('\n'),
+  ]
+}
+
+const main = async (given: Arguments): Promise<void> => {
+  const { size, stages, isQuick, file, operator, profiles } = given
+  const availability = kubeAvailability()
+  if (!availability.available) throw new Error(`no control plane here: ${availability.why}`)
+  const loadBefore = describeLoad()
+  await using directory = await makeTempDir()
+  const audit = await prepareAuditLog(directory.path, OPERATOR_USER)
+  progress('starting a control plane')
+  await using plane = await startControlPlane({ controllers: false, apiserverFlags: audit.flags })
+  const program = { main: resolve(operator), profiles }
+  const measured = await runStages({
+    ...{ plane, audit, directory: directory.path },
+    ...{ size, stages, program, progress },
+  })
+  const texts = sectionsOf(measured).map(renderSection)
+  const page = `${[...pageHead(isQuick, loadBefore), ...texts].join('\n\n')}\n`
+  process.stdout.write(page)
+  if (file === undefined) return
+  writeFileSync(file, page)
+  process.stdout.write(`\nWritten to ${file}.\n`)
+}
+
+const readOrExit = (): Arguments => {
+  try {
+    return readArguments(process.argv.slice(2))
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : ''}\n\n${USAGE}\n`)
+    return process.exit(2)
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    // The control plane and the stand-ins end when this process has.
+    process.exit(130)
+  })
+
+await main(readOrExit())
