@@ -18,6 +18,11 @@ export interface DeparturesOptions {
   readonly onChange: () => void
 }
 
+interface KindsSeen {
+  readonly areUnknown: boolean
+  readonly areListed: boolean
+}
+
 export class Departures {
   readonly #options: DeparturesOptions
   readonly #believed = new Set<string>()
@@ -26,6 +31,8 @@ export class Departures {
   #cancelLook: (() => void) | undefined
   /** The API has answered 404 for a kind of ours. */
   #isUnknown = false
+  /** It did so before we had ever listed: what went with the CRD we do not know. */
+  #isBlind = false
   #away: string | undefined
   #returnedAtMs = -Infinity
   /** As of the last look. */
@@ -43,22 +50,21 @@ export class Departures {
 
   /** Why nothing may be deleted. */
   get hold(): string | undefined {
-    if (this.#open.length === 0) return undefined
+    if (this.#open.length === 0 && !this.#isBlind) return undefined
     return this.#away ?? (this.#isReturning() ? RETURNING : undefined)
   }
 
   /**
    * @param missing keys of resources that have been there and are not there any more
-   * @param isUnknown the API does not know a kind of ours now
+   * @param kinds `areUnknown`: the API does not know one of ours now; `areListed`: they have all been listed once
    * @returns those that are gone for good; of the others more is found out
    */
-  judge(missing: readonly string[], isUnknown: boolean): ReadonlySet<string> {
-    if (this.#isUnknown && !isUnknown) this.#returnedAtMs = this.#options.clock.now()
-    this.#isUnknown = isUnknown
+  judge(missing: readonly string[], kinds: KindsSeen): ReadonlySet<string> {
+    this.#noteKinds(kinds)
     const known = new Set(missing)
     for (const key of this.#believed) if (!known.has(key)) this.#believed.delete(key)
     this.#open = missing.filter((key) => !this.#believed.has(key))
-    if (this.#open.length === 0) this.#away = undefined
+    if (this.#open.length === 0 && !this.#isBlind) this.#away = undefined
     else this.#lookSoon(0)
     return this.#believed
   }
@@ -88,6 +94,13 @@ export class Departures {
   stop(): void {
     this.#isStopped = true
     this.#cancelLook?.()
+  }
+
+  #noteKinds({ areUnknown, areListed }: KindsSeen): void {
+    if (this.#isUnknown && !areUnknown) this.#returnedAtMs = this.#options.clock.now()
+    this.#isUnknown = areUnknown
+    if (areUnknown) this.#isBlind ||= !areListed
+    else if (!this.#isReturning()) this.#isBlind = false
   }
 
   #isReturning(): boolean {

@@ -169,8 +169,10 @@ class KubernetesSource implements ResourceSource {
     const before = this.#table.cache
     const listed = this.#listed()
     const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
-    const isUnknown = facts.some(({ trouble }) => trouble?.status === NOT_FOUND)
-    const believed = this.#departures.judge(this.#table.missing(listed), isUnknown)
+    const believed = this.#departures.judge(this.#table.missing(listed), {
+      areUnknown: facts.some(({ trouble }) => trouble?.status === NOT_FOUND),
+      areListed: this.#isSynced,
+    })
     this.#retryGrants(listed, before)
     this.#waiting = this.#table.update({
       listed,
