@@ -17,8 +17,10 @@ const JITTER_LEAST = 0.75
 export const JITTER_MOST = 1.25
 /** A write that another one has overtaken is tried again at once this often. */
 const MAX_TRIES = 3
+/** The longest that a candidate waits because it is told to. */
+const LONGEST_WAIT_MS = 30_000
 /** So many times `retryMs` its holder has to make a Lease again that was deleted, before others do. */
-const REMADE_TRIES = 2
+const REMADE_TRIES = 3
 
 export class LeaseElection implements LeaseLeadership {
   readonly #options: Required<LeaseLeadershipOptions>
@@ -135,7 +137,8 @@ export class LeaseElection implements LeaseLeadership {
       this.#basis = undefined
       this.#note(error)
       // However long it asks us to wait: a renewal must be tried while the Lease is ours.
-      return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, 2 * retryMs))
+      const longestMs = this.#turn === undefined ? LONGEST_WAIT_MS : 2 * retryMs
+      return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestMs))
     }
   }
 

@@ -19,7 +19,7 @@ import { makeNamespace, operatorApi } from './operator-api.ts'
 const NAMESPACE = 'gateway-system'
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`
 /** Less than in a cluster, and as far apart. */
-const TIMES = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 400 }
+const TIMES = { durationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 600 }
 const PATIENT = { withinMs: 60_000, everyMs: 20 }
 const TEST_MS = 120_000
 

@@ -37,9 +37,11 @@ describe('a turn begins', () => {
   it('where there is no Lease, only when whoever held one must have stopped', async () => {
     const contest = new Contest()
     const a = await contest.add('a')
-    await contest.pass(7_000)
+    await contest.pass(5_900)
+    expect(contest.leases.writes).toEqual([])
+    await contest.pass(3_000)
     expect(contest.leases.spec()).toMatchObject({ holderIdentity: a.leadership.facts.identity })
-    await contest.pass(8_000)
+    await contest.pass(9_000)
     expect(a.turns).toEqual([])
     expect(a.leadership.isLeading).toBe(false)
     await contest.pass(5_000)
