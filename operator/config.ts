@@ -219,7 +219,7 @@ const findConflict = (settings: OperatorSettings): string | undefined => {
   const { manifests, kubernetes, once } = settings
   if (manifests !== null && kubernetes)
     return '--kubernetes: resources come from there or from --manifests, not from both'
-  if (kubernetes) return once ? '--once: it goes with --manifests' : findFaultyWebhook(settings)
+  if (kubernetes) return once ? '--once: it goes with --manifests' : findFaultOnKubernetes(settings)
   if (manifests === null)
     return '--manifests: name the directory that holds the resources, or say --kubernetes'
   return findFaultyPlane(settings)
@@ -230,13 +230,27 @@ export const clusterEnvironment = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Readonly<Record<string, string | undefined>> => env
 
+const findFaultOnKubernetes = (settings: OperatorSettings): string | undefined => {
+  // Nothing to watch would read like nothing that stands: all would be deleted.
+  if (settings.namespaces.length === 0) return '--namespaces: name one at least, or all'
+  if (!DNS_NAME.test(settings.manager))
+    return '--manager: it stands in a certificate, so it must be a DNS name, such as svc-operator'
+  return findFaultyWebhook(settings)
+}
+
+const DNS_NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
 /** The path is ours to add. */
 const findFaultyWebhook = ({ webhookUrl }: OperatorSettings): string | undefined => {
   if (webhookUrl === null) return undefined
   const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined
-  return url?.protocol === 'https:' && url.pathname === '/' && url.search === ''
+  // Certificates of ours hold no IPv6 addresses.
+  return url?.protocol === 'https:' &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    !url.hostname.startsWith('[')
     ? undefined
-    : '--webhook-url: only https://host:port is wanted; the path is added'
+    : '--webhook-url: only https://host:port is wanted, with a name or an IPv4 address; the path is added'
 }
 
 const findFaultyPlane = ({ dataPlanes }: OperatorSettings): string | undefined => {

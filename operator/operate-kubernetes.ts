@@ -72,10 +72,11 @@ export const operateOnKubernetes = async (
     stop: async () => {
       await parts.controller.stop()
       parts.dataPlanes.close()
+      // What is still asked of the API server is nobody's to wait for: our turn is over.
+      await api.close()
       await parts.certificates.stop()
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
-      await api.close()
     },
   }
 }

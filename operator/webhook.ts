@@ -20,10 +20,7 @@ export const webhookNames = (
 ): readonly string[] => {
   if (webhook === 'off') return []
   const service = `${webhookService}.${namespace}.svc`
-  // An IPv6 address stands in brackets in a URL.
-  return webhookUrl === null
-    ? [service]
-    : [service, new URL(webhookUrl).hostname.replace(/^\[|\]$/g, '')]
+  return webhookUrl === null ? [service] : [service, new URL(webhookUrl).hostname]
 }
 
 export interface AdmissionOptions {

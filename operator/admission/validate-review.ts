@@ -1,9 +1,9 @@
 // A request for admission in; allowed or every fault at once, and short warnings, out. Pure: a dry run is like
 // any other.
 
-import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { DEFAULT_CLASS, GROUP } from '../resource/resource.ts'
+import { isSameValue } from '../resource/same-value.ts'
 import { faultCauses, faultMessage, warningTexts } from './fault-text.ts'
 import { judgeResource } from './judge-resource.ts'
 import { type AdmissionAnswer, type AdmissionRequest, map, own } from './review.ts'
@@ -51,7 +51,7 @@ const isToBeJudged = (request: AdmissionRequest): boolean => {
     own(map(object, 'metadata') ?? {}, 'deletionTimestamp') !== undefined
   )
     return false
-  return !isDeepStrictEqual(own(object, 'spec'), own(oldObject ?? {}, 'spec'))
+  return !isSameValue(own(object, 'spec'), own(oldObject ?? {}, 'spec'))
 }
 
 const classOf = (object: ValueMap): unknown =>

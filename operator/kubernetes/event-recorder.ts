@@ -44,6 +44,7 @@ const MAX_QUEUED = 1000
 /** Between two requests: ten a second. */
 const SPACING_MS = 100
 const MAX_TRIES = 5
+const LONGEST_WAIT_MS = 30_000
 
 /**
  * The same (regarding, reason, note) within 10 minutes is one Event with a count; of one object five at once, then one
@@ -173,7 +174,7 @@ class Recorder implements EventRecorder {
     if (error instanceof ApiError && isPassing(error) && this.#failures < MAX_TRIES) {
       this.#failures += 1
       const delayMs = backOffMs(this.#failures, () => clock.random())
-      return Math.max(delayMs, error.retryAfterMs ?? 0)
+      return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS))
     }
     this.#failures = 0
     this.#queue.shift()

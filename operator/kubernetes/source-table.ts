@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
+import { isSameValue } from '../resource/same-value.ts'
 import { type ObjectReference, referencesOf } from './referenced-objects.ts'
 
 export interface Listing {
@@ -118,10 +119,11 @@ const NEW_WAITS = 'a new resource refers to what is not known yet: in a moment i
 /** The object of before, or the part of it that was checked, where it says the same. */
 const settle = (before: Resource | undefined, next: Resource): Resource => {
   if (before === undefined || before === next) return next
-  if (isDeepStrictEqual(wordsOf(before), wordsOf(next))) return before
+  if (isSameValue(wordsOf(before), wordsOf(next))) return before
   if (!('checked' in before && 'checked' in next) || before.kind !== next.kind) return next
-  const isSame = isDeepStrictEqual(before.checked, next.checked)
-  return isSame ? ({ ...next, checked: before.checked } as Resource) : next
+  return isSameValue(before.checked, next.checked)
+    ? ({ ...next, checked: before.checked } as Resource)
+    : next
 }
 
 /**

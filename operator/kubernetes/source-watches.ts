@@ -24,6 +24,9 @@ export class Watches<T> {
     this.#kind = options.type.kind
     const scopes: readonly Scope[] =
       namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
+    // None would be synced at once, and tell that there is nothing.
+    if (scopes.length === 0)
+      throw new Error(`no namespace is named to watch ${options.type.plural} in`)
     this.#watches = scopes.map((scope) => ({
       ...scope,
       watched: createReflector<T>({ ...options, ...scope }),
