@@ -87,6 +87,8 @@ interface Parts {
   readonly certificates: CertificateKeeper
   readonly dataPlanes: WarmDataPlanes
   readonly readMetrics: () => Promise<MetricsState>
+  /** What is wrong beside the resources. */
+  readonly troubles: () => readonly SourceNote[]
 }
 
 interface Surroundings extends KubernetesOptions {
@@ -132,7 +134,11 @@ const assemble = (around: Surroundings): Parts => {
     status: () => writer.facts,
     fleet: () => controller.fleet?.counters(),
   })
-  return { namespace, controller, certificates, dataPlanes, readMetrics }
+  const troubles = () => [
+    ...certificateNotes(certificates),
+    ...(webhook?.trouble === undefined ? [] : [errorNote(`the webhook: ${webhook.trouble}`)]),
+  ]
+  return { namespace, controller, certificates, dataPlanes, readMetrics, troubles }
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
@@ -203,11 +209,11 @@ const credentialsOf = (
 /** One server for a person, on loopback, and one for probes. */
 const openPages = async (
   { status, health }: OperatorSettings,
-  { controller, dataPlanes, certificates, readMetrics }: Parts,
+  { controller, dataPlanes, troubles, readMetrics }: Parts,
 ): Promise<readonly StatusServer[]> => {
   const sources: PageSources = {
     status: () => {
-      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles(certificates)]
+      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles()]
       return { ...controller.status, notes }
     },
     metrics: createOperatorMetrics(() => controller.status, [readMetrics]),
@@ -226,8 +232,9 @@ const openPages = async (
   return open
 }
 
-const troubles = (certificates: CertificateKeeper): readonly SourceNote[] =>
-  Array.from(certificates.troubles, ([namespace, trouble]) => ({
-    severity: 'error',
-    message: `certificates of namespace ${namespace}: ${trouble}`,
-  }))
+const certificateNotes = ({ troubles }: CertificateKeeper): readonly SourceNote[] =>
+  Array.from(troubles, ([namespace, trouble]) =>
+    errorNote(`certificates of namespace ${namespace}: ${trouble}`),
+  )
+
+const errorNote = (message: string): SourceNote => ({ severity: 'error', message })
