@@ -62,7 +62,7 @@ interface AuditEvent {
 }
 
 /** A watch counts when it begins, everything else when it was answered. Lines of the log in. */
-export const countRequests = (text: string): readonly RequestCount[] => {
+const countRequests = (text: string): readonly RequestCount[] => {
   const counts = new Map<string, RequestCount>()
   for (const line of text.split('\n')) {
     if (!line.endsWith('}')) continue

@@ -90,7 +90,7 @@ export const loadsOf = ({ management }: GatewayProcess): Promise<number> =>
   metricOf(management, 'svc_gateway_loads_total')
 
 /** Times at which it was asked what it holds. */
-export const observationsOf = ({ calls }: FakeDataPlane): number =>
+const observationsOf = ({ calls }: FakeDataPlane): number =>
   calls.filter(({ sync }) => sync === undefined).length
 
 /** Waits until a data plane has been asked once more, by whoever leads. */
