@@ -16,7 +16,7 @@ export interface Timeouts {
   readonly connectMs: number
   /** Until an answer begins, and between any two pieces of it. */
   readonly answerMs: number
-  /** Between any two pieces of a watch: bookmarks come about once a minute. */
+  /** Between any two pieces of a watch: bookmarks come once a minute, the first one after two. */
   readonly watchSilenceMs: number
 }
 
