@@ -6,6 +6,7 @@ import { GROUP } from '../resource/resource.ts'
 /**
  * Holds the epoch where `leaseTransitions`, an int32, can't: epochs of an operator without Kubernetes are milliseconds
  * since 1970, and data planes keep the highest they have seen.
+ * @internal exported for tests
  */
 export const EPOCH_ANNOTATION = `${GROUP}/epoch`
 

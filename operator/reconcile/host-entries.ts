@@ -6,6 +6,7 @@ import { hostKey, type HostPattern, parseHost } from '../../spec/host-pattern.ts
 /**
  * `a.example.com` is that host itself, `*.example.com` anything below it, `*` (or `_`) any host. Anything else is a
  * pattern as a document writes it (`mydomain.:_`), and covers just that pattern.
+ * @internal exported for tests
  * @example coversHost('*.example.com', host) // true for x.y.example.com and :_.example.com
  */
 export const coversHost = (entry: string, host: HostPattern): boolean => {
