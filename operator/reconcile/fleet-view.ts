@@ -1,5 +1,6 @@
 // Reports of data planes, again and again, in; for each document and realm what they answer, and which of them a
-// change concerns, out. One report costs two look-ups for each document, whatever the number of data planes.
+// change concerns, out. A report costs what it says anew, and a look at each document, whatever the number of data
+// planes.
 
 import { type DataPlane, type DataPlaneReport, isSelected } from '../data-plane.ts'
 import type { LabelSelector } from '../resource/resource.ts'
@@ -54,6 +55,8 @@ const MAX_AUDIENCES = 10_000
 
 export class FleetView {
   readonly #entries = new Map<string, Entry>()
+  /** Keys of the subjects of one name, which several resources may claim. */
+  readonly #named = new Map<string, Set<string>>()
   readonly #reports = new Map<string, DataPlaneReport>()
   readonly #audiences = new Map<string, Audience>()
   /** Which audiences a data plane serves. */
@@ -63,14 +66,27 @@ export class FleetView {
   /** Asks about `subject` from now on, under `key`; undefined: about nothing any more. */
   watch(key: string, subject: Subject | undefined): void {
     const before = this.#entries.get(key)
-    if (subject === undefined) this.#entries.delete(key)
-    if (subject === undefined || (before && sameSubject(before.subject, subject))) return
+    if (subject !== undefined && before && sameSubject(before.subject, subject)) return
+    if (before !== undefined) this.#unname(key, before.subject)
+    if (subject === undefined) {
+      this.#entries.delete(key)
+      return
+    }
     const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
     const entry = { subject, audience, tally: new Tally(NAMED) }
     for (const [name, report] of this.#reports) {
       entry.tally.move(name, undefined, this.#answer(report, entry))
     }
     this.#entries.set(key, entry)
+    const name = nameOf(subject)
+    this.#named.set(name, (this.#named.get(name) ?? new Set()).add(key))
+  }
+
+  #unname(key: string, subject: Subject): void {
+    const name = nameOf(subject)
+    const keys = this.#named.get(name)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#named.delete(name)
   }
 
   /** @returns keys of the subjects on which there is news */
@@ -105,7 +121,9 @@ export class FleetView {
 
   #exchange(name: string, after: DataPlaneReport | undefined, news: Set<string>): void {
     const before = this.#reports.get(name)
-    for (const [key, entry] of this.#entries) {
+    for (const key of this.#concerned(before, after)) {
+      const entry = this.#entries.get(key)
+      if (entry === undefined) continue
       const from = before && this.#answer(before, entry)
       const to = after && this.#answer(after, entry)
       if (from !== to) entry.tally.move(name, from, to)
@@ -113,6 +131,23 @@ export class FleetView {
     }
     if (after === undefined) this.#reports.delete(name)
     else this.#reports.set(name, after)
+  }
+
+  /** Keys of the subjects on which the one report may say something else than the other. */
+  #concerned(
+    before: DataPlaneReport | undefined,
+    after: DataPlaneReport | undefined,
+  ): Iterable<string> {
+    if (before === undefined || after === undefined || !isAlike(before, after)) {
+      return this.#entries.keys()
+    }
+    const names = [
+      ...changed(before.documents, after.documents).map(documentName),
+      ...changed(before.rejected.documents, after.rejected.documents).map(documentName),
+      ...changed(before.realms, after.realms).map(realmName),
+      ...changed(before.rejected.realms, after.rejected.realms).map(realmName),
+    ]
+    return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
   }
 
   #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
@@ -150,6 +185,37 @@ export class FleetView {
       return report !== undefined && this.#answer(report, entry) !== undefined
     })
   }
+}
+
+const documentName = (id: string): string => `document\t${id}`
+const realmName = (uri: string): string => `realm\t${uri}`
+
+const nameOf = (subject: Subject): string =>
+  subject.kind === 'realm' ? realmName(subject.uri) : documentName(subject.id)
+
+/** But for what they say of single documents and realms. */
+const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
+  left.dataPlane === right.dataPlane &&
+  left.phase === right.phase &&
+  left.ready === right.ready &&
+  left.message === right.message
+
+/** Entries are replaced when they change. */
+const changed = (
+  left: ReadonlyMap<string, unknown>,
+  right: ReadonlyMap<string, unknown>,
+): readonly string[] => {
+  if (left === right) return []
+  const keys: string[] = []
+  let common = 0
+  for (const [key, entry] of left) {
+    const other = right.get(key)
+    if (other !== undefined) common += 1
+    if (other !== entry) keys.push(key)
+  }
+  if (common === right.size) return keys
+  for (const key of right.keys()) if (!left.has(key)) keys.push(key)
+  return keys
 }
 
 const NOBODY: Sight = { total: 0, count: () => 0, first: () => undefined }
