@@ -32,31 +32,37 @@ export const differenceOf = (
     // Selected by others now: it goes only when one of them has it.
     return !desired.documents.has(id) || isElsewhere(id)
   }
-  const stale = [...held.documents.keys()].filter(isStale)
+  const differing = held.differing(selection)
+  const ids = [...differing.documents]
+  const uris = [...differing.realms]
   // A document that stays without being wanted may use any realm.
-  const hasStray = [...held.documents.keys()].some((id) => !documents.has(id) && !isStale(id))
+  const hasStray = ids.some((id) => held.documents.has(id) && !documents.has(id) && !isStale(id))
   const isStaleRealm = (uri: string): boolean => {
     if (realms.has(uri) || desired.kept.realms.has(uri)) return false
     return !desired.realms.has(uri) || !hasStray
   }
   return {
     realms: {
-      put: [...realms.values()].filter(
-        ({ uri, digest }) =>
-          held.realms.get(uri)?.digest !== digest && rejections.realms.get(uri)?.digest !== digest,
-      ),
-      delete: [...held.realms.keys()].filter(isStaleRealm),
+      put: wanted(uris, realms, rejections.realms),
+      delete: uris.filter((uri) => held.realms.has(uri) && isStaleRealm(uri)),
     },
     documents: {
-      put: [...documents.values()].filter(
-        ({ id, digest }) =>
-          held.documents.get(id)?.digest !== digest &&
-          rejections.documents.get(id)?.digest !== digest,
-      ),
-      delete: stale,
+      put: wanted(ids, documents, rejections.documents),
+      delete: ids.filter((id) => held.documents.has(id) && isStale(id)),
     },
   }
 }
+
+/** What was refused is not sent again. */
+const wanted = <T extends { readonly digest: string }>(
+  keys: readonly string[],
+  entries: ReadonlyMap<string, T>,
+  rejected: ReadonlyMap<string, { readonly digest: string }>,
+): readonly T[] =>
+  keys.flatMap((key) => {
+    const entry = entries.get(key)
+    return entry === undefined || rejected.get(key)?.digest === entry.digest ? [] : [entry]
+  })
 
 export const isEmpty = ({ realms, documents }: Difference): boolean =>
   realms.put.length + realms.delete.length + documents.put.length + documents.delete.length === 0

@@ -4,7 +4,15 @@
 import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
 import type { StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
-import type { Selection } from './selection.ts'
+import { Comparison } from './comparison.ts'
+import type { Keys, Selection } from './selection.ts'
+
+export interface HeldContents {
+  /** By id. */
+  readonly documents: ReadonlyMap<string, HeldDocument>
+  /** By uri. */
+  readonly realms: ReadonlyMap<string, HeldRealm>
+}
 
 export class Held {
   readonly bootId: string
@@ -17,10 +25,11 @@ export class Held {
   rootDigest: string
   #complete: boolean
   /** Ours only. */
-  readonly #documents = new Map<string, HeldDocument>()
-  readonly #realms = new Map<string, HeldRealm>()
-  /** What it was last found to hold, nothing less and nothing more. */
-  #matched: Selection | undefined
+  #documents = new Map<string, HeldDocument>()
+  #realms = new Map<string, HeldRealm>()
+  /** Both were handed out: they are copied before they are changed. */
+  #isHandedOut = false
+  readonly #comparison = new Comparison()
 
   /** @param before what was known: entries that have not changed stay the same objects */
   constructor(state: StateView, manager: string, before?: Held) {
@@ -64,10 +73,17 @@ export class Held {
     else if (digest !== undefined) this.#put({ kind, id, digest, warnings })
   }
 
+  /** What it holds now, for whoever keeps it: stays as it is. */
+  snapshot(): HeldContents {
+    this.#isHandedOut = true
+    return { documents: this.#documents, realms: this.#realms }
+  }
+
   remove(kind: SyncItem['kind'], id: string): void {
+    this.#makeOwn()
     const entries = kind === 'spec' ? this.#documents : this.#realms
     entries.delete(id)
-    this.#changed()
+    this.#changed(kind, id)
   }
 
   /** It has called itself complete. */
@@ -77,13 +93,15 @@ export class Held {
     this.revision += 1
   }
 
-  /** It holds this and nothing else of ours. Asked again without a change it costs nothing. */
+  /** Where it holds something else of ours, less or more. Costs what has changed since it was asked last. */
+  differing(selection: Selection): Keys {
+    return this.#comparison.keys(selection, this)
+  }
+
+  /** It holds this and nothing else of ours. */
   matches(selection: Selection): boolean {
-    if (this.#matched === selection) return true
-    const { documents, realms } = selection
-    const isSame = sameDigests(documents, this.#documents) && sameDigests(realms, this.#realms)
-    this.#matched = isSame ? selection : undefined
-    return isSame
+    const { documents, realms } = this.differing(selection)
+    return documents.size + realms.size === 0
   }
 
   /** What the data plane must say when it holds what we think it holds. */
@@ -96,26 +114,25 @@ export class Held {
   }
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
+    this.#makeOwn()
     if (kind === 'spec') this.#documents.set(id, { digest, warnings })
     else this.#realms.set(id, { digest, sessions: this.#realms.get(id)?.sessions ?? [] })
-    this.#changed()
+    this.#changed(kind, id)
   }
 
-  #changed(): void {
-    this.#matched = undefined
+  #makeOwn(): void {
+    if (!this.#isHandedOut) return
+    this.#documents = new Map(this.#documents)
+    this.#realms = new Map(this.#realms)
+    this.#isHandedOut = false
+  }
+
+  #changed(kind: SyncItem['kind'], id: string): void {
+    this.#comparison.touch(kind, id)
     this.revision += 1
   }
 }
 
 interface Digest {
   readonly digest: string
-}
-
-const sameDigests = (
-  wanted: ReadonlyMap<string, Digest>,
-  held: ReadonlyMap<string, Digest>,
-): boolean => {
-  if (wanted.size !== held.size) return false
-  for (const [key, { digest }] of wanted) if (held.get(key)?.digest !== digest) return false
-  return true
 }

@@ -18,6 +18,7 @@ const sameMap = (
   left: ReadonlyMap<string, { readonly digest: string }>,
   right: ReadonlyMap<string, { readonly digest: string }>,
 ): boolean => {
+  if (left === right) return true
   if (left.size !== right.size) return false
   for (const [key, entry] of left) {
     const other = right.get(key)

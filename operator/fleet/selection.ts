@@ -11,6 +11,15 @@ export interface Selection {
   readonly realms: ReadonlyMap<string, DesiredRealm>
   /** Of a data plane that holds just this; 1 ms for a thousand documents at the first call. */
   readonly rootDigest: () => string
+  /** Keys at which it differs from an earlier one; looked for once for all data planes. */
+  readonly changesSince: (earlier: Selection) => Keys
+}
+
+export interface Keys {
+  /** Ids. */
+  readonly documents: ReadonlySet<string>
+  /** Uris. */
+  readonly realms: ReadonlySet<string>
 }
 
 export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => {
@@ -23,10 +32,32 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
     if (realm !== undefined) realms.set(realm.uri, realm)
   }
   let root: string | undefined
+  const changes = new WeakMap<Selection, Keys>()
   return {
     ...{ desired, documents, realms },
     rootDigest: () => (root ??= rootDigestOf(documents, realms)),
+    changesSince: (earlier) => {
+      const known = changes.get(earlier)
+      if (known !== undefined) return known
+      const made = {
+        documents: changedKeys(earlier.documents, documents),
+        realms: changedKeys(earlier.realms, realms),
+      }
+      changes.set(earlier, made)
+      return made
+    },
   }
+}
+
+/** An entry that has not changed is the same object. */
+const changedKeys = (
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  for (const [key, entry] of after) if (before.get(key) !== entry) keys.add(key)
+  for (const key of before.keys()) if (!after.has(key)) keys.add(key)
+  return keys
 }
 
 const rootDigestOf = (

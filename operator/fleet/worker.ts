@@ -4,6 +4,7 @@
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 import { backOffMs } from '../clock.ts'
 import type { PlaneCounts } from './counters.ts'
+import type { HeldContents } from './held.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { ManagementClient } from './management-client.ts'
 import {
@@ -37,6 +38,8 @@ const YOUNG_MS = 60_000
 const YOUNG_BACK_OFF_MS = 1_000
 /** Polls of data planes that were found together drift apart. */
 const JITTER = 0.1
+
+const NOTHING_HELD: HeldContents = { documents: new Map(), realms: new Map() }
 
 const PHASES_UNANSWERED: ReadonlySet<DataPlanePhase> = new Set([
   'connecting',
@@ -256,8 +259,7 @@ export class Worker {
       message: [message, skew].filter((words) => words !== '').join('; '),
       ...(version !== undefined && { version }),
       ready: held?.complete === true && !PHASES_UNANSWERED.has(phase),
-      documents: new Map(held?.documents),
-      realms: new Map(held?.realms),
+      ...(held?.snapshot() ?? NOTHING_HELD),
       rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },
     }
   }

@@ -1,0 +1,63 @@
+// What a data plane should hold and what it does hold, again and again, in; the keys at which the two differ out. After
+// the first time it looks only at what has changed on either side.
+
+import type { SyncItem } from '../../spec/wire.ts'
+import type { Keys, Selection } from './selection.ts'
+
+interface Contents {
+  readonly documents: Digests
+  readonly realms: Digests
+}
+
+type Digests = ReadonlyMap<string, { readonly digest: string }>
+
+interface Compared {
+  readonly selection: Selection
+  /** Where they differed, or may differ since. */
+  readonly documents: Set<string>
+  readonly realms: Set<string>
+}
+
+/** Of one data plane: it must be told of every change of what that holds. */
+export class Comparison {
+  #last: Compared | undefined
+
+  touch(kind: SyncItem['kind'], key: string): void {
+    if (kind === 'spec') this.#last?.documents.add(key)
+    else this.#last?.realms.add(key)
+  }
+
+  keys(selection: Selection, held: Contents): Keys {
+    const suspects = this.#suspects(selection, held)
+    this.#last = {
+      selection,
+      documents: differing(suspects.documents, selection.documents, held.documents),
+      realms: differing(suspects.realms, selection.realms, held.realms),
+    }
+    return this.#last
+  }
+
+  #suspects(selection: Selection, { documents, realms }: Contents): Keys {
+    const last = this.#last
+    if (last === undefined) {
+      return {
+        documents: new Set([...selection.documents.keys(), ...documents.keys()]),
+        realms: new Set([...selection.realms.keys(), ...realms.keys()]),
+      }
+    }
+    if (last.selection === selection) return last
+    const changes = selection.changesSince(last.selection)
+    return {
+      documents: new Set([...last.documents, ...changes.documents]),
+      realms: new Set([...last.realms, ...changes.realms]),
+    }
+  }
+}
+
+const differing = (suspects: ReadonlySet<string>, wanted: Digests, held: Digests): Set<string> => {
+  const keys = new Set<string>()
+  for (const key of suspects) {
+    if (wanted.get(key)?.digest !== held.get(key)?.digest) keys.add(key)
+  }
+  return keys
+}

@@ -1,0 +1,101 @@
+// What is wanted and what is held, compared again and again: the same comes out as if it had been compared at once.
+
+import { expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import type { DataPlane } from '../../../operator/data-plane.ts'
+import { Held } from '../../../operator/fleet/held.ts'
+import { type Keys, select, type Selection } from '../../../operator/fleet/selection.ts'
+import type { StateView, SyncItem } from '../../../spec/wire.ts'
+import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
+
+const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: {} }
+const KEYS = ['1', '2', 'constructor', '__proto__']
+
+const EMPTY: StateView = {
+  ...{ bootId: 'b', version: 1, manager: 'op', epoch: 1, rootDigest: '', complete: true },
+  ...{ specs: {}, realms: {} },
+}
+
+const aKey = fc.constantFrom(...KEYS)
+const aDigest = fc.constantFrom('d', 'e')
+const digests = fc.dictionary(aKey, aDigest).map((all) => Object.entries(all))
+
+const aSelection: fc.Arbitrary<Selection> = fc.tuple(digests, aDigest).map(([wanted, digest]) =>
+  select(
+    aDesiredSet(
+      wanted.map(([id, each]) => aDocument(id, { digest: each })),
+      { realmList: [aRealm('com.shop', { digest })] },
+    ),
+    PLANE,
+  ),
+)
+
+type Step =
+  | { readonly do: 'want'; readonly selection: Selection }
+  | {
+      readonly do: 'put' | 'delete'
+      readonly kind: SyncItem['kind']
+      readonly id: string
+      readonly digest: string
+    }
+
+const aStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('want' as const), selection: aSelection }),
+  fc.record({
+    do: fc.constantFrom('put' as const, 'put' as const, 'delete' as const),
+    kind: fc.constantFrom('spec' as const, 'realm' as const),
+    id: fc.oneof(aKey, fc.constant('com.shop')),
+    digest: aDigest,
+  }),
+)
+
+const expectedKeys = (held: Held, { documents, realms }: Selection): Keys => {
+  const differing = (
+    wanted: ReadonlyMap<string, { readonly digest: string }>,
+    has: ReadonlyMap<string, { readonly digest: string }>,
+  ): Set<string> => {
+    const all = [...wanted.keys(), ...has.keys()]
+    return new Set(all.filter((key) => wanted.get(key)?.digest !== has.get(key)?.digest))
+  }
+  return {
+    documents: differing(documents, held.documents),
+    realms: differing(realms, held.realms),
+  }
+}
+
+it('step by step as at once', () => {
+  fc.assert(
+    fc.property(aSelection, fc.array(aStep, { maxLength: 12 }), (first, steps) => {
+      const held = new Held(EMPTY, 'op')
+      let selection = first
+      for (const step of steps) {
+        if (step.do === 'want') selection = step.selection
+        else if (step.do === 'delete') held.remove(step.kind, step.id)
+        else {
+          const item = { ...step, result: 'loaded', errors: [], warnings: [] } as const
+          held.apply(item, step.digest)
+        }
+        const keys = expectedKeys(held, selection)
+        expect(held.differing(selection)).toMatchObject(keys)
+        expect(held.matches(selection)).toBe(keys.documents.size + keys.realms.size === 0)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('what was handed out stays as it was', () => {
+  const held = new Held(EMPTY, 'op')
+  const put = (id: string): void => {
+    held.apply({ kind: 'spec', id, result: 'loaded', errors: [], warnings: [] }, 'd')
+  }
+  put('a')
+  const first = held.snapshot()
+  put('b')
+  const second = held.snapshot()
+  held.remove('spec', 'a')
+  expect([...first.documents.keys()]).toEqual(['a'])
+  expect([...second.documents.keys()]).toEqual(['a', 'b'])
+  expect([...held.documents.keys()]).toEqual(['b'])
+  expect(held.snapshot().documents).toBe(held.snapshot().documents)
+})
