@@ -246,6 +246,7 @@ await describeWithKubernetes('an operator that is killed', (plane) => {
     const batch = nextBatch(before, seed, below)
     const marked = marks()
     model = batch.model
+    homeless.length = 0
     standing = new Set([...before.keys()].filter((name) => model.has(name)))
 
     const dead = Promise.withResolvers<undefined>()
