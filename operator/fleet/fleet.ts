@@ -8,6 +8,7 @@ import { Allowance } from './allowance.ts'
 import { SecureContexts } from './connections.ts'
 import { FleetCounter, type FleetCounters } from './counters.ts'
 import type { Credentials } from './credentials.ts'
+import { HeldEntries } from './held-entries.ts'
 import { createManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { FleetContext } from './plane-memory.ts'
@@ -74,6 +75,7 @@ export class Fleet {
     this.#shared = {
       ...{ manager, tenure, log, confirmDeletes, version, clock },
       bodies: new SyncBodies(),
+      entries: new HeldEntries(),
       recency: new Recency(),
       counter: this.#counter,
       turns: new Allowance(this.#limits.rounds),
@@ -91,6 +93,7 @@ export class Fleet {
   /** Every data plane is brought to hold its part of `desired`; the first call starts the work. */
   apply(desired: DesiredSet): void {
     this.#shared.recency.note(desired)
+    this.#shared.entries.retain(desired.documents)
     this.#selections = new Selections(desired)
     for (const worker of this.#workers.values()) worker.update(this.#selections)
   }

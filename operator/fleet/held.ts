@@ -5,6 +5,7 @@ import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
 import type { StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
 import { Comparison } from './comparison.ts'
+import { HeldEntries } from './held-entries.ts'
 import type { Keys, Selection } from './selection.ts'
 
 export interface HeldContents {
@@ -12,6 +13,11 @@ export interface HeldContents {
   readonly documents: ReadonlyMap<string, HeldDocument>
   /** By uri. */
   readonly realms: ReadonlyMap<string, HeldRealm>
+}
+
+interface HeldMemory {
+  readonly before?: Held | undefined
+  readonly entries?: HeldEntries
 }
 
 export class Held {
@@ -31,8 +37,18 @@ export class Held {
   #isHandedOut = false
   readonly #comparison = new Comparison()
 
-  /** @param before what was known: entries that have not changed stay the same objects */
-  constructor(state: StateView, manager: string, before?: Held) {
+  readonly #entries: HeldEntries
+
+  /**
+   * @param before what was known: entries that have not changed stay the same objects
+   * @param entries shared by all data planes
+   */
+  constructor(
+    state: StateView,
+    manager: string,
+    { before, entries = new HeldEntries() }: HeldMemory = {},
+  ) {
+    this.#entries = entries
     this.bootId = state.bootId
     this.gatewayVersion = state.gatewayVersion
     this.manager = state.manager
@@ -43,7 +59,7 @@ export class Held {
       if (managedBy !== manager) continue
       const known = before?.documents.get(id)
       const isSame = known?.digest === digest && known.warnings.length + warnings.length === 0
-      this.#documents.set(id, isSame ? known : { digest, warnings })
+      this.#documents.set(id, isSame ? known : entries.of(id, { digest, warnings }))
     }
     for (const [uri, { digest, managedBy, sessions }] of Object.entries(state.realms)) {
       if (managedBy === manager) this.#realms.set(uri, { digest, sessions })
@@ -115,7 +131,7 @@ export class Held {
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
     this.#makeOwn()
-    if (kind === 'spec') this.#documents.set(id, { digest, warnings })
+    if (kind === 'spec') this.#documents.set(id, this.#entries.of(id, { digest, warnings }))
     else this.#realms.set(id, { digest, sessions: this.#realms.get(id)?.sessions ?? [] })
     this.#changed(kind, id)
   }

@@ -8,7 +8,7 @@ import { untilAborted } from './until-aborted.ts'
 /** Reads the state unless it is fresh; undefined: it is known. */
 export const observe = async (
   memory: PlaneMemory,
-  { clock, freshMs, manager, log, counts, onAnswer }: RoundContext,
+  { clock, freshMs, manager, log, counts, entries, onAnswer }: RoundContext,
 ): Promise<RoundOutcome | undefined> => {
   const atMs = clock.now()
   if (memory.held !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
@@ -27,7 +27,7 @@ export const observe = async (
   }
   counts.poll('changed')
   const before = memory.held
-  memory.held = new Held(answer.value, manager, before)
+  memory.held = new Held(answer.value, manager, { before, entries })
   memory.etag = answer.etag
   if (before !== undefined && before.bootId !== answer.value.bootId) {
     log.info('data plane has restarted', { dataPlane: memory.dataPlane.name })

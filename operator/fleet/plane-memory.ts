@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts'
 import type { Allowance } from './allowance.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { Held } from './held.ts'
+import type { HeldEntries } from './held-entries.ts'
 import type { ManagementClient } from './management-client.ts'
 import { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { Recency } from './recency.ts'
@@ -24,6 +25,7 @@ export interface FleetContext {
   readonly clock: Clock
   readonly log: Log
   readonly bodies: SyncBodies
+  readonly entries: HeldEntries
   readonly recency: Recency
   readonly counter: FleetCounter
   /** Rounds at work. */

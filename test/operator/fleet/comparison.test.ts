@@ -1,9 +1,10 @@
 // What is wanted and what is held, compared again and again: the same comes out as if it had been compared at once.
 
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane } from '../../../operator/data-plane.ts'
 import { Held } from '../../../operator/fleet/held.ts'
+import { HeldEntries } from '../../../operator/fleet/held-entries.ts'
 import { type Keys, select, type Selection } from '../../../operator/fleet/selection.ts'
 import type { StateView, SyncItem } from '../../../spec/wire.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
@@ -98,4 +99,44 @@ it('what was handed out stays as it was', () => {
   expect([...second.documents.keys()]).toEqual(['a', 'b'])
   expect([...held.documents.keys()]).toEqual(['b'])
   expect(held.snapshot().documents).toBe(held.snapshot().documents)
+})
+
+describe('what data planes hold alike', () => {
+  const SHADOWED = [{ code: 'Shadowed' as const, path: '/versions/v1', message: 'older' }]
+  const of = (digest: string, managedBy = 'op'): StateView => ({
+    ...EMPTY,
+    specs: { a: { digest, managedBy, warnings: [] } },
+  })
+
+  it('is one object', () => {
+    const entries = new HeldEntries()
+    const first = new Held(of('d'), 'op', { entries })
+    const second = new Held(EMPTY, 'op', { entries })
+    second.apply({ kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] }, 'd')
+    expect(second.documents.get('a')).toBe(first.documents.get('a'))
+    expect(new Held(of('e'), 'op', { entries }).documents.get('a')?.digest).toBe('e')
+    expect(new Held(of('d'), 'op', { before: first, entries }).documents.get('a')).toBe(
+      first.documents.get('a'),
+    )
+  })
+
+  it('is not, where one has a warning', () => {
+    const entries = new HeldEntries()
+    const plain = entries.of('a', { digest: 'd', warnings: [] })
+    expect(entries.of('a', { digest: 'd', warnings: SHADOWED })).toEqual({
+      ...plain,
+      warnings: SHADOWED,
+    })
+    expect(entries.of('a', { digest: 'd', warnings: [] })).toBe(plain)
+  })
+
+  it('is forgotten when much of it is not desired any more', () => {
+    const entries = new HeldEntries()
+    const before = Array.from({ length: 1100 }, (_, index) =>
+      entries.of(String(index), { digest: 'd', warnings: [] }),
+    )
+    entries.retain(new Set(['0']))
+    expect(entries.of('0', { digest: 'd', warnings: [] })).toBe(before[0])
+    expect(entries.of('1', { digest: 'd', warnings: [] })).not.toBe(before[1])
+  })
 })
