@@ -38,6 +38,8 @@ const YOUNG_MS = 60_000
 const YOUNG_BACK_OFF_MS = 1_000
 /** Polls of data planes that were found together drift apart. */
 const JITTER = 0.1
+/** Those that are due at nearly the same time are made together: waking up for each cost more than the poll itself. */
+const TOGETHER = 0.1
 
 const NOTHING_HELD: HeldContents = { documents: new Map(), realms: new Map() }
 
@@ -218,7 +220,10 @@ export class Worker {
 
   #pollMs(): number {
     const { pollMs, fleet } = this.#options
-    return pollMs * (1 + JITTER * fleet.clock.random())
+    const ms = pollMs * (1 + JITTER * fleet.clock.random())
+    const together = pollMs * TOGETHER
+    const nowMs = fleet.clock.now()
+    return Math.ceil((nowMs + ms) / together) * together - nowMs
   }
 
   #backOffMs(): number {
