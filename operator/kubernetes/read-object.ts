@@ -9,6 +9,7 @@ import {
   type Resource,
   type SecretResource,
 } from '../resource/resource.ts'
+import { isSameValue } from '../resource/same-value.ts'
 import { ownMember } from '../resource/shape.ts'
 import type { WantedKeys } from './referenced-objects.ts'
 
@@ -17,17 +18,29 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
  * An ApiSpecification or a Realm; undefined: of another class. Where the class can't be told it may be ours.
+ * @param before of the same name: each status that is written brings the whole document again, which is not kept twice
  * @throws Error where this is no object of the API
  */
 export const readOfClass =
   (className: string) =>
-  (object: ValueMap): Resource | undefined => {
+  (object: ValueMap, before?: Resource): Resource | undefined => {
     const spec = mapMember(object, 'spec')
     const named = ownMember(spec, 'gatewayClassName') ?? DEFAULT_CLASS
     if (typeof named === 'string' && named !== className) return undefined
     const kept = pick(object, ['apiVersion', 'kind', 'spec', 'status'])
-    return read(object, kept, ['labels', 'annotations'])
+    return withKnownSpec(read(object, kept, ['labels', 'annotations']), before)
   }
+
+const withKnownSpec = (resource: Resource, before: Resource | undefined): Resource => {
+  if (before?.metadata.uid !== resource.metadata.uid) return resource
+  if (before.metadata.generation !== resource.metadata.generation) return resource
+  if (!('checked' in before && 'checked' in resource) || before.kind !== resource.kind) {
+    return resource
+  }
+  // A storage that went back in time counts generations anew.
+  const isSame = isSameValue(before.checked, resource.checked)
+  return isSame ? ({ ...resource, checked: before.checked } as Resource) : resource
+}
 
 /** Labels and annotations only. */
 export const readNamespace = (object: ValueMap): Resource =>

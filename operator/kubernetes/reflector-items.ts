@@ -26,7 +26,8 @@ export interface ListIntake {
 }
 
 export interface ItemsOptions<T> {
-  readonly read: (object: ValueMap) => T | undefined
+  /** @param before what is kept of that name */
+  readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   /** `read` threw: the object of this key is left out. */
   readonly onUnread: (key: string, error: unknown) => void
 }
@@ -43,7 +44,7 @@ export const createItems = <T>({ read, onUnread }: ItemsOptions<T>): Items<T> =>
 
   const readOne = (key: string, object: ValueMap): Entry<T> | undefined => {
     try {
-      const value = read(object)
+      const value = read(object, entries.get(key)?.value)
       return value === undefined ? undefined : { identity: identityOf(object), value }
     } catch (error) {
       onUnread(key, error)

@@ -12,7 +12,7 @@ export interface WatchesOptions<T>
     Omit<Scope, 'namespace'> {
   readonly type: ResourceType
   readonly namespaces: readonly string[] | 'all'
-  readonly read: (object: ValueMap) => T | undefined
+  readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   readonly createReflector: CreateReflector
 }
 

@@ -13,8 +13,9 @@ export interface WatchedOptions<T> extends Scope {
   /**
    * What is kept of an object; the rest is not held in memory. Undefined: it is not kept. Called once per version of
    * an object; what it throws is logged and the object left out.
+   * @param before what is kept of an object of that name: what has not changed need not be kept twice
    */
-  readonly read: (object: ValueMap) => T | undefined
+  readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   /** After the first list, and after every change of `items` or `trouble`. What it throws is logged. */
   readonly onChange: () => void
   readonly clock: Clock

@@ -80,9 +80,10 @@ const createFakeWatch = <T>(
     const next = new Map(items)
     for (const object of objects) {
       const { namespace = '', name } = object['metadata'] as Record<string, string>
-      const value = options.read(object)
-      if (value === undefined) next.delete(`${namespace}/${name}`)
-      else next.set(`${namespace}/${name}`, value)
+      const key = `${namespace}/${name}`
+      const value = options.read(object, items.get(key))
+      if (value === undefined) next.delete(key)
+      else next.set(key, value)
     }
     items = next
   }

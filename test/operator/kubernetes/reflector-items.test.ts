@@ -23,7 +23,7 @@ const reading = (): { items: Items<ValueMap>; read: string[]; unread: string[] }
 }
 
 const list = (
-  items: Items<ValueMap>,
+  items: Pick<Items<unknown>, 'startList'>,
   objects: readonly ValueMap[],
   isAnotherPast = false,
 ): void => {
@@ -49,6 +49,23 @@ describe('what is kept of objects', () => {
     expect(items.current.get('shop/a')).toBe(before.get('shop/a'))
     expect(read).toHaveLength(5)
     expect(items.publish()).toBe(false)
+  })
+
+  it('is read with what was kept of that name before', () => {
+    const seen: unknown[] = []
+    const items = createItems<string>({
+      read: (given, before) => {
+        seen.push(before)
+        return JSON.stringify(given['word'])
+      },
+      onUnread: () => undefined,
+    })
+    list(items, [object('a', 1, { word: 'x' })])
+    items.put(object('a', 2, { word: 'y' }))
+    list(items, [object('a', 3, { word: 'z' }), object('b', 1)])
+    items.remove(object('a', 4))
+    items.put(object('a', 5))
+    expect(seen).toEqual([undefined, '"x"', '"y"', undefined, undefined])
   })
 
   it('stays the same map where a list tells nothing new', () => {
