@@ -24,7 +24,11 @@ export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
 export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
   const { namespace, labelSelector, fieldSelector, ...rest } = asked
   const query = queryOf({ labelSelector, fieldSelector, ...rest } satisfies Query)
-  return { ...asking(type, 'list'), path: collectionPath(type, namespace) + query }
+  return {
+    ...asking(type, 'list'),
+    path: collectionPath(type, namespace) + query,
+    ...(asked.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
+  }
 }
 
 export const watchCall = (type: ResourceType, asked: WatchOptions): ApiCall => {

@@ -125,6 +125,7 @@ const followStep = async (
   progress.isVerified = true
   const { least, most } = watchSeconds
   const isFollowing = (): void => {
+    progress.isWatching = true
     trouble.heard()
     trouble.end()
   }
@@ -142,6 +143,7 @@ const followStep = async (
   const startedAtMs = clock.now()
   try {
     await watchOnce(options, watch, signal)
+    progress.isWatching = false
     progress.isVerified = false
     progress.failures = 0
   } finally {

@@ -12,8 +12,10 @@ import { pause } from './request-pause.ts'
 export interface Progress {
   /** To watch from; undefined: list first. */
   version: string | undefined
-  /** The version has just been told or checked: watching has begun. */
+  /** The version has just been told or checked: it can be watched from. */
   isVerified: boolean
+  /** A watch has begun to answer, and has not ended. */
+  isWatching: boolean
   /** The API server has lost versions that we know of. */
   isAnotherPast: boolean
   /** In a row. */
@@ -26,6 +28,7 @@ export interface Progress {
 export const startProgress = (pageSize: number): Progress => ({
   version: undefined,
   isVerified: false,
+  isWatching: false,
   isAnotherPast: false,
   failures: 0,
   listedAtMs: undefined,
@@ -47,7 +50,8 @@ export const recover = async (
 ): Promise<void> => {
   const failure = asApiError(error, log)
   const { reason, retryAfterMs: askedMs } = failure
-  const wasWatching = progress.isVerified
+  const wasWatching = progress.isWatching
+  progress.isWatching = false
   progress.isVerified = false
   progress.failures += 1
   if (reason === TOO_LARGE_VERSION) progress.isAnotherPast = true
@@ -81,11 +85,13 @@ const isExpired = ({ status, reason }: ApiError): boolean =>
 /**
  * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
  * restored to an older state and write until it is past the version that we know, which then looks well, but is
- * of another past. A watch that only broke is no such sign, or fell silent: some balancers end each after a while.
+ * of another past. It says 429 as it stops, and until it can answer for a kind: such a word in the place of an
+ * answer is a sign, too. A watch that only broke is none, or fell silent: some balancers end each after a while.
  */
 const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
   if (isExpired(failure) || failure.status === 404) return true
-  const isAway = failure.status === 0 || (failure.status >= 500 && failure.reason === '')
+  const { status, reason } = failure
+  const isAway = status === 0 || status === 429 || (status >= 500 && reason === '')
   return isAway && !(wasWatching && (isBroken(failure) || isSilent(failure)))
 }
 

@@ -5,6 +5,9 @@ import { isBroken, TOO_LARGE_VERSION } from './request-error.ts'
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'apply' | 'patch' | 'delete'
 
+/** How a call is tried again: as its verb, or as something more impatient. */
+export type RetriedAs = Verb | 'check'
+
 interface Patience {
   /** 429: the API server has not looked at it. */
   readonly whenTooMany: boolean
@@ -26,7 +29,9 @@ const PATIENCE = {
   create: { whenTooMany: true, whenTold: false, whenBroken: false },
   // Whoever watches has a back-off of their own.
   watch: { whenTooMany: false, whenTold: false, whenBroken: false },
-} as const satisfies Readonly<Record<Verb, Patience>>
+  // Whoever checks a version has to know that the API server was away: it says 429 when it stops, and when it starts.
+  check: { whenTooMany: false, whenTold: false, whenBroken: true },
+} as const satisfies Readonly<Record<RetriedAs, Patience>>
 
 const MAX_TRIES = 4
 const LONGEST_WAIT_MS = 30_000
@@ -38,13 +43,13 @@ const AFTER_BREAK_MS = 50
  * @param tries how often it was sent
  */
 export const waitBeforeRetry = (
-  verb: Verb,
+  call: RetriedAs,
   error: ApiError,
   tries: number,
   random: () => number,
 ): number | undefined => {
   if (tries >= MAX_TRIES) return undefined
-  const patience = PATIENCE[verb]
+  const patience = PATIENCE[call]
   if (isBroken(error)) {
     return patience.whenBroken && tries === 1
       ? Math.ceil(AFTER_BREAK_MS * (1 + random()))

@@ -15,12 +15,14 @@ import {
 } from './request-error.ts'
 import type { Limiter } from './request-limiter.ts'
 import { pause } from './request-pause.ts'
-import { waitBeforeRetry, type Verb } from './request-retry.ts'
+import { waitBeforeRetry, type RetriedAs, type Verb } from './request-retry.ts'
 import type { Transport, WireRequest } from './request-transport.ts'
 
 export interface Call extends WireRequest {
   readonly type: ResourceType
   readonly verb: Verb
+  /** Where that is not as its verb is. */
+  readonly retriedAs?: RetriedAs
 }
 
 /** What became of one try. */
@@ -59,7 +61,9 @@ export const createRequester = (options: RequesterOptions): Requester => {
       } catch (error) {
         call.signal.throwIfAborted()
         const failure = errorFromNetwork(call.type, error)
-        const waitMs = waitBeforeRetry(call.verb, failure, tries, () => clock.random())
+        const waitMs = waitBeforeRetry(call.retriedAs ?? call.verb, failure, tries, () =>
+          clock.random(),
+        )
         if (waitMs === undefined) throw failure
         await pause(clock, waitMs, call.signal)
       }

@@ -313,6 +313,7 @@ describe('a reflector', () => {
     ['could not be reached', away(), true],
     ['broke the check too', away('Broken'), true],
     ['is behind a proxy that says 503', failed(503, ''), true],
+    ['is about to stop, or has just started', failed(429, '', 1000), true],
     ['has trouble of its own', failed(503, 'ServiceUnavailable'), false],
   ])('lists where the API server %s: it may have another past', async (_, error, mustList) => {
     const rig = await running()
@@ -320,6 +321,14 @@ describe('a reflector', () => {
     ;(await rig.list()).fail(error)
     const next = await rig.list()
     expect(next.options.resourceVersion === undefined).toBe(mustList)
+  })
+
+  it('lists where the watch after a good check is not begun', async () => {
+    const rig = await running()
+    rig.first.end()
+    ;(await rig.list()).answer(listOf(10))
+    ;(await rig.watch()).fail(away('Broken'))
+    expect((await rig.list()).options).toEqual({ limit: 2 })
   })
 
   it('asks whether the API server is there when a watch falls silent: no trouble while it is', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
 import { errorFromNetwork, TOO_LARGE_VERSION } from '../../../operator/kubernetes/request-error.ts'
-import { waitBeforeRetry, type Verb } from '../../../operator/kubernetes/request-retry.ts'
+import { type RetriedAs, waitBeforeRetry } from '../../../operator/kubernetes/request-retry.ts'
 import { TYPES } from '../../../operator/kubernetes/api.ts'
 
 const told = (status: number, retryAfterMs?: number, reason = ''): ApiError =>
@@ -10,7 +10,7 @@ const broken = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: '
 const refused = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 
 describe('the wait before a request is sent again', () => {
-  it.each<[Verb, ApiError, number, number | undefined]>([
+  it.each<[RetriedAs, ApiError, number, number | undefined]>([
     ['get', told(429, 1000), 1, 1250],
     ['list', told(503, 2000), 3, 2500],
     ['apply', told(500, 1000), 1, 1250],
@@ -25,6 +25,9 @@ describe('the wait before a request is sent again', () => {
     ['create', told(503, 1000), 1, undefined],
     ['update', told(503, 1000), 1, undefined],
     ['watch', told(429, 1000), 1, undefined],
+    ['check', told(429, 1000), 1, undefined],
+    ['check', told(503, 1000), 1, undefined],
+    ['check', broken, 1, 75],
     ['get', broken, 1, 75],
     ['get', broken, 2, undefined],
     ['patch', broken, 1, 75],
