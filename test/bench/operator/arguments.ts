@@ -26,6 +26,8 @@ export interface Arguments {
   readonly operator: string
   /** Where a CPU profile of each operator is written; undefined: none is taken. */
   readonly profiles: string | undefined
+  /** Of Node, for the operators. */
+  readonly nodeFlags: readonly string[]
 }
 
 const DEFAULT_FILE = 'docs/benchmarks-operator.md'
@@ -35,7 +37,7 @@ const SIZE: Size = { documents: 1000, dataPlanes: 100, edits: 100, pods: 20, res
 const QUICK_SIZE: Size = { documents: 100, dataPlanes: 10, edits: 10, pods: 3, restSeconds: 5 }
 
 export const USAGE = `Usage: npm run bench-operator -- [--quick] [--documents N] [--data-planes N] [--only NAME,…]
-                                 [--out FILE] [--operator FILE] [--profiles DIR]
+                                 [--out FILE] [--operator FILE] [--profiles DIR] [--node-flag=FLAG …]
 
   --quick        100 documents × 10 data planes, and little of everything
   --documents    how many; default ${SIZE.documents}
@@ -43,7 +45,8 @@ export const USAGE = `Usage: npm run bench-operator -- [--quick] [--documents N]
   --only         some of: ${STAGE_NAMES.join(', ')}
   --out          where the report is written; default ${DEFAULT_FILE} where nothing else is given
   --operator     the program that is measured; default ${DEFAULT_OPERATOR}
-  --profiles     directory for CPU profiles of the operators: the numbers are worse with it`
+  --profiles     directory for CPU profiles of the operators: the numbers are worse with it
+  --node-flag    of Node, for the operators: --node-flag=--max-semi-space-size=4`
 
 /** @throws Error saying what is wrong with the arguments */
 export const readArguments = (argv: readonly string[]): Arguments => {
@@ -57,6 +60,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
       out: { type: 'string' },
       operator: { type: 'string', default: DEFAULT_OPERATOR },
       profiles: { type: 'string' },
+      'node-flag': { type: 'string', multiple: true, default: [] },
     },
   })
   const only = values.only.flatMap((names) => names.split(','))
@@ -64,7 +68,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
   if (unknown !== undefined)
     throw new Error(`There is no part '${unknown}': choose of ${STAGE_NAMES.join(', ')}`)
   const usual = values.quick ? QUICK_SIZE : SIZE
-  const { quick, documents, 'data-planes': dataPlanes, profiles } = values
+  const { quick, documents, 'data-planes': dataPlanes, profiles, 'node-flag': nodeFlags } = values
   const isUsual = !quick && [documents, dataPlanes, profiles].every(isAbsent) && only.length === 0
   return {
     size: {
@@ -76,7 +80,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     isQuick: quick,
     file: values.out ?? (isUsual ? DEFAULT_FILE : undefined),
     operator: values.operator,
-    profiles,
+    ...{ profiles, nodeFlags },
   }
 }
 

@@ -48,7 +48,7 @@ const pageHead = (isQuick: boolean, loadBefore: string): readonly string[] => {
 }
 
 const main = async (given: Arguments): Promise<void> => {
-  const { size, stages, isQuick, file, operator, profiles } = given
+  const { size, stages, isQuick, file, operator, profiles, nodeFlags } = given
   const availability = kubeAvailability()
   if (!availability.available) throw new Error(`no control plane here: ${availability.why}`)
   const loadBefore = describeLoad()
@@ -56,7 +56,7 @@ const main = async (given: Arguments): Promise<void> => {
   const audit = await prepareAuditLog(directory.path, OPERATOR_USER)
   progress('starting a control plane')
   await using plane = await startControlPlane({ controllers: false, apiserverFlags: audit.flags })
-  const program = { main: resolve(operator), profiles }
+  const program = { main: resolve(operator), profiles, nodeFlags }
   const measured = await runStages({
     ...{ plane, audit, directory: directory.path },
     ...{ size, stages, program, progress },

@@ -2,31 +2,38 @@
 
 import { atMost, fixed, type Section, type Table, type Target, whole } from '../section.ts'
 import { median, percentile } from '../statistics.ts'
-import type { Size } from './arguments.ts'
+import type { Size, StageName } from './arguments.ts'
 import type { RequestCount } from './audit-log.ts'
-import type { Begun, Burst, Cold, Edited, LeaderChange, NewPods, Rest } from './stages.ts'
+import type { Begun, Burst, Cold, Edited, LeaderChange, Memory, NewPods, Rest } from './stages.ts'
 
 export interface Measured {
   readonly size: Size
-  readonly begun?: Pick<Begun, 'syncedMs' | 'programmedMs' | 'used'>
-  readonly edits?: Edited
-  readonly pods?: NewPods
-  readonly cold?: Cold
-  readonly burst?: Burst
-  readonly rest?: Rest
-  readonly leaders?: { readonly graceful: LeaderChange; readonly killed: LeaderChange }
+  readonly begun: Pick<Begun, 'syncedMs' | 'programmedMs' | 'used'>
+  readonly edits: Edited | undefined
+  readonly pods: NewPods | undefined
+  readonly cold: Cold | undefined
+  readonly burst: Burst | undefined
+  readonly rest: Rest | undefined
+  readonly leaders: { readonly graceful: LeaderChange; readonly killed: LeaderChange } | undefined
+  readonly memory: readonly MemoryAfter[]
+}
+
+/** Of the first operator, after a part. */
+export interface MemoryAfter extends Memory {
+  readonly name: 'begin' | StageName
 }
 
 export const sectionsOf = (measured: Measured): readonly Section[] => {
-  const { size, begun, edits, pods, cold, burst, rest, leaders } = measured
+  const { size, begun, edits, pods, cold, burst, rest, leaders, memory } = measured
   return [
-    begun === undefined ? undefined : beginSection(size, begun),
+    beginSection(size, begun),
     edits === undefined ? undefined : editSection(size, edits),
     pods === undefined ? undefined : podSection(size, pods),
     cold === undefined ? undefined : coldSection(size, cold),
     burst === undefined ? undefined : burstSection(size, burst),
     rest === undefined ? undefined : restSection(size, rest),
     leaders === undefined ? undefined : leaderSection(size, leaders),
+    memorySection(size, memory),
   ].filter((section) => section !== undefined)
 }
 
@@ -45,7 +52,7 @@ const seconds = (ms: number): string => fixed(ms / 1000, 1)
 
 const beginSection = (
   size: Size,
-  { syncedMs, programmedMs, used }: NonNullable<Measured['begun']>,
+  { syncedMs, programmedMs, used }: Measured['begun'],
 ): Section => ({
   title: 'From nothing',
   method: `${scale(size)}: all are there, the data planes are empty, and no status has been written, when the operator is started.`,
@@ -156,7 +163,6 @@ const restSection = (size: Size, rest: Rest): Section => ({
         ['RSS, MB', whole(rest.rss)],
         ['RSS after a collection, MB', whole(rest.rssCollected)],
         ['heap in use after a collection, MB', whole(rest.heapCollected)],
-        ['most RSS so far, MB', whole(rest.peakRss)],
       ],
     },
   ],
@@ -202,6 +208,29 @@ const leaderSection = (
     },
   ],
   targets: leaderTargets(graceful, killed),
+  remarks: [],
+})
+
+const PARTS = {
+  begin: 'From nothing',
+  edits: 'Apply to programmed',
+  pods: 'New pod to synced',
+  cold: 'Cold fleet',
+  burst: 'Every document edited at once',
+  rest: 'At rest',
+  leaders: 'Leader change',
+} as const satisfies Record<MemoryAfter['name'], string>
+
+const memorySection = (size: Size, memory: readonly MemoryAfter[]): Section => ({
+  title: 'Memory on the way',
+  method: `${scale(size)}: the first operator after each part, in this order, and the most that it held during it; MB of 2^20 bytes. Node may take as much of this machine as it likes: with a limit it collects sooner.`,
+  tables: [
+    {
+      head: ['', 'RSS', 'most'],
+      rows: memory.map(({ name, rss, peakRss }) => [PARTS[name], whole(rss), whole(peakRss)]),
+    },
+  ],
+  targets: [],
   remarks: [],
 })
 

@@ -36,6 +36,8 @@ export interface RigOptions {
     readonly main: string
     /** Directory of CPU profiles. */
     readonly profiles: string | undefined
+    /** Of Node. */
+    readonly nodeFlags: readonly string[]
   }
 }
 
@@ -90,13 +92,13 @@ export class Rig implements AsyncDisposable {
 
   /** Resolves when it has read everything. Several share one Lease. */
   async startOperator(nodeFlags: readonly string[] = []): Promise<OperatorProcess> {
-    const { main, profiles } = this.#options.program
+    const { main, profiles, nodeFlags: given } = this.#options.program
     const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`]
     const operator = await startOperator(
       [...['--kubernetes', '--status', '127.0.0.1:0', '--data-plane-tls=false']],
       {
         ...{ main, env: this.#pod.env, keptLines: 100 },
-        nodeFlags: [...this.#pod.nodeFlags, ...profiling, ...nodeFlags],
+        nodeFlags: [...this.#pod.nodeFlags, ...profiling, ...given, ...nodeFlags],
       },
     )
     const onExit = (): void => {

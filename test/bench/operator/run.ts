@@ -1,7 +1,7 @@
 // A control plane and how much of everything in; all parts run one after the other on it, and what was measured, out.
 
 import type { Size, StageName } from './arguments.ts'
-import type { Measured } from './report.ts'
+import type { Measured, MemoryAfter } from './report.ts'
 import { Rig, type RigOptions } from './rig.ts'
 import {
   begin,
@@ -11,6 +11,7 @@ import {
   measureLeaderChange,
   measureNewPods,
   measureRest,
+  readMemory,
   type Stage,
 } from './stages.ts'
 
@@ -28,19 +29,24 @@ export const runStages = async ({
 }: RunOptions): Promise<Measured> => {
   await using rig = await Rig.open({ ...options, standIns: size.dataPlanes + size.pods })
   const stage: Stage = { rig, size, progress }
-  const has = (name: StageName): boolean => stages.includes(name)
   try {
     const begun = await begin(stage)
     const { operator } = begun
-    return {
-      ...{ size, begun },
-      ...(has('edits') && { edits: await measureEdits(stage, operator) }),
-      ...(has('pods') && { pods: await measureNewPods(stage) }),
-      ...(has('cold') && { cold: await measureCold(stage, begun) }),
-      ...(has('burst') && { burst: await measureBurst(stage, operator) }),
-      ...(has('rest') && { rest: await measureRest(stage, begun) }),
-      ...(has('leaders') && { leaders: await measureLeaders(stage, begun) }),
+    const memory: MemoryAfter[] = []
+    const part = async <T>(name: StageName, measure: () => Promise<T>): Promise<T | undefined> => {
+      if (!stages.includes(name)) return undefined
+      const result = await measure()
+      memory.push({ name, ...readMemory(operator.pid) })
+      return result
     }
+    memory.push({ name: 'begin', ...readMemory(operator.pid) })
+    const edits = await part('edits', () => measureEdits(stage, operator))
+    const pods = await part('pods', () => measureNewPods(stage))
+    const cold = await part('cold', () => measureCold(stage, begun))
+    const burst = await part('burst', () => measureBurst(stage, operator))
+    const rest = await part('rest', () => measureRest(stage, begun))
+    const leaders = stages.includes('leaders') ? await measureLeaders(stage, begun) : undefined
+    return { size, begun, edits, pods, cold, burst, rest, leaders, memory }
   } catch (cause) {
     const counts = (await rig.audit.read()).map(
       ({ verb, resource, count }) => `${count} × ${verb} ${resource}`,

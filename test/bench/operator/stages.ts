@@ -1,7 +1,7 @@
 // A rig, an operator and how much of it in; what was measured, in plain numbers, out. One function for each part of the
 // report. Every wait ends, with an error that says for what.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OperatorProcess } from '../../component/kubernetes/operator-process.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -276,11 +276,10 @@ export interface Rest {
   readonly writes: number
   readonly polls: number
   readonly pushes: number
-  /** MB (2^20): as it stands, after a collection, and the most that it ever was. */
+  /** MB (2^20): as it stands, and after a collection. */
   readonly rss: number
   readonly rssCollected: number
   readonly heapCollected: number
-  readonly peakRss: number
 }
 
 /** Events are told ten a second, long after what they tell of. */
@@ -311,12 +310,11 @@ export const measureRest = async (
   const [after, seconds] = [readFigures(pid), (now() - startedMs) / 1000]
   const requests = await rig.audit.read()
   const facts = await rig.standIns.facts()
-  const peakRss = readPeakMegabytes(pid)
   using inspector = await openInspector(pid, inspectorPort)
   const heapCollected = await inspector.collect()
   await sleep(1000)
   return {
-    ...{ quietMs, seconds, requests, peakRss, heapCollected },
+    ...{ quietMs, seconds, requests, heapCollected },
     cpuShare: (after.cpuMicros - before.cpuMicros) / 1e6 / seconds,
     statusWrites: countStatusWrites(requests),
     writes: countWrites(requests),
@@ -327,8 +325,23 @@ export const measureRest = async (
   }
 }
 
-const readPeakMegabytes = (pid: number): number =>
-  Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+export interface Memory {
+  /** MB (2^20), now. */
+  readonly rss: number
+  /** The most since it was asked last. */
+  readonly peakRss: number
+}
+
+/** The peak begins anew (proc_pid_clear_refs(5)); where that is not allowed it is that of the whole life. */
+export const readMemory = (pid: number): Memory => {
+  const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  } catch {
+    // Not root, or a kernel without it.
+  }
+  return { rss: readFigures(pid).rssMegabytes, peakRss: Number(peak) / 1024 }
+}
 
 export interface LeaderChange {
   /** Until the old process was gone. */
