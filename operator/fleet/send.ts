@@ -3,6 +3,7 @@
 
 import type { Claim } from '../../spec/conflicts.ts'
 import type { SyncItem, SyncReply } from '../../spec/wire.ts'
+import type { Rejection } from '../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
 import type { Held } from './held.ts'
 import type { Answer } from './management-client.ts'
@@ -54,7 +55,7 @@ export const complete = async (
   { memory, context }: Sending,
 ): Promise<RoundOutcome | undefined> => {
   if (held.complete) return undefined
-  const served = [...memory.rejections.documents.keys()].filter((id) => context.isElsewhere(id))
+  const served = [...memory.rejections.documents].filter(([id]) => context.isElsewhere(id))
   if (served.length > 0) return withheld(served)
   const body = completeBody(headOf(held, context), held.expectedRootDigest(selection))
   const answer = await push(body, { memory, context })
@@ -80,13 +81,26 @@ const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
   base: held.rootDigest,
 })
 
-const withheld = (ids: readonly string[]): RoundOutcome => ({
-  phase: 'withheld',
-  message:
-    `it refuses what another data plane serves (${ids.slice(0, 5).join(', ')}), so it is kept out of ` +
-    'service: is it of another version?',
-  next: 'poll',
-})
+/** The advice before the list, which is cut where an Event takes no more. */
+const withheld = (refusals: readonly (readonly [id: string, Rejection])[]): RoundOutcome => {
+  const named = refusals.slice(0, MAX_NAMED).map(refusalWords)
+  const more = refusals.length - named.length
+  return {
+    phase: 'withheld',
+    message:
+      'it refuses what another data plane serves, so it is kept out of service: is it of another version? ' +
+      'Give it the version and the settings of the others, or change what it refuses: ' +
+      [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', '),
+    next: 'poll',
+  }
+}
+
+const MAX_NAMED = 5
+
+const refusalWords = ([id, { errors }]: readonly [id: string, Rejection]): string => {
+  const [first] = errors
+  return first === undefined ? id : `${id} (${first.path}: ${first.message})`
+}
 
 const refused = async (
   answer: Exclude<Answer<SyncReply>, { readonly result: 'ok' }>,

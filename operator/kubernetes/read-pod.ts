@@ -4,6 +4,7 @@ import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/
 import type { DataPlane } from '../data-plane.ts'
 import { GROUP } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'
+import type { EventSubject } from './event-object.ts'
 
 /** Pods with it are data planes. */
 export const DATA_PLANE_LABEL = `${GROUP}/data-plane`
@@ -58,6 +59,15 @@ export const readPod = (pod: ValueMap, places: PodPlaces): PodReading => {
     serverName: `${namespace}.${GROUP}`,
   }
   return { reading: 'data-plane', dataPlane }
+}
+
+/** The Pod of a data plane that `readPod` has found, for Events about it. */
+export const podOf = ({ name, incarnation = '' }: DataPlane): EventSubject => {
+  const [namespace = '', podName = ''] = name.split('/')
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', namespace, name: podName },
+    uid: incarnation.split('/')[0] ?? '',
+  }
 }
 
 /** A pod that ends serves what it has to its end. */

@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { request } from '../../support/http-request.ts'
+import { demand } from '../../support/kubernetes/api-client.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import {
   aDocument,
@@ -54,6 +55,21 @@ await describeWithKubernetes('an odd pod', (plane) => {
 
   const programmedDigest = async (id: string): Promise<string | undefined> =>
     (await home.status('apispecifications', 'shop', id)).programmedDigest
+
+  /** As `kubectl describe pod` shows them. */
+  const podEvents = async (pod: string): Promise<readonly (readonly unknown[])[]> => {
+    const path = `/apis/events.k8s.io/v1/namespaces/${OPERATOR_NAMESPACE}/events`
+    const { items } = demand(await plane().request({ path })).json() as {
+      readonly items: readonly {
+        readonly reason: string
+        readonly note: string
+        readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string }
+      }[]
+    }
+    return items.flatMap(({ reason, note, regarding: { kind, name, uid } }) =>
+      kind === 'Pod' && name === pod ? [[reason, uid, note]] : [],
+    )
+  }
 
   beforeAll(async () => {
     await makeNamespace(plane(), 'shop')
@@ -121,6 +137,18 @@ await describeWithKubernetes('an odd pod', (plane) => {
     const page = await untilPhase(operator, fresh.name, 'withheld')
     expect(page).toMatchObject({ ready: false, message: expect.stringContaining('refused') })
     expect(fresh.fake.complete).toBe(false)
+    await eventually(async () => {
+      expect(await podEvents('fresh')).toEqual([
+        [
+          'Withheld',
+          fresh.pod.uid,
+          expect.stringMatching(/^it refuses .*Give it the version .*: /),
+        ],
+      ])
+    }, PATIENCE)
+    expect(String((await podEvents('fresh')).flat()[2])).toContain(
+      'refused (/versions/v1: not to my taste)',
+    )
     // It is kept out, but not left behind in what it takes.
     await apply('bystander', 'two')
     await home.until('shop', 'bystander', 'Programmed', 'Programmed')
@@ -129,6 +157,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
     }, PATIENCE)
     expect(picky.putsOf('refused')).toBe(puts)
     expect(fresh.fake.complete).toBe(false)
+    // However often it is asked, it is told of once; and one that is in service not at all.
+    expect(await podEvents('fresh')).toHaveLength(1)
+    expect(await podEvents('picky')).toEqual([])
 
     // Other processes, which think otherwise: what was refused is tried again.
     for (const { fake, pod } of [picky, fresh]) {

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
+import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
+import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
+import { podEventsOf, type ToldPods } from '../../../operator/status/pod-events.ts'
+import { statusOf } from './resource-status.ts'
+
+const REFUSES = 'it refuses what another data plane serves: a (/paths: not to my taste)'
+
+const report = (phase: DataPlanePhase, message = '', incarnation = 'uid-1/x'): DataPlaneReport => ({
+  dataPlane: { name: 'gateways/gw-1', url: 'http://127.0.0.1:1', labels: {}, incarnation },
+  ...{ phase, message, ready: phase === 'synced' },
+  ...{ documents: new Map(), realms: new Map() },
+  rejected: { documents: new Map(), realms: new Map() },
+})
+
+const WITHHELD = report('withheld', REFUSES)
+
+describe('a data plane that is kept out of service', () => {
+  it('is told of at its Pod, in the words of the report', () => {
+    expect(podEventsOf(new Map(), [WITHHELD]).events).toEqual([
+      {
+        regarding: {
+          ...{ apiVersion: 'v1', kind: 'Pod' },
+          ...{ namespace: 'gateways', name: 'gw-1', uid: 'uid-1' },
+        },
+        type: 'Warning',
+        reason: 'Withheld',
+        action: 'Complete',
+        note: REFUSES,
+      },
+    ])
+  })
+
+  it.each<[string, readonly (readonly DataPlaneReport[])[], readonly number[]]>([
+    ['again: nothing', [[WITHHELD], [WITHHELD]], [1, 0]],
+    ['something else', [[WITHHELD], [report('withheld', `${REFUSES}, b`)]], [1, 1]],
+    ['another container', [[WITHHELD], [report('withheld', REFUSES, 'uid-1/y')]], [1, 1]],
+    ['not reached between', [[WITHHELD], [report('unreachable', 'x')], [WITHHELD]], [1, 0, 0]],
+    ['in service between', [[WITHHELD], [report('synced')], [WITHHELD]], [1, 0, 1]],
+    ['gone between', [[WITHHELD], [], [WITHHELD]], [1, 0, 1]],
+    ['all is well', [[report('connecting')], [report('synced')]], [0, 0]],
+  ])('%s', (_title, steps, expected) => {
+    let told: ToldPods = new Map()
+    const counts = steps.map((reports) => {
+      const next = podEventsOf(told, reports)
+      told = next.told
+      return next.events.length
+    })
+    expect(counts).toEqual(expected)
+  })
+
+  it('is told of by whoever leads', () => {
+    const told: EventFacts[] = []
+    const events = createStatusEvents({
+      record: (event) => told.push(event),
+      ...{ start: () => undefined, stop: () => undefined },
+      facts: { queued: 0, sent: 0, dropped: 0 },
+    })
+    const status = { ...statusOf(), dataPlanes: [WITHHELD] }
+    events.update(status)
+    expect(told).toEqual([])
+    events.start()
+    events.update(status)
+    events.update(status)
+    expect(told.map(({ regarding }) => regarding.name)).toEqual(['gw-1'])
+  })
+})
