@@ -11,12 +11,14 @@ export interface Difference {
   readonly documents: {
     readonly put: readonly DesiredDocument[]
     readonly delete: readonly string[]
+    /** Held, not wanted here any more, and kept until one that they select has them. */
+    readonly waiting: readonly string[]
   }
 }
 
 export const NO_DIFFERENCE: Difference = {
   realms: { put: [], delete: [] },
-  documents: { put: [], delete: [] },
+  documents: { put: [], delete: [], waiting: [] },
 }
 
 export const differenceOf = (
@@ -35,8 +37,10 @@ export const differenceOf = (
   const differing = held.differing(selection)
   const ids = [...differing.documents]
   const uris = [...differing.realms]
+  const unwanted = ids.filter((id) => held.documents.has(id) && !documents.has(id))
+  const strays = unwanted.filter((id) => !isStale(id))
   // A document that stays without being wanted may use any realm.
-  const hasStray = ids.some((id) => held.documents.has(id) && !documents.has(id) && !isStale(id))
+  const hasStray = strays.length > 0
   const isStaleRealm = (uri: string): boolean => {
     if (realms.has(uri) || desired.kept.realms.has(uri)) return false
     return !desired.realms.has(uri) || !hasStray
@@ -48,7 +52,8 @@ export const differenceOf = (
     },
     documents: {
       put: wanted(ids, documents, rejections.documents),
-      delete: ids.filter((id) => held.documents.has(id) && isStale(id)),
+      delete: unwanted.filter(isStale),
+      waiting: strays.filter((id) => desired.documents.has(id)),
     },
   }
 }
@@ -69,5 +74,5 @@ export const isEmpty = ({ realms, documents }: Difference): boolean =>
 
 export const withoutDeletes = ({ realms, documents }: Difference): Difference => ({
   realms: { put: realms.put, delete: [] },
-  documents: { put: documents.put, delete: [] },
+  documents: { ...documents, delete: [] },
 })

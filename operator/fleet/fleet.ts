@@ -151,6 +151,7 @@ export class Fleet {
       this.#add(dataPlane, worker.guard)
     } else if (before !== dataPlane && !sameLabels(before.labels, dataPlane.labels)) {
       worker.relabel(dataPlane)
+      this.#wakeWhoWaitsFor(worker.report)
     }
   }
 
@@ -164,7 +165,11 @@ export class Fleet {
         contexts: this.#contexts,
       }),
       fleet: this.#shared,
-      ...{ pollMs, onReport },
+      pollMs,
+      onReport: (report) => {
+        onReport(report)
+        this.#wakeWhoWaitsFor(report)
+      },
       patienceMs: this.#limits.patienceMs,
       isElsewhere: (id, wanted) => this.#isElsewhere(name, id, wanted),
       ...(guard !== undefined && { guard }),
@@ -184,12 +189,27 @@ export class Fleet {
 
   #isElsewhere(name: string, id: string, wanted: DesiredDocument | undefined): boolean {
     for (const [other, { report }] of this.#workers) {
-      if (other === name || !report.ready || !report.documents.has(id)) continue
-      if (wanted === undefined || isSelected(wanted, report.dataPlane)) return true
+      if (other !== name && serves(report, id, wanted)) return true
     }
     return false
   }
+
+  /** Those that keep a document until this one has it. */
+  #wakeWhoWaitsFor(report: DataPlaneReport): void {
+    const documents = this.#selections?.desired.documents
+    for (const [name, worker] of this.#workers) {
+      if (name === report.dataPlane.name) continue
+      if (worker.waitsFor.some((id) => serves(report, id, documents?.get(id)))) worker.wake()
+    }
+  }
 }
+
+/** @param wanted absent: any data plane will do; else one that it selects */
+const serves = (
+  { ready, documents, dataPlane }: DataPlaneReport,
+  id: string,
+  wanted: DesiredDocument | undefined,
+): boolean => ready && documents.has(id) && (wanted === undefined || isSelected(wanted, dataPlane))
 
 const idOf = (
   { documents }: DataPlaneReport,

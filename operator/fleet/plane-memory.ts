@@ -75,6 +75,8 @@ export class PlaneMemory {
   readonly guard: MassDeleteGuard
   /** What was put last under each id: tells the claims that it holds. */
   readonly pushed = new Map<string, DesiredDocument>()
+  /** Held for others: ids of documents that go from here as soon as one that they select has them. */
+  waitsFor: readonly string[] = []
   #since: { readonly bootId: string; readonly version: number } | undefined
 
   /** @param guard of the one before, where this is the same data plane started anew */

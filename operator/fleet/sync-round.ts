@@ -29,7 +29,9 @@ export const runRound = async (
     return trouble ?? failed('its state is not known')
   memory.rejections.review(held, selection)
   const round: Round = { held, selection, memory, context }
-  const guarded = await guardDeletes(whatIsWanted(round), round)
+  const wanted = whatIsWanted(round)
+  memory.waitsFor = wanted.documents.waiting
+  const guarded = await guardDeletes(wanted, round)
   if ('next' in guarded) return guarded
   const broken = await sendAll(guarded.difference, round)
   if (broken !== undefined) return broken

@@ -106,6 +106,11 @@ export class Worker {
     return this.#options.client
   }
 
+  /** Ids of documents that it would delete, had another one taken them. */
+  get waitsFor(): readonly string[] {
+    return this.#memory.waitsFor
+  }
+
   /** Goes to the worker that comes after this one. */
   get guard(): MassDeleteGuard {
     return this.#memory.guard

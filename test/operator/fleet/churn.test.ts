@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import {
   aFleet,
@@ -104,6 +105,64 @@ describe('data planes that come and go', () => {
     await eventually(() => {
       expect([...late.specs.keys()]).toEqual(['moving'])
       expect([...one.specs.keys(), ...two.specs.keys()]).toEqual(['c', 'c'])
+    })
+  })
+
+  it.each<[string, (old: FakeDataPlane, next: FakeDataPlane, told: ToldDataPlanes) => void]>([
+    ['taken', () => undefined],
+    [
+      'taken by one that comes',
+      (old, next, told) => {
+        told.tell([named('old', old, { labels: { tier: 'core' } })])
+        told.tell([
+          named('old', old, { labels: { tier: 'core' } }),
+          named('next', next, { labels: { tier: 'edge' } }),
+        ])
+      },
+    ],
+  ])('of before lose it at once when it was %s, and not at their next poll', async (_how, act) => {
+    const [old, next] = [await aPlane(), await aPlane()]
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told, clock: SYSTEM_CLOCK, pollMs: 600_000 })
+    const inTier = (tier: string) => aDocument('moving', { selector: { matchLabels: { tier } } })
+    fleet.apply(aDesiredSet([inTier('core')]))
+    told.tell([
+      named('old', old, { labels: { tier: 'core' } }),
+      named('next', next, { labels: { tier: 'edge' } }),
+    ])
+    await allSynced(fleet)
+    fleet.apply(aDesiredSet([inTier('edge')], { version: 2 }))
+    act(old, next, told)
+    await eventually(() => {
+      expect([[...old.specs.keys()], [...next.specs.keys()]]).toEqual([[], ['moving']])
+    })
+  })
+
+  it('of before lose it when one that has it already is labelled for it', async () => {
+    const [old, next] = [await aPlane(), await aPlane()]
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], { dataPlanes: told, clock: SYSTEM_CLOCK, pollMs: 600_000 })
+    const inTiers = (...values: readonly string[]) =>
+      aDocument('moving', {
+        selector: { matchExpressions: [{ key: 'tier', operator: 'In', values }] },
+      })
+    const tell = (nextTier: string): void => {
+      told.tell([
+        named('old', old, { labels: { tier: 'core' } }),
+        named('next', next, { labels: { tier: nextTier } }),
+      ])
+    }
+    fleet.apply(aDesiredSet([inTiers('core', 'edge')]))
+    tell('edge')
+    await allSynced(fleet)
+    // Neither is selected, so both keep it.
+    fleet.apply(aDesiredSet([inTiers('west'), aDocument('x')], { version: 2 }))
+    await eventually(() => {
+      expect([old.specs.size, next.specs.size]).toEqual([2, 2])
+    })
+    tell('west')
+    await eventually(() => {
+      expect([[...old.specs.keys()], [...next.specs.keys()]]).toEqual([['x'], ['moving', 'x']])
     })
   })
 
