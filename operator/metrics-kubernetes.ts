@@ -39,6 +39,18 @@ const TABLE = {
     help: '1 while nothing is deleted from any data plane, as not all can be read',
     labels: [],
   },
+  certificateEnds: {
+    kind: 'gauge',
+    name: 'svc_operator_certificate_expiry_timestamp_seconds',
+    help: 'Unix time when the certificate in a Secret ends; of those in many namespaces the first',
+    labels: ['secret'],
+  },
+  troubles: {
+    kind: 'gauge',
+    name: 'svc_operator_troubles',
+    help: 'What the operator cannot do, by what it is of: pods (to read), certificates, webhook',
+    labels: ['of'],
+  },
   pushes: {
     kind: 'counter',
     name: 'svc_operator_pushes_total',
@@ -77,10 +89,17 @@ const TABLE = {
   },
 } as const satisfies MetricsTable
 
+/** What may be wrong beside the resources. */
+export type TroubleKind = 'pods' | 'certificates' | 'webhook'
+
 export interface KubernetesMetricsSources {
   readonly isLeading: () => boolean
   readonly desired: () => DesiredSet | undefined
   readonly status: () => StatusWriterFacts
+  /** Name of the Secret → Unix time, ms. */
+  readonly certificateEndsMs: () => ReadonlyMap<string, number>
+  /** How many. */
+  readonly troubles: () => Readonly<Record<TroubleKind, number>>
   /** Undefined while another operator leads. */
   readonly fleet: () => FleetCounters | undefined
 }
@@ -100,6 +119,7 @@ export const createKubernetesMetrics = (): KubernetesMetrics => {
     },
     observe: (sources) => {
       observeOperator(metrics, sources)
+      observeTroubles(metrics, sources)
       observeFleet(metrics, sources.fleet)
       return () => metrics.exportState()
     },
@@ -114,6 +134,16 @@ const observeOperator = (
   metrics.gauge('holdsDeletes', () => [[{}, desired()?.holdDeletes === undefined ? 0 : 1]])
   metrics.total('statusWrites', () => [[{}, status().writes]])
   metrics.gauge('statusPending', () => [[{}, status().pending]])
+}
+
+const observeTroubles = (
+  metrics: Metrics<typeof TABLE>,
+  { certificateEndsMs, troubles }: KubernetesMetricsSources,
+): void => {
+  metrics.gauge('certificateEnds', () =>
+    Array.from(certificateEndsMs(), ([secret, endsMs]) => [{ secret }, endsMs / 1000]),
+  )
+  metrics.gauge('troubles', () => Object.entries(troubles()).map(([of, count]) => [{ of }, count]))
 }
 
 const observeFleet = (

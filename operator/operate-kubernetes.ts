@@ -132,6 +132,12 @@ const assemble = (around: Surroundings): Parts => {
     isLeading: () => controller.status.isLeading,
     desired: () => controller.desired,
     status: () => writer.facts,
+    certificateEndsMs: () => certificates.endsMs,
+    troubles: () => ({
+      pods: dataPlanes.notes().filter(({ severity }) => severity === 'error').length,
+      certificates: certificates.troubles.size,
+      webhook: webhook?.trouble === undefined ? 0 : 1,
+    }),
     fleet: () => controller.fleet?.counters(),
   })
   const troubles = () => [

@@ -159,6 +159,23 @@ export class CertificateKeeper {
     return new Map([...this.#namespaces.troubles, ...own])
   }
 
+  /** Name of the Secret → Unix time, ms, when what it holds ends; of those in many namespaces the first. */
+  get endsMs(): ReadonlyMap<string, number> {
+    const { client, webhook } = this.#published
+    const ends = {
+      authority: this.#authority?.current.facts.notAfterMs,
+      client: client?.facts.notAfterMs,
+      webhook: webhook?.facts.notAfterMs,
+      server: this.#isLeading ? this.#namespaces.endsMs : undefined,
+    } satisfies Record<keyof typeof SECRET_NAMES, number | undefined>
+    return new Map(
+      Object.entries(SECRET_NAMES).flatMap(([purpose, name]) => {
+        const endsMs = ends[purpose as keyof typeof SECRET_NAMES]
+        return endsMs === undefined ? [] : [[name, endsMs] as const]
+      }),
+    )
+  }
+
   #enqueue(task: () => Promise<void>): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       if (!this.#isStopped) await task()

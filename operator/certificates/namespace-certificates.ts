@@ -38,6 +38,12 @@ export class NamespaceCertificates {
     )
   }
 
+  /** Unix time, ms, when the first of them ends; undefined: none is known. */
+  get endsMs(): number | undefined {
+    const ends = [...this.#looked.values()].flatMap(({ leaf }) => leaf?.facts.notAfterMs ?? [])
+    return ends.length === 0 ? undefined : Math.min(...ends)
+  }
+
   /** @returns whether all of them have the bundle, and a certificate of the current CA */
   async keepAll(
     namespaces: readonly string[],

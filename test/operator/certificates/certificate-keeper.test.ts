@@ -322,6 +322,31 @@ describe('what is due', () => {
   })
 })
 
+describe('when what is kept ends', () => {
+  it('is told by Secret, of all namespaces the first', async () => {
+    const world = aWorld()
+    const keeper = await leading(world, { namespaces: () => ['shop', 'billing'] })
+    const endOf = (name: string, namespace = OWN): number =>
+      certificateOf(world, namespace, name).validToDate.getTime()
+    expect(Object.fromEntries(keeper.endsMs)).toEqual({
+      [SECRET_NAMES.authority]: endOf(SECRET_NAMES.authority),
+      [SECRET_NAMES.client]: endOf(SECRET_NAMES.client),
+      [SECRET_NAMES.webhook]: endOf(SECRET_NAMES.webhook),
+      [SECRET_NAMES.server]: Math.min(
+        endOf(SECRET_NAMES.server, 'shop'),
+        endOf(SECRET_NAMES.server, 'billing'),
+      ),
+    })
+  })
+
+  it('a standby tells of what it holds alone', async () => {
+    const world = aWorld()
+    const keeper = await leading(world, { namespaces: () => ['shop'] })
+    keeper.follow()
+    expect([...keeper.endsMs.keys()]).toEqual([SECRET_NAMES.client, SECRET_NAMES.webhook])
+  })
+})
+
 describe('what was damaged or deleted by hand', () => {
   it.each<[string, (texts: Readonly<Record<string, string>>) => Record<string, string>]>([
     ['certificate', (texts) => ({ ...texts, 'tls.crt': 'x' })],
