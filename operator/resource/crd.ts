@@ -126,12 +126,18 @@ const REALM: Definition = {
   selectableFields: ['.spec.uri'],
 }
 
+/**
+ * Raised whenever a schema that was released changes: an older chart leaves a newer one alone by it.
+ * @example `gateway.svc.dev/schema-version: "1"`
+ */
+const SCHEMA_VERSION = { [`${GROUP}/schema-version`]: '1' }
+
 const nameOf = ({ plural }: Definition): string => `${plural}.${GROUP}`
 
 const definition = (kind: Definition): ValueMap => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: nameOf(kind) },
+  metadata: { name: nameOf(kind), annotations: SCHEMA_VERSION },
   spec: {
     group: GROUP,
     scope: 'Namespaced',

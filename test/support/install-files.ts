@@ -1,9 +1,10 @@
-// What a cluster needs before the operator runs in it, as the text of the files in crds/: kinds, roles, bindings.
+// What a cluster needs before the operator runs in it, kinds, roles and bindings, as the text of the files in crds/,
+// and of those that the chart is rendered from.
 
 import { stringify } from 'yaml'
 import { customResourceDefinitions } from '../../operator/resource/crd.ts'
 import { accountObjects } from '../../operator/resource/roles-for.ts'
-import { clusterRoles } from '../../operator/resource/roles.ts'
+import { clusterRoles, DUTIES, type Duty } from '../../operator/resource/roles.ts'
 
 /** What docs/kubernetes.md installs. */
 export const DOCUMENTED_ACCOUNT = {
@@ -11,6 +12,9 @@ export const DOCUMENTED_ACCOUNT = {
   operatorNamespace: 'svc-gateway-system',
   namespaces: 'all',
 } as const
+
+/** Folders that hold nothing else. */
+export const INSTALL_FOLDERS = ['crds', 'helm/svc-gateway/generated'] as const
 
 /** Path below the root of the repository → text. */
 export const renderInstallFiles = (): ReadonlyMap<string, string> => {
@@ -20,7 +24,20 @@ export const renderInstallFiles = (): ReadonlyMap<string, string> => {
     ['crds/realms.yaml', yamlOf([realms])],
     ['crds/rbac/roles.yaml', yamlOf(clusterRoles())],
     ['crds/rbac/operator.yaml', yamlOf(accountObjects(DOCUMENTED_ACCOUNT))],
+    ['helm/svc-gateway/generated/crds/apispecifications.yaml', yamlOf([documents])],
+    ['helm/svc-gateway/generated/crds/realms.yaml', yamlOf([realms])],
+    ['helm/svc-gateway/generated/rbac.yaml', yamlOf([chartRoles()])],
   ])
+}
+
+/** Roles as the chart has them, and where each duty is done: it binds them where its values say. */
+const chartRoles = (): unknown => {
+  const own = accountObjects(DOCUMENTED_ACCOUNT).find(({ kind }) => kind === 'Role')
+  return {
+    clusterRoles: clusterRoles(),
+    ownRole: own,
+    duties: DUTIES.map(({ name, scope }: Duty) => ({ name, scope })),
+  }
 }
 
 const HEAD = '# Generated from operator/resource/ by `make golden`; do not edit.\n'

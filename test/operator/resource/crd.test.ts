@@ -8,17 +8,19 @@ import { crdNames, customResourceDefinitions } from '../../../operator/resource/
 import { fieldSchema } from '../../../operator/resource/crd-schema.ts'
 import type { Field, Shape } from '../../../operator/resource/shape.ts'
 import { DOCUMENT_CONDITIONS, REALM_CONDITIONS } from '../../../operator/resource/status-shape.ts'
-import { renderInstallFiles } from '../../support/install-files.ts'
+import { INSTALL_FOLDERS, renderInstallFiles } from '../../support/install-files.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
-describe('crds/', () => {
+describe('what is installed', () => {
   it.each([...renderInstallFiles()])('%s is as generated (make golden)', (path, text) => {
     expect(readFileSync(join(ROOT, path), 'utf8')).toBe(text)
   })
 
-  it('holds nothing else', () => {
-    const files = readdirSync(join(ROOT, 'crds'), { recursive: true, withFileTypes: true })
+  it('is all that these folders hold', () => {
+    const files = INSTALL_FOLDERS.flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }),
+    )
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name).slice(ROOT.length + 1))
     expect(files.sort()).toEqual([...renderInstallFiles().keys()].sort())
