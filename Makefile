@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix golden bench bench-operator build clean
+.PHONY: help run test check fix golden bench bench-operator build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -34,6 +34,9 @@ bench-operator: $(STAMP) ## Measure the operator on Kubernetes; writes docs/benc
 
 build: $(STAMP) ## Compile to dist/
 	npm run build
+
+image: ## Build the image of both programs: IMAGE=name:tag, SBOM=file for its list of packages
+	@.ci/build-image
 
 clean: ## Remove what was built and installed
 	rm -rf dist coverage node_modules
