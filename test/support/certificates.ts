@@ -11,7 +11,14 @@ export interface Certificate {
 export interface CertificateAuthority {
   readonly cert: string
   /** A certificate for a name, as server and as client: common name, DNS name, and 127.0.0.1. */
-  readonly issue: (name: string) => Certificate
+  readonly issue: (name: string, more?: MoreNames) => Certificate
+}
+
+/** What else a server is called. */
+export interface MoreNames {
+  readonly names?: readonly string[]
+  /** IPv4. */
+  readonly addresses?: readonly string[]
 }
 
 /**
@@ -24,10 +31,10 @@ export const createCertificateAuthority = (name: string): CertificateAuthority =
   const issuer: Issuer = { name, privateKey }
   return {
     cert: certificate(issuer, name, publicKey, [BASIC_CONSTRAINTS_CA]),
-    issue: (subject) => {
+    issue: (subject, more = {}) => {
       const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       return {
-        cert: certificate(issuer, subject, pair.publicKey, [alternativeNames(subject)]),
+        cert: certificate(issuer, subject, pair.publicKey, [alternativeNames(subject, more)]),
         key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
       }
     },
@@ -102,11 +109,15 @@ const BASIC_CONSTRAINTS_CA = sequence(
   tagged(0x04, sequence(TRUE)),
 )
 
-const alternativeNames = (name: string): Buffer =>
-  sequence(
-    objectId(SUBJECT_ALT_NAME),
-    tagged(0x04, sequence(text(0x82, name), tagged(0x87, Buffer.of(127, 0, 0, 1)))),
-  )
+const alternativeNames = (name: string, { names = [], addresses = [] }: MoreNames): Buffer => {
+  const all = [
+    ...[name, ...names].map((each) => text(0x82, each)),
+    ...['127.0.0.1', ...addresses].map((each) =>
+      tagged(0x87, Buffer.from(each.split('.').map(Number))),
+    ),
+  ]
+  return sequence(objectId(SUBJECT_ALT_NAME), tagged(0x04, sequence(...all)))
+}
 
 const pem = (der: Buffer): string => {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? []

@@ -6,13 +6,13 @@ import { makeTempDir } from '../temp-dir.ts'
 import { type ApiRequest, type ApiResponse, createApiClient } from './api-client.ts'
 import { applyObjects } from './apply-objects.ts'
 import { buildKube } from './build-kube.ts'
-import { writeCredentials, writeKubeconfig } from './credentials.ts'
+import { type User, writeCredentials, writeKubeconfig } from './credentials.ts'
 import { forgetHistory, replaceData, copyData } from './etcd-data.ts'
 import { createFakePod, type FakePod, type FakePodOptions } from './fake-pod.ts'
 import { type KubectlOptions, type KubectlResult, runKubectl } from './kubectl.ts'
 import { removeWhenLeft } from './left-directory.ts'
 import { createAccountToken } from './account-token.ts'
-import { etcdUrl, type ServerSettings } from './server-commands.ts'
+import { etcdUrl, LOOPBACK, type ServerSettings } from './server-commands.ts'
 import { quietPorts } from './server-ports.ts'
 import { createServers } from './servers.ts'
 
@@ -21,14 +21,24 @@ export interface ControlPlaneOptions {
   readonly controllers?: boolean
   /** After those it has; the last of a name counts. */
   readonly apiserverFlags?: readonly string[]
+  /** Pods get a node, where there is one; `false` otherwise. */
+  readonly scheduler?: boolean
+  /** Of this machine, where the API server listens; 127.0.0.1 otherwise, for which no pod could ask. */
+  readonly address?: string
+  /** Of Services: `10.96.0.0/16` otherwise. */
+  readonly serviceCidr?: string
+  /** Who may ask besides the administrator and service accounts. */
+  readonly users?: readonly User[]
 }
 
 /** 0.6 GB of memory. Objects, address, keys and tokens stay through all faults, but for what `restore` undoes. */
 export interface ControlPlane extends AsyncDisposable {
-  /** `https://127.0.0.1:…` */
+  /** `https://127.0.0.1:…`, or at the address of the options. */
   readonly server: string
   /** The administrator's, of `system:masters`: exempt from RBAC, and from priority and fairness. */
   readonly kubeconfig: string
+  /** Everything that it writes. */
+  readonly directory: string
   /** The PEM that the server's certificate is signed with. */
   readonly ca: string
   /** Of the servers that run now. */
@@ -41,6 +51,8 @@ export interface ControlPlane extends AsyncDisposable {
   request(request: ApiRequest): Promise<ApiResponse>
   /** Makes the namespace and the account where they are missing, and a kubeconfig with a token of a day. */
   serviceAccount(namespace: string, name: string): Promise<string>
+  /** A kubeconfig of one of `users`. */
+  userKubeconfig(name: string): Promise<string>
   /** A Pod whose status says whatever a test wants; see there. */
   fakePod(options: FakePodOptions): Promise<FakePod>
 
@@ -71,7 +83,7 @@ export interface ControlPlane extends AsyncDisposable {
 export const startControlPlane = async (
   options: ControlPlaneOptions = {},
 ): Promise<ControlPlane> => {
-  const programs = await buildKube()
+  const programs = await buildKube({ whole: options.scheduler ?? false })
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(programs, options)
@@ -108,9 +120,15 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
   const kubectl = (args: readonly string[], how?: KubectlOptions): Promise<KubectlResult> =>
     runKubectl({ program: join(programs, 'kubectl'), kubeconfig }, args, how)
   const snapshots = { taken: 0 }
+  const kubeconfigWith = (name: string, token: string, namespace?: string): Promise<string> =>
+    writeKubeconfig(join(directory, `${name.replaceAll(':', '-')}.kubeconfig`), {
+      ...{ server, ca: credentials.ca, token },
+      ...(namespace !== undefined && { namespace }),
+    })
   return {
     server,
     kubeconfig,
+    directory,
     ca: credentials.ca,
     get pids() {
       return servers.all.filter(({ isRunning }) => isRunning).map(({ pid }) => pid)
@@ -120,8 +138,12 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
     apply: (objects) => applyObjects(kubectl, objects),
     serviceAccount: async (namespace, name) => {
       const token = await createAccountToken(send, namespace, name)
-      const path = join(directory, `${namespace}-${name}.kubeconfig`)
-      return writeKubeconfig(path, { server, ca: credentials.ca, token, namespace })
+      return kubeconfigWith(`${namespace}-${name}`, token, namespace)
+    },
+    userKubeconfig: (name) => {
+      const token = credentials.tokens.get(name)
+      if (token === undefined) throw new Error(`${name} is none of the users`)
+      return kubeconfigWith(name, token)
     },
     fakePod: (pod) => createFakePod(send, pod),
     pause: () => servers.apiServer.freeze(),
@@ -155,20 +177,29 @@ const startOnce = async (programs: string, options: ControlPlaneOptions): Promis
 
 const prepare = async (
   directory: string,
-  { controllers = true, apiserverFlags = [] }: ControlPlaneOptions,
+  options: ControlPlaneOptions,
 ): Promise<ServerSettings> => {
+  const { controllers = true, scheduler = false, apiserverFlags = [], users = [] } = options
+  const { address = LOOPBACK, serviceCidr = '10.96.0.0/16' } = options
+  const names = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc']
+  const addresses = [address, firstAddress(serviceCidr)]
   const [etcd = 0, etcdPeer = 0, apiServer = 0] = await quietPorts(3)
   const settings: ServerSettings = {
     directory,
-    apiserverFlags,
+    ...{ apiserverFlags, address, serviceCidr },
     ports: { etcd, etcdPeer, apiServer },
-    credentials: await writeCredentials(directory),
+    credentials: await writeCredentials(directory, { names, addresses }, users),
     kubeconfig: join(directory, 'kubeconfig'),
     hasControllers: controllers,
+    hasScheduler: scheduler,
   }
   const { ca, adminToken: token } = settings.credentials
   await writeKubeconfig(settings.kubeconfig, { server: serverUrl(settings), ca, token })
   return settings
 }
 
-const serverUrl = ({ ports }: ServerSettings): string => `https://127.0.0.1:${ports.apiServer}`
+const serverUrl = ({ address, ports }: ServerSettings): string =>
+  `https://${address}:${ports.apiServer}`
+
+/** The `kubernetes` Service has it. */
+const firstAddress = (cidr: string): string => cidr.replace(/\d+\/\d+$/, '1')

@@ -4,9 +4,9 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createCertificateAuthority } from '../certificates.ts'
+import { createCertificateAuthority, type MoreNames } from '../certificates.ts'
 
-/** Paths, but for the last two. */
+/** Paths, but for the last three. */
 export interface Credentials {
   readonly caFile: string
   readonly certFile: string
@@ -16,12 +16,29 @@ export interface Credentials {
   readonly ca: string
   /** Of `system:masters`. */
   readonly adminToken: string
+  /** Of all users, by name. */
+  readonly tokens: ReadonlyMap<string, string>
 }
 
-export const writeCredentials = async (directory: string): Promise<Credentials> => {
+/** Somebody whom the API server knows by a token. */
+export interface User {
+  readonly name: string
+  readonly groups: readonly string[]
+}
+
+/** @param more names and addresses of the API server, besides localhost */
+export const writeCredentials = async (
+  directory: string,
+  more: MoreNames,
+  users: readonly User[],
+): Promise<Credentials> => {
   const authority = createCertificateAuthority('control plane of tests')
-  const { cert, key } = authority.issue('localhost')
-  const adminToken = randomBytes(16).toString('hex')
+  const { cert, key } = authority.issue('localhost', more)
+  const admin = { name: 'admin', groups: ['system:masters'] }
+  const tokens = new Map([admin, ...users].map((user) => [user, randomBytes(16).toString('hex')]))
+  const lines = [...tokens].map(
+    ([{ name, groups }, token]) => `${token},${name},${name},"${groups.join(',')}"\n`,
+  )
   const write = async (name: string, content: string): Promise<string> => {
     const path = join(directory, name)
     await writeFile(path, content, { mode: 0o600 })
@@ -29,12 +46,13 @@ export const writeCredentials = async (directory: string): Promise<Credentials> 
   }
   return {
     ca: authority.cert,
-    adminToken,
+    tokens: new Map([...tokens].map(([{ name }, token]) => [name, token])),
+    adminToken: tokens.get(admin) ?? '',
     caFile: await write('ca.crt', authority.cert),
     certFile: await write('apiserver.crt', cert),
     keyFile: await write('apiserver.key', key),
     serviceAccountKeyFile: await write('service-accounts.key', signingKey()),
-    tokensFile: await write('tokens.csv', `${adminToken},admin,admin,system:masters\n`),
+    tokensFile: await write('tokens.csv', lines.join('')),
   }
 }
 

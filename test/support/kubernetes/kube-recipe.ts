@@ -23,10 +23,22 @@ export const builtDirectory = (): string => {
   return join(cacheDirectory('test-kubernetes'), `kube-${hash.digest('hex').slice(0, 12)}`)
 }
 
+export interface Wanted {
+  /**
+   * Only what is built here will do: it is also all of `kubelet`, `kube-proxy`, `kube-scheduler` and `helm`, which are
+   * called as `kube NAME`.
+   */
+  readonly whole?: boolean
+}
+
+/** Holds all programs; its first argument says which. Only in what is built here. */
+export const WHOLE_PROGRAM = 'kube'
+
 /** What is there already: all of `KUBEBUILDER_ASSETS` (a part is passed over, versions must fit), else the cache. */
-export const findPrograms = (): string | undefined => {
+export const findPrograms = ({ whole = false }: Wanted = {}): string | undefined => {
   const { KUBEBUILDER_ASSETS: assets = '' } = env
-  return [assets, builtDirectory()].find((directory) => directory !== '' && hasAll(directory))
+  const places = whole ? [builtDirectory()] : [assets, builtDirectory()]
+  return places.find((directory) => directory !== '' && hasAll(directory))
 }
 
 const hasAll = (directory: string): boolean => {
@@ -39,16 +51,23 @@ const hasAll = (directory: string): boolean => {
 }
 
 /** Whether the programs are there, or Go to build them. Runs one short command at most. */
-export const kubeAvailability = (): Availability => {
-  if (findPrograms() !== undefined) return { available: true }
-  const needed = goModule().go
-  const found = goVersion()
-  if (found !== undefined && !isOlder(found, needed)) return { available: true }
-  const here = found === undefined ? 'there is no `go` on PATH' : `\`go\` on PATH is ${found}`
+export const kubeAvailability = (wanted: Wanted = {}): Availability => {
+  if (findPrograms(wanted) !== undefined) return { available: true }
+  const lacking = goLacking()
+  if (lacking === undefined) return { available: true }
   return {
     available: false,
-    why: `Kubernetes is built with Go ${needed} or later, and ${here}; KUBEBUILDER_ASSETS names no directory with ${PROGRAMS.join(', ')} either`,
+    why: `Kubernetes is built with ${lacking}; KUBEBUILDER_ASSETS names no directory with ${PROGRAMS.join(', ')} either`,
   }
+}
+
+/** Why this machine cannot build it; undefined: it can. */
+export const goLacking = (): string | undefined => {
+  const needed = goModule().go
+  const found = goVersion()
+  if (found !== undefined && !isOlder(found, needed)) return undefined
+  const here = found === undefined ? 'there is no `go` on PATH' : `\`go\` on PATH is ${found}`
+  return `Go ${needed} or later, and ${here}`
 }
 
 const GO_VERSION = { command: 'go', args: ['env', 'GOVERSION'] } as const
@@ -73,8 +92,8 @@ export interface GoModule {
   readonly versionOf: (module: string) => string
 }
 
-export const goModule = (): GoModule => {
-  const lines = readFileSync(join(RECIPE_DIRECTORY, 'go.mod'), 'utf8').split('\n')
+export const goModule = (directory: string = RECIPE_DIRECTORY): GoModule => {
+  const lines = readFileSync(join(directory, 'go.mod'), 'utf8').split('\n')
   const valueAfter = (prefix: string): string => {
     const line = lines.find((candidate) => candidate.trim().startsWith(prefix))
     if (line === undefined) throw new Error(`go.mod has no line '${prefix}'`)

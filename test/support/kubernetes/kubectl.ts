@@ -1,9 +1,7 @@
 // Arguments come in; what kubectl prints and its exit code go out. It reads and writes nothing of the user's.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { dirname } from 'node:path'
-import { env } from 'node:process'
+import { type CommandResult, runCommand } from './run-command.ts'
 
 export interface KubectlOptions {
   /** For `-f -`. */
@@ -14,12 +12,7 @@ export interface KubectlOptions {
   readonly timeoutMs?: number
 }
 
-export interface KubectlResult {
-  readonly stdout: string
-  readonly stderr: string
-  /** -1 for a kubectl that was killed. */
-  readonly code: number
-}
+export type KubectlResult = CommandResult
 
 export interface KubectlProgram {
   readonly program: string
@@ -27,28 +20,13 @@ export interface KubectlProgram {
   readonly kubeconfig: string
 }
 
-export const runKubectl = async (
+export const runKubectl = (
   { program, kubeconfig: admin }: KubectlProgram,
   args: readonly string[],
   { input = '', kubeconfig = admin, timeoutMs = 60_000 }: KubectlOptions = {},
 ): Promise<KubectlResult> => {
   // What it remembers of an API server would outlive that: ports come again.
   const home = dirname(admin)
-  const child = spawn(program, args, {
-    env: { PATH: env['PATH'], HOME: home, KUBECACHEDIR: `${home}/kubectl`, KUBECONFIG: kubeconfig },
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-  })
-  const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []]
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  // One that ends without reading its input is no news.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
-  const [code] = (await once(child, 'close')) as [number | null]
-  return {
-    stdout: Buffer.concat(stdout).toString(),
-    stderr: Buffer.concat(stderr).toString(),
-    code: code ?? -1,
-  }
+  const environment = { HOME: home, KUBECACHEDIR: `${home}/kubectl`, KUBECONFIG: kubeconfig }
+  return runCommand({ program, args, environment, input, timeoutMs })
 }

@@ -15,8 +15,14 @@ export interface ServerSettings {
   readonly credentials: Credentials
   readonly kubeconfig: string
   readonly hasControllers: boolean
+  readonly hasScheduler: boolean
+  /** Where the API server listens. */
+  readonly address: string
+  readonly serviceCidr: string
   readonly apiserverFlags: readonly string[]
 }
+
+export const LOOPBACK = '127.0.0.1'
 
 export const etcdUrl = ({ etcd }: ServerPorts): string => `http://127.0.0.1:${etcd}`
 
@@ -38,15 +44,15 @@ export const etcdFlags = ({ directory, ports }: ServerSettings): readonly string
 }
 
 export const apiServerFlags = (settings: ServerSettings): readonly string[] => {
-  const { ports, credentials, hasControllers, apiserverFlags } = settings
+  const { ports, credentials, hasControllers, apiserverFlags, address, serviceCidr } = settings
   return [
     `--etcd-servers=${etcdUrl(ports)}`,
-    '--bind-address=127.0.0.1',
-    '--advertise-address=127.0.0.1',
+    `--bind-address=${address}`,
+    `--advertise-address=${address}`,
     `--secure-port=${ports.apiServer}`,
     // A loopback address is none for the `kubernetes` Service.
-    '--endpoint-reconciler-type=none',
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--endpoint-reconciler-type=${address === LOOPBACK ? 'none' : 'lease'}`,
+    `--service-cluster-ip-range=${serviceCidr}`,
     '--allow-privileged',
     '--profiling=false',
     '--authorization-mode=Node,RBAC',
@@ -59,17 +65,29 @@ export const apiServerFlags = (settings: ServerSettings): readonly string[] => {
     '--service-account-issuer=https://kubernetes.default.svc',
     `--service-account-key-file=${credentials.serviceAccountKeyFile}`,
     `--service-account-signing-key-file=${credentials.serviceAccountKeyFile}`,
+    // What it shows a kubelet: logs and exec.
+    `--kubelet-client-certificate=${credentials.certFile}`,
+    `--kubelet-client-key=${credentials.keyFile}`,
+    '--kubelet-preferred-address-types=InternalIP',
     ...apiserverFlags,
   ]
 }
 
-/** With upstream's limits on its requests, a thousand pods take it a minute. */
+/** With upstream's limits on requests, a thousand pods take a minute. */
+const PACE = ['--kube-api-qps=500', '--kube-api-burst=1000'] as const
+
 export const controllerFlags = ({ kubeconfig, credentials }: ServerSettings): readonly string[] => [
   `--kubeconfig=${kubeconfig}`,
   '--leader-elect=false',
   '--secure-port=0',
   `--service-account-private-key-file=${credentials.serviceAccountKeyFile}`,
   `--root-ca-file=${credentials.caFile}`,
-  '--kube-api-qps=500',
-  '--kube-api-burst=1000',
+  ...PACE,
+]
+
+export const schedulerFlags = ({ kubeconfig }: ServerSettings): readonly string[] => [
+  `--kubeconfig=${kubeconfig}`,
+  '--leader-elect=false',
+  '--secure-port=0',
+  ...PACE,
 ]

@@ -3,11 +3,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { eventually } from '../eventually.ts'
+import { WHOLE_PROGRAM } from './kube-recipe.ts'
 import { type ApiClient, demand } from './api-client.ts'
 import {
   apiServerFlags,
   controllerFlags,
   etcdFlags,
+  schedulerFlags,
   type ServerSettings,
 } from './server-commands.ts'
 import { createServerProcess, type ServerProcess } from './server-process.ts'
@@ -31,18 +33,23 @@ export const createServers = (
   settings: ServerSettings,
   api: ApiClient,
 ): Servers => {
-  const { directory, hasControllers } = settings
-  const server = (program: string, args: readonly string[]): ServerProcess =>
+  const { directory, hasControllers, hasScheduler } = settings
+  const server = (name: string, args: readonly string[], program = name): ServerProcess =>
     createServerProcess({
       command: join(programs, program),
-      args,
+      args: program === name ? args : [name, ...args],
       cwd: directory,
-      logPath: join(directory, `${program}.log`),
+      logPath: join(directory, `${name}.log`),
     })
   const etcd = server('etcd', etcdFlags(settings))
   const apiServer = server('kube-apiserver', apiServerFlags(settings))
   const controllers = server('kube-controller-manager', controllerFlags(settings))
-  const all = hasControllers ? [etcd, apiServer, controllers] : [etcd, apiServer]
+  const scheduler = server('kube-scheduler', schedulerFlags(settings), WHOLE_PROGRAM)
+  const all = [
+    ...[etcd, apiServer],
+    ...(hasControllers ? [controllers] : []),
+    ...(hasScheduler ? [scheduler] : []),
+  ]
   const kill = async (): Promise<void> => {
     await Promise.all(all.map((each) => each.kill()))
   }
@@ -66,8 +73,8 @@ export const createServers = (
       try {
         for (const each of [etcd, apiServer]) if (!each.isRunning) each.start()
         await ready('/readyz', [etcd, apiServer])
+        for (const each of all) if (!each.isRunning) each.start()
         if (!hasControllers) return
-        if (!controllers.isRunning) controllers.start()
         await ready('/api/v1/namespaces/default/serviceaccounts/default', all)
       } catch (cause) {
         await kill()
