@@ -97,6 +97,18 @@ securityContext:
   {{- toYaml .Values.containerSecurityContext | nindent 2 }}
 {{- end }}
 
+{{- /* Which operator it is: for itself, and for its removal. */}}
+{{- define "svc-gateway.installationArgs" -}}
+- --lease={{ include "svc-gateway.lease" . }}
+- --webhook-service={{ include "svc-gateway.operatorName" . }}
+- --namespaces={{ default (list "all") .Values.watch.namespaces | join "," }}
+- --data-plane-namespaces={{ include "svc-gateway.dataPlaneNamespaces" . | fromJsonArray | join "," }}
+{{- end }}
+
+{{- define "svc-gateway.lease" -}}
+{{ default (include "svc-gateway.operatorName" .) .Values.operator.lease }}
+{{- end }}
+
 {{- /* Where gateways of the shared pool run. */}}
 {{- define "svc-gateway.dataPlaneNamespaces" -}}
 {{- concat (list .Release.Namespace) .Values.dataPlaneNamespaces | uniq | toJson }}
