@@ -19,6 +19,7 @@ import { createLeaseLeadership } from './kubernetes/lease-leadership.ts'
 import { createPodDataPlanes } from './kubernetes/pods.ts'
 import { createKubernetesSource } from './kubernetes/source.ts'
 import { namespaceOf, WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
+import { WatchLog } from './kubernetes/watch-log.ts'
 import { createOperatorMetrics } from './metrics.ts'
 import { createKubernetesMetrics, type KubernetesMetrics } from './metrics-kubernetes.ts'
 import type { RunningOperator } from './operate.ts'
@@ -56,6 +57,7 @@ export const operateOnKubernetes = async (
   const namespace = settings.namespace ?? cluster.namespace
   const parts = assemble({
     ...{ ...options, api, clock, namespace, metrics },
+    watchLog: new WatchLog({ clock, log }),
     namespaces: allOr(settings.namespaces),
   })
   const servers = await openPages(settings, parts)
@@ -93,6 +95,7 @@ interface Parts {
 
 interface Surroundings extends KubernetesOptions {
   readonly metrics: KubernetesMetrics
+  readonly watchLog: WatchLog
   readonly api: KubernetesApi
   readonly clock: Clock
   /** The operator's own. */
@@ -116,6 +119,7 @@ const assemble = (around: Surroundings): Parts => {
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,
+      watchLog: around.watchLog,
       namespaces:
         settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces,
       sidecarNamespaces: namespaces,
@@ -153,7 +157,7 @@ interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
 }
 
 const createController = (
-  { api, clock, log, settings, namespace, namespaces }: Surroundings,
+  { api, clock, log, settings, namespace, namespaces, watchLog }: Surroundings,
   { certificates, dataPlanes, companions, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }
@@ -163,7 +167,7 @@ const createController = (
   return new Controller({
     ...{ clock, log },
     source: createKubernetesSource({
-      ...{ ...shared, namespaces, className: settings.class },
+      ...{ ...shared, namespaces, className: settings.class, watchLog },
       account: { serviceAccount: settings.serviceAccount, operatorNamespace: namespace },
     }),
     fleet: {

@@ -12,11 +12,13 @@ import type { CreateReflector } from './referenced-object.ts'
 import { createReflector } from './reflector.ts'
 import { troubleNote } from './source-notes.ts'
 import { Watches } from './source-watches.ts'
+import type { WatchLog } from './watch-log.ts'
 
 export interface PodDataPlanesOptions extends PodPlaces {
   readonly api: KubernetesApi
   readonly clock: Clock
   readonly log: Log
+  readonly watchLog?: WatchLog
   readonly createReflector?: CreateReflector
 }
 

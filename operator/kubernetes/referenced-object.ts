@@ -8,6 +8,7 @@ import type { ConfigMapResource, SecretResource } from '../resource/resource.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
 import { readKeyed } from './read-object.ts'
 import { coversKey, sameKeys, type WantedKeys, type WantedObject } from './referenced-objects.ts'
+import type { WatchLog } from './watch-log.ts'
 import type { Watched, WatchedOptions, WatchTrouble } from './watched.ts'
 
 export type CreateReflector = <T>(options: WatchedOptions<T>) => Watched<T>
@@ -28,6 +29,7 @@ export interface ReferencedObjectOptions {
   readonly createReflector: CreateReflector
   readonly clock: Clock
   readonly log: Log
+  readonly watchLog: WatchLog
   /** The longest that a first answer is waited for once there is trouble; without, it is on its way. */
   readonly waitMs: number
   readonly onChange: () => void
@@ -95,7 +97,7 @@ export class ReferencedObject {
 
   #open(keys: WantedKeys): View {
     const { kind, namespace, name } = this.#wanted
-    const { api, createReflector, clock, log, waitMs } = this.#options
+    const { api, createReflector, clock, log, watchLog, waitMs } = this.#options
     const watched = createReflector<KeyedResource>({
       api,
       type: kind === 'Secret' ? TYPES.secrets : TYPES.configMaps,
@@ -106,8 +108,7 @@ export class ReferencedObject {
       onChange: () => {
         this.#changed()
       },
-      clock,
-      log,
+      ...{ clock, log, watchLog },
     })
     const view: View = {
       keys,

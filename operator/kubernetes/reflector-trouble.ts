@@ -1,15 +1,18 @@
-// Failures and signs of life in; why what we know may be out of date out, with a line in the log when that begins,
-// changes and ends.
+// Failures and signs of life in; why what we know may be out of date out, told when that begins, changes and ends.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ApiError } from './api.ts'
+import type { WatchFailure, WatchLog } from './watch-log.ts'
 import type { WatchTrouble } from './watched.ts'
 
 export interface TroubleOptions {
   readonly clock: Clock
   readonly log: Log
   readonly tell: () => void
+  readonly watchLog: WatchLog
+  /** What is watched. */
+  readonly of: Pick<WatchFailure, 'resource' | 'namespace'>
 }
 
 export interface Trouble {
@@ -19,9 +22,12 @@ export interface Trouble {
   /** What we know follows every change again. */
   end(): void
   fail(error: ApiError): void
+  /** Nothing is told any more. */
+  stop(): void
 }
 
-export const createTrouble = ({ clock, log, tell }: TroubleOptions): Trouble => {
+export const createTrouble = ({ clock, log, tell, watchLog, of }: TroubleOptions): Trouble => {
+  const watch = {}
   let heardAtMs = clock.now()
   let current: WatchTrouble | undefined
 
@@ -34,15 +40,20 @@ export const createTrouble = ({ clock, log, tell }: TroubleOptions): Trouble => 
     },
     end: () => {
       if (current === undefined) return
-      log.info('followed again', { sinceMs: current.sinceMs })
+      log.debug('followed again', { sinceMs: current.sinceMs })
+      watchLog.followed(watch)
       current = undefined
       tell()
     },
     fail: ({ status, message }) => {
       if (current?.status === status && current.message === message) return
-      log.warn('not followed for now', { status, reason: message })
+      log.debug('not followed for now', { status, reason: message })
+      watchLog.failed(watch, { ...of, status, message })
       current = { sinceMs: current?.sinceMs ?? heardAtMs, status, message }
       tell()
+    },
+    stop: () => {
+      watchLog.forget(watch)
     },
   }
 }

@@ -7,6 +7,7 @@ import { createChanges } from './reflector-changes.ts'
 import { createItems } from './reflector-items.ts'
 import { createLoop, type ReflectorTuning } from './reflector-loop.ts'
 import { createTrouble } from './reflector-trouble.ts'
+import { WatchLog } from './watch-log.ts'
 import type { Watched, WatchedOptions } from './watched.ts'
 
 const TUNING: ReflectorTuning = { backOff: BACK_OFF, watchSeconds: { least: 300, most: 600 } }
@@ -21,11 +22,9 @@ export const createReflector = <T>(
   options: WatchedOptions<T>,
   tuning: Partial<ReflectorTuning> = {},
 ): Watched<T> => {
-  const { type, clock, namespace } = options
-  const log = options.log.child({
-    resource: type.plural,
-    ...(namespace !== undefined && { namespace }),
-  })
+  const { type, clock, namespace, watchLog = new WatchLog(options) } = options
+  const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
+  const log = options.log.child(of)
   const items = createItems({
     read: options.read,
     onUnread: (object, error) => {
@@ -40,8 +39,7 @@ export const createReflector = <T>(
     log,
   })
   const trouble = createTrouble({
-    clock,
-    log,
+    ...{ clock, log, watchLog, of },
     tell: () => {
       changes.tell()
     },
@@ -50,7 +48,10 @@ export const createReflector = <T>(
   return {
     start: loop.start,
     relist: loop.relist,
-    stop: loop.stop,
+    stop: async () => {
+      await loop.stop()
+      trouble.stop()
+    },
     get hasSynced() {
       return loop.hasSynced()
     },

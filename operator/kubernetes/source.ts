@@ -17,6 +17,7 @@ import { Departures } from './source-departures.ts'
 import { holdReason, namespacesNote, referencedNotes, troubleNote } from './source-notes.ts'
 import { SourceTable } from './source-table.ts'
 import { Watches } from './source-watches.ts'
+import { WatchLog } from './watch-log.ts'
 
 export interface KubernetesSourceOptions {
   readonly api: KubernetesApi
@@ -24,6 +25,7 @@ export interface KubernetesSourceOptions {
   readonly className: string
   readonly clock: Clock
   readonly log: Log
+  readonly watchLog?: WatchLog
   readonly createReflector?: CreateReflector
   /** Whose grants are asked for where a Secret may not be read. */
   readonly account: OperatorAccount
@@ -79,11 +81,11 @@ class KubernetesSource implements ResourceSource {
     this.#options = options
     this.#timing = { ...TIMING, ...options.timing }
     const { api, clock, log, namespaces, className, account } = options
-    const { createReflector = realReflector } = options
+    const { createReflector = realReflector, watchLog = new WatchLog(options) } = options
     const onChange = (): void => {
       this.#schedule()
     }
-    const shared = { api, clock, log, createReflector, onChange }
+    const shared = { api, clock, log, watchLog, createReflector, onChange }
     const read = readOfClass(className)
     const ours = { ...shared, namespaces, pageSize: DOCUMENT_PAGE, read }
     this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })

@@ -4,6 +4,7 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { KubernetesApi, ResourceType, Scope } from './api.ts'
+import type { WatchLog } from './watch-log.ts'
 
 export interface WatchedOptions<T> extends Scope {
   readonly api: KubernetesApi
@@ -20,6 +21,8 @@ export interface WatchedOptions<T> extends Scope {
   readonly onChange: () => void
   readonly clock: Clock
   readonly log: Log
+  /** Of several watches together; absent: of this one alone. */
+  readonly watchLog?: WatchLog
 }
 
 export interface Watched<T> {

@@ -3,6 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
+import { grantObject } from '../../../operator/resource/roles-for.ts'
+import { SECRET_READER } from '../../../operator/resource/roles.ts'
 import { eventually } from '../../support/eventually.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import {
@@ -11,8 +13,8 @@ import {
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { resourceVersionOf } from '../../support/kubernetes/odd-documents.ts'
 import { type OddPod, startOddPod } from '../../support/kubernetes/odd-pod.ts'
-import { type GatewayPod, Home, PATIENCE } from './home.ts'
-import { documentObject, realmObject } from './objects.ts'
+import { type GatewayPod, Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
+import { documentObject, realmObject, secretObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
 import type { OperatorProcess } from './operator-process.ts'
 import { A_LEASE_LATER, leaseNow, untilFollowing, untilLeading, whileAsking } from './turns.ts'
@@ -161,6 +163,40 @@ await describeWithKubernetes('an API server with faults', (plane) => {
       }, PATIENCE)
       const expected = title.includes('no time to see') ? ['unseen', 'passing'] : ['passing']
       expect(odd.deletes().slice(deleted)).toEqual(expected)
+    },
+    RESTART_MS,
+  )
+
+  it(
+    'stopped and started: its many watches are told of together',
+    async () => {
+      const many = Array.from({ length: 40 }, (_, index) => `key-${index}`)
+      const account = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
+      await plane().apply([
+        ...many.map((name) => secretObject('shop', name, { value: 'x' })),
+        grantObject(account, SECRET_READER, 'shop'),
+        documentObject('shop', 'referring', {
+          spec: {
+            variablesFrom: many.map((name) => ({ name, secretRef: { name, key: 'value' } })),
+          },
+        }),
+      ])
+      await home.until('shop', 'referring', 'Ready', 'Ready')
+      const before = operator.logs().length
+      await plane().stop()
+      await sleep(5_000)
+      await plane().start()
+      const told = (message: string): readonly string[] =>
+        operator
+          .logs()
+          .slice(before)
+          .filter((line) => line.includes(`"msg":"${message}"`))
+      await eventually(() => {
+        expect(told('followed again').at(-1)).toContain('"left":0')
+      }, A_LEASE_LATER)
+      const failures = told('not followed for now')
+      expect(failures.join('\n')).toMatch(/"watches":4\d,"resources":"40 secrets, /)
+      expect(failures.length + told('followed again').length).toBeLessThan(20)
     },
     RESTART_MS,
   )

@@ -8,11 +8,13 @@ import {
 } from '../../../operator/kubernetes/api.ts'
 import { createReflector } from '../../../operator/kubernetes/reflector.ts'
 import { TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from '../../../operator/kubernetes/request-error.ts'
+import { WatchLog } from '../../../operator/kubernetes/watch-log.ts'
 import type { Watched, WatchedOptions } from '../../../operator/kubernetes/watched.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../certificates/manual-clock.ts'
 import { createFakeApi, type Asked } from './fake-api.ts'
 
 const stopping: (() => Promise<void>)[] = []
@@ -70,6 +72,7 @@ const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
     },
     clock,
     log: { ...log, child: () => log },
+    watchLog: new WatchLog({ clock: createManualClock(), log }),
     ...more,
   })
   watched.start()
