@@ -3,6 +3,7 @@
 
 import { chmodSync, existsSync, statSync, unlinkSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
+import { boundAddress } from '../telemetry/bound-address.ts'
 import { formatAddress } from '../telemetry/settings-value.ts'
 import type { Address } from '../telemetry/settings-table.ts'
 import { StartError } from './start-error.ts'
@@ -18,7 +19,7 @@ export interface BindOptions {
 }
 
 /**
- * Resolves with the real address (port 0 is replaced by the one the system chose).
+ * Resolves with the real address: port 0 and "every address" are replaced by what they became.
  * @throws StartError when the address is taken, not ours or not permitted
  */
 export const bind = async (server: Server, options: BindOptions): Promise<Address> => {
@@ -38,8 +39,7 @@ export const bind = async (server: Server, options: BindOptions): Promise<Addres
     chmodSync(address.path, socketMode)
     return address
   }
-  const bound = server.address()
-  return typeof bound === 'object' && bound !== null ? { ...address, port: bound.port } : address
+  return boundAddress(server, address)
 }
 
 /** @throws StartError when a living process listens on the path, or something else than a socket is there */
@@ -62,13 +62,11 @@ export const removeStaleSocket = async (setting: string, path: string): Promise<
   unlinkSync(path)
 }
 
-/** `http://127.0.0.1:18080`, `https://[::1]:8443` or `unix:/run/gateway.sock`. */
-export const urlOf = (scheme: 'http' | 'https', address: Address): string =>
-  address.kind === 'unix' ? formatAddress(address) : `${scheme}://${formatAddress(address)}`
-
 const startListening = (server: Server, address: Address, onListening: () => void): void => {
   if (address.kind === 'tcp') {
-    server.listen({ host: address.host, port: address.port, backlog: BACKLOG }, onListening)
+    // Without a host Node takes `::`, which is IPv4 as well, or 0.0.0.0 where there is no IPv6.
+    const host = address.host === '' ? {} : { host: address.host }
+    server.listen({ ...host, port: address.port, backlog: BACKLOG }, onListening)
     return
   }
   // The file is created within listen(): no moment in which everybody could connect.

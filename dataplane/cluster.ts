@@ -2,9 +2,10 @@
 // and replaces those that die. It serves no request itself.
 
 import cluster from 'node:cluster'
+import { urlOf } from '../telemetry/bound-address.ts'
 import type { Log } from '../telemetry/log.ts'
 import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
-import { removeStaleSocket, urlOf } from './bind.ts'
+import { removeStaleSocket } from './bind.ts'
 import type { BridgeBoard } from './bridge-board.ts'
 import type { Addresses, ToPrimary } from './cluster-message.ts'
 import { answerWorker } from './cluster-questions.ts'

@@ -2,7 +2,8 @@
 // what it serves.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { bind, urlOf, type BindOptions } from './bind.ts'
+import { urlOf } from '../telemetry/bound-address.ts'
+import { bind, type BindOptions } from './bind.ts'
 import type { Address } from '../telemetry/settings-table.ts'
 
 export interface Listener {

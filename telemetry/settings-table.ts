@@ -34,6 +34,7 @@ export type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}
 
 /** Where to listen, or whom to call: a TCP address or a Unix socket. */
 export type Address =
+  /** No host, as an empty text: every address of the machine, whichever of IPv6 and IPv4 it has. */
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string }
 

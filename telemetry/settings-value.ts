@@ -36,7 +36,7 @@ export const parseValue = (setting: Setting, text: string): unknown => {
 export const describeExpected = (setting: Setting): string => {
   switch (setting.type) {
     case 'address':
-      return 'host:port, [::1]:port or unix:/path'
+      return 'host:port, [::1]:port, :port (every address) or unix:/path'
     case 'boolean':
       return 'true or false'
     case 'integer':
@@ -59,7 +59,8 @@ export const describeExpected = (setting: Setting): string => {
 }
 
 /**
- * `host:port`, `[::1]:port` or `unix:/path`; undefined for anything else. Port 0 lets the system choose.
+ * `host:port`, `[::1]:port`, `unix:/path`, or `:port` for every address of the machine, IPv6 and IPv4; undefined
+ * for anything else. Port 0 lets the system choose.
  * @example parseAddress('[::1]:8080') // { kind: 'tcp', host: '::1', port: 8080 }
  */
 export const parseAddress = (text: string): Address | undefined => {
@@ -70,7 +71,7 @@ export const parseAddress = (text: string): Address | undefined => {
       ? { kind: 'unix', path }
       : undefined
   }
-  const found = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([^\s:/[\]@]{1,253})):(\d{1,5})$/.exec(text)
+  const found = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([^\s:/[\]@]{0,253})):(\d{1,5})$/.exec(text)
   const port = Number(found?.[3])
   const host = found?.[1] ?? found?.[2]
   return host === undefined || port > 65_535 ? undefined : { kind: 'tcp', host, port }

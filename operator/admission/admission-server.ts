@@ -3,14 +3,18 @@
 
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { Log } from '../../telemetry/log.ts'
+import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
 
-/** Must be quick: nothing else is answered meanwhile. What it throws is a 500, and the API server's policy decides. */
-export type Admit = (request: AdmissionRequest) => AdmissionAnswer
+/**
+ * Must be quick: nothing else is answered while it computes, and nobody waits for longer than 3 s. What it throws is
+ * a 500, and the API server's policy decides.
+ */
+export type Admit = (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>
 
 export interface AdmissionServerOptions {
   readonly address: Address
@@ -42,7 +46,10 @@ export const startAdmissionServer = async (
   server.prependListener('connection', followCertificate(server, options))
   server.maxConnections = 256
   await listen(server, options.address)
-  return { url: urlOf(server, options.address), close: () => closeServer(server) }
+  return {
+    url: urlOf('https', boundAddress(server, options.address)),
+    close: () => closeServer(server),
+  }
 }
 
 const TLS = { minVersion: 'TLSv1.2' } as const
@@ -109,7 +116,7 @@ const answer = async (
     return
   }
   try {
-    sendJson(response, 200, reviewAnswer(review, admit(review)))
+    sendJson(response, 200, reviewAnswer(review, await admit(review)))
   } catch (error) {
     const { kind, namespace, name } = review
     log.error('an object could not be judged', { kind, namespace, object: name, error })
@@ -159,16 +166,9 @@ const listen = (server: Server, address: Address): Promise<void> =>
       resolve()
     }
     if (address.kind === 'unix') server.listen(address.path, listening)
+    else if (address.host === '') server.listen(address.port, listening)
     else server.listen(address.port, address.host, listening)
   })
-
-const urlOf = (server: Server, address: Address): string => {
-  if (address.kind === 'unix') return `unix:${address.path}`
-  // An IP server that listens has an address of this form.
-  const { port } = server.address() as AddressInfo
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
-  return `https://${host}:${port}`
-}
 
 const CLOSE_MS = 1_000
 

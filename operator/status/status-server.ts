@@ -1,7 +1,7 @@
 // Pages that are read only, over HTTP: a table of paths in, a server that answers GET with them out.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
 
@@ -20,7 +20,7 @@ export const startStatusServer = async (address: Address, pages: Pages): Promise
   server.maxConnections = 100
   await listen(server, address)
   return {
-    url: urlOf(server, address),
+    url: urlOf('http', boundAddress(server, address)),
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => {
@@ -110,13 +110,6 @@ const listen = (server: Server, address: Address): Promise<void> =>
       resolve()
     }
     if (address.kind === 'unix') server.listen(address.path, listening)
+    else if (address.host === '') server.listen(address.port, listening)
     else server.listen(address.port, address.host, listening)
   })
-
-const urlOf = (server: Server, address: Address): string => {
-  if (address.kind === 'unix') return `unix:${address.path}`
-  // An IP server that listens has an address of this form.
-  const { port } = server.address() as AddressInfo
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host
-  return `http://${host}:${port}`
-}

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
+import { loopbackAddresses } from '../support/loopback-addresses.ts'
 import { answers, api, load } from './gateway-client.ts'
 
 let gateway: GatewayProcess
@@ -49,6 +50,18 @@ it('a load under traffic drops no request and shows no mix', async () => {
   isLoading = false
   expect((await Promise.all(watches)).flat()).toEqual([])
 }, 30_000)
+
+it.each(loopbackAddresses())(
+  '`:PORT` is every address of all processes: %s',
+  async (host) => {
+    await using everywhere = await startGateway({ flags: ['--processes', '2', '--public', ':0'] })
+    await load(everywhere, api('wide', { '/x': answers('everywhere') }))
+    const url = `http://${host}:${new URL(everywhere.public).port}/wide/x`
+    const answered = await Promise.all(Array.from({ length: 10 }, () => request(url)))
+    expect(new Set(answered.map(({ status }) => status))).toEqual(new Set([200]))
+  },
+  30_000,
+)
 
 it('the end of the primary is the end of its workers', async () => {
   await load(gateway, api('orphan', { '/x': answers('x') }))

@@ -147,6 +147,7 @@ it.each([
   ['unix:/a', true],
   ['0.0.0.0:1', false],
   ['[::]:1', false],
+  [':1', false],
   ['127.example.com:1', false],
   ['10.0.0.1:1', false],
 ])('%s is local: %s', (text, local) => {

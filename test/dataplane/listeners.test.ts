@@ -15,6 +15,7 @@ import { createLog } from '../../telemetry/log.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
+import { loopbackAddresses } from '../support/loopback-addresses.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 const opened: Listeners[] = []
@@ -134,6 +135,28 @@ describe('openListeners', () => {
     ['unix:/no/such/folder/x.sock', 'not permitted|folder of the socket does not exist'],
   ])('%s cannot be had: %s', async (address, reason) => {
     await expect(open(['--public', address])).rejects.toThrow(new RegExp(reason))
+  })
+})
+
+describe('every address: `:PORT`', () => {
+  const portOf = (url = ''): string => new URL(url).port
+
+  it.each(loopbackAddresses())('answers on %s, on each listener', async (host) => {
+    const listeners = await open(['--public', ':0', '--health', ':0'])
+    const urls = listeners.urls()
+    expect(urls.public).toMatch(/^http:\/\/(\[::\]|0\.0\.0\.0):[1-9]\d*$/)
+    expect((await request(`http://${host}:${portOf(urls.public)}`)).text).toBe('http')
+    expect((await request(`http://${host}:${portOf(urls.health)}`)).text).toBe('health')
+  })
+
+  it('says which address is taken', async () => {
+    const { public: url } = (await open(['--public', ':0'])).urls()
+    const error: unknown = await open(['--public', `:${portOf(url)}`]).catch((e: unknown) => e)
+    expect(String(error)).toContain(`--public :${portOf(url)}: the address is already in use`)
+  })
+
+  it('management on every address asks for credentials', () => {
+    expect(() => settingsOf('--management', ':0')).toThrow('not on loopback')
   })
 })
 

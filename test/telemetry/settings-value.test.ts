@@ -8,6 +8,8 @@ describe('parseAddress', () => {
     'a.b-c.example:65535',
     '[::1]:8080',
     '[::]:0',
+    ':0',
+    ':8080',
     'unix:/run/a.sock',
   ])('%s comes back as it was', (text) => {
     const address = parseAddress(text)
@@ -17,7 +19,9 @@ describe('parseAddress', () => {
   it.each([
     '',
     '8080',
-    ':8080',
+    ':',
+    ':x',
+    ':65536',
     'host:',
     'host:65536',
     'host:-1',

@@ -184,12 +184,12 @@ describe('a fault is one line that names its source', () => {
     [
       ['--public', '1.2.3.4'],
       {},
-      "--public: '1.2.3.4' is not valid; expected host:port, [::1]:port or unix:/path",
+      "--public: '1.2.3.4' is not valid; expected host:port, [::1]:port, :port (every address) or unix:/path",
     ],
     [
       ['--public', 'off'],
       {},
-      "--public: 'off' is not valid; expected host:port, [::1]:port or unix:/path",
+      "--public: 'off' is not valid; expected host:port, [::1]:port, :port (every address) or unix:/path",
     ],
     [['--cert='], {}, "--cert: '' is not valid; expected a path"],
     [['--public-tls', 'a:1'], {}, '--public-tls: needs --cert too'],

@@ -16,6 +16,7 @@ import { createLog, createSilentLog } from '../../../telemetry/log.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { request } from '../../support/http-request.ts'
+import { loopbackAddresses } from '../../support/loopback-addresses.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const MIB = 1024 * 1024
@@ -63,6 +64,15 @@ const post = (server: AdmissionServer, json: unknown, path = '/validate?timeout=
   request(`${server.url}${path}`, { method: 'POST', json, tls })
 
 describe('what is asked', () => {
+  it.each(loopbackAddresses())(
+    'is answered on every address, where none is named: %s',
+    async (host) => {
+      const server = await start({ address: { kind: 'tcp', host: '', port: 0 } })
+      const url = `https://${host}:${new URL(server.url).port}`
+      expect((await request(`${url}/nothing`, { tls })).status).toBe(404)
+    },
+  )
+
   it('is answered', async () => {
     const server = await start()
     const good = await post(server, reviewOf(aSpecification('orders')))

@@ -11,6 +11,7 @@ import { healthPages, type PageSources, statusPages } from '../../../operator/st
 import { statusRecord } from '../../../operator/status/status-record.ts'
 import { renderFaults, renderTable } from '../../../operator/status/status-rows.ts'
 import { startStatusServer } from '../../../operator/status/status-server.ts'
+import { loopbackAddresses } from '../../support/loopback-addresses.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
@@ -185,6 +186,16 @@ describe('the status server', () => {
       await server.close()
     }
   })
+
+  it.each(loopbackAddresses())(
+    'listens on every address, where none is named: %s',
+    async (host) => {
+      const server = await startStatusServer({ kind: 'tcp', host: '', port: 0 }, answers)
+      const { port } = new URL(server.url)
+      expect((await fetch(`http://${host}:${port}/status`)).status).toBe(200)
+      await server.close()
+    },
+  )
 
   it('listens on a unix socket', async () => {
     await using dir = await makeTempDir()
