@@ -1,0 +1,59 @@
+// An application of tests, in a pod: requests come in on port 8080; what they were and which pod they came to goes
+// out. `/slow/MS` answers after that time, `/events` or `/events/MS` are server-sent events without end, one every MS
+// (100), `/ready` is 200. On SIGTERM it ends what runs and then itself; with the argument `abrupt`, at once.
+
+import { createServer, type ServerResponse } from 'node:http'
+import { hostname } from 'node:os'
+import { argv } from 'node:process'
+
+const pod = hostname()
+
+const numberIn = (path: string): number => Number(/^\/\w+\/(\d+)/.exec(path)?.[1] ?? 100)
+
+const sendEvents = (response: ServerResponse, everyMs: number): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+  let sent = 0
+  const send = (): void => {
+    sent += 1
+    response.write(`id: ${sent}\ndata: ${JSON.stringify({ pod, sent })}\n\n`)
+  }
+  send()
+  const timer = setInterval(send, everyMs)
+  response.once('close', () => {
+    clearInterval(timer)
+  })
+}
+
+const server = createServer((request, response) => {
+  const { method, url = '/', headers } = request
+  if (url.startsWith('/events')) {
+    sendEvents(response, numberIn(url))
+    return
+  }
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.once('end', () => {
+    const answer = JSON.stringify({
+      pod,
+      method,
+      url,
+      headers,
+      body: String(Buffer.concat(chunks)),
+    })
+    const reply = (): void => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(`${answer}\n`)
+    }
+    if (url.startsWith('/slow')) setTimeout(reply, numberIn(url))
+    else reply()
+  })
+})
+
+server.listen(8080, () => {
+  process.stdout.write(`${pod} listens\n`)
+})
+
+process.once('SIGTERM', () => {
+  if (argv[2] === 'abrupt') process.exit(0)
+  process.stdout.write(`${pod} ends\n`)
+  server.close(() => process.exit(0))
+})

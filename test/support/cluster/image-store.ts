@@ -1,0 +1,66 @@
+// A name comes in; images of tests are kept, asked for and handed on from a store of their own in the cache. No
+// daemon, no registry, and never the machine's own images.
+
+import { access, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Command, demandCommand, runCommand } from '../kubernetes/run-command.ts'
+import { cacheDirectory } from '../routers/recipe.ts'
+
+/** Another number when what every image stands on is made in another way. */
+const RECIPE = 1
+
+/** `npm ci` on a busy machine. */
+const BUILD_MS = 900_000
+
+/** A gigabyte of it is images. */
+export const imageStore = (): string => join(cacheDirectory('test-images'), `store-${RECIPE}`)
+
+const command = (args: readonly string[]): Command => ({
+  program: 'buildah',
+  args: [
+    ...['--root', join(imageStore(), 'images'), '--runroot', join(imageStore(), 'run')],
+    ...['--storage-driver', 'overlay', ...args],
+  ],
+  timeoutMs: BUILD_MS,
+})
+
+/** @throws with what buildah says */
+export const buildah = async (args: readonly string[]): Promise<string> => {
+  await mkdir(imageStore(), { recursive: true })
+  return (await demandCommand(command(args))).trim()
+}
+
+export const hasImage = async (name: string): Promise<boolean> =>
+  (await runCommand(command(['inspect', '--type', 'image', name]))).code === 0
+
+/** Writes an image as one file that containerd and docker understand. @throws where there is no such image */
+export const exportImage = async (name: string, path: string): Promise<void> => {
+  await buildah(['push', '--quiet', name, `docker-archive:${path}:${name}`])
+}
+
+export interface ScratchDirectory extends AsyncDisposable {
+  readonly path: string
+}
+
+const MEMORY = '/dev/shm'
+const ENOUGH_BYTES = 2_000_000_000
+
+/** In memory where there is enough: an image is hundreds of MB that nobody needs on disk. */
+export const makeScratchDirectory = async (): Promise<ScratchDirectory> => {
+  const path = await mkdtemp(join((await hasMemory()) ? MEMORY : tmpdir(), 'svc-gateway-image-'))
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  }
+}
+
+const hasMemory = async (): Promise<boolean> => {
+  try {
+    await access(MEMORY)
+    const { bavail, bsize } = await statfs(MEMORY)
+    return bavail * bsize > ENOUGH_BYTES
+  } catch {
+    return false
+  }
+}
