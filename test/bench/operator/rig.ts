@@ -182,10 +182,18 @@ const podOf = async ({ plane, directory }: RigOptions, kubeconfig: string): Prom
     syncBuiltinESMExports()`
   const { hostname, port } = new URL(plane.server)
   return {
-    env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
+    env: { ...POD_ENVIRONMENT, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(preload)}`],
   }
 }
+
+/** As the chart gives it to the operator. */
+const POD_ENVIRONMENT = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+  MALLOC_TRIM_THRESHOLD_: '65536',
+  NODE_OPTIONS: '--max-semi-space-size=4',
+} as const
 
 const administrator = async ({ kubeconfig }: ControlPlane): Promise<KubernetesApi> =>
   createKubernetesApi({

@@ -27,7 +27,7 @@ interface Used {
 }
 
 /** A busy machine takes its time; an operator that does nothing at all ends the run. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 300_000
 
 /** The first so many stand-ins have a Pod that stays. */
 const planesOf = ({ dataPlanes }: Size): readonly number[] =>
