@@ -18,6 +18,13 @@ export const SETTINGS = {
       operands: 'FILE…',
       help: 'judge manifests or plain documents (files, directories, - for stdin); exit 1 if any is wrong',
     },
+    import: {
+      operands: 'URL',
+      help: 'write what the gateway with this management address holds as manifests, to stdout or --out',
+    },
+    uninstall: {
+      help: 'remove from a cluster what the operator made there: certificates, webhook configurations, its Lease',
+    },
   },
   settings: {
     manifests: {
@@ -34,15 +41,19 @@ export const SETTINGS = {
     kubeconfig: {
       type: 'path',
       default: null,
-      needs: ['kubernetes'],
-      help: "its current context is taken; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+      help: "with --kubernetes and uninstall: its current context is taken; else $KUBECONFIG, the pod's service account, ~/.kube/config",
     },
     namespace: {
       type: 'string',
       default: null,
-      needs: ['kubernetes'],
       placeholder: 'NAME',
-      help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out",
+      help: "namespace of the operator's Lease and certificates; that of the pod or the context if left out. import: of the manifests",
+    },
+    out: {
+      type: 'path',
+      default: null,
+      placeholder: 'DIR',
+      help: 'import: write a file for each document and realm there; none is overwritten',
     },
     'service-account': {
       type: 'string',
@@ -99,8 +110,8 @@ export const SETTINGS = {
       default: 'off',
       placeholder: 'ADDR|off',
       parse: parseStatus,
-      expected: 'host:port, [::1]:port, unix:/path or off',
-      help: 'where the validating webhook answers, in HTTPS',
+      expected: 'host:port, [::1]:port, :port (every address), unix:/path or off',
+      help: 'where the webhooks answer, in HTTPS',
     },
     'webhook-service': {
       type: 'string',
@@ -114,12 +125,18 @@ export const SETTINGS = {
       placeholder: 'URL',
       help: 'reach --webhook by this URL instead: an operator outside of the cluster',
     },
+    sidecar: {
+      type: 'path',
+      default: null,
+      needs: ['webhook'],
+      help: 'what the gateway is that --webhook puts into pods labelled gateway.svc.dev/inject: "true", YAML; re-read on change',
+    },
     health: {
       type: 'custom',
       default: 'off',
       placeholder: 'ADDR|off',
       parse: parseStatus,
-      expected: 'host:port, [::1]:port, unix:/path or off',
+      expected: 'host:port, [::1]:port, :port (every address), unix:/path or off',
       help: 'where /livez, /readyz and /metrics are answered in plain HTTP, for probes and Prometheus',
     },
     'data-planes': {
@@ -146,7 +163,7 @@ export const SETTINGS = {
       default: '127.0.0.1:18085',
       placeholder: 'ADDR|off',
       parse: parseStatus,
-      expected: 'host:port, [::1]:port, unix:/path or off',
+      expected: 'host:port, [::1]:port, :port (every address), unix:/path or off',
       help: 'where /status, /ping, /ready and /metrics are answered in plain HTTP',
     },
     'management-token-file': {
@@ -209,10 +226,19 @@ export const readOperatorSettings = (
   const message =
     parsed.command === null
       ? findConflict(parsed.settings)
-      : parsed.operands.length === 0
-        ? 'validate: name the files to judge, or - for stdin'
-        : undefined
+      : findFaultyOperands(parsed.command, parsed.operands)
   return message === undefined ? parsed : { kind: 'fault', message }
+}
+
+const findFaultyOperands = (command: string, operands: readonly string[]): string | undefined => {
+  const [first] = operands
+  if (command === 'validate')
+    return first === undefined ? 'validate: name the files to judge, or - for stdin' : undefined
+  if (command !== 'import') return undefined
+  if (first === undefined || operands.length > 1)
+    return 'import: name the management address of one gateway, such as http://127.0.0.1:18081'
+  const fault = faultOfUrl(first)
+  return fault && `import: '${withoutUser(first).slice(0, 200)}': ${fault}`
 }
 
 const findConflict = (settings: OperatorSettings): string | undefined => {
@@ -220,6 +246,8 @@ const findConflict = (settings: OperatorSettings): string | undefined => {
   if (manifests !== null && kubernetes)
     return '--kubernetes: resources come from there or from --manifests, not from both'
   if (kubernetes) return once ? '--once: it goes with --manifests' : findFaultOnKubernetes(settings)
+  if (settings.kubeconfig !== null) return '--kubeconfig: needs --kubernetes too'
+  if (settings.namespace !== null) return '--namespace: needs --kubernetes too'
   if (manifests === null)
     return '--manifests: name the directory that holds the resources, or say --kubernetes'
   return findFaultyPlane(settings)

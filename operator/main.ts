@@ -28,8 +28,8 @@ const main = async (): Promise<void> => {
       process.stdout.write(`${readVersion()}\n`)
       return
     case 'settings':
-      if (parsed.command === 'validate') await validate(parsed.operands, parsed.settings)
-      else await run(parsed.settings, parsed.given.has('log-level'))
+      if (parsed.command === null) await run(parsed.settings, parsed.given.has('log-level'))
+      else await COMMANDS[parsed.command as keyof typeof COMMANDS](parsed)
   }
 }
 
@@ -38,13 +38,40 @@ const fail = (message: string): never => {
   process.exit(2)
 }
 
-const validate = async (operands: readonly string[], { json }: OperatorSettings): Promise<void> => {
-  process.exitCode = await runValidate(operands, json, {
-    readStdin: () => text(process.stdin),
-    print: (lines) => process.stdout.write(lines),
-    complain: (line) => process.stderr.write(line),
-  })
+interface Commanded {
+  readonly settings: OperatorSettings
+  readonly operands: readonly string[]
 }
+
+const output = {
+  print: (lines: string) => process.stdout.write(lines),
+  complain: (lines: string) => process.stderr.write(lines),
+}
+
+const validate = async ({ operands, settings }: Commanded): Promise<void> => {
+  const readStdin = (): Promise<string> => text(process.stdin)
+  process.exitCode = await runValidate(operands, settings.json, { readStdin, ...output })
+}
+
+const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {
+  const { runImport } = await import('./import/import-command.ts')
+  process.exitCode = await runImport(operands[0] ?? '', settings, output)
+}
+
+const uninstall = async ({ settings }: Commanded): Promise<void> => {
+  const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
+  const { runUninstall } = await import('./uninstall/uninstall-command.ts')
+  try {
+    process.exitCode = await runUninstall({ settings, env: clusterEnvironment(), log, ...output })
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const COMMANDS = { validate, import: importGateway, uninstall } satisfies Record<
+  keyof (typeof SETTINGS)['commands'],
+  (commanded: Commanded) => Promise<void>
+>
 
 const run = async (settings: OperatorSettings, isLevelGiven: boolean): Promise<void> => {
   if (settings.kubernetes) {

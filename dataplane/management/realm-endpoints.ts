@@ -1,6 +1,6 @@
 // `/realms` (behaviour §7): requests in, calls of the store, records without their secrets out.
 
-import { redacted } from '../realm/redact.ts'
+import { redacted, secretPointers } from '../realm/redact.ts'
 import type { HeldRealm } from '../store/holdings.ts'
 import type { Store } from '../store/store.ts'
 import type { HeldListing } from '../wamp/wamp-client.ts'
@@ -9,7 +9,7 @@ import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { notFound, notOwner } from './fault.ts'
 import type { JsonBounds } from './json-pieces.ts'
-import { parseMap, rejection } from './spec-endpoints.ts'
+import { parseMap, rejection, unknownView, viewOf } from './spec-endpoints.ts'
 
 const MAX_BYTES = 4 * 1024 * 1024
 const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: {} }
@@ -24,11 +24,18 @@ export const realmEndpoints = (
     sessions: store.sessionsOf(uri),
     callbacks: callbacksOf(uri),
   })
+  /** What was put, for whoever puts it elsewhere: `secrets` has pointers to what they have to fill in. */
+  const source = ({ record }: HeldRealm): object => ({
+    realm: redacted(record),
+    secrets: secretPointers(record),
+  })
   return [
     {
       path: '/realms',
-      get: (_req, res) => {
-        sendJson(res, 200, store.realms().map(record))
+      get: (req, res) => {
+        const view = viewOf(req.query)
+        if (view !== undefined && view !== 'source') throw unknownView(view)
+        sendJson(res, 200, store.realms().map(view === 'source' ? source : record))
       },
       post: async (req, res) => {
         if (!store.isOpenToHands) throw notOwner(store.manager)

@@ -146,8 +146,8 @@ const find = (store: Store, id: unknown): HeldDocument => {
   return document
 }
 
-const viewOf = (query: Readonly<Record<string, unknown>>): string | undefined =>
+export const viewOf = (query: Readonly<Record<string, unknown>>): string | undefined =>
   Object.hasOwn(query, 'view') ? String(query['view']) : undefined
 
-const unknownView = (view: string): ManagementFault =>
+export const unknownView = (view: string): ManagementFault =>
   invalidArgument(`There is no view named '${view}' here`)

@@ -58,6 +58,33 @@ export const redacted = (realm: RealmRecord): RedactedRealm => {
   }
 }
 
+/**
+ * JSON pointers to what `redacted` leaves out of a realm: which secrets there are, and nothing of them.
+ * @example secretPointers({ uri: 'a.b', callback_secret: 's' }) // ['/callback_secret']
+ */
+export const secretPointers = (realm: RealmRecord): readonly string[] => {
+  const { router, users = [], api_keys: apiKeys = [], info, signing_keys: keys = [] } = realm
+  const providers = Object.keys(info?.oidc_providers ?? {})
+  return [
+    ...(router === undefined ? [] : routerSecrets(router)),
+    ...users.flatMap(({ password_hash: hash }, i) =>
+      hash === undefined ? [] : [`/users/${i}/password_hash`],
+    ),
+    ...apiKeys.map((_, i) => `/api_keys/${i}/key_sha256`),
+    ...(realm.callback_secret === undefined ? [] : ['/callback_secret']),
+    ...providers.map((name) => `/info/oidc_providers/${escapeToken(name)}/client_secret`),
+    ...keys.map((_, i) => `/signing_keys/${i}`),
+  ]
+}
+
+const routerSecrets = ({ url, urls = [], auth }: RouterRecord): readonly string[] => [
+  ...(url === undefined || withoutSecrets(url) === url ? [] : ['/router/url']),
+  ...urls.flatMap((each, i) => (withoutSecrets(each) === each ? [] : [`/router/urls/${i}`])),
+  ...(auth?.secret === undefined ? [] : ['/router/auth/secret']),
+]
+
+const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
+
 const ISSUER_KEYS = ['issuer', 'jwks_uri', 'audience', 'algorithms'] as const
 
 const PROVIDER_KEYS = [

@@ -18,10 +18,7 @@ class ForeignSecretError extends Error {
   override readonly name = 'ForeignSecretError'
 }
 
-/**
- * Namespace of the operator that a Secret belongs to.
- * @internal exported for tests
- */
+/** Namespace of the operator that a Secret belongs to. */
 export const OWNER_ANNOTATION = 'gateway.svc.dev/certificates-of'
 
 /** @throws ApiError but for 404 */

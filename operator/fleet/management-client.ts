@@ -6,7 +6,14 @@ import type { DataPlane } from '../data-plane.ts'
 import { Connections, SecureContexts } from './connections.ts'
 import type { Credentials } from './credentials.ts'
 import { describeFailure } from './failure-words.ts'
-import { readRefusal, readStateView, readSyncReply, type Refusal } from './read-answer.ts'
+import {
+  readRealmSources,
+  readRefusal,
+  readStateView,
+  readSyncReply,
+  type RealmSource,
+  type Refusal,
+} from './read-answer.ts'
 import type { StateView, SyncReply } from '../../spec/wire.ts'
 import type { SyncBody } from './sync-body.ts'
 import { untilAborted } from './until-aborted.ts'
@@ -25,6 +32,8 @@ export interface ManagementClient {
   sync(body: SyncBody): Promise<Answer<SyncReply>>
   /** The canonical document as submitted; `etag` is its digest, quoted. */
   source(id: string): Promise<Answer<unknown>>
+  /** Every realm that it holds, without its secrets. */
+  realms(): Promise<Answer<readonly RealmSource[]>>
   /** Breaks off what is under way; every later call fails. */
   close(): Promise<void>
 }
@@ -98,6 +107,8 @@ export const createManagementClient = (
         timeoutMs,
         read: (body) => body,
       }),
+    realms: () =>
+      call({ method: 'GET', path: '/realms?view=source', timeoutMs, read: readRealmSources }),
     close: async () => {
       closing.abort(new Error('the operator has let go of it'))
       await connections.destroy()

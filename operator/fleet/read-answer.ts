@@ -130,6 +130,31 @@ const readItem = (item: Value): SyncItem | undefined => {
   }
 }
 
+/** One realm as `GET /realms?view=source` tells of it. */
+export interface RealmSource {
+  readonly uri: string
+  /** A `RealmRecord`, as far as it may be read. */
+  readonly realm: ValueMap
+  /** JSON pointers to what was left out of it. */
+  readonly secrets: readonly string[]
+}
+
+export const readRealmSources = (body: unknown): readonly RealmSource[] | undefined => {
+  if (!Array.isArray(body)) return undefined
+  const sources = body.flatMap((entry: unknown) => readRealmSource(entry) ?? [])
+  return sources.length === body.length ? sources : undefined
+}
+
+const readRealmSource = (entry: unknown): RealmSource | undefined => {
+  if (!isMap(entry)) return undefined
+  const { realm, secrets } = entry
+  if (realm === undefined || !isMap(realm) || secrets === undefined || !isList(secrets))
+    return undefined
+  const { uri } = realm
+  if (typeof uri !== 'string') return undefined
+  return { uri, realm, secrets: secrets.filter((each) => typeof each === 'string') }
+}
+
 export const readRefusal = (body: unknown): Refusal => {
   const { code, message, epoch, rootDigest } = isMap(body) ? body : ({} as ValueMap)
   return {

@@ -32,15 +32,8 @@ export const TYPES = {
     ),
     isNamespaced: false,
   },
-  validatingWebhookConfigurations: {
-    ...namespaced(
-      'admissionregistration.k8s.io',
-      'v1',
-      'validatingwebhookconfigurations',
-      'ValidatingWebhookConfiguration',
-    ),
-    isNamespaced: false,
-  },
+  validatingWebhookConfigurations: webhooks('validating', 'Validating'),
+  mutatingWebhookConfigurations: webhooks('mutating', 'Mutating'),
 } as const satisfies Readonly<Record<string, ResourceType>>
 
 /** @example {namespace: 'default', name: 'shop'}; the namespace of a cluster-scoped object is '' */
@@ -121,7 +114,8 @@ export interface KubernetesApi {
     patch: ValueMap,
     options?: WriteOptions,
   ): Promise<ValueMap>
-  delete(type: ResourceType, name: ObjectName): Promise<void>
+  /** @param uid of the very object that is meant: another one of that name is a 409 */
+  delete(type: ResourceType, name: ObjectName, uid?: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -160,4 +154,11 @@ function core(plural: string, kind: string): ResourceType {
 
 function namespaced(group: string, version: string, plural: string, kind: string): ResourceType {
   return { group, version, plural, kind, isNamespaced: true }
+}
+
+function webhooks(head: string, kindHead: string): ResourceType {
+  const plural = `${head}webhookconfigurations`
+  const kind = `${kindHead}WebhookConfiguration`
+  const type = namespaced('admissionregistration.k8s.io', 'v1', plural, kind)
+  return { ...type, isNamespaced: false }
 }

@@ -88,11 +88,12 @@ export const patchCall = (type: ResourceType, patched: Patched): ApiCall => ({
   contentType: 'application/merge-patch+json',
 })
 
-export const deleteCall = (type: ResourceType, name: ObjectName): ApiCall => ({
+export const deleteCall = (type: ResourceType, name: ObjectName, uid?: string): ApiCall => ({
   ...asking(type, 'get'),
   verb: 'delete',
   method: 'DELETE',
   path: objectPath(type, name),
+  ...(uid !== undefined && { body: JSON.stringify({ preconditions: { uid } }) }),
 })
 
 const asking = (

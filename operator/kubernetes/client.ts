@@ -87,8 +87,8 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
     replace: async (type, name, object) => ask(replaceCall(type, name, object)),
     apply: async (type, name, object, how) => ask(applyCall(type, { ...how, name, object })),
     patch: async (type, name, patch, how) => ask(patchCall(type, { ...how, name, patch })),
-    delete: async (type, name) => {
-      await ask(deleteCall(type, name))
+    delete: async (type, name, uid) => {
+      await ask(deleteCall(type, name, uid))
     },
     close: async () => {
       closing.abort(new ApiError('the client is closed', { status: 0, reason: 'Closed' }))

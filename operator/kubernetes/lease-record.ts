@@ -2,6 +2,7 @@
 
 import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
+import { LEASE_LABELS } from '../resource/roles-for.ts'
 
 /**
  * Holds the epoch where `leaseTransitions`, an int32, can't: epochs of an operator without Kubernetes are milliseconds
@@ -95,6 +96,7 @@ const metadataOf = (
   const annotations = without(mapAt(metadata, 'annotations'), EPOCH_ANNOTATION)
   const isLarge = epoch > MAX_INT32
   return {
+    ...(before === undefined && { labels: LEASE_LABELS }),
     ...metadata,
     ...name,
     annotations: { ...annotations, ...(isLarge && { [EPOCH_ANNOTATION]: String(epoch) }) },

@@ -99,7 +99,7 @@ const referenceOf = (value: ValueMap): KeyReference => {
 }
 
 /** @example snakeCase('keySha256') // 'key_sha256' */
-const snakeCase = (name: string): string =>
+export const snakeCase = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A JWK in a Secret is text; the record takes it as a map. What is no JSON is PEM. */

@@ -8,9 +8,14 @@ import {
   DUTIES,
   type Duty,
   type DutyScope,
+  OPERATOR_SECRETS,
+  OWN_UNINSTALLER,
   ruleObject,
   type SECRET_READER,
+  UNINSTALLER,
 } from './roles.ts'
+
+export { OPERATOR_SECRETS }
 
 export interface OperatorAccount {
   readonly serviceAccount: string
@@ -23,16 +28,6 @@ export interface RolesOptions extends OperatorAccount {
   /** Of the gateways of the shared pool; the operator's own when absent. */
   readonly dataPlaneNamespaces?: readonly string[]
 }
-
-/**
- * Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates.
- * @internal exported for tests
- */
-export const OPERATOR_SECRETS = [
-  'svc-gateway-ca',
-  'svc-gateway-operator-tls',
-  'svc-gateway-webhook-tls',
-] as const
 
 /**
  * ServiceAccount, ClusterRoles, the Role for the operator's own namespace, and the bindings. Nothing lets it
@@ -58,6 +53,18 @@ export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
     namespace: options.operatorNamespace,
   }),
   ...DUTIES.flatMap((duty) => dutyBindings(options, duty)),
+]
+
+/**
+ * For the account that runs `svc-operator uninstall`: never the operator's own, which may delete nothing.
+ * @internal for tests
+ */
+export const uninstallerBindings = (account: OperatorAccount): readonly ValueMap[] => [
+  binding(account, { role: { kind: 'ClusterRole', name: UNINSTALLER } }),
+  binding(account, {
+    role: { kind: 'ClusterRole', name: OWN_UNINSTALLER },
+    namespace: account.operatorNamespace,
+  }),
 ]
 
 /** What only the owner of a namespace can give. */
@@ -108,6 +115,7 @@ const NAMESPACES = {
   },
   'data planes': (options) => [...new Set(dataPlaneNamespaces(options))],
   owner: () => [],
+  removal: () => [],
 } satisfies Record<DutyScope, (options: RolesOptions) => readonly string[] | 'cluster'>
 
 const OWN_ROLE = 'svc-gateway-operator'
@@ -140,8 +148,11 @@ const RBAC = 'rbac.authorization.k8s.io/v1'
 const freeLease = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
-  metadata: { name: LEASE, namespace: operatorNamespace },
+  metadata: { name: LEASE, namespace: operatorNamespace, labels: LEASE_LABELS },
 })
+
+/** By which operators that share a namespace, and so its Secrets, know of each other. */
+export const LEASE_LABELS = { 'app.kubernetes.io/part-of': 'svc-gateway' }
 
 /** `--lease` when left out. */
 export const LEASE = 'svc-operator'

@@ -12,8 +12,9 @@ import { GROUP } from './resource.ts'
  * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
  * - `data planes`: in the namespaces of the shared pool alone
  * - `owner`: where the owner of a namespace has bound the role, and nowhere else
+ * - `removal`: by an account of its own, while the operator is uninstalled
  */
-export type DutyScope = 'cluster' | 'resources' | 'pods' | 'data planes' | 'owner'
+export type DutyScope = 'cluster' | 'resources' | 'pods' | 'data planes' | 'owner' | 'removal'
 
 export interface Duty {
   /** Of its ClusterRole. */
@@ -45,8 +46,19 @@ export const CERTIFICATE_WRITER = 'svc-gateway-certificate-writer'
 /** The Secret with that certificate. */
 export const DATA_PLANE_SECRET = 'svc-gateway-management-tls'
 
-/** The ValidatingWebhookConfiguration whose CA bundle the operator writes. */
+/** The webhook configurations, of either kind, that the operator makes and whose CA bundle it writes. */
 export const WEBHOOK_CONFIGURATION = 'svc-gateway'
+
+/** Of the account that runs `svc-operator uninstall`: in the cluster, and in the operator's namespace. */
+export const UNINSTALLER = 'svc-gateway-uninstaller'
+export const OWN_UNINSTALLER = 'svc-gateway-own-uninstaller'
+
+/** Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates. */
+export const OPERATOR_SECRETS = [
+  'svc-gateway-ca',
+  'svc-gateway-operator-tls',
+  'svc-gateway-webhook-tls',
+] as const
 
 export const DUTIES: readonly Duty[] = [
   {
@@ -107,12 +119,12 @@ export const DUTIES: readonly Duty[] = [
   {
     name: 'svc-gateway-webhook-configurer',
     description:
-      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
+      'Make our webhook configurations, by their name, and write into them which CA they may trust.',
     scope: 'cluster',
     rules: [
       {
         apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['validatingwebhookconfigurations'],
+        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
         // Made by server-side apply: that is asked for by name, other than a POST.
         verbs: ['get', 'create', 'patch'],
         resourceNames: [WEBHOOK_CONFIGURATION],
@@ -131,6 +143,45 @@ export const DUTIES: readonly Duty[] = [
       'Read the Secrets that documents and realms name. Bound by the owner of a namespace.',
     scope: 'owner',
     rules: [{ apiGroups: [CORE], resources: ['secrets'], verbs: READ }],
+  },
+  {
+    name: UNINSTALLER,
+    description:
+      'Remove the certificates of gateways, by their name in all namespaces, and our webhook configurations.',
+    scope: 'removal',
+    rules: [
+      {
+        apiGroups: [CORE],
+        resources: ['secrets'],
+        // A list is held to the name too: it has to ask for that one.
+        verbs: ['list', 'delete'],
+        resourceNames: [DATA_PLANE_SECRET],
+      },
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+        verbs: ['get', 'delete'],
+        resourceNames: [WEBHOOK_CONFIGURATION],
+      },
+    ],
+  },
+  {
+    name: OWN_UNINSTALLER,
+    description: 'Take the Lease from the operator and remove it, and the Secrets of the operator.',
+    scope: 'removal',
+    rules: [
+      {
+        apiGroups: [CORE],
+        resources: ['secrets'],
+        verbs: ['get', 'delete'],
+        resourceNames: OPERATOR_SECRETS,
+      },
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['get', 'list', 'create', 'update', 'delete'],
+      },
+    ],
   },
 ]
 

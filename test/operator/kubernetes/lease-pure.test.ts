@@ -69,7 +69,11 @@ describe('a claim is written', () => {
     expect(leaseObject(NAME, { ...claim, acquiredAtMs: T0 }, undefined)).toEqual({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { ...NAME, annotations: {} },
+      metadata: {
+        ...NAME,
+        labels: { 'app.kubernetes.io/part-of': 'svc-gateway' },
+        annotations: {},
+      },
       spec: {
         holderIdentity: 'b',
         leaseDurationSeconds: 15,

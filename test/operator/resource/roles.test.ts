@@ -85,7 +85,11 @@ describe('the roles of an operator', () => {
     )
     expect(writing.flatMap(({ resources }) => resources)).toEqual([
       ...['apispecifications/status', 'realms/status', 'events'],
-      ...['validatingwebhookconfigurations', 'secrets', 'secrets'],
+      ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+      ...['secrets', 'secrets'],
+      // Of the account that uninstalls.
+      ...['secrets', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+      ...['secrets', 'leases'],
     ])
   })
 

@@ -1,0 +1,91 @@
+// `svc-operator import URL`: a running gateway in; manifests of what it holds on stdout or as files, what to do next on
+// stderr, and the exit code out. Never overwrites a file.
+
+import { access, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { OperatorSettings } from '../config.ts'
+import { credentialFiles } from '../credential-files.ts'
+import { createCredentialReader } from '../fleet/credentials.ts'
+import { createManagementClient } from '../fleet/management-client.ts'
+import { type ImportPlan, planImport, type PlannedFile } from './plan-import.ts'
+import { type GatewayReading, readGateway } from './read-gateway.ts'
+
+export interface ImportOutput {
+  readonly print: (text: string) => void
+  readonly complain: (text: string) => void
+}
+
+const TIMEOUT_MS = 10_000
+
+/** 0: all of it was written. 1: something could not be. 2: nothing was. */
+export const runImport = async (
+  url: string,
+  settings: OperatorSettings,
+  { print, complain }: ImportOutput,
+): Promise<0 | 1 | 2> => {
+  const fail = (words: string): 2 => {
+    complain(`svc-operator: import: ${words}\n`)
+    return 2
+  }
+  const reading = await read(url, settings)
+  if ('fault' in reading) return fail(`${url}: ${reading.fault}`)
+  if (reading.documents.length + reading.realms.length + reading.faults.length === 0) {
+    complain(`${url} holds no document and no realm\n`)
+    return 0
+  }
+  const { namespace, out: directory } = settings
+  const plan = planImport(reading, { url, namespace, directory })
+  if (directory === null) print(plan.files.map(({ text }) => text).join('---\n'))
+  else {
+    const fault = await write(directory, plan.files)
+    if (fault !== undefined) return fail(fault)
+    for (const { name } of plan.files) complain(`wrote ${join(directory, name)}\n`)
+  }
+  complain(closing(plan))
+  return plan.faults.length === 0 ? 0 : 1
+}
+
+const read = async (url: string, settings: OperatorSettings): Promise<GatewayReading> => {
+  const client = createManagementClient(
+    { name: url, url, labels: {} },
+    { credentials: createCredentialReader(credentialFiles(settings)), timeoutMs: TIMEOUT_MS },
+  )
+  try {
+    return await readGateway(client)
+  } finally {
+    await client.close()
+  }
+}
+
+/** All of them or none, as far as that can be known before. */
+const write = async (
+  directory: string,
+  files: readonly PlannedFile[],
+): Promise<string | undefined> => {
+  try {
+    await mkdir(directory, { recursive: true })
+    for (const { name } of files) {
+      const path = join(directory, name)
+      if (await isThere(path)) return `${path} is there already: nothing was written`
+    }
+    for (const { name, text } of files) await writeFile(join(directory, name), text, { flag: 'wx' })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+const isThere = async (path: string): Promise<boolean> => {
+  try {
+    await access(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const closing = ({ files, faults, next }: ImportPlan): string => {
+  const count = `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'}`
+  const lines = [...faults.map((fault) => `left out: ${fault}`), `${count}. Next:`]
+  return [...lines, ...next.map((line) => `  ${line}`), ''].join('\n')
+}

@@ -1,0 +1,44 @@
+// A manifest in; the text of its file out: what a person has to do as comments at its head, then the resources. The
+// Secret is a comment: it is applied once it is filled in, and never with words that stand for a secret.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { writeYaml } from '../manifests/write-yaml.ts'
+import { type Manifest, metadataOf } from './manifest.ts'
+
+export const manifestText = (title: string, manifest: Manifest): string => {
+  const { object, beside = [], notes } = manifest
+  const comments = [title, ...notes, ...secretLines(manifest)].map(
+    (line) => `#${line === '' ? '' : ` ${oneLine(line)}`}\n`,
+  )
+  const texts = [...beside, object].map(writeYaml)
+  return `${comments.join('')}${texts.join('---\n')}`
+}
+
+const secretLines = ({ secret, object }: Manifest): readonly string[] => {
+  if (secret === undefined) return []
+  const { name, wanted } = secret
+  const stringData = Object.fromEntries(wanted.map(({ key }) => [key, '']))
+  const yaml = writeYaml({
+    ...{ apiVersion: 'v1', kind: 'Secret' },
+    metadata: metadataOf({ name, namespace: namespaceOf(object) }),
+    stringData,
+  })
+  return [
+    '',
+    'Secrets are never read back. Make this one, filled in, before you apply the rest:',
+    ...wanted.map(({ key, what }) => `- ${key}: ${what}`),
+    '',
+    ...yaml.trimEnd().split('\n'),
+    '',
+  ]
+}
+
+const namespaceOf = ({ metadata }: ValueMap): string | null => {
+  const { namespace } = metadata as { readonly namespace?: string }
+  return namespace ?? null
+}
+
+/** A line break in it would end the comment. */
+const oneLine = (text: string): string =>
+  // eslint would take the characters themselves for a mistake.
+  text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '\u{fffd}')

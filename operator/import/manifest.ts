@@ -1,0 +1,32 @@
+// One resource of an import, and what a person has to add to it.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+
+/** How a resource is called, and where. */
+export interface Place {
+  readonly name: string
+  /** null: wherever it is applied. */
+  readonly namespace: string | null
+}
+
+export const metadataOf = ({ name, namespace }: Place): ValueMap => ({
+  name,
+  ...(namespace !== null && { namespace }),
+})
+
+export interface Wanted {
+  /** Of the Secret. */
+  readonly key: string
+  /** What it is for: a pointer into the resource, or words. */
+  readonly what: string
+}
+
+export interface Manifest {
+  readonly object: ValueMap
+  /** Applied together with it. */
+  readonly beside?: readonly ValueMap[]
+  /** What is never read back, and where the resource looks for it. */
+  readonly secret?: { readonly name: string; readonly wanted: readonly Wanted[] }
+  /** What else a person has to do. */
+  readonly notes: readonly string[]
+}

@@ -1,0 +1,103 @@
+// What a gateway holds in; the files to write, and what to do after, out. Pure.
+
+import { parseHost } from '../../spec/host-pattern.ts'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { isWildcard } from '../reconcile/host-entries.ts'
+import { documentManifest } from './document-manifest.ts'
+import type { Manifest } from './manifest.ts'
+import { manifestText } from './manifest-text.ts'
+import type { GatewayContents } from './read-gateway.ts'
+import { realmManifest } from './realm-manifest.ts'
+import { resourceNames } from './resource-names.ts'
+
+export interface ImportPlan {
+  readonly files: readonly PlannedFile[]
+  readonly faults: readonly string[]
+  /** In order. */
+  readonly next: readonly string[]
+}
+
+export interface PlannedFile {
+  readonly name: string
+  readonly text: string
+}
+
+export interface ImportTarget {
+  readonly url: string
+  readonly namespace: string | null
+  /** Where the files go; null: to stdout. */
+  readonly directory: string | null
+}
+
+/** Realms first: documents need them. */
+export const planImport = (contents: GatewayContents, target: ImportTarget): ImportPlan => {
+  const { namespace } = target
+  const realms = planRealms(contents, target)
+  const names = resourceNames(contents.documents.map(({ id }) => id))
+  const faults = [...contents.faults]
+  const documents = contents.documents.flatMap((held): readonly Planned[] => {
+    const place = { name: names.get(held.id) ?? '', namespace }
+    const manifest = documentManifest(held, place)
+    if (manifest === undefined) {
+      faults.push(`document '${held.id}': also gzipped it is too large for a ConfigMap; split it`)
+      return []
+    }
+    const owner = held.managedBy === null ? '' : `, managed by ${held.managedBy}`
+    const title = `Document ${held.id}, as ${target.url} held it${owner}.`
+    return [{ file: `api-${place.name}.yaml`, title, manifest }]
+  })
+  const planned = [...realms, ...documents]
+  const files = planned.map(({ file, title, manifest }) => ({
+    name: file,
+    text: manifestText(title, manifest),
+  }))
+  return { files, faults, next: nextSteps(planned, contents, target) }
+}
+
+interface Planned {
+  readonly file: string
+  readonly title: string
+  readonly manifest: Manifest
+}
+
+const planRealms = (
+  { realms }: GatewayContents,
+  { url, namespace }: ImportTarget,
+): readonly Planned[] => {
+  const names = resourceNames(realms.map(({ uri }) => uri))
+  return realms.map((realm) => {
+    const place = { name: names.get(realm.uri) ?? '', namespace }
+    const title = `Realm ${realm.uri}, as ${url} held it.`
+    return { file: `realm-${place.name}.yaml`, title, manifest: realmManifest(realm, place) }
+  })
+}
+
+const nextSteps = (
+  planned: readonly Planned[],
+  { documents }: GatewayContents,
+  { namespace, directory }: ImportTarget,
+): readonly string[] => {
+  const at = namespace === null ? '' : ` --namespace=${namespace}`
+  const path = directory ?? 'FILE'
+  return [
+    ...planned.flatMap(({ manifest }) => secretStep(manifest, at)),
+    ...(documents.some(({ document }) => hasWildcard(document))
+      ? [`kubectl annotate namespace ${namespace ?? 'NAMESPACE'} 'gateway.svc.dev/hosts=*'`]
+      : []),
+    `svc-operator validate ${path}`,
+    `kubectl apply --server-side${at} -f ${path}`,
+    `kubectl wait${at} apispec --all --for=condition=Ready --timeout=60s`,
+  ]
+}
+
+const secretStep = ({ secret }: Manifest, at: string): readonly string[] => {
+  if (secret === undefined) return []
+  const keys = secret.wanted.map(({ key }) => `--from-file=${key}=FILE`)
+  return [`kubectl create secret generic ${secret.name}${at} ${keys.join(' ')}`]
+}
+
+/** In a cluster such a host is not for everybody. */
+const hasWildcard = ({ host }: ValueMap): boolean => {
+  const parsed = typeof host === 'string' ? parseHost(host) : undefined
+  return parsed?.ok === true && parsed.hosts.some(isWildcard)
+}

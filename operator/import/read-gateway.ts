@@ -1,0 +1,53 @@
+// The management API of a gateway in; every document and realm that it holds out, and what could not be read. Changes
+// nothing there.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { measure } from '../../spec/measure.ts'
+import type { Answer, ManagementClient } from '../fleet/management-client.ts'
+import type { RealmSource } from '../fleet/read-answer.ts'
+
+export interface GatewayContents {
+  /** By id. */
+  readonly documents: readonly HeldDocument[]
+  /** By uri. */
+  readonly realms: readonly RealmSource[]
+  readonly faults: readonly string[]
+}
+
+export interface HeldDocument {
+  readonly id: string
+  readonly document: ValueMap
+  readonly digest: string
+  /** null: loaded by hand. */
+  readonly managedBy: string | null
+}
+
+export type GatewayReading = GatewayContents | { readonly fault: string }
+
+type Client = Pick<ManagementClient, 'state' | 'source' | 'realms'>
+
+export const readGateway = async (client: Client): Promise<GatewayReading> => {
+  const state = await client.state(undefined)
+  if (state.result !== 'ok') return { fault: wordsOf(state) }
+  const realms = await client.realms()
+  if (realms.result !== 'ok') return { fault: `its realms: ${wordsOf(realms)}` }
+  const documents: HeldDocument[] = []
+  const faults: string[] = []
+  const specs = Object.entries(state.value.specs).sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [id, { digest, managedBy }] of specs) {
+    const source = await client.source(id)
+    const document = source.result === 'ok' ? source.value : undefined
+    if (isMap(document) && measure(document).length === 0)
+      documents.push({ id, document, digest, managedBy })
+    else faults.push(`document '${id}': ${source.result === 'ok' ? 'it is none' : wordsOf(source)}`)
+  }
+  const byUri = realms.value.toSorted((a, b) => (a.uri < b.uri ? -1 : 1))
+  return { documents, realms: byUri, faults }
+}
+
+const wordsOf = (answer: Exclude<Answer<unknown>, { readonly result: 'ok' }>): string => {
+  if (answer.result === 'failed') return answer.message
+  if (answer.result === 'not_modified') return 'it answered 304'
+  const { code, message } = answer.refusal
+  return `it answered ${answer.status} ${[code, message].filter(Boolean).join(': ')}`.trim()
+}

@@ -1,0 +1,115 @@
+// A realm as a gateway tells of it in; the Realm resource, what of its Secret is to be filled in, and what could not be
+// carried over, out. Pure; holds no secret, as it is told none.
+
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { RealmSource } from '../fleet/read-answer.ts'
+import { snakeCase, specPointer } from '../resource/realm-record.ts'
+import { REALM_RECORD } from '../resource/realm-shape.ts'
+import { API_VERSION } from '../resource/resource.ts'
+import { type ObjectShape, ownMember, type Shape } from '../resource/shape.ts'
+import { type Manifest, metadataOf, type Place, type Wanted } from './manifest.ts'
+import { secretKeys } from './resource-names.ts'
+
+/** A person has to put it back into the resource itself. */
+const IN_THE_RESOURCE = /^\/router\/urls?(\/|$)/
+
+export const realmManifest = (source: RealmSource, place: Place): Manifest => {
+  const secretName = `${place.name}-realm`
+  const pointers = source.secrets.filter((pointer) => !IN_THE_RESOURCE.test(pointer))
+  const keys = secretKeys(pointers.map((pointer) => keyOf(pointer, source.realm)))
+  const references = new Map(
+    pointers.map((pointer, i) => [
+      pointer,
+      { secretRef: { name: secretName, key: keys[i] ?? '' } } satisfies ValueMap,
+    ]),
+  )
+  const record = withKeys(source.realm, references)
+  const spec = specOf(REALM_RECORD, record, '', references)
+  const wanted: readonly Wanted[] = pointers.map((pointer, i) => ({
+    key: keys[i] ?? '',
+    what: specPointer(pointer),
+  }))
+  return {
+    object: { apiVersion: API_VERSION, kind: 'Realm', metadata: metadataOf(place), spec },
+    notes: source.secrets
+      .filter((pointer) => IN_THE_RESOURCE.test(pointer))
+      .map((pointer) => `${specPointer(pointer)}: put back its user, password or query`),
+    ...(wanted.length > 0 && { secret: { name: secretName, wanted } }),
+  }
+}
+
+/** Members that are secrets whole are not in the record at all: their lists are made anew. */
+const withKeys = (record: ValueMap, references: ReadonlyMap<string, ValueMap>): ValueMap => {
+  const keys = [...references].filter(([pointer]) => pointer.startsWith('/signing_keys/'))
+  return keys.length === 0 ? record : { ...record, signing_keys: keys.map(() => '') }
+}
+
+type Inner = (shape: Shape, member: Value | undefined, token: string) => Value
+
+const specOf = (
+  shape: Shape,
+  value: Value | undefined,
+  pointer: string,
+  references: ReadonlyMap<string, ValueMap>,
+): Value => {
+  const reference = references.get(pointer)
+  if (reference !== undefined) return reference
+  const inner: Inner = (each, member, token) =>
+    specOf(each, member, `${pointer}/${escapeToken(token)}`, references)
+  if (shape.type === 'object' && isMap(value)) {
+    return objectSpec(shape, value, inner, (token) => references.has(`${pointer}/${token}`))
+  }
+  if (shape.type === 'list' && isList(value))
+    return value.map((item, i) => inner(shape.of, item, String(i)))
+  return shape.type === 'map' && isMap(value) ? mapSpec(shape.of, value, inner) : (value ?? null)
+}
+
+const objectSpec = (
+  { fields }: ObjectShape,
+  value: ValueMap,
+  inner: Inner,
+  isSecret: (token: string) => boolean,
+): ValueMap => {
+  const spec: Record<string, Value> = {}
+  for (const [name, field] of Object.entries(fields)) {
+    const token = snakeCase(name)
+    const member = ownMember(value, token)
+    if (member !== undefined || isSecret(token)) spec[name] = inner(field.shape, member, token)
+  }
+  return spec
+}
+
+const mapSpec = (shape: Shape, value: ValueMap, inner: Inner): ValueMap => {
+  const spec: Record<string, Value> = {}
+  for (const [key, item] of Object.entries(value)) setOwn(spec, key, inner(shape, item, key))
+  return spec
+}
+
+const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
+
+/** @example keyOf('/users/0/password_hash', {users: [{username: 'carol'}]}) // 'password-hash-carol' */
+const keyOf = (pointer: string, record: ValueMap): string => {
+  const tokens = pointer.slice(1).split('/')
+  const [root = '', index = '', member = ''] = tokens
+  switch (root) {
+    case 'users':
+    case 'api_keys':
+      return `${dashed(member)}-${usernameOf(record[root], Number(index)) ?? index}`
+    case 'signing_keys':
+      return `signing-key-${Number(index) + 1}`
+    case 'info':
+      return `client-secret-${member}`
+    case 'router':
+      return 'router-secret'
+    default:
+      return dashed(root)
+  }
+}
+
+const usernameOf = (list: Value | undefined, index: number): string | undefined => {
+  const entry = list !== undefined && isList(list) ? list[index] : undefined
+  const username = entry !== undefined && isMap(entry) ? entry['username'] : undefined
+  return typeof username === 'string' ? username : undefined
+}
+
+const dashed = (name: string): string => name.replaceAll('_', '-')

@@ -1,0 +1,30 @@
+// A value of JSON in; YAML that kubectl and the operator read as that very value out. Where a text can't be trusted to
+// survive as YAML, it is JSON, which is YAML too.
+
+import { stringify } from 'yaml'
+import { canonicalJson } from '../../spec/digest.ts'
+import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import { parseYaml } from './parse-yaml.ts'
+
+/** Ends with a line break. @example writeYaml({ on: 'yes' }) // '"on": "yes"\n' */
+export const writeYaml = (value: ValueMap): string => {
+  const text = stringify(value, {
+    version: '1.1',
+    lineWidth: 0,
+    aliasDuplicateObjects: false,
+    defaultKeyType: null,
+  })
+  return isReadAs(text, value) ? text : `${JSON.stringify(value, null, 2)}\n`
+}
+
+const isReadAs = (text: string, value: ValueMap): boolean => {
+  const parsed = parseYaml(text)
+  if ('fault' in parsed || parsed.documents.length !== 1) return false
+  const [document] = parsed.documents
+  if (document === undefined || document.warnings.length > 0) return false
+  try {
+    return canonicalJson(document.value as Value) === canonicalJson(value)
+  } catch {
+    return false
+  }
+}

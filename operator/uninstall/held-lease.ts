@@ -1,0 +1,75 @@
+// The Lease of an operator in; the same Lease held by us out, so that whoever led writes nothing any more and nobody
+// else begins. Waits for nobody and deletes nothing by itself.
+
+import type { Clock } from '../clock.ts'
+import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/api.ts'
+import { createLeaseStore, type LeaseStore } from '../kubernetes/lease-store.ts'
+import type { LeaseRecord } from '../kubernetes/lease-record.ts'
+
+/**
+ * Also for how long an operator that still runs does nothing once the Lease is deleted: it takes the last holder for
+ * one that may act for as long. By then its Deployment is gone.
+ */
+const HELD_MS = 180_000
+/** One that renews every two seconds overtakes us once or twice. */
+const MAX_TRIES = 10
+const ANSWER_MS = 15_000
+
+export interface HeldLease {
+  /** Somebody may have led until now. */
+  readonly wasHeld: boolean
+  readonly uid: string
+}
+
+export interface LeaseTaking {
+  readonly api: KubernetesApi
+  readonly name: ObjectName
+  readonly clock: Clock
+}
+
+/** @throws ApiError where it can't be had */
+export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<HeldLease> => {
+  const store = createLeaseStore({ api, name, clock, timeoutMs: ANSWER_MS })
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const before = await store.read()
+    const held = await hold(store, before, clock)
+    if (held !== undefined) return { uid: held.uid, wasHeld: before?.holder !== '' }
+  }
+  throw new Error(`it was written by another one ${MAX_TRIES} times while we tried`)
+}
+
+/** By compare and swap: the operator that led is refused its next renewal, and so learns of it. */
+const hold = async (
+  store: LeaseStore,
+  before: LeaseRecord | undefined,
+  clock: Clock,
+): Promise<LeaseRecord | undefined> => {
+  const nowMs = clock.now()
+  return store.write(before, {
+    holder: `uninstall_${Math.floor(clock.random() * 2 ** 32).toString(16)}`,
+    durationMs: HELD_MS,
+    epoch: (before?.epoch ?? 0) + 1,
+    acquiredAtMs: nowMs,
+    renewedAtMs: nowMs,
+  })
+}
+
+/** Other operators of the namespace, by their Leases: they share its Secrets. @throws ApiError */
+export const otherLeases = async (
+  { api, name: { namespace, name } }: LeaseTaking,
+  labelSelector: string,
+): Promise<readonly string[]> => {
+  const { items } = await api.list(TYPES.leases, { namespace, labelSelector })
+  return items.flatMap(({ metadata, spec }) => {
+    const other = textAt(metadata, 'name')
+    return other !== name && textAt(spec, 'holderIdentity') !== '' ? [`${namespace}/${other}`] : []
+  })
+}
+
+const textAt = (map: unknown, key: string): string => {
+  const value =
+    typeof map === 'object' && map !== null && Object.hasOwn(map, key)
+      ? (map as Readonly<Record<string, unknown>>)[key]
+      : undefined
+  return typeof value === 'string' ? value : ''
+}

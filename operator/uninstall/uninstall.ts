@@ -1,0 +1,220 @@
+// An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
+// left out. Never touches definitions, documents and realms, and nothing of another operator.
+
+import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { SECRET_NAMES } from '../certificates/certificate-names.ts'
+import type { Clock } from '../clock.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ObjectName,
+  type ResourceType,
+  TYPES,
+} from '../kubernetes/api.ts'
+import { LEASE_LABELS } from '../resource/roles-for.ts'
+import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'
+import { type HeldLease, otherLeases, takeLease } from './held-lease.ts'
+import { type Foreign, foreignSecret, foreignWebhook, type Installation } from './owned.ts'
+import { type Leftover, Report } from './report.ts'
+
+export interface UninstallOptions extends Installation {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly lease: string
+  /** Where there may be gateways: of the shared pool, or as sidecars. */
+  readonly namespaces: readonly string[] | 'all'
+  readonly print: (line: string) => void
+  /** So long after its last renewal an operator may still write. */
+  readonly settleMs?: number
+}
+
+/** As an operator has it, and a little more: it stops acting so long after its last renewal. */
+const SETTLE_MS = 11_000
+/** What was under way as the operator was stopped may come back once. */
+const MAX_ROUNDS = 3
+
+/** @returns what could not be removed; nothing is thrown for what the API says */
+export const uninstall = async (options: UninstallOptions): Promise<readonly Leftover[]> => {
+  const report = new Report(options.print)
+  const lease = await stopOperators(options, report)
+  const others = await lookForOthers(options, report)
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    if ((await sweep(options, report, others)) === 0) break
+  }
+  // Last: while it is ours nobody makes anything again.
+  if (lease !== undefined) {
+    const place = { type: TYPES.leases, name: leaseName(options) }
+    await remove(options.api, report, { ...place, uid: lease.uid })
+  }
+  return report.left
+}
+
+const leaseName = ({ namespace, lease: name }: UninstallOptions): ObjectName => ({
+  namespace,
+  name,
+})
+
+const stopOperators = async (
+  options: UninstallOptions,
+  report: Report,
+): Promise<HeldLease | undefined> => {
+  const { api, clock, settleMs = SETTLE_MS } = options
+  const name = leaseName(options)
+  try {
+    const lease = await takeLease({ api, clock, name })
+    if (lease.wasHeld) {
+      report.say(`the operator stops: ${Math.ceil(settleMs / 1000)} s until it surely has`)
+      await new Promise<void>((resolve) => clock.after(settleMs, resolve))
+    }
+    return lease
+  } catch (error) {
+    // A running operator may make things again: that is told by what stands there in the end.
+    report.fail(describe(TYPES.leases, name), error, deleteCommand(TYPES.leases, name))
+    return undefined
+  }
+}
+
+const lookForOthers = async (
+  options: UninstallOptions,
+  report: Report,
+): Promise<readonly string[]> => {
+  const { api, clock } = options
+  const selector = Object.entries(LEASE_LABELS).map(([key, value]) => `${key}=${value}`)
+  try {
+    return await otherLeases({ api, clock, name: leaseName(options) }, selector.join(','))
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    report.say(`whether other operators run in this namespace is not known: ${words}`)
+    return []
+  }
+}
+
+interface Target {
+  readonly type: ResourceType
+  readonly name: ObjectName
+  readonly foreign: (object: ValueMap, installation: Installation) => Foreign
+}
+
+const WEBHOOKS: readonly Target[] = [
+  TYPES.validatingWebhookConfigurations,
+  TYPES.mutatingWebhookConfigurations,
+].map((type) => ({
+  type,
+  name: { namespace: '', name: WEBHOOK_CONFIGURATION },
+  foreign: foreignWebhook,
+}))
+
+/** Nothing is asked of a webhook that is gone: they go first. @returns how many objects were deleted */
+const sweep = async (
+  options: UninstallOptions,
+  report: Report,
+  others: readonly string[],
+): Promise<number> => {
+  const { namespace } = options
+  let deleted = 0
+  for (const target of WEBHOOKS) deleted += await removeNamed(options, report, target)
+  const [other] = others
+  if (other !== undefined) {
+    const why = `the operator of Lease ${other} shares them; delete that Lease if it is gone`
+    report.tell('kept', `Secrets of the operators of namespace ${namespace}`, why)
+    return deleted
+  }
+  for (const scope of scopesOf(options)) deleted += await removeListed(options, report, scope)
+  for (const name of OPERATOR_SECRETS) {
+    const target = { type: TYPES.secrets, name: { namespace, name }, foreign: foreignSecret }
+    deleted += await removeNamed(options, report, target)
+  }
+  return deleted
+}
+
+const scopesOf = ({ namespaces }: UninstallOptions): readonly { namespace?: string }[] =>
+  namespaces === 'all' ? [{}] : namespaces.map((namespace) => ({ namespace }))
+
+const removeNamed = async (
+  options: UninstallOptions,
+  report: Report,
+  { type, name, foreign }: Target,
+): Promise<number> => {
+  const object = describe(type, name)
+  try {
+    const found = await options.api.get(type, name)
+    const why = foreign(found, options)
+    if (why === undefined)
+      return await remove(options.api, report, { type, name, uid: uidOf(found) })
+    report.tell('kept', object, why)
+  } catch (error) {
+    if (isGone(error)) report.tell('not there', object)
+    else report.fail(object, error, deleteCommand(type, name))
+  }
+  return 0
+}
+
+/** By their one name in all namespaces: who may list these may so be held to that name. */
+const removeListed = async (
+  options: UninstallOptions,
+  report: Report,
+  scope: { readonly namespace?: string },
+): Promise<number> => {
+  const { api } = options
+  const fieldSelector = `metadata.name=${SECRET_NAMES.server}`
+  const where = scope.namespace === undefined ? 'all namespaces' : `namespace ${scope.namespace}`
+  const object = `Secrets ${SECRET_NAMES.server} of ${where}`
+  let deleted = 0
+  try {
+    const { items } = await api.list(TYPES.secrets, { ...scope, fieldSelector })
+    // One that could not be listed before was no object: its line is settled now.
+    if (items.length === 0) report.tell('not there', object)
+    for (const item of items) {
+      const name = { namespace: metadataText(item, 'namespace'), name: SECRET_NAMES.server }
+      const why = foreignSecret(item, options)
+      if (why === undefined)
+        deleted += await remove(api, report, { type: TYPES.secrets, name, uid: uidOf(item) })
+      else report.tell('kept', describe(TYPES.secrets, name), why)
+    }
+  } catch (error) {
+    report.fail(object, error, listedCommand(scope.namespace))
+  }
+  return deleted
+}
+
+const remove = async (
+  api: KubernetesApi,
+  report: Report,
+  {
+    type,
+    name,
+    uid,
+  }: { readonly type: ResourceType; readonly name: ObjectName; readonly uid: string },
+): Promise<number> => {
+  const object = describe(type, name)
+  try {
+    await api.delete(type, name, uid)
+    report.tell('deleted', object)
+    return 1
+  } catch (error) {
+    if (isGone(error)) report.tell('not there', object)
+    else report.fail(object, error, deleteCommand(type, name))
+    return 0
+  }
+}
+
+const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
+const describe = ({ kind }: ResourceType, { namespace, name }: ObjectName): string =>
+  namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`
+
+const deleteCommand = ({ plural }: ResourceType, { namespace, name }: ObjectName): string =>
+  `kubectl delete ${plural} ${name}${namespace === '' ? '' : ` --namespace=${namespace}`}`
+
+const listedCommand = (namespace: string | undefined): string => {
+  const scope = namespace === undefined ? '--all-namespaces' : `--namespace=${namespace}`
+  const which = `--field-selector=metadata.name=${SECRET_NAMES.server} --selector=app.kubernetes.io/managed-by=svc-operator`
+  return `kubectl delete secrets ${scope} ${which}`
+}
+
+const metadataText = ({ metadata }: ValueMap, key: string): string => {
+  const value = metadata !== undefined && isMap(metadata) ? metadata[key] : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+const uidOf = (object: ValueMap): string => metadataText(object, 'uid')

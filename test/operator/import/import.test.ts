@@ -1,0 +1,343 @@
+// What a real gateway holds, as manifests: they say the same, pass `validate`, and a second gateway that gets them
+// answers alike. No secret is in them.
+
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { secretPointers } from '../../../dataplane/realm/redact.ts'
+import { documentManifest } from '../../../operator/import/document-manifest.ts'
+import { manifestText } from '../../../operator/import/manifest-text.ts'
+import { realmManifest } from '../../../operator/import/realm-manifest.ts'
+import { resourceNames, secretKeys } from '../../../operator/import/resource-names.ts'
+import { parseYaml } from '../../../operator/manifests/parse-yaml.ts'
+import { writeYaml } from '../../../operator/manifests/write-yaml.ts'
+import { validateFiles } from '../../../operator/validate/validate-files.ts'
+import { digestOf } from '../../../spec/digest.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { StateView } from '../../../spec/wire.ts'
+import { type GatewayProcess, startGateway } from '../../support/gateway-process.ts'
+import { makeTempDir } from '../../support/temp-dir.ts'
+import { aSpecification } from '../../support/resources.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const operator = (...argv: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const options = { env: {}, maxBuffer: 64 * 1024 * 1024, timeout: 60_000 }
+    const program = [join(ROOT, 'operator/main.ts'), ...argv]
+    execFile(process.execPath, program, options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
+    })
+  })
+
+const post = async (gateway: GatewayProcess, path: string, body: unknown): Promise<void> => {
+  const answer = await fetch(`${gateway.management}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (answer.status !== 204) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+}
+
+const read = async (gateway: GatewayProcess, path: string): Promise<unknown> =>
+  (await fetch(`${gateway.management}${path}`)).json()
+
+const stateOf = async (gateway: GatewayProcess): Promise<StateView> =>
+  (await read(gateway, '/api_specs?view=state')) as StateView
+
+/** What stands under a key of the comment, filled in. */
+const fillIn = (text: string, values: Readonly<Record<string, string>>): string => {
+  const comment = [...text.matchAll(/^# ?(.*)$/gm)].map(([, line = '']) => line).join('\n')
+  const yaml = comment.slice(comment.indexOf('apiVersion: v1'))
+  return yaml.replaceAll(/^ {2}(\S+): ""$/gm, (line, key: string) =>
+    Object.hasOwn(values, key) ? `  ${key}: ${JSON.stringify(values[key])}` : line,
+  )
+}
+
+const HASH =
+  '$scrypt$ln=14,r=8,p=1$TFyn0r5DOc3SbJW+ja7IxA$hGz3JmuyETAUZfFCITUKwqvhsYtZM91En3i6ZgMAjD8'
+const KEY_HASH = '3081a6ba404d72c8c3aa7af54b71064310fd2d9e5e7f490262352e13c945c2a8'
+
+describe('names of resources', () => {
+  it.each([
+    [['com.example.shop'], ['com.example.shop']],
+    [
+      ['My API', 'a_b', 'x..y', '-a-.-b-'],
+      ['my-api', 'a-b', 'x.y', 'a.b'],
+    ],
+    [
+      ['constructor', '__proto__'],
+      ['constructor', 'proto'],
+    ],
+  ])('%j: %j', (ids, names) => {
+    expect([...resourceNames(ids).values()]).toEqual(names)
+  })
+
+  it('are unique, valid and the same each time', () => {
+    const ids = ['shop', 'Shop', 'SHOP', 'ÄÖ', 'ß', 'x'.repeat(400), `${'x'.repeat(400)}y`]
+    const names = [...resourceNames(ids).values()]
+    expect(new Set(names).size).toBe(ids.length)
+    expect(names[0]).toBe('shop')
+    for (const name of names) expect(name).toMatch(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/)
+    expect([...resourceNames(ids).values()]).toEqual(names)
+  })
+
+  it('keys of one Secret', () => {
+    expect(secretKeys(['key-a', 'key-a', 'key a/b'])).toEqual(['key-a', 'key-a-2', 'key-a-b'])
+  })
+})
+
+describe('YAML', () => {
+  it.each([
+    [{ on: 'yes', no: true, y: 'n', '010': '010', a: '1e3' }],
+    [{ time: '12:30:45', date: '2020-01-01', big: '0x1f', under: '1_000', octal: '0o17' }],
+    [{ '<<': { a: 1 }, '=': '=', '~': null, '': '', ' ': ' a ' }],
+    [{ text: 'a\nb\n', more: '# no comment', dash: '- a', tab: '\t', bell: '\u0007\u2028' }],
+    [{ constructor: { __proto__: null }, list: [[], {}, [null]], number: -0.5e-7, int: 1e21 }],
+  ])('%j is read as it was', (value: ValueMap) => {
+    const parsed = parseYaml(writeYaml(value))
+    const [document] = 'documents' in parsed ? parsed.documents : []
+    expect(document?.value).toEqual(value)
+    expect(document?.warnings).toEqual([])
+  })
+})
+
+describe('a realm', () => {
+  const record = {
+    uri: 'com.shop',
+    router: {
+      urls: ['ws://u:p@127.0.0.1:1/?t=1'],
+      auth: { method: 'wampcra', authid: 'g', secret: 's3cret-1' },
+    },
+    users: [{ username: 'carol', password_hash: HASH, meta: { a_b: 1 } }, { username: 'scanner' }],
+    api_keys: [
+      { key_sha256: KEY_HASH, username: 'scanner' },
+      { key_sha256: KEY_HASH, username: 'scanner' },
+    ],
+    callback_secret: 's3cret-2',
+    info: { oidc_providers: { 'a/b': { issuer: 'https://a', client_secret: 's3cret-3' } } },
+    signing_keys: ['s3cret-4'],
+  } as never
+  const secrets = secretPointers(record)
+  const realm = {
+    uri: 'com.shop',
+    router: { urls: ['ws://127.0.0.1:1/'], auth: { method: 'wampcra', authid: 'g' } },
+    users: [{ username: 'carol', meta: { a_b: 1 } }, { username: 'scanner' }],
+    api_keys: [{ username: 'scanner' }, { username: 'scanner' }],
+    info: { oidc_providers: { 'a/b': { issuer: 'https://a' } } },
+  }
+  const manifest = realmManifest(
+    { uri: 'com.shop', realm, secrets },
+    { name: 'com.shop', namespace: 'shop' },
+  )
+  const ref = (key: string): object => ({ secretRef: { name: 'com.shop-realm', key } })
+
+  it('every secret is a reference, and no other', () => {
+    expect(manifest.object['spec']).toEqual({
+      uri: 'com.shop',
+      router: {
+        urls: ['ws://127.0.0.1:1/'],
+        auth: { method: 'wampcra', authid: 'g', secret: ref('router-secret') },
+      },
+      users: [
+        { username: 'carol', passwordHash: ref('password-hash-carol'), meta: { a_b: 1 } },
+        { username: 'scanner' },
+      ],
+      apiKeys: [
+        { keySha256: ref('key-sha256-scanner'), username: 'scanner' },
+        { keySha256: ref('key-sha256-scanner-2'), username: 'scanner' },
+      ],
+      callbackSecret: ref('callback-secret'),
+      info: {
+        oidcProviders: { 'a/b': { issuer: 'https://a', clientSecret: ref('client-secret-a-1b') } },
+      },
+      signingKeys: [ref('signing-key-1')],
+    })
+    expect(manifest.notes).toEqual(['/spec/router/urls/0: put back its user, password or query'])
+  })
+
+  it('the text has the Secret as a comment, and no secret', () => {
+    const text = manifestText('Realm\ncom.shop', manifest)
+    expect(text).toContain('# - password-hash-carol: /spec/users/0/passwordHash\n')
+    expect(text).toContain('#   password-hash-carol: ""\n')
+    expect(text).not.toContain('s3cret')
+    expect(text).not.toContain(HASH)
+    expect(text.startsWith('# Realm\u{fffd}com.shop\n#\n')).toBe(true)
+  })
+})
+
+describe('a document', () => {
+  const place = { name: 'large', namespace: null }
+  const document = aSpecification('large', { meta: { text: 'x'.repeat(1_200_000) } }) as ValueMap
+
+  it('over 1 MB is gzip in a ConfigMap, and judged alike', () => {
+    const manifest = documentManifest({ document, digest: digestOf(document) }, place)
+    if (manifest === undefined) throw new Error('none')
+    expect(manifest.object['spec']).toEqual({
+      documentFrom: { configMap: { name: 'large-document', key: 'document.json.gz' } },
+    })
+    const findings = validateFiles([{ name: 'a', text: manifestText('Large.', manifest) }])
+    expect(findings.map(({ severity, code }) => [severity, code])).toEqual([
+      ['notice', 'RealmNotFound'],
+    ])
+  })
+
+  it('variables that came from Secrets come from there again', () => {
+    const action = { type: 'static', body: '{{variables.token}} {{variables.own}}' }
+    const versions = { v1: { base_path: '/', paths: { '/a': { get: { action } } } } }
+    const held = { ...aSpecification('a', { versions }), variables: { own: 1 } } as ValueMap
+    const manifest = documentManifest({ document: held, digest: 'of-secrets-too' }, place)
+    expect(manifest?.object['spec']).toMatchObject({
+      variablesFrom: [{ name: 'token', secretRef: { name: 'large-variables', key: 'token' } }],
+    })
+  })
+})
+
+describe('import', () => {
+  it('the examples: read back from one gateway, they make another that is alike', async () => {
+    await using dir = await makeTempDir()
+    await using first = await startGateway({ flags: ['--managed', 'svc-operator'] })
+    const [examples, out] = [join(ROOT, 'examples'), join(dir.path, 'out')]
+    const bring = (manifests: string, gateway: GatewayProcess): Promise<Ended> => {
+      const at = ['--data-planes', gateway.management, '--status', 'off', '--log-level', 'warn']
+      return operator('--manifests', manifests, '--once', ...at)
+    }
+    await bring(examples, first)
+    const imported = await operator('import', first.management, '--out', out)
+    expect(imported).toMatchObject({ code: 0, stdout: '' })
+    expect(imported.stderr).toContain('kubectl create secret generic com.example-realm')
+    expect(imported.stderr).toContain(
+      "kubectl annotate namespace NAMESPACE 'gateway.svc.dev/hosts=*'",
+    )
+    expect(await operator('validate', out)).toMatchObject({ code: 0 })
+
+    const names = await readdir(out)
+    const texts = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')))
+    const values = {
+      'callback-secret': 'tell-nobody',
+      'client-secret-playground': 'playground-only',
+      'password-hash-carol': HASH,
+      'password-hash-reports': HASH,
+      'key-sha256-scanner': KEY_HASH,
+      partner_token: 'open-sesame',
+    }
+    expect(texts.join('\n')).not.toMatch(/tell-nobody|playground-only|open-sesame|\$scrypt|3081a6/)
+    const secrets = texts.filter((text) => text.includes('# kind: Secret'))
+    expect(secrets).toHaveLength(2)
+    for (const [i, text] of secrets.entries())
+      await writeFile(join(out, `secret-${i}.yaml`), fillIn(text, values))
+
+    await using second = await startGateway({ flags: ['--managed', 'svc-operator'] })
+    const brought = await bring(out, second)
+    const [before, after] = [await stateOf(first), await stateOf(second)]
+    expect(Object.keys(before.specs).length).toBeGreaterThan(15)
+    expect([Object.keys(after.specs).sort(), brought.code]).toEqual([
+      Object.keys(before.specs).sort(),
+      0,
+    ])
+    for (const id of Object.keys(before.specs)) {
+      const path = `/api_specs/${id}?view=source`
+      expect(await read(second, path)).toEqual(await read(first, path))
+    }
+    const realms = '/realms?view=source'
+    expect(await read(second, realms)).toEqual(await read(first, realms))
+    for (const path of ['/hello/Ada', '/from-configmap/hello', '/partner/stock', '/nowhere']) {
+      const [a, b] = await Promise.all(
+        [first, second].map(async (each) => {
+          const answer = await fetch(`${each.public}${path}`)
+          // An error has the id of its request.
+          const text = await answer.text()
+          return [answer.status, answer.ok ? text : '']
+        }),
+      )
+      expect(b).toEqual(a)
+    }
+  }, 120_000)
+
+  it('writes to stdout, and over nothing; says what is wrong', async () => {
+    await using dir = await makeTempDir()
+    await using gateway = await startGateway()
+    expect(await operator('import', gateway.management)).toEqual({
+      ...{ code: 0, stdout: '' },
+      stderr: `${gateway.management} holds no document and no realm\n`,
+    })
+    await post(gateway, '/realms', { uri: 'com.shop' })
+    await post(gateway, '/api_specs', aSpecification('one', { realm_uri: 'com.shop' }))
+    const streamed = await operator('import', gateway.management, '--namespace', 'shop')
+    expect(streamed.code).toBe(0)
+    expect(streamed.stdout.match(/^kind: .*$|^ {2}namespace: .*$/gm)).toEqual([
+      ...['kind: Realm', '  namespace: shop', 'kind: ApiSpecification', '  namespace: shop'],
+    ])
+    await mkdir(join(dir.path, 'api-one.yaml'))
+    expect(await operator('import', gateway.management, '--out', dir.path)).toMatchObject({
+      code: 2,
+      stderr: `svc-operator: import: ${dir.path}/api-one.yaml is there already: nothing was written\n`,
+    })
+    expect(await readdir(dir.path)).toEqual(['api-one.yaml'])
+  }, 60_000)
+
+  it.each([
+    [['import'], /name the management address of one gateway/],
+    [['import', 'http://10.0.0.1:18081'], /http is for loopback only/],
+    [['import', 'http://u:secret@127.0.0.1:1'], /^(?!.*secret).*no credentials/],
+    [['import', 'http://127.0.0.1:1'], /nobody listens there/],
+  ])('%j: exit 2', async (argv, words) => {
+    const { code, stderr } = await operator(...argv)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(words)
+  })
+})
+
+describe('adoption', () => {
+  it('what was loaded by hand passes to the operator without a request lost', async () => {
+    await using dir = await makeTempDir()
+    const [state, out] = [join(dir.path, 'state'), join(dir.path, 'out')]
+    const kept = ['--state-dir', state]
+    await using before = await startGateway({ flags: kept })
+    await post(before, '/realms', { uri: 'com.shop', callback_secret: 'hush' })
+    const versions = {
+      v1: { base_path: '/v1', paths: { '/a': { get: { action: { type: 'static', body: 'a' } } } } },
+    }
+    const one = aSpecification('one', { host: '_', realm_uri: 'com.shop', versions })
+    await post(before, '/api_specs', one)
+    expect((await operator('import', before.management, '--out', out)).code).toBe(0)
+    const realm = await readFile(join(out, 'realm-com.shop.yaml'), 'utf8')
+    await before.stop()
+
+    // As it was, and open to an operator: what was loaded by hand serves on from the snapshot.
+    const managed = ['--managed', 'svc-operator', '--allow-unmanaged']
+    await using gateway = await startGateway({ flags: [...kept, ...managed] })
+    const failures: unknown[] = []
+    let [sent, isOver] = [0, false]
+    const asking = (async () => {
+      while (!isOver) {
+        const answer = await fetch(`${gateway.public}/v1/a`)
+        if ((await answer.text()) !== '"a"' || answer.status !== 200) failures.push(answer.status)
+        sent += 1
+      }
+    })()
+    expect((await stateOf(gateway)).specs['one']?.managedBy).toBeNull()
+    const at = ['--data-planes', gateway.management, '--status', 'off', '--log-level', 'warn']
+    // The Secret is not there: nothing is taken over before it is.
+    expect((await operator('--manifests', out, '--once', ...at)).code).toBe(1)
+    expect((await stateOf(gateway)).realms['com.shop']?.managedBy).toBeNull()
+    await writeFile(join(out, 'secret.yaml'), fillIn(realm, { 'callback-secret': 'hush' }))
+    const adopted = await operator('--manifests', out, '--once', ...at)
+    expect(adopted.code).toBe(0)
+    isOver = true
+    await asking
+    const { specs, realms } = await stateOf(gateway)
+    expect([specs['one']?.managedBy, realms['com.shop']?.managedBy]).toEqual([
+      ...['svc-operator', 'svc-operator'],
+    ])
+    expect(specs['one']?.digest).toBe(digestOf(one as ValueMap))
+    expect({ failures, many: sent > 10 }).toEqual({ failures: [], many: true })
+  }, 120_000)
+})
