@@ -18,10 +18,6 @@
 {{ include "svc-gateway.fullname" . }}-operator
 {{- end }}
 
-{{- define "svc-gateway.serviceAccount" -}}
-{{ default (include "svc-gateway.operatorName" .) .Values.operator.serviceAccount.name }}
-{{- end }}
-
 {{- define "svc-gateway.image" -}}
 {{- $tag := default .Chart.AppVersion .Values.image.tag }}
 {{- with .Values.image }}
@@ -99,14 +95,10 @@ securityContext:
 
 {{- /* Which operator it is: for itself, and for its removal. */}}
 {{- define "svc-gateway.installationArgs" -}}
-- --lease={{ include "svc-gateway.lease" . }}
+- --lease={{ .Values.operator.lease }}
 - --webhook-service={{ include "svc-gateway.operatorName" . }}
 - --namespaces={{ default (list "all") .Values.watch.namespaces | join "," }}
 - --data-plane-namespaces={{ include "svc-gateway.dataPlaneNamespaces" . | fromJsonArray | join "," }}
-{{- end }}
-
-{{- define "svc-gateway.lease" -}}
-{{ default (include "svc-gateway.operatorName" .) .Values.operator.lease }}
 {{- end }}
 
 {{- /* Where gateways of the shared pool run. */}}
@@ -121,7 +113,7 @@ securityContext:
 
 {{- /* A role bound to the operator; its name tells whose it is. In: root, kind, role, namespace (`cluster`: everywhere); annotations, account. */}}
 {{- define "svc-gateway.binding" -}}
-{{- $account := default (include "svc-gateway.serviceAccount" .root) .account }}
+{{- $account := default .root.Values.operator.serviceAccount.name .account }}
 {{- $name := printf "%s:%s:%s" .role .root.Release.Namespace $account }}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
