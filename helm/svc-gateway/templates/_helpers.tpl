@@ -19,7 +19,7 @@
 {{- end }}
 
 {{- define "svc-gateway.image" -}}
-{{- $tag := default .Chart.AppVersion .Values.image.tag }}
+{{- $tag := default (.Chart.AppVersion | replace "+" "_") .Values.image.tag }}
 {{- with .Values.image }}
 {{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ $tag }}{{ end }}
 {{- end }}
@@ -36,7 +36,7 @@ app.kubernetes.io/component: {{ .part }}
 {{- define "svc-gateway.labels" -}}
 {{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 }}
 {{- $own := include "svc-gateway.selector" . | fromYaml }}
-{{- $about := dict "helm.sh/chart" $chart "app.kubernetes.io/version" .root.Chart.AppVersion "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "svc-gateway" }}
+{{- $about := dict "helm.sh/chart" $chart "app.kubernetes.io/version" (.root.Chart.AppVersion | replace "+" "_") "app.kubernetes.io/managed-by" .root.Release.Service "app.kubernetes.io/part-of" "svc-gateway" }}
 {{- merge dict $own (default dict .labels) $about .root.Values.commonLabels | toYaml }}
 {{- end }}
 
