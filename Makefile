@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix golden bench bench-operator build image clean
+.PHONY: help run test test-cluster check fix golden bench bench-operator build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -13,8 +13,11 @@ help: ## Show this list
 run: $(STAMP) ## Run the playground: a gateway, its operator and something to call
 	npm start
 
-test: $(STAMP) ## Run every test; JEST_ARGS="test/spec" for some
-	npm test -- $(JEST_ARGS)
+test: $(STAMP) ## Run every test but those in a cluster; JEST_ARGS="test/spec" for some
+	npm test -- $(JEST_ARGS) --testPathIgnorePatterns /test/cluster/
+
+test-cluster: $(STAMP) ## Run the tests in a Kubernetes of one node, one file after another (root)
+	npm run test:cluster -- $(JEST_ARGS)
 
 check: $(STAMP) ## Types, lint, format, floors, dead code, coverage
 	npm run check
