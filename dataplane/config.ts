@@ -37,8 +37,7 @@ export const SETTINGS = {
     'public-tls': {
       type: 'address',
       default: null,
-      needs: ['tls-cert', 'tls-key'],
-      help: 'second listener for clients, in TLS',
+      help: 'second listener for clients, in TLS; needs --tls-cert and --tls-key, or --tls-dir',
     },
     'tls-cert': {
       type: 'path',
@@ -51,6 +50,13 @@ export const SETTINGS = {
       default: null,
       needs: ['public-tls', 'tls-cert'],
       help: 'private key of --public-tls, PEM; re-read on change',
+    },
+    'tls-dir': {
+      type: 'path',
+      default: null,
+      placeholder: 'DIR',
+      needs: ['public-tls'],
+      help: 'certificates of several hosts, chosen by SNI: each sub-directory has tls.crt and tls.key; the first one, or --tls-cert, for all other names; re-read on change',
     },
     management: {
       type: 'address',
@@ -285,6 +291,9 @@ export const isLocal = (address: Address): boolean =>
   (isIPv4(address.host) && address.host.startsWith('127.'))
 
 const findConflict = (settings: GatewaySettings): string | undefined => {
+  const { publicTls, tlsCert, tlsDir } = settings
+  if (publicTls !== null && tlsCert === null && tlsDir === null)
+    return '--public-tls: needs --tls-cert and --tls-key, or --tls-dir'
   const { management, managementTokenFile, managementClientName } = settings
   if (!isLocal(management) && managementTokenFile === null && managementClientName === null) {
     return '--management: not on loopback or a Unix socket, so it needs --management-token-file, or --management-tls-cert, --management-tls-key, --management-client-ca and --management-client-name'

@@ -1,16 +1,15 @@
 // Settings and handlers in, open listeners out: public, public TLS, management and health. TLS files are
 // read again when they change. Decides nothing about a request.
 
-import { readFileSync } from 'node:fs'
+import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../telemetry/log.ts'
 import type { Address } from '../telemetry/settings-table.ts'
 import type { GatewaySettings } from './config.ts'
 import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
 import { openListener, type Listener } from './listener.ts'
-import { StartError } from './start-error.ts'
-import { openWhenFilesAppear, refreshContext } from './tls-files.ts'
+import { openPublicTls } from './public-tls.ts'
+import { openWhenFilesAppear } from './tls-files.ts'
 import type { FileWatch } from './watched-files.ts'
-import { messageOf } from './thrown.ts'
 
 export type ListenerName = 'public' | 'publicTls' | 'management' | 'health'
 
@@ -40,7 +39,7 @@ export interface Listeners {
 
 /**
  * Opens every listener that has handlers. A management listener in TLS whose files are not there yet opens
- * when they appear; everything else must open now.
+ * when they appear, a public one with --tls-dir when the first certificate does; everything else must open now.
  * @throws StartError with the line to print; what was opened before is closed again
  */
 export const openListeners = async (options: ListenersOptions): Promise<Listeners> => {
@@ -50,8 +49,7 @@ export const openListeners = async (options: ListenersOptions): Promise<Listener
   try {
     if (options.publicHandlers !== undefined) {
       open.set('public', await openPublic(options, options.publicHandlers('http')))
-      const tls = await openPublicTls(options, options.publicHandlers('https'), watches)
-      if (tls !== undefined) open.set('publicTls', tls)
+      await openTls(options, options.publicHandlers('https'), { open, watches })
     }
     if (options.managementHandlers !== undefined) {
       await openManagement(options, options.managementHandlers, { open, watches })
@@ -87,25 +85,21 @@ const openPublic = (options: ListenersOptions, handlers: ServerHandlers): Promis
     bindOptions('public', options.settings.public, options),
   )
 
-const openPublicTls = async (
+const openTls = async (
   options: ListenersOptions,
   handlers: ServerHandlers,
-  watches: FileWatch[],
-): Promise<Listener | undefined> => {
-  const { publicTls, tlsCert, tlsKey } = options.settings
-  if (publicTls === null || tlsCert === null || tlsKey === null) return undefined
-  const cert = readNow('tls-cert', tlsCert)
-  const key = readNow('tls-key', tlsKey)
-  const server = createTls(() => createSecureServer(options.settings, handlers, { cert, key }))
-  const listener = await openListener(
-    server,
-    'https',
-    bindOptions('public-tls', publicTls, options),
-  )
-  watches.push(
-    refreshContext(server, { cert: tlsCert, key: tlsKey }, options.log, options.fileCheckMs),
-  )
-  return listener
+  { open, watches }: Opened,
+): Promise<void> => {
+  const { settings, log, fileCheckMs: intervalMs } = options
+  const { publicTls: address } = settings
+  if (address === null) return
+  const listen = async (server: TlsServer): Promise<string> => {
+    const where = bindOptions('public-tls', address, options)
+    const listener = await openListener(server, 'https', where)
+    open.set('publicTls', listener)
+    return listener.url
+  }
+  watches.push(...(await openPublicTls({ settings, handlers, log, intervalMs, listen })))
 }
 
 interface Opened {
@@ -147,22 +141,6 @@ const openManagement = async (
   })
   watches.push(opening)
   await opening.first
-}
-
-const readNow = (setting: string, path: string): Buffer => {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    throw new StartError(`--${setting} ${path}: cannot read the file: ${messageOf(error)}`, error)
-  }
-}
-
-const createTls = <S>(create: () => S): S => {
-  try {
-    return create()
-  } catch (error) {
-    throw new StartError(`--tls-cert, --tls-key: cannot be used: ${messageOf(error)}`, error)
-  }
 }
 
 const gather = (

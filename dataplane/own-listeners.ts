@@ -1,5 +1,6 @@
-// URLs of the gateway's own listeners in, the socket addresses that no upstream may have out.
+// URLs and settings of the gateway's own listeners in, the socket addresses that no upstream may have out.
 
+import type { GatewaySettings } from './config.ts'
 import type { SocketEndpoint } from './upstream/guard.ts'
 
 /** Unix sockets are out of an upstream's reach and are passed over. */
@@ -16,3 +17,13 @@ export const endpointsOf = (urls: readonly string[]): readonly SocketEndpoint[] 
       },
     ]
   })
+
+/** Where listeners will be that open when their certificates are there; port 0 is nobody's. */
+export const endpointsOfSettings = (
+  settings: Pick<GatewaySettings, 'publicTls' | 'management'>,
+): readonly SocketEndpoint[] =>
+  [settings.publicTls, settings.management].flatMap((address) =>
+    address?.kind !== 'tcp'
+      ? []
+      : [{ address: address.host === '' ? '::' : address.host, port: address.port }],
+  )

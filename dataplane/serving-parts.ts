@@ -4,7 +4,7 @@
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Log } from '../telemetry/log.ts'
 import { rowsToKeep } from './forget-rows.ts'
-import { endpointsOf } from './own-listeners.ts'
+import { endpointsOf, endpointsOfSettings } from './own-listeners.ts'
 import { createPerformer } from './actions/create-performer.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
@@ -91,7 +91,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     serving: following(table, { bridge: wamp.bridge, security, measurements }),
     measurements,
     announce: (urls) => {
-      own = endpointsOf(urls)
+      own = [...endpointsOf(urls), ...endpointsOfSettings(settings)]
     },
     publicHandlers: http.publicHandlers,
     exportMetrics: () => measurements.metrics.exportState(),

@@ -1,10 +1,15 @@
 // A gateway of several processes is one gateway: what a load has acknowledged, every worker serves.
 
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
 import { loopbackAddresses } from '../support/loopback-addresses.ts'
+import { mountSecret, type MountedSecret } from '../support/mounted-secret.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
 import { answers, api, load } from './gateway-client.ts'
 
 let gateway: GatewayProcess
@@ -62,6 +67,40 @@ it.each(loopbackAddresses())(
   },
   30_000,
 )
+
+it('every process follows the certificates of --tls-dir, which may come late', async () => {
+  await using dir = await makeTempDir()
+  const authority = createCertificateAuthority('authority')
+  const port = await freePort()
+  await using several = await startGateway({
+    flags: ['--processes', '2', '--public-tls', `127.0.0.1:${port}`, '--tls-dir', dir.path],
+  })
+  await load(several, api('hosts', { '/x': answers('in TLS') }))
+  const ask = async (servername: string): Promise<number> => {
+    const tls = { ca: authority.cert, servername }
+    return (await request(`https://127.0.0.1:${port}/hosts/x`, { tls })).status
+  }
+  await expect(ask('one.test')).rejects.toThrow('ECONNREFUSED')
+  const mount = async (name: string): Promise<MountedSecret> => {
+    const { cert, key } = authority.issue(name)
+    return mountSecret(join(dir.path, name), { 'tls.crt': cert, 'tls.key': key })
+  }
+  const secret = await mount('one.test')
+  await mount('two.test')
+  const untilAll = (name: string): Promise<void> =>
+    eventually(
+      async () => {
+        const statuses = await Promise.all(Array.from({ length: 8 }, () => ask(name)))
+        expect(statuses).toEqual(Array.from({ length: 8 }, () => 200))
+      },
+      { withinMs: 20_000 },
+    )
+  await untilAll('one.test')
+  await untilAll('two.test')
+  const renewed = authority.issue('three.test')
+  await secret.update({ 'tls.crt': renewed.cert, 'tls.key': renewed.key })
+  await untilAll('three.test')
+}, 60_000)
 
 it('the end of the primary is the end of its workers', async () => {
   await load(gateway, api('orphan', { '/x': answers('x') }))

@@ -64,7 +64,8 @@ describe('readGatewaySettings', () => {
     [['--management-tls-cert', 'c'], '--management-tls-cert: needs --management-tls-key'],
     [['--management-client-ca', 'c'], '--management-client-ca: needs --management-tls-cert'],
     [['--management-client-name', 'n'], '--management-client-name: needs --management-client-ca'],
-    [['--public-tls', 'a:1'], '--public-tls: needs --tls-cert'],
+    [['--public-tls', 'a:1'], '--public-tls: needs --tls-cert and --tls-key, or --tls-dir'],
+    [['--tls-dir', 'd'], '--tls-dir: needs --public-tls'],
     [['--tls-cert', 'a'], '--tls-cert: needs --public-tls'],
     [['--allow-unmanaged'], '--allow-unmanaged: needs --managed'],
     [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { endpointsOf } from '../../dataplane/own-listeners.ts'
+import { parseAddress } from '../../telemetry/settings-value.ts'
+import { endpointsOf, endpointsOfSettings } from '../../dataplane/own-listeners.ts'
 
 describe('endpointsOf', () => {
   it.each([
@@ -14,4 +15,13 @@ describe('endpointsOf', () => {
   it('passes over what no upstream can reach', () => {
     expect(endpointsOf(['unix:/run/gateway.sock', 'nonsense', ''])).toEqual([])
   })
+})
+
+it('endpointsOfSettings tells where listeners will open', () => {
+  const at = (text: string) => parseAddress(text) ?? { kind: 'unix' as const, path: '/' }
+  expect(endpointsOfSettings({ publicTls: at(':18443'), management: at('[::1]:1') })).toEqual([
+    { address: '::', port: 18443 },
+    { address: '::1', port: 1 },
+  ])
+  expect(endpointsOfSettings({ publicTls: null, management: at('unix:/a') })).toEqual([])
 })

@@ -1,0 +1,167 @@
+// A directory with a folder for each certificate in, those that can be served out whenever something changes.
+// A folder that is broken, or only half renewed, changes nothing but the log.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import type { Log } from '../telemetry/log.ts'
+import { withTlsFloor } from './http-server.ts'
+import { messageOf } from './thrown.ts'
+import { namesOfCertificate, type TlsHost } from './tls-hosts.ts'
+import type { FileWatch } from './watched-files.ts'
+
+export interface TlsDirectoryOptions {
+  readonly directory: string
+  readonly log: Log
+  /** Sorted by folder. Never called with none: what was served last goes on. */
+  readonly onHosts: (hosts: readonly TlsHost[]) => void
+  /** How often it is looked at; 2000 if left out. */
+  readonly intervalMs?: number
+}
+
+/**
+ * Looks once before it resolves, then again and again; never keeps the process alive by itself. Polls for the
+ * same reason as `watchFiles`: a mounted Secret is replaced by swapping a symlink.
+ */
+export const watchTlsDirectory = async (options: TlsDirectoryOptions): Promise<FileWatch> => {
+  let isClosed = false
+  const look = createLook({
+    ...options,
+    onHosts: (hosts) => {
+      if (!isClosed) options.onHosts(hosts)
+    },
+  })
+  let timer: NodeJS.Timeout | undefined
+  const again = (): void => {
+    if (isClosed) return
+    timer = setTimeout(() => void look().then(again), options.intervalMs ?? 2000).unref()
+  }
+  await look()
+  again()
+  return {
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What is known of a folder. */
+interface Folder {
+  /** As read last, used or not. */
+  readonly pair: Pair | undefined
+  /** The last good one. */
+  readonly host: TlsHost | undefined
+  /** Why it is not that of `pair`; told once. */
+  readonly fault: string | undefined
+}
+
+interface Pair {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** A bound for what is read every two seconds. */
+const MAX_FOLDERS = 1000
+
+/** Never rejects. */
+const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Promise<void>) => {
+  let folders: ReadonlyMap<string, Folder> = new Map()
+  let served: readonly TlsHost[] = []
+  let fault: string | undefined
+
+  const complain = (message: string): void => {
+    if (message !== fault) {
+      log.error('cannot use the directory of TLS certificates', { directory, message })
+    }
+    fault = message
+  }
+
+  const lookOnce = async (): Promise<void> => {
+    const names = await listFolders(directory)
+    const read = await readFolders(directory, names.slice(0, MAX_FOLDERS), folders)
+    for (const [name, folder] of read) tellOf(log, name, folders.get(name), folder)
+    folders = read
+    const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
+    if (names.length > MAX_FOLDERS) complain(`more than ${MAX_FOLDERS} folders`)
+    else if (hosts.length === 0) complain('no folder has a tls.crt and tls.key that can be used')
+    else fault = undefined
+    if (hosts.length === 0 || isSame(hosts, served)) return
+    served = hosts
+    onHosts(hosts)
+  }
+
+  return () =>
+    lookOnce().catch((error: unknown) => {
+      complain(messageOf(error))
+    })
+}
+
+/** Names with a dot in front are the kubelet's own: `..data` and what it points to. */
+const listFolders = async (directory: string): Promise<readonly string[]> => {
+  const entries = await readdir(directory, { withFileTypes: true })
+  return entries
+    .filter((entry) => !entry.name.startsWith('.') && !entry.isFile())
+    .map(({ name }) => name)
+    .sort()
+}
+
+const readFolders = async (
+  directory: string,
+  names: readonly string[],
+  before: ReadonlyMap<string, Folder>,
+): Promise<ReadonlyMap<string, Folder>> => {
+  const folders = new Map<string, Folder>()
+  // One after the other: the threads that read files are needed for names and passwords too.
+  for (const name of names)
+    folders.set(name, await readFolder(join(directory, name), name, before.get(name)))
+  return folders
+}
+
+const readFolder = async (
+  path: string,
+  name: string,
+  before: Folder | undefined,
+): Promise<Folder> => {
+  const host = before?.host
+  let pair: Pair
+  try {
+    pair = {
+      cert: await readFile(join(path, 'tls.crt')),
+      key: await readFile(join(path, 'tls.key')),
+    }
+  } catch (error) {
+    return { pair: undefined, host, fault: messageOf(error) }
+  }
+  if (before?.pair !== undefined && isSamePair(before.pair, pair)) return before
+  try {
+    return { pair, host: createHost(name, pair), fault: undefined }
+  } catch (error) {
+    return { pair, host, fault: messageOf(error) }
+  }
+}
+
+/** @throws Error of OpenSSL when one cannot be read, or they do not belong together */
+const createHost = (folder: string, pair: Pair): TlsHost => ({
+  folder,
+  names: namesOfCertificate(pair.cert),
+  ...pair,
+  context: createSecureContext(withTlsFloor(pair)),
+})
+
+const tellOf = (log: Log, folder: string, before: Folder | undefined, now: Folder): void => {
+  if (now.fault !== undefined && (now.fault !== before?.fault || now.pair !== before.pair)) {
+    const message =
+      now.host === undefined
+        ? 'cannot use a TLS certificate yet'
+        : 'cannot use a new TLS certificate, the old one stays'
+    log.error(message, { folder, message: now.fault })
+  } else if (now.host !== before?.host) {
+    log.info('TLS certificate in use', { folder, names: now.host?.names })
+  }
+}
+
+const isSamePair = (a: Pair, b: Pair): boolean => a.cert.equals(b.cert) && a.key.equals(b.key)
+
+const isSame = (a: readonly TlsHost[], b: readonly TlsHost[]): boolean =>
+  a.length === b.length && a.every((host, index) => host === b[index])
