@@ -143,7 +143,9 @@ export class DocumentBook {
     const realmUri = 'document' in read ? read.realmUri : undefined
     const access = accessOf(realmUri ?? '', namespace)
     const grant = grantOf(namespace)
-    const inputs = [read, grant, ...variableInputs(resource, cache), ...accessInputs(access)]
+    const isRecorded = resource.programmed !== undefined
+    const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
+    const inputs = [read, grant, isRecorded, ...surroundings]
     const judgement = this.#judgements.get(key, [...own, ...inputs], () =>
       judgeDocument(resource, read, { variables: readVariables(resource, cache), access, grant }),
     )
@@ -174,16 +176,25 @@ export class DocumentBook {
     }
   }
 
+  /**
+   * Who has a host depends on who is accepted, and who is accepted on who has the host. So whoever loses a path or a
+   * host, and keeps a host from others or serves one that it was to leave, is refused for good, the oldest first, and
+   * all is settled again: each turn refuses one more. What serves keeps its hosts, so the next time it is the same.
+   */
   #settle(judged: readonly Judged[]): Outcome {
     const owners = ownersOf(judged.filter(({ id }) => id !== ''))
     const standing = judged.filter(({ key, id }) => owners.get(id)?.key === key)
-    const lostHosts = this.#hosts?.settle(standing) ?? NO_LOST_HOSTS
-    const applicants = new Map<string, Applicant>()
-    for (const each of standing) {
-      const isLost = lostHosts.has(each.key)
-      applicants.set(each.id, isLost ? { ...each, candidate: undefined } : each)
+    const refused = new Set<string>()
+    for (;;) {
+      const lostHosts = this.#hosts?.settle(standing, refused) ?? NO_LOST_HOSTS
+      const settled = this.#settlement.settle(applicantsOf(standing, lostHosts))
+      const losers = standing.filter(
+        ({ key, id }) => !refused.has(key) && (settled.clashes.has(id) || lostHosts.has(key)),
+      )
+      const next = this.#hosts?.oldestInTheWay(losers)
+      if (next === undefined) return { owners, lostHosts, ...settled }
+      refused.add(next.key)
     }
-    return { owners, lostHosts, ...this.#settlement.settle(applicants) }
   }
 
   /** @param owners in the end: whose version serves */
@@ -230,13 +241,26 @@ export class DocumentBook {
   }
 }
 
+const applicantsOf = (
+  standing: readonly Judged[],
+  lostHosts: LostHosts,
+): ReadonlyMap<string, Applicant> =>
+  new Map(
+    standing.map((each) => [
+      each.id,
+      lostHosts.has(each.key) ? { ...each, candidate: undefined } : each,
+    ]),
+  )
+
 const NO_CLASHES: readonly Clash[] = []
 const NO_LOST_HOSTS: LostHosts = new Map()
 
 const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,
   access.access === 'granted' ? access.realm : undefined,
-  access.access === 'unready' ? access.name : undefined,
+  ...(access.access === 'unready'
+    ? [access.realm.namespace, access.realm.name, access.realm.isPaused]
+    : []),
 ]
 
 const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>

@@ -34,20 +34,29 @@ export const documentVerdict = (
 ): Verdict => {
   const { id, host, realmUri, serving, isHeld } = standing
   const conflicts = conflictsOf(resource, standing)
+  const accepted = acceptedOf(judgement, conflicts)
+  const servesOn = accepted.status === 'True' && isHeldByRealm(judgement, serving)
+  const digest = servesOn ? serving?.digest : judgement.good?.digest
   return {
     resource,
-    accepted: acceptedOf(judgement, conflicts),
+    accepted,
     resolvedRefs: judgement.resolvedRefs,
     errors: [...conflicts, ...judgement.errors],
     warnings: judgement.warnings,
     ...(id !== '' && { id }),
     ...(host !== undefined && { host }),
     ...(realmUri !== undefined && { realmUri }),
-    ...(judgement.good !== undefined && { digest: judgement.good.digest }),
+    ...(digest !== undefined && { digest }),
+    ...(servesOn && { servesOn }),
     ...(serving !== undefined && { serving }),
     ...(isHeld && { isHeld }),
   }
 }
+
+const isHeldByRealm = (
+  { isRealmHeld, version }: DocumentJudgement,
+  serving: Serving | undefined,
+): boolean => isRealmHeld === true && version !== undefined && version.digest === serving?.digest
 
 const acceptedOf = (
   judgement: DocumentJudgement,

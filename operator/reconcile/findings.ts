@@ -2,6 +2,7 @@
 
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Finding } from '../resource/condition.ts'
+import { ANNOTATIONS } from '../resource/resource.ts'
 import type { MissingReference } from '../resource/secret-value.ts'
 
 export const ACCEPTED: Finding<'Accepted'> = {
@@ -86,6 +87,34 @@ export const realmUnusable = (
     `there is no realm '${uri}' that namespace ${namespace} may use: create a Realm with this uri, ` +
     'or have the allowedNamespaces of the one there is admit the namespace',
 })
+
+/**
+ * Of a document that serves, with a realm that was paused, or could not be read, when this operator began. Nothing of
+ * it is known: a realm has secrets, and no data plane gives those back.
+ * @param namespace of the document; the Realm is named only within its own
+ */
+export const realmHeld = (
+  uri: string,
+  namespace: string,
+  realm: { readonly namespace: string; readonly name: string; readonly isPaused: boolean },
+): Finding<'ResolvedRefs'> => {
+  const isOwn = realm.namespace === namespace
+  const named = isOwn ? `Realm ${namespace}/${realm.name}` : `the realm '${uri}'`
+  const why = realm.isPaused
+    ? 'is paused, and has changed, or can not be read, since it was put'
+    : `can't be put as it is now${isOwn ? ' (see its conditions)' : ''}`
+  const cure = realm.isPaused
+    ? `remove the annotation ${ANNOTATIONS.paused} from it to go on`
+    : 'it is looked at again by itself'
+  return {
+    type: 'ResolvedRefs',
+    status: 'Unknown',
+    reason: 'Pending',
+    message:
+      `${named} ${why}, and this operator does not know the version that serves: gateways that have it keep it, ` +
+      `and this document with it; a new gateway can't get it, as secrets are never read back; ${cure}`,
+  }
+}
 
 /** Within the namespace of the Realm only, where it may be told. */
 export const realmUnready = (namespace: string, name: string): Finding<'ResolvedRefs'> => ({

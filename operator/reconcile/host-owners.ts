@@ -21,12 +21,36 @@ export class HostOwners {
   readonly #hosts = new WeakMap<DesiredDocument, readonly string[]>()
   #claimants: readonly HostClaimant[] = []
   #lost: LostHosts = new Map()
+  /** Host → namespace; of those that several want. */
+  #owners: ReadonlyMap<string, string> = new Map()
 
-  /** The same map is given back where nothing changed. */
-  settle(claimants: readonly HostClaimant[]): LostHosts {
+  /**
+   * The same map is given back where nothing changed.
+   * @param refused keys of those that may not have what they want for another reason: it is not theirs, then
+   */
+  settle(standing: readonly HostClaimant[], refused: ReadonlySet<string> = NONE): LostHosts {
+    const claimants =
+      refused.size === 0
+        ? standing
+        : standing.map((each) => (refused.has(each.key) ? { ...each, isHeld: true } : each))
     if (!sameClaimants(claimants, this.#claimants)) this.#lost = this.#settleAll(claimants)
     this.#claimants = claimants
     return this.#lost
+  }
+
+  /** The oldest of some that want a host which others have just lost, or leave one to others that they do not leave. */
+  oldestInTheWay(claimants: readonly HostClaimant[]): HostClaimant | undefined {
+    if (this.#owners.size === 0) return undefined
+    const hosts = new Set([...this.#lost.values()].flat())
+    const inTheWay = claimants.filter(({ key, resource, candidate, lastGood }) => {
+      const { namespace } = resource.metadata
+      const isTaken = (host: string): boolean => (this.#owners.get(host) ?? namespace) !== namespace
+      return (
+        this.#hostsOf(lastGood).some(isTaken) ||
+        (!this.#lost.has(key) && this.#hostsOf(candidate).some((host) => hosts.has(host)))
+      )
+    })
+    return inTheWay.sort(oldestFirst)[0]
   }
 
   /**
@@ -38,12 +62,12 @@ export class HostOwners {
     const turns: Record<Turn, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
     for (const claimant of claimants)
       this.#turnOf(claimant).forEach((turn) => turns[turn].push(claimant))
-    /** Host → namespace. */
     const owners = new Map<string, string>()
     const lost = new Map<string, readonly string[]>()
     for (const turn of TURNS) {
       for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
     }
+    this.#owners = owners
     return lost
   }
 
@@ -110,6 +134,7 @@ type Turn = 'stays' | 'moves' | 'comes' | 'waits'
 const TURNS = ['stays', 'moves', 'comes', 'waits'] as const satisfies readonly Turn[]
 
 const NO_HOSTS: readonly string[] = []
+const NONE: ReadonlySet<string> = new Set()
 
 const oldestFirst = (left: HostClaimant, right: HostClaimant): number =>
   byAge(left.resource, right.resource)

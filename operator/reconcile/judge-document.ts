@@ -14,6 +14,7 @@ import {
   acceptedWith,
   invalid,
   missing,
+  realmHeld,
   realmUnready,
   realmUnusable,
   REFERENCES_PENDING,
@@ -36,6 +37,8 @@ export interface DocumentJudgement {
   readonly version?: DesiredDocument
   /** What may be put. */
   readonly good?: DesiredDocument
+  /** It has served, and of its realm nothing is known but that it is there. */
+  readonly isRealmHeld?: boolean
 }
 
 /** What stands outside a document and decides over it. */
@@ -48,9 +51,15 @@ export interface DocumentContext {
 /** What a document finds under its `realm_uri`. */
 export type RealmAccess =
   | { readonly access: 'granted'; readonly realm: RealmTerms }
-  /** There, in the document's own namespace, and never yet good itself. */
-  | { readonly access: 'unready'; readonly name: string }
+  /** There, for this namespace, and not good, or paused, since this operator has known it. */
+  | { readonly access: 'unready'; readonly realm: UnreadyRealm }
   | { readonly access: 'RealmNotFound' | 'RefNotPermitted' }
+
+export interface UnreadyRealm {
+  readonly namespace: string
+  readonly name: string
+  readonly isPaused: boolean
+}
 
 type Readable = Extract<ReadDocument, { readonly place: DocumentPlace }>
 
@@ -97,7 +106,10 @@ const judgeReadable = (
   const warnings = locateWarnings(compilation.warnings, read.place, access)
   const version = makeDocument(resource, { document: read.document, compiled, secrets })
   const judgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
-  if (access.access !== 'granted') return { ...judgement, resolvedRefs: reference }
+  if (access.access !== 'granted') {
+    const isRealmHeld = access.access === 'unready' && hasServed(resource)
+    return { ...judgement, resolvedRefs: reference, ...(isRealmHeld && { isRealmHeld }) }
+  }
   const refused =
     hostOutsideRealm(access.realm, compiled) ??
     refuseHost(grant, { ...compiled, namespace: resource.metadata.namespace })
@@ -117,12 +129,17 @@ const referenceOf = (
   access: RealmAccess,
 ): Finding<'ResolvedRefs'> => {
   if (access.access === 'granted') return RESOLVED
-  if (access.access === 'unready') {
-    return realmUnready(resource.metadata.namespace, access.name)
-  }
   if (read.realmUri === undefined) return REFERENCES_PENDING
-  return realmUnusable(access.access, read.realmUri, resource.metadata.namespace)
+  const { namespace } = resource.metadata
+  if (access.access !== 'unready') return realmUnusable(access.access, read.realmUri, namespace)
+  if (hasServed(resource)) return realmHeld(read.realmUri, namespace, access.realm)
+  return access.realm.namespace === namespace
+    ? realmUnready(namespace, access.realm.name)
+    : realmUnusable('RealmNotFound', read.realmUri, namespace)
 }
+
+/** Its realm was good then, whatever this operator has seen of it. */
+const hasServed = ({ programmed }: ApiSpecificationResource): boolean => programmed !== undefined
 
 const hostOutsideRealm = (
   { uri, allowedHosts }: RealmTerms,

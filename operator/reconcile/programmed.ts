@@ -40,7 +40,8 @@ export const judgeProgrammed = (
   nowMs: number,
 ): Programmed => {
   const { digest, id } = verdict
-  if (!isGood(verdict) || digest === undefined || id === undefined) return notGood(verdict)
+  const isWanted = isGood(verdict) || verdict.servesOn === true
+  if (!isWanted || digest === undefined || id === undefined) return notGood(verdict)
   if (verdict.isHeld === true) {
     return { finding: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
   }

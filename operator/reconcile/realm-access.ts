@@ -8,7 +8,7 @@ import type { GoodRealm } from './judge-realm.ts'
 
 /** `allowedNamespaces` of a Realm: `Same` unless it says otherwise. */
 export const admitsNamespace = (
-  realm: GoodRealm,
+  realm: Pick<GoodRealm, 'namespace' | 'spec'>,
   namespace: string,
   cache: ResourceCache,
 ): boolean => {

@@ -75,6 +75,9 @@ export class RealmBook {
     const inputs = realmInputs(resource, names, cache)
     const judgement = this.#judgements.get(key, inputs, () => judgeRealm(resource, cache))
     if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
+    if (judgement.good !== undefined && isPaused(resource) && wasServed(resource)) {
+      this.#lastGood.set(key, this.#lastGood.get(key) ?? judgement.good)
+    }
     const lastGood = this.#lastGood.get(key)
     const latest = this.#goods.get(key, [judgement.good], () => carryOver(lastGood, judgement.good))
     const good = isPaused(resource) ? undefined : latest
@@ -116,6 +119,17 @@ export class RealmBook {
       verdictOf(resource, judgement, { uri, winner, good, isHeld }),
     )
   }
+}
+
+/**
+ * An operator before us wrote that this very generation is in service: while it was paused nothing else came after it,
+ * but for a Secret that changed while there was no operator.
+ */
+const wasServed = ({ conditions = [], metadata: { generation } }: RealmResource): boolean => {
+  const current = conditions.filter(({ observedGeneration }) => observedGeneration === generation)
+  const reasons = new Map<string, string>(current.map(({ type, reason }) => [type, reason]))
+  const ready = reasons.get('Ready')
+  return reasons.get('Accepted') === 'Accepted' && (ready === 'Ready' || ready === 'Unreachable')
 }
 
 interface Standing {
@@ -194,6 +208,16 @@ const accessOf = (
       ? { access: 'granted', realm: good.terms }
       : { access: 'RefNotPermitted' }
   }
-  if (owner?.metadata.namespace !== namespace) return { access: 'RealmNotFound' }
-  return { access: 'unready', name: owner.metadata.name }
+  if (owner === undefined || !mayUse(owner, namespace, cache)) return { access: 'RealmNotFound' }
+  const { name, namespace: home } = owner.metadata
+  return { access: 'unready', realm: { namespace: home, name, isPaused: isPaused(owner) } }
 }
+
+const mayUse = (
+  { checked, metadata }: RealmResource,
+  namespace: string,
+  cache: ResourceCache,
+): boolean =>
+  metadata.namespace === namespace ||
+  ('spec' in checked &&
+    admitsNamespace({ namespace: metadata.namespace, spec: checked.spec }, namespace, cache))

@@ -20,6 +20,8 @@ export interface Verdict {
   readonly digest?: string
   /** What the desired set holds for the resource: this generation, or the last good one. */
   readonly serving?: Serving
+  /** This very generation serves, though its realm can't be judged now: the data planes tell whether they hold it. */
+  readonly servesOn?: boolean
   /** Paused, and what it is now has not been put. */
   readonly isHeld?: boolean
 }

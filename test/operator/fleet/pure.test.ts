@@ -328,7 +328,7 @@ describe('batches', () => {
     planBatches(
       {
         realms: more.realms ?? { put: [], delete: [] },
-        documents: { put, delete: more.delete ?? [] },
+        documents: { put, delete: more.delete ?? [], waiting: [] },
       },
       {
         sizeOf: () => more.size ?? 10,

@@ -5,7 +5,7 @@ import { coversHost } from '../../../operator/reconcile/host-entries.ts'
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
-import { parseHost } from '../../../spec/host-pattern.ts'
+import { hostKey, parseHost } from '../../../spec/host-pattern.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 const STRICT = { className: 'svc', hostOwnership: 'strict', wildcardNamespaces: [] } as const
@@ -34,6 +34,25 @@ const specification = (
   const versions = { v1: { base_path: `/${name}`, paths: { [path]: operation } } }
   const document = aSpecification(name, { host, versions })
   return resourceOf('ApiSpecification', name, { spec: { document } }, known)
+}
+
+/** `base_path` is `/`: documents may want one path. */
+const onPath = (name: string, host: string, path: string, place: Place): Resource => {
+  const operation = { get: { action: { type: 'static', body: name }, response: {} } }
+  const versions = { v1: { base_path: '/', paths: { [path]: operation } } }
+  const document = aSpecification(name, { host, versions })
+  return resourceOf('ApiSpecification', name, { spec: { document } }, place)
+}
+
+/** mulberry32 */
+const randomFrom = (seed: number) => {
+  let state = seed
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
 }
 
 const namespace = (name: string, annotations: object = {}): Resource =>
@@ -219,6 +238,95 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
   ])('%s', (_name, resources, expected, options) => {
     expect(judge(resources, options)).toEqual(expected)
   })
+
+  /** Of two hosts, and of one path of both. */
+  const both = (name: string, place: Place): Resource => onPath(name, '[www.]h.test', '/p', place)
+
+  it('whoever lost a path owns no host; the younger has it, and keeps it', () => {
+    const reconciler = new Reconciler(STRICT)
+    const first = onPath('w', 'h.test', '/p', { namespace: 'a', createdAt: 1 })
+    const loser = both('x', { namespace: 'a', createdAt: 2 })
+    const younger = onPath('z', 'www.h.test', '/q', { namespace: 'b', createdAt: 3 })
+    const step = (...resources: readonly Resource[]): Readonly<Record<string, string>> =>
+      shown(reconciler.reconcile(cacheOf([realm, ...resources])).verdicts)
+    const expected = { 'a/w': 'good', 'a/x': 'Conflicted', 'b/z': 'good' }
+    expect(step(first, loser, younger)).toEqual(expected)
+    expect(step(younger, loser, first)).toEqual(expected)
+    // The path is free again, the host is not.
+    expect(step(loser, younger)).toEqual({ 'a/x': 'Conflicted', 'b/z': 'good' })
+    expect(step(loser)).toEqual({ 'a/x': 'good' })
+  })
+
+  it('whoever serves and loses a path with its next version keeps the hosts that serve', () => {
+    const reconciler = new Reconciler(STRICT)
+    const first = onPath('w', 'h.test', '/p', { namespace: 'a', createdAt: 1 })
+    const before = onPath('x', 'own.test', '/p', { namespace: 'a', createdAt: 2 })
+    reconciler.reconcile(cacheOf([realm, first, before]))
+    const after = both('x', { namespace: 'a', createdAt: 2, generation: 2 })
+    const own = onPath('y', 'own.test', '/q', { namespace: 'b', createdAt: 3 })
+    const freed = onPath('z', 'www.h.test', '/q', { namespace: 'b', createdAt: 4 })
+    const { verdicts } = reconciler.reconcile(cacheOf([realm, first, after, own, freed]))
+    expect(shown(verdicts)).toEqual({
+      ...{ 'a/w': 'good', 'a/x': 'Conflicted' },
+      ...{ 'b/y': 'Conflicted', 'b/z': 'good' },
+    })
+  })
+
+  it('is settled the same way again, and refuses nobody for one who is not accepted: random documents', () => {
+    const hosts = ['h.test', 'www.h.test', '[www.]h.test', 'own.test', '[www.]own.test']
+    for (let seed = 1; seed <= 150; seed += 1) {
+      const random = randomFrom(seed)
+      const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T =>
+        list[Math.floor(random() * list.length)] as T
+      const reconciler = new Reconciler(STRICT)
+      const documents = Array.from({ length: 6 }, (_, i) => `d${i}`)
+      const make = (name: string, generation: number): Resource =>
+        onPath(name, pick(hosts), pick(['/p', '/q']), {
+          namespace: ['a', 'b', 'c'][Number(name.slice(1)) % 3] ?? 'a',
+          ...{ createdAt: ((Number(name.slice(1)) * 7) % 5) + 1, generation },
+        })
+      let resources = new Map(documents.map((name) => [name, make(name, 1)]))
+      for (let step = 2; step < 6; step += 1) {
+        const cache = cacheOf([realm, ...resources.values()])
+        const first = reconciler.reconcile(cache)
+        const again = reconciler.reconcile(cacheOf([realm, ...[...resources.values()].reverse()]))
+        expect({ seed, step, ...shown(again.verdicts) }).toEqual({
+          ...{ seed, step },
+          ...shown(first.verdicts),
+        })
+        expect(again.desired.documents).toEqual(first.desired.documents)
+        expectOwned(seed, first)
+        const edited = pick(documents)
+        resources = new Map(resources).set(edited, make(edited, step))
+      }
+    }
+  })
+
+  /** A namespace for each host that serves; and who lost a host lost it to one that serves. */
+  const expectOwned = (
+    seed: number,
+    { verdicts, desired }: ReturnType<Reconciler['reconcile']>,
+  ) => {
+    const owners = new Map<string, string>()
+    for (const { namespace, claims } of desired.documents.values()) {
+      for (const { key } of claims) {
+        const host = key.slice(0, key.indexOf('\t'))
+        expect({ seed, host, namespace }).toEqual({
+          ...{ seed, host },
+          namespace: owners.get(host) ?? namespace,
+        })
+        owners.set(host, namespace)
+      }
+    }
+    for (const { resource, errors, host = '' } of verdicts.values()) {
+      if (!errors.some(({ message }) => message.includes('another namespace: take'))) continue
+      const parsed = parseHost(host)
+      const wanted = parsed.ok ? parsed.hosts.map(hostKey) : []
+      const { namespace } = resource.metadata
+      const taken = wanted.filter((each) => (owners.get(each) ?? namespace) !== namespace)
+      expect({ seed, host, isTaken: taken.length > 0 }).toEqual({ seed, host, isTaken: true })
+    }
+  }
 
   it('the words tell nothing of the winner', () => {
     const resources = [specification('secret', 'h.test', a), specification('y', 'h.test', b)]

@@ -1,0 +1,123 @@
+// An operator that is started anew while a Realm is paused, or its Secret may not be read: what gateways hold serves on,
+// and the statuses say what a new gateway can't get.
+
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
+import { grantObject } from '../../../operator/resource/roles-for.ts'
+import { SECRET_READER } from '../../../operator/resource/roles.ts'
+import { eventually } from '../../support/eventually.ts'
+import {
+  describeWithKubernetes,
+  RESTART_MS,
+} from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { type GatewayPod, Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
+import { documentObject, realmObject, secretObject } from './objects.ts'
+import { makeNamespace } from './operator-api.ts'
+import type { OperatorProcess } from './operator-process.ts'
+
+jest.setTimeout(180_000)
+
+await describeWithKubernetes('an operator that starts anew', (plane) => {
+  const open = new AsyncDisposableStack()
+  let home: Home
+  let gateway: GatewayPod
+  let operator: OperatorProcess
+
+  beforeAll(async () => {
+    await makeNamespace(plane(), 'shop')
+    home = open.use(await Home.open(plane()))
+    operator = await home.startOperator()
+    gateway = await home.startGatewayPod({ name: 'gw-1' })
+    const account = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
+    await plane().apply([
+      grantObject(account, SECRET_READER, 'shop'),
+      secretObject('shop', 'hooks', { secret: 'sesame' }),
+      realm(1000),
+      documentObject('shop', 'orders'),
+    ])
+    await home.until('shop', 'orders', 'Ready', 'Ready')
+  }, RESTART_MS)
+
+  afterAll(() => open.disposeAsync())
+
+  const realm = (callTimeout: number): object =>
+    realmObject('shop', {
+      callTimeout,
+      callbackSecret: { secretRef: { name: 'hooks', key: 'secret' } },
+    })
+
+  const restart = async (): Promise<void> => {
+    await operator.stop()
+    operator = await home.startOperator()
+    await eventually(async () => {
+      expect(await operator.isLeading()).toBe(true)
+    }, PATIENCE)
+  }
+
+  /** What both hold is what they held, and it is served. */
+  const expectServedOn = async (before: { readonly specs: object; readonly realms: object }) => {
+    const { specs, realms } = await gateway.state()
+    expect({ specs, realms }).toEqual({ specs: before.specs, realms: before.realms })
+    expect((await gateway.get('shop.test', '/orders/x')).status).toBe(200)
+    expect(await gateway.isReady()).toBe(true)
+  }
+
+  const annotate = (...annotations: readonly string[]) =>
+    plane().kubectl(['annotate', 'realm', 'shop', '-n', 'shop', '--overwrite', ...annotations])
+
+  it('a paused Realm that has not changed is what it was, also at a new gateway', async () => {
+    await annotate('gateway.svc.dev/paused=true')
+    const before = await gateway.state()
+    await restart()
+    await home.until('shop', 'orders', 'Ready', 'Ready')
+    await expectServedOn(before)
+    const fresh = await home.startGatewayPod({ name: 'gw-2' })
+    await eventually(async () => {
+      expect((await fresh.get('shop.test', '/orders/x')).status).toBe(200)
+    }, PATIENCE)
+    await fresh.remove()
+  })
+
+  it('a paused Realm that has changed is held with its documents, until it goes on', async () => {
+    await plane().apply([realm(2000)])
+    await home.untilRealm('shop', 'shop', 'Ready', 'Pending')
+    const before = await gateway.state()
+    await restart()
+    const { message } = await home.until('shop', 'orders', 'ResolvedRefs', 'Pending')
+    expect(message).toContain('Realm shop/shop is paused, and has changed, or can not be read')
+    expect(message).toContain("a new gateway can't get it")
+    await home.until('shop', 'orders', 'Programmed', 'Programmed')
+    // A gateway that can't have the realm must not take requests for its documents.
+    const fresh = await home.startGatewayPod({ name: 'gw-3' })
+    await eventually(async () => {
+      const { stdout } = await plane().kubectl([
+        'events',
+        '--for=pod/gw-3',
+        '-n',
+        OPERATOR_NAMESPACE,
+      ])
+      expect(stdout).toMatch(/Withheld.*orders \(.*no realm/)
+    }, PATIENCE)
+    expect(await fresh.isReady()).toBe(false)
+    await expectServedOn(before)
+
+    await annotate('gateway.svc.dev/paused-')
+    await home.until('shop', 'orders', 'Ready', 'Ready')
+    await eventually(async () => {
+      expect((await fresh.get('shop.test', '/orders/x')).status).toBe(200)
+    }, PATIENCE)
+    await fresh.remove()
+  })
+
+  it('a Realm whose Secret may not be read any more is held with its documents', async () => {
+    await plane().kubectl(['delete', 'rolebinding', SECRET_READER, '-n', 'shop'])
+    const before = await gateway.state()
+    await restart()
+    const { message } = await home.until('shop', 'orders', 'ResolvedRefs', 'Pending')
+    expect(message).toContain("Realm shop/shop can't be put as it is now (see its conditions)")
+    await home.until('shop', 'orders', 'Programmed', 'Programmed')
+    await expectServedOn(before)
+    const account = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
+    await plane().apply([grantObject(account, SECRET_READER, 'shop')])
+    await home.until('shop', 'orders', 'Ready', 'Ready')
+  })
+})
