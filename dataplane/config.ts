@@ -14,6 +14,7 @@ import {
   parseProcesses,
   parseRedisUrl,
 } from './config-values.ts'
+import { TRACE_SETTINGS } from './trace-settings.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -112,7 +113,7 @@ export const SETTINGS = {
       placeholder: 'CIDR,…',
       accept: isCidr,
       expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
-      help: 'whose X-Forwarded-* and X-Request-Id are believed',
+      help: 'whose X-Forwarded-*, X-Request-Id and traceparent are believed',
     },
     managed: {
       type: 'string',
@@ -267,6 +268,7 @@ export const SETTINGS = {
       expected: 'off, on or a share such as 0.01',
       help: 'a line per request on stdout, or for that share of them (5xx always)',
     },
+    ...TRACE_SETTINGS,
   },
 } as const satisfies SettingsTable
 

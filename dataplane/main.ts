@@ -19,12 +19,18 @@ import { hashPassword } from './security/hash-password.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { StartError } from './start-error.ts'
+import { openTraces } from './traces.ts'
 
-const createParts = (settings: GatewaySettings, log: Log, home: ServingHome): ServingProcess =>
+const createParts = async (
+  settings: GatewaySettings,
+  log: Log,
+  home: ServingHome,
+): Promise<ServingProcess> =>
   createServingParts({
     settings,
     log,
     home,
+    traces: await openTraces(settings, log),
     writeLines: (lines) => process.stdout.write(lines),
   })
 
@@ -34,7 +40,7 @@ const serve = async (settings: GatewaySettings): Promise<void> => {
   const board = new BridgeBoard()
   const security = await openSecurityState(settings, log)
   const home = { ...security, peers: peersOfOne(board) }
-  const parts = processes === 1 ? createParts(settings, log, home) : undefined
+  const parts = processes === 1 ? await createParts(settings, log, home) : undefined
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
@@ -117,9 +123,9 @@ const runCommand = async (command: string, settings: GatewaySettings): Promise<v
 if (isClusterWorker()) {
   runWorker({
     channel: process,
-    create: (settings, home) => {
+    create: async (settings, home) => {
       const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
-      return Promise.resolve({ parts: createParts(settings, log, home), log })
+      return { parts: await createParts(settings, log, home), log }
     },
     exit: (code) => process.exit(code),
   })

@@ -119,6 +119,18 @@ const METRICS = {
     labels: ['state'],
     merge: 'max',
   },
+  traceSpans: {
+    kind: 'counter',
+    name: 'svc_gateway_trace_spans_total',
+    help: 'Spans of traces that ended, by what became of them: exported, failed (not taken by the collector), dropped (no place to wait).',
+    labels: ['outcome'],
+  },
+  traceSpansWaiting: {
+    kind: 'gauge',
+    name: 'svc_gateway_trace_spans_waiting',
+    help: 'Spans of traces that ended and are not with the collector yet.',
+    labels: [],
+  },
   workers: {
     kind: 'gauge',
     name: 'svc_gateway_workers',

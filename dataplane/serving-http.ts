@@ -13,10 +13,12 @@ import { createClientReader } from './http/forwarded.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
 import { originsOf } from './http/realm-origins.ts'
 import { createRequestIds } from './http/request-id.ts'
+import { createRequestTraces } from './http/request-traces.ts'
 import { createUpgrade } from './http/upgrade.ts'
 import { createWebSocketRoutes } from './http/web-socket-route.ts'
 import type { GatewayMetrics, Measurements } from './metrics.ts'
 import type { ServingParts } from './plane.ts'
+import type { Traces } from './traces.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from './store/table-serving.ts'
@@ -34,10 +36,11 @@ export interface ServingHttpOptions {
   readonly security: Pick<ServingSecurity, 'authenticate' | 'endpoints'>
   /** More CA certificates for routers, PEM. */
   readonly extraCa: readonly string[]
+  readonly traces: Traces | undefined
 }
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
-  /** Writes what the access log still holds. */
+  /** Writes what the access log still holds, and ends the spans that are open. */
   readonly flush: () => void
 }
 
@@ -52,11 +55,15 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
   )
   const eventStreams = countedEventStreams(metrics)
   const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
+  const readClient = createClientReader(settings.trustedProxies)
+  const requestTraces = options.traces && createRequestTraces({ ...options.traces, readClient })
   const dispatch = {
     ...dispatchOptions(options),
+    readClient,
     accessLog,
     eventStreams,
     webSockets,
+    traces: requestTraces,
   } satisfies DispatchOptions
   const onClientError = createClientErrorHandler(dispatch.nextRequestId)
   const upgrade = {
@@ -66,34 +73,37 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     origins: (uri: string) => originsOf(realms.get(uri), settings.baseUrl),
   }
   return {
-    publicHandlers: (scheme) => ({
-      onRequest: createDispatch(dispatch, scheme),
-      onClientError,
-      ...createUpgrade(upgrade, scheme),
-    }),
+    publicHandlers: (scheme) => {
+      const handlers = {
+        onRequest: createDispatch(dispatch, scheme),
+        onClientError,
+        ...createUpgrade(upgrade, scheme),
+      }
+      return requestTraces?.around(handlers, scheme) ?? handlers
+    },
     endStreams: () => {
       endStreams(eventStreams, relays, log)
     },
     flush: () => {
       accessLog?.flush()
+      requestTraces?.close()
     },
   }
 }
 
 const dispatchOptions = ({
-  settings,
   log,
   table,
   preparation,
   security,
+  traces,
   measurements: { metrics, requests },
-}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog'> => ({
+}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
   table: () => table.table(),
   preparation,
   authenticate: security.authenticate,
   endpoints: security.endpoints.handle,
   onAuthentication: countAuthentications(metrics),
-  readClient: createClientReader(settings.trustedProxies),
   nextRequestId: createRequestIds(Date.now, randomFillSync),
   now: () => performance.now(),
   wallClock: Date.now,
@@ -102,8 +112,9 @@ const dispatchOptions = ({
     metrics.count('refusals', { code })
   },
   unmatched: requests.rowFor({ api: '', version: '', path: '', method: '' }),
-  onUnexpected: (error: unknown, requestId: string) => {
-    log.error('a request failed unexpectedly', { requestId, error })
+  onUnexpected: (error, requestId, request) => {
+    const trace = traces?.spans.field(request)
+    log.error('a request failed unexpectedly', { requestId, ...trace, error })
   },
 })
 

@@ -3,17 +3,20 @@
 
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Log } from '../telemetry/log.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import { rowsToKeep } from './forget-rows.ts'
 import { endpointsOf, endpointsOfSettings } from './own-listeners.ts'
 import { createPerformer } from './actions/create-performer.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
-import { createMeasurements, type Measurements } from './metrics.ts'
+import { createMeasurements, type GatewayMetrics, type Measurements } from './metrics.ts'
 import { oncePer } from './once-per.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
+import type { SpanOf } from './request-spans.ts'
 import type { ServedVersion } from './served.ts'
+import type { Traces } from './traces.ts'
 import { createServingHttp } from './serving-http.ts'
 import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
@@ -34,6 +37,8 @@ export interface ServingEnvironment {
   /** Takes access-log lines. */
   readonly writeLines: (lines: string) => void
   readonly home: ServingHome
+  /** Left out: no request is traced. */
+  readonly traces?: Traces | undefined
 }
 
 /** What a serving process has of the gateway that it is one of. */
@@ -50,7 +55,8 @@ export interface ServingProcess extends ServingParts {
 
 /** Opens nothing yet: listeners are opened by whoever runs it. */
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
-  const { settings, log } = environment
+  const { settings, log, traces } = environment
+  const spanOf = traces?.spans.of
   const measurements = createMeasurements()
   const { metrics } = measurements
   let own: readonly SocketEndpoint[] = []
@@ -63,6 +69,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     log,
     peers: environment.home.peers,
     extraCa,
+    spanOf,
   })
   const security = createServingSecurity({
     settings,
@@ -81,12 +88,14 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     log,
     writeLines: environment.writeLines,
     table,
-    preparation: createPreparation({ upstream, wamp, realms, measurements }),
+    preparation: createPreparation({ upstream, wamp, realms, measurements, spanOf }),
     realms,
     measurements,
     security,
     extraCa,
+    traces,
   })
+  if (traces !== undefined) countSpans(metrics, traces.tracer)
   return {
     serving: following(table, { bridge: wamp.bridge, security, measurements }),
     measurements,
@@ -101,6 +110,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     close: async () => {
       http.flush()
       await Promise.all([upstream.close(), wamp.bridge.close(), security.close()])
+      await traces?.tracer.close()
     },
   }
 }
@@ -125,15 +135,35 @@ interface Followers {
 const hasEndpoints = ({ versions }: PackedDocument): boolean =>
   versions.some(({ endpoints }) => endpoints.length > 0)
 
+/** What became of spans, as the tracer counts them. */
+const countSpans = (metrics: GatewayMetrics, tracer: Tracer): void => {
+  metrics.total('traceSpans', () => {
+    const { exported, failed, dropped } = tracer.counts()
+    return [
+      [{ outcome: 'exported' }, exported],
+      [{ outcome: 'failed' }, failed],
+      [{ outcome: 'dropped' }, dropped],
+    ]
+  })
+  metrics.gauge('traceSpansWaiting', () => [[{}, tracer.counts().waiting]])
+}
+
 interface Reach {
   readonly upstream: Upstream
   readonly wamp: ServingWamp
   readonly realms: RealmRegistry
   readonly measurements: Measurements
+  readonly spanOf: SpanOf | undefined
 }
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
-const createPreparation = ({ upstream, wamp, realms, measurements }: Reach): Preparation => {
+const createPreparation = ({
+  upstream,
+  wamp,
+  realms,
+  measurements,
+  spanOf,
+}: Reach): Preparation => {
   const scopeOf = oncePer(({ poolSize }: ServedVersion) => createPoolScope(poolSize))
   return {
     createPerformer: (operation, { version }) =>
@@ -142,6 +172,7 @@ const createPreparation = ({ upstream, wamp, realms, measurements }: Reach): Pre
           upstream,
           scope: scopeOf(version),
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+          spanOf,
         },
         wamp: wamp.environmentOf(version),
       }),

@@ -28,7 +28,7 @@ export const createServingUpstream = (
   metrics: GatewayMetrics,
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
-  const extraCa = settings.upstreamCa === null ? [] : [readCa(settings.upstreamCa)]
+  const extraCa = readExtraCa(settings)
   const guard = createGuard({
     allow: readRules(settings.upstreamAllow).rules,
     deny: readRules(settings.upstreamDeny).rules,
@@ -44,6 +44,15 @@ export const createServingUpstream = (
   gaugeUpstream(metrics, upstream)
   return { upstream, fetch: createGuardedFetch({ guard, extraCa }), extraCa }
 }
+
+/**
+ * The certificates of `--upstream-ca`.
+ * @throws StartError for a file of certificates that is of no use
+ */
+export const readExtraCa = ({
+  upstreamCa,
+}: Pick<GatewaySettings, 'upstreamCa'>): readonly string[] =>
+  upstreamCa === null ? [] : [readCa(upstreamCa)]
 
 const readCa = (path: string): string => {
   try {

@@ -9,6 +9,7 @@ import { createCallQuota } from './actions/wamp-quota.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { oncePer } from './once-per.ts'
+import type { SpanOf } from './request-spans.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
 import { createDeadlines } from './upstream/deadlines.ts'
@@ -27,6 +28,8 @@ export interface ServingWampOptions {
   readonly peers: BridgePeers
   /** More CA certificates for routers, PEM. */
   readonly extraCa: readonly string[]
+  /** Where there are traces. */
+  readonly spanOf: SpanOf | undefined
 }
 
 export interface ServingWamp {
@@ -36,7 +39,7 @@ export interface ServingWamp {
 
 /** Opens no session until the bridge is told of a document whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
-  const { realms, upstream, metrics, log, peers, extraCa } = options
+  const { realms, upstream, metrics, log, peers, extraCa, spanOf } = options
   const openTransport = createLateTransport(
     async () => (await import('./wamp/open-transport.ts')).openTransport,
   )
@@ -72,6 +75,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
       deadlines,
       callbacks,
       realm: () => realms.get(version.realmUri),
+      spanOf,
     }),
   }
 }

@@ -20,6 +20,8 @@ export interface AccessEntry {
   /** Of the matched document; empty when none matched. */
   readonly api: string
   readonly version: string
+  /** Of its trace, where there is one. */
+  readonly trace?: string | undefined
 }
 
 export interface AccessLog {
@@ -85,10 +87,16 @@ const formatEntry = (entry: AccessEntry): string =>
   `,"peername":${JSON.stringify(entry.peername)},"method":${JSON.stringify(entry.method)}` +
   `,"host":${JSON.stringify(entry.host)},"path":${JSON.stringify(pathOf(entry.target))}` +
   `,"status":${entry.status},"ms":${Math.round(entry.seconds * 1e5) / 100},"bytes":${entry.bytes}` +
-  `,"api":${JSON.stringify(entry.api)},"version":${JSON.stringify(entry.version)}}\n`
+  `,"api":${JSON.stringify(entry.api)},"version":${JSON.stringify(entry.version)}${traceOf(entry)}}\n`
 
-/** An absolute-form target may hold userinfo before the host: only what follows the authority stays. */
-const pathOf = (target: string): string => {
+const traceOf = ({ trace }: AccessEntry): string =>
+  trace === undefined ? '' : `,"trace":${JSON.stringify(trace)}`
+
+/**
+ * The path of a request target, without its query, cut at 2048 characters. An absolute-form target may hold
+ * userinfo before the host: only what follows the authority stays.
+ */
+export const pathOf = (target: string): string => {
   const query = target.indexOf('?')
   const whole = query === -1 ? target : target.slice(0, query)
   const path = whole.startsWith('/') ? whole : whole.replace(/^[a-z]+:\/\/[^/]*/i, '')

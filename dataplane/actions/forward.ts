@@ -3,6 +3,7 @@
 // request is worked out here, once.
 
 import type { CompiledOperation, ForwardAction } from '../../spec/compiled.ts'
+import type { SpanOf } from '../request-spans.ts'
 import type { PoolScope } from '../upstream/limiter.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
@@ -12,6 +13,7 @@ import { planOutcome } from './forward-outcome.ts'
 import { declaredLength, prepareRequest, type OutgoingRequest } from './forward-request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './forward-run.ts'
 import type { Exchange, Perform } from './performer.ts'
+import { traceUpstream } from './traced-upstream.ts'
 
 export type ForwardOperation = CompiledOperation & { readonly action: ForwardAction }
 
@@ -23,6 +25,8 @@ export interface ForwardEnvironment {
   readonly callTimeoutMs: () => number
   /** For tests: the clock and dice of retries. */
   readonly clock?: RetryClock
+  /** Where there are traces. */
+  readonly spanOf?: SpanOf | undefined
 }
 
 /**
@@ -47,18 +51,31 @@ export const prepareForward = (
     getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
   })
   const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
-  const { upstream, scope, clock = SYSTEM_CLOCK } = environment
-  const tools: ForwardTools = { upstream, scope, clock, outcome }
+  const toolsFor = prepareTools(environment, outcome)
 
   return (exchange) => {
     const outgoing = prepare(exchange)
     const limits = limitsOf(exchange.context)
+    const tools = toolsFor(exchange)
     const { body } = outgoing
     if (body !== 'client') {
       new Forwarding(exchange, tools, { outgoing, limits, body, contentLength: undefined }).start()
       return
     }
     sendClientBody(exchange, { outgoing, limits }, tools, operation)
+  }
+}
+
+/** Without traces every request has the same ones. */
+const prepareTools = (
+  { upstream, scope, clock = SYSTEM_CLOCK, spanOf }: ForwardEnvironment,
+  outcome: ForwardTools['outcome'],
+): ((exchange: Exchange) => ForwardTools) => {
+  const tools: ForwardTools = { upstream, scope, clock, outcome }
+  if (spanOf === undefined) return () => tools
+  return ({ incoming }) => {
+    const span = spanOf(incoming)
+    return span === undefined ? tools : { ...tools, upstream: traceUpstream(upstream, span) }
   }
 }
 

@@ -17,7 +17,7 @@ import { failExchange, faultError, overdueError, overloadedError } from './wamp-
 import { Span, type SpanOwner, type SpanTools } from './wamp-span.ts'
 
 export interface CallTools extends SpanTools {
-  readonly client: () => WampClient
+  readonly client: () => Pick<WampClient, 'call'>
   readonly clock: RetryClock
 }
 

@@ -4,11 +4,12 @@
 import type { CompiledOperation, WampCallAction } from '../../spec/compiled.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { SYSTEM_CLOCK } from '../upstream/retry.ts'
-import type { Perform } from './performer.ts'
+import type { Exchange, Perform } from './performer.ts'
 import { Calling, type CallTools } from './wamp-call-run.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
 import { failingOnFaults } from './wamp-failure.ts'
 import type { CheckedOptions } from './wamp-options.ts'
+import { prepareClient } from './wamp-client-for.ts'
 import { prepareWampRequest } from './wamp-request.ts'
 
 /**
@@ -24,12 +25,18 @@ export const prepareWampCall = (
 ): Perform => {
   const { client, calls, deadlines, clock = SYSTEM_CLOCK } = environment
   const tools: CallTools = { client, calls, deadlines, clock }
+  const clientFor = prepareClient(environment)
+  const toolsFor = (exchange: Exchange, options: CheckedOptions): CallTools => {
+    const own = clientFor(exchange, options)
+    return own === client ? tools : { ...tools, client: own }
+  }
   const read = prepareWampRequest('call', operation, environment)
   return failingOnFaults((exchange) => {
     const { uri, options, args, kwargs, times } = read(exchange.context)
     const sent =
       options.timeoutMs === 0 ? options.sent : withTimeout(options, client().callTimeoutUnit)
-    new Calling(exchange, tools, { procedure: uri, options: sent, args, kwargs }, times).start()
+    const request = { procedure: uri, options: sent, args, kwargs }
+    new Calling(exchange, toolsFor(exchange, options), request, times).start()
   })
 }
 

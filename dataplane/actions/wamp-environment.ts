@@ -1,6 +1,7 @@
 // What WAMP actions reach of the world, for one version of one document. Whoever wires the gateway
 // hands it in; nothing here does anything.
 
+import type { SpanOf } from '../request-spans.ts'
 import type { Deadlines } from '../upstream/deadlines.ts'
 import type { RetryClock } from '../upstream/retry.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
@@ -24,4 +25,6 @@ export interface WampEnvironment {
   readonly realm: () => CallbackRules | undefined
   /** For tests: the clock and dice of retries. */
   readonly clock?: RetryClock
+  /** Where there are traces. */
+  readonly spanOf?: SpanOf | undefined
 }

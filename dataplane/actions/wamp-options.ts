@@ -15,6 +15,8 @@ export interface CheckedOptions {
   /** How long the router may take, never longer than timers hold; 0: nothing is said. Milliseconds. */
   readonly timeoutMs: number
   readonly forwardsIdentity: boolean
+  /** The context of the trace goes to the callee, or to subscribers, where there are traces. */
+  readonly forwardsTrace: boolean
   readonly match: WampMatch
 }
 
@@ -46,7 +48,7 @@ const checkOption = (kind: OptionsKind, name: string, value: Value): void => {
  * ends the session where they have not.
  */
 const RESERVED =
-  /^(?:receive_progress|progress|forward_for|forward_identity|(?:caller|publisher|enc|ppt)(?:_.*)?)$/
+  /^(?:receive_progress|progress|forward_for|forward_identity|forward_trace|(?:caller|publisher|enc|ppt)(?:_.*)?)$/
 
 const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false']
 const TEXT: Check = [(value) => typeof value === 'string', 'a text']
@@ -81,6 +83,7 @@ const KNOWN = {
     TIMEOUT,
     ['disclose_me', FLAG],
     ['forward_identity', FLAG],
+    ['forward_trace', FLAG],
     ['transaction_hash', TEXT],
   ]),
   publish: new Map([
@@ -89,6 +92,7 @@ const KNOWN = {
     ['exclude_me', FLAG],
     ['disclose_me', FLAG],
     ['forward_identity', FLAG],
+    ['forward_trace', FLAG],
     ['retain', FLAG],
     ['exclude', IDS],
     ['exclude_authid', TEXTS],
@@ -121,11 +125,12 @@ const split = (kind: OptionsKind, options: ValueMap): CheckedOptions => {
     sent: kind === 'publish' ? { ...own, acknowledge: true } : own,
     timeoutMs: typeof timeout === 'number' ? Math.min(timeout, LONGEST_MS) : 0,
     forwardsIdentity: ownValue(options, 'forward_identity') === true,
+    forwardsTrace: ownValue(options, 'forward_trace') === true,
     match: match === 'prefix' || match === 'wildcard' ? match : 'exact',
   }
 }
 
-const OURS: ReadonlySet<string> = new Set(['timeout', 'forward_identity'])
+const OURS: ReadonlySet<string> = new Set(['timeout', 'forward_identity', 'forward_trace'])
 
 const withoutOurs = (options: ValueMap): ValueMap =>
   Object.keys(options).some((name) => OURS.has(name))

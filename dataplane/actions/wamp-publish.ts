@@ -4,6 +4,7 @@
 import type { CompiledOperation, WampPublishAction } from '../../spec/compiled.ts'
 import type { Perform } from './performer.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
+import { prepareClient } from './wamp-client-for.ts'
 import { failingOnFaults } from './wamp-failure.ts'
 import { runOperation } from './wamp-operation.ts'
 import { prepareWampRequest } from './wamp-request.ts'
@@ -18,11 +19,13 @@ export const prepareWampPublish = (
   environment: WampEnvironment,
 ): Perform => {
   const read = prepareWampRequest('publish', operation, environment)
+  const clientFor = prepareClient(environment)
   return failingOnFaults((exchange) => {
     const { uri, options, args, kwargs, times } = read(exchange.context)
+    const client = clientFor(exchange, options)
     runOperation(exchange, environment, times.timeoutMs, {
       subject: uri,
-      start: () => environment.client().publish(uri, { args, kwargs }, options.sent),
+      start: () => client().publish(uri, { args, kwargs }, options.sent),
       view: ({ publicationId }) => ({ publication_id: publicationId }),
     })
   })

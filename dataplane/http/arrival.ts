@@ -1,6 +1,7 @@
 // What dispatch is given once, and what it knows of a request on the way: the shapes its steps share.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { CompiledAction } from '../../spec/compiled.ts'
 import type { Scheme } from '../../spec/document.ts'
 import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
@@ -35,6 +36,8 @@ export interface DispatchOptions {
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
   readonly accessLog: AccessLog | undefined
+  /** Told what became of requests, where there are traces. */
+  readonly traces?: SettledTraces | undefined
   /** Requests that are being answered; counted up and down here. */
   readonly inFlight: { count: number }
   /** Where open streams of events are known; without, each listener has its own. */
@@ -42,8 +45,11 @@ export interface DispatchOptions {
   readonly onRefused: (code: GatewayErrorCode) => void
   /** Where requests count that no document serves. */
   readonly unmatched: RequestRow
-  readonly onUnexpected: (error: unknown, requestId: string) => void
+  readonly onUnexpected: OnUnexpected
 }
+
+/** A fault of our own, and whose request it was. */
+export type OnUnexpected = (error: unknown, requestId: string, request: IncomingMessage) => void
 
 /** `identity`, or why a request was refused. */
 export type AuthenticationOutcome = 'identity' | 'csrf' | GatewayErrorCode
@@ -61,6 +67,34 @@ export interface Arrival {
   readonly client: Client | undefined
   readonly id: string
   readonly startedMs: number
+}
+
+/** How one request ended. */
+export interface Settlement {
+  readonly status: number
+  /** Of the body. */
+  readonly bytes: number
+  /** The gateway answered by itself, with this code. */
+  readonly refusal?: GatewayErrorCode
+}
+
+/** What served a request, as far as it is known. */
+export interface TracedOperation {
+  readonly version: ServedVersion
+  /** The document's pattern, with the `base_path`. */
+  readonly template: string
+  readonly action: CompiledAction['type'] | 'endpoint' | 'ws'
+}
+
+/** Traces, as far as those know of them who settle requests. */
+export interface SettledTraces {
+  /** Ends the span; of a connection that was upgraded when that ends. */
+  settled(
+    arrival: Omit<Arrival, 'response'>,
+    settlement: Settlement,
+    operation?: TracedOperation,
+  ): void
+  traceIdOf(request: IncomingMessage): string | undefined
 }
 
 /** And after: everything its exchange needs. */

@@ -4,9 +4,9 @@ import type { Method } from '../../spec/document.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'
-import type { EndpointVisit } from './arrival.ts'
+import type { EndpointVisit, Settlement } from './arrival.ts'
 import { refusalType } from './negotiate.ts'
-import { report, type Settlement } from './report.ts'
+import { report } from './report.ts'
 import { headerOf } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { toMethod } from './select-route.ts'
@@ -24,7 +24,7 @@ export const answerVisit = (
 export const refuseVisit = (visit: EndpointVisit, error: unknown): void => {
   const { dispatch, arrival } = visit
   const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') dispatch.onUnexpected(error, arrival.id)
+  if (known.code === 'svc.error.internal') dispatch.onUnexpected(error, arrival.id, arrival.request)
   if (arrival.response.headersSent) {
     arrival.response.destroy()
     return
@@ -69,5 +69,5 @@ const settle = (visit: EndpointVisit, settlement: Settlement): void => {
   const { dispatch, arrival, version, template } = visit
   const method: Method = toMethod(arrival.request.method) ?? 'get'
   const row = dispatch.preparation.rowFor(version, template, method)
-  report(dispatch, arrival, { row, version }, settlement)
+  report(dispatch, arrival, { row, version, template, action: 'endpoint' }, settlement)
 }

@@ -28,9 +28,8 @@ import {
 } from './render-outcome.ts'
 import { headerOf } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
-import type { Arrival } from './arrival.ts'
+import type { Arrival, OnUnexpected, Settlement } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
-import type { Settlement } from './report.ts'
 import {
   type Envelope,
   hasNoBody,
@@ -45,7 +44,7 @@ export interface ExchangeObserver {
   /** Told once per request, when its answer is settled. */
   settled(exchange: HttpExchange, settlement: Settlement): void
   /** A fault of the gateway's own: the client learns its request id and nothing else. */
-  unexpected(error: unknown, requestId: string): void
+  readonly unexpected: OnUnexpected
   /** Open streams of events. */
   readonly streams: EventStreams
 }
@@ -110,7 +109,7 @@ export class HttpExchange implements Exchange {
     }
     const known = toGatewayError(error)
     if (known.code === 'svc.error.internal')
-      this.#observer.unexpected(error, this.envelope.requestId)
+      this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     const headers = this.operation.headers.writeWhatIsKnown(this.context)
     this.#answer(errorAnswer(known, this.contentType, headers), known.code)
   }
@@ -211,7 +210,8 @@ export class HttpExchange implements Exchange {
   #settleEvents(status: number, { by, bytes, refusal, error }: StreamEnd): void {
     const cancel = this.#cancel
     if (by === 'action' || by === 'shutdown') this.#cancel = undefined
-    if (refusal === 'svc.error.internal') this.#observer.unexpected(error, this.envelope.requestId)
+    if (refusal === 'svc.error.internal')
+      this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
     this.#observer.settled(
       this,
       refusal === undefined ? { status, bytes } : { status, bytes, refusal },

@@ -53,6 +53,7 @@ export interface PreparedOperation {
   /** Its answer may be a stream of events: how they are made. Built at the first of them. */
   readonly events: (() => EventPlan) | undefined
   readonly perform: Perform
+  readonly action: CompiledOperation['action']['type']
   readonly isForward: boolean
   /** The answer is the same for every request: made once per content type. */
   readonly isFixed: boolean
@@ -100,6 +101,7 @@ export const prepareOperation = (
     readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
     events: makesEvents(action) ? prepareEventPlan(slot) : undefined,
     perform: preparation.createPerformer(operation, path),
+    action: action.type,
     isForward: action.type === 'forward',
     isFixed,
     fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,

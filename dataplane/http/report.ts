@@ -2,10 +2,10 @@
 
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
-import type { Arrival, DispatchOptions } from './arrival.ts'
+import type { Arrival, DispatchOptions, Settlement, TracedOperation } from './arrival.ts'
 import { peernameOfSocket } from './forwarded.ts'
 import { refusalType } from './negotiate.ts'
-import type { PreparedOperation } from './prepared-operation.ts'
+import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { HeaderList } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { type Envelope, writeAnswer } from './write-answer.ts'
@@ -18,19 +18,21 @@ export const refuseUnmatched = (
   headers: HeaderList,
 ): void => {
   const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') options.onUnexpected(error, arrival.id)
+  if (known.code === 'svc.error.internal') options.onUnexpected(error, arrival.id, arrival.request)
   options.onRefused(known.code)
   if (arrival.response.headersSent) {
     arrival.response.destroy()
     return
   }
-  writeUnmatched(options, arrival, errorAnswer(known, refusalType(arrival.head.accept), headers))
+  const answer = errorAnswer(known, refusalType(arrival.head.accept), headers)
+  writeUnmatched(options, arrival, answer, known.code)
 }
 
 export const writeUnmatched = (
   options: DispatchOptions,
   arrival: Arrival,
   answer: Answer,
+  refusal?: GatewayErrorCode,
 ): void => {
   const { id, request, response } = arrival
   const envelope: Envelope = {
@@ -43,29 +45,34 @@ export const writeUnmatched = (
   options.inFlight.count--
   const seconds = (options.now() - arrival.startedMs) / 1000
   options.unmatched.observe(answer.status, seconds)
+  options.traces?.settled(arrival, settlementOf(answer.status, bytes, refusal))
   log(options, arrival, { status: answer.status, seconds, bytes, api: '', version: '' })
 }
 
-/** How one request ended. */
-export interface Settlement {
-  readonly status: number
-  /** Of the body. */
-  readonly bytes: number
-  /** The gateway answered by itself, with this code. */
-  readonly refusal?: GatewayErrorCode
+const settlementOf = (
+  status: number,
+  bytes: number,
+  refusal: GatewayErrorCode | undefined,
+): Settlement => (refusal === undefined ? { status, bytes } : { status, bytes, refusal })
+
+/** What a request counts to. */
+export interface ReportedOperation extends TracedOperation {
+  readonly row: RequestRow
 }
 
 /** An operation has answered, or its client has gone. */
 export const report = (
   options: DispatchOptions,
   arrival: Omit<Arrival, 'response'>,
-  operation: Pick<PreparedOperation, 'row' | 'version'>,
-  { status, bytes, refusal }: Settlement,
+  operation: ReportedOperation,
+  settlement: Settlement,
 ): void => {
+  const { status, bytes, refusal } = settlement
   options.inFlight.count--
   if (refusal !== undefined) options.onRefused(refusal)
   const seconds = (options.now() - arrival.startedMs) / 1000
   operation.row.observe(status, seconds)
+  options.traces?.settled(arrival, settlement, operation)
   if (options.accessLog === undefined) return
   const { apiId: api, name: version } = operation.version
   log(options, arrival, { status, seconds, bytes, api, version })
@@ -80,7 +87,7 @@ interface Outcome {
 }
 
 const log = (
-  { accessLog, wallClock }: DispatchOptions,
+  { accessLog, wallClock, traces }: DispatchOptions,
   { id, client, head, request }: Omit<Arrival, 'response'>,
   outcome: Outcome,
 ): void => {
@@ -92,5 +99,6 @@ const log = (
     method: request.method ?? '',
     host: head.host,
     target: request.url ?? '',
+    trace: traces?.traceIdOf(request),
   })
 }

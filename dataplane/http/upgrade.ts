@@ -10,14 +10,14 @@ import { unauthorized } from '../security/challenge.ts'
 import type { ServedWebSocket } from '../served.ts'
 import { createSocketResponse } from '../socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relays.ts'
-import type { Arrival, DispatchOptions } from './arrival.ts'
+import type { Arrival, DispatchOptions, Settlement } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { headLines } from './head-text.ts'
 import { refusalType } from './negotiate.ts'
 import type { Guard } from './prepared-operation.ts'
 import type { RealmOrigins } from './realm-origins.ts'
-import { refuseUnmatched, report, type Settlement } from './report.ts'
+import { refuseUnmatched, report } from './report.ts'
 import { readHead, readTarget } from './request-head.ts'
 import { asksForWebSocket, checkOrigin, isByCookie, readHandshake } from './upgrade-handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
@@ -191,7 +191,8 @@ const refuse = (
 ): void => {
   const { arrival, socket } = upgrade
   const known = toGatewayError(error)
-  if (known.code === 'svc.error.internal') options.dispatch.onUnexpected(error, arrival.id)
+  if (known.code === 'svc.error.internal')
+    options.dispatch.onUnexpected(error, arrival.id, arrival.request)
   const response = socket.destroyed ? undefined : createSocketResponse(arrival.request, socket)
   if (response === undefined) {
     settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
@@ -211,5 +212,5 @@ const settle = (
   settlement: Settlement,
 ): void => {
   const row = dispatch.preparation.rowFor(version, template, 'get')
-  report(dispatch, arrival, { row, version }, settlement)
+  report(dispatch, arrival, { row, version, template, action: 'ws' }, settlement)
 }

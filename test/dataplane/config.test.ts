@@ -100,12 +100,30 @@ describe('readGatewaySettings', () => {
     [['--oidc-state-seconds', '5'], '--oidc-state-seconds: '],
     [['--oidc-state-seconds', '2h'], '--oidc-state-seconds: '],
     [['--node-name', 'a b'], '--node-name: '],
+    [['--otlp', 'collector:4318'], '--otlp: this is not valid'],
+    [['--otlp', 'ftp://a'], '--otlp: this is not valid'],
+    [['--otlp', 'http://u:hush@a'], '--otlp: this is not valid'],
+    [['--otlp', 'http://a/?token=hush'], '--otlp: this is not valid'],
+    [['--otlp', 'http://a/#'], '--otlp: this is not valid'],
+    [['--trace-share', '0.1'], '--trace-share: needs --otlp'],
+    [['--otlp', 'http://a', '--trace-share', '1.1'], '--trace-share: '],
+    [['--otlp', 'http://a', '--trace-share', '-0.1'], '--trace-share: '],
+    [['--otlp-headers-file', 'h'], '--otlp-headers-file: needs --otlp'],
     [['--node-name', 'ä'], '--node-name: '],
   ])('refuses %j', (argv, message) => {
     const parsed = read(...argv)
     expect(parsed.kind === 'fault' && parsed.message).toContain(message)
     expect(parsed.kind === 'fault' && parsed.message).not.toContain('\n')
     expect(parsed.kind === 'fault' && parsed.message).not.toContain('hush')
+  })
+
+  it.each([
+    ['http://collector:4318', 'http://collector:4318/v1/traces'],
+    ['https://otlp.example.com/tenant/', 'https://otlp.example.com/tenant/v1/traces'],
+    ['http://[::1]:4318/v1/traces', 'http://[::1]:4318/v1/traces'],
+  ])('of the collector %s makes %s', (text, otlp) => {
+    expect(read('--otlp', text)).toMatchObject({ settings: { otlp, traceShare: 1 } })
+    expect(read()).toMatchObject({ settings: { otlp: null, otlpHeadersFile: null } })
   })
 
   it('of the own origin keeps what an origin is', () => {

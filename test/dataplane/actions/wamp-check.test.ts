@@ -177,6 +177,8 @@ describe('checkOptions', () => {
     ['call', 'timeout', 2 ** 53],
     ['call', 'disclose_me', 'true'],
     ['call', 'forward_identity', 1],
+    ['call', 'forward_trace', 'yes'],
+    ['publish', 'forward_trace', 1],
     ['call', 'receive_progress', true],
     ['call', 'progress', true],
     ['call', 'caller', 1],
@@ -201,12 +203,14 @@ describe('checkOptions', () => {
     ['subscribe', 'match', ['exact']],
     ['subscribe', 'get_retained', 'x'],
     ['subscribe', 'forward_identity', true],
+    ['subscribe', 'forward_trace', true],
     ['register', 'match', 1],
     ['register', 'invoke', 'all'],
     ['register', 'concurrency', 0],
     ['register', 'concurrency', 1.5],
     ['register', 'force_reregister', null],
     ['register', 'forward_identity', true],
+    ['register', 'forward_trace', true],
   ])('%s refuses %s: %j', (kind, name, value) => {
     const fault = thrown(() => checkOptions(kind, { [name]: value }))
     expect(fault.uri).toBe('wamp.error.invalid_argument')
@@ -224,6 +228,7 @@ describe('checkOptions', () => {
 
   it.each<[OptionsKind, ValueMap, ValueMap]>([
     ['call', { timeout: 5, forward_identity: true, x: 1 }, { x: 1 }],
+    ['call', { forward_trace: true, x: 1 }, { x: 1 }],
     ['publish', { x: 1 }, { x: 1, acknowledge: true }],
     ['publish', { acknowledge: false }, { acknowledge: true }],
     ['subscribe', { timeout: 5, match: 'prefix' }, { match: 'prefix' }],
@@ -237,6 +242,7 @@ describe('checkOptions', () => {
       sent: {},
       timeoutMs: 2 ** 31 - 1,
       forwardsIdentity: true,
+      forwardsTrace: false,
       match: 'exact',
     })
   })

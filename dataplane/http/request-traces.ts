@@ -1,0 +1,158 @@
+// Requests of a public listener in, a server span for each of them out (OpenTelemetry's HTTP conventions). It
+// stands around dispatch, so that without traces dispatch does nothing for them. Never writes a query or a header.
+
+import type { IncomingMessage } from 'node:http'
+import type { Scheme } from '../../spec/document.ts'
+import { pathOf } from '../../telemetry/access-log.ts'
+import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
+import type { ServerHandlers } from '../http-server.ts'
+import { plainAddress } from '../plain-address.ts'
+import type { RequestSpans } from '../request-spans.ts'
+import type { Arrival, SettledTraces, Settlement, TracedOperation } from './arrival.ts'
+import type { ReadClient } from './forwarded.ts'
+import { splitHost } from './request-head.ts'
+import { toMethod } from './select-route.ts'
+
+export interface RequestTraces extends SettledTraces {
+  /** `handlers`, with a span begun before each request that they are given. */
+  around(handlers: ServerHandlers, scheme: Scheme): ServerHandlers
+  /** Ends the spans of connections that are still open. */
+  close(): void
+}
+
+export interface RequestTracesOptions {
+  readonly tracer: Tracer
+  readonly spans: RequestSpans
+  /** Whose `traceparent` is believed: that of whoever is believed in all else. */
+  readonly readClient: ReadClient
+}
+
+/** @example createRequestTraces({ tracer, spans, readClient }).around({ onRequest }, 'http') */
+export const createRequestTraces = ({
+  tracer,
+  spans,
+  readClient,
+}: RequestTracesOptions): RequestTraces => {
+  const upgraded = new Set<() => void>()
+
+  const begin = (request: IncomingMessage, scheme: Scheme): void => {
+    const { traceparent, tracestate } = request.headers
+    const incoming = {
+      traceparent: single(traceparent),
+      tracestate: single(tracestate),
+      isTrusted: traceparent !== undefined && readClient(request, scheme) !== undefined,
+    }
+    const name = methodOf(request) ?? 'HTTP'
+    spans.set(request, tracer.begin({ name, kind: 'server' }, incoming))
+  }
+
+  const endWithConnection = (socket: IncomingMessage['socket'], end: () => void): void => {
+    const once = (): void => {
+      if (upgraded.delete(once)) end()
+    }
+    upgraded.add(once)
+    if (socket.destroyed) once()
+    else socket.once('close', once)
+  }
+
+  return {
+    around: (handlers, scheme) => {
+      const { onRequest, onUpgrade } = handlers
+      return {
+        ...handlers,
+        onRequest: (request, response) => {
+          begin(request, scheme)
+          onRequest(request, response)
+        },
+        ...(onUpgrade && {
+          onUpgrade: (request, socket, head) => {
+            begin(request, scheme)
+            onUpgrade(request, socket, head)
+          },
+        }),
+      }
+    },
+    settled: (arrival, settlement, operation) => {
+      const { request } = arrival
+      const span: TraceSpan | undefined = spans.of(request)
+      if (span?.isRecorded !== true) return
+      const end = endOf(arrival, settlement, operation)
+      if (settlement.status !== 101) span.end(end)
+      else {
+        endWithConnection(request.socket, () => {
+          span.end(end)
+        })
+      }
+    },
+    traceIdOf: (request) => spans.of(request)?.traceId,
+    close: () => {
+      for (const end of upgraded) end()
+    },
+  }
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(',') : value
+
+/** Upper case; undefined for a method that is not well known, whose text a client has chosen. */
+const methodOf = ({ method = '' }: IncomingMessage): string | undefined =>
+  toMethod(method) === undefined && method !== 'TRACE' && method !== 'CONNECT' ? undefined : method
+
+/** Counted, never sent. */
+const CLIENT_WENT_AWAY = 499
+
+const endOf = (
+  arrival: Omit<Arrival, 'response'>,
+  settlement: Settlement,
+  operation: TracedOperation | undefined,
+): SpanEnd => {
+  const { request, head, scheme, client, id } = arrival
+  const method = methodOf(request)
+  return {
+    name: `${method ?? 'HTTP'}${operation === undefined ? '' : ` ${operation.template}`}`,
+    isError: settlement.status >= 500,
+    attributes: {
+      'http.request.method': method ?? '_OTHER',
+      'url.path': pathOf(request.url ?? ''),
+      'url.scheme': scheme,
+      'network.protocol.version': request.httpVersion,
+      'client.address': client?.address ?? plainAddress(request.socket.remoteAddress ?? ''),
+      ...serverOf(head.host),
+      ...outcomeOf(settlement),
+      'svc.request_id': id,
+      ...documentOf(operation),
+    },
+  }
+}
+
+const outcomeOf = ({ status, bytes, refusal }: Settlement): Record<string, string | number> => {
+  if (status === CLIENT_WENT_AWAY) return { 'error.type': 'client_went_away' }
+  return {
+    'http.response.status_code': status,
+    'http.response.body.size': bytes,
+    ...(status >= 500 && { 'error.type': refusal ?? String(status) }),
+    ...(refusal !== undefined && { 'svc.refusal': refusal }),
+  }
+}
+
+/** Longer ones are no names (RFC 1035). */
+const MAX_HOST = 255
+
+const serverOf = (host: string): Record<string, string | number> => {
+  const [name, port] = splitHost(host.slice(0, MAX_HOST))
+  return {
+    ...(name !== '' && { 'server.address': name }),
+    ...(/^\d{1,5}$/.test(port) && { 'server.port': Number(port) }),
+  }
+}
+
+const documentOf = (operation: TracedOperation | undefined): Record<string, string> =>
+  operation === undefined
+    ? {}
+    : {
+        'http.route': operation.template,
+        'svc.document.id': operation.version.apiId,
+        'svc.document.version': operation.version.name,
+        'svc.realm': operation.version.realmUri,
+        'svc.action': operation.action,
+      }
