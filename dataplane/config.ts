@@ -8,13 +8,13 @@ import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
 import {
   isCidr,
-  isDestination,
   parseNodeName,
   parseOrigin,
   parseProcesses,
   parseRedisUrl,
 } from './config-values.ts'
 import { TRACE_SETTINGS } from './trace-settings.ts'
+import { UPSTREAM_SETTINGS } from './upstream-settings.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {
@@ -183,27 +183,7 @@ export const SETTINGS = {
       expected: 'a whole number from 1 to 256, or auto',
       help: 'serving processes; auto is one per core of the cgroup limit',
     },
-    'upstream-allow': {
-      type: 'list',
-      default: [],
-      placeholder: 'RULE,…',
-      accept: isDestination,
-      expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
-      help: 'all that forward may reach; left out, everything that is not denied',
-    },
-    'upstream-deny': {
-      type: 'list',
-      default: [],
-      placeholder: 'RULE,…',
-      accept: isDestination,
-      expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
-      help: 'what forward may never reach, checked after name resolution; link-local and metadata addresses unless --upstream-allow names them, and our own listeners, always are',
-    },
-    'upstream-ca': {
-      type: 'path',
-      default: null,
-      help: 'more CAs for https upstreams, PEM',
-    },
+    ...UPSTREAM_SETTINGS,
     'max-header-bytes': {
       type: 'integer',
       default: 16_384,
