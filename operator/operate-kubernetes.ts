@@ -30,7 +30,7 @@ import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
-import { createWebhookKeeper, openAdmission, webhookNames } from './webhook.ts'
+import { createWebhookKeepers, openAdmission, webhookNames } from './webhook.ts'
 
 export interface KubernetesOptions {
   readonly settings: OperatorSettings
@@ -61,7 +61,8 @@ export const operateOnKubernetes = async (
     namespaces: allOr(settings.namespaces),
   })
   const servers = await openPages(settings, parts)
-  const admission = await openAdmission({ settings, certificates: parts.certificates, log })
+  const { certificates } = parts
+  const admission = await openAdmission({ settings, certificates, clock, namespace, log })
   onOpen({
     server: cluster.server,
     namespace: parts.namespace,
@@ -106,22 +107,25 @@ interface Surroundings extends KubernetesOptions {
 const assemble = (around: Surroundings): Parts => {
   const { api, clock, log, settings, namespace, namespaces } = around
   const shared = { api, clock, log }
+  const pool =
+    settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces
   const certificates: CertificateKeeper = new CertificateKeeper({
     ...{ ...shared, namespace, clientName: settings.manager },
     serviceAccount: settings.serviceAccount,
-    dataPlaneNamespaces: () => (settings.dataPlaneTls ? dataPlanes.namespaces() : []),
+    // A Pod of the shared pool can't start before its Secret is there.
+    dataPlaneNamespaces: () =>
+      settings.dataPlaneTls ? new Set([...pool, ...dataPlanes.namespaces()]) : [],
     webhookNames: webhookNames(settings, namespace),
     onChange: () => {
-      webhook?.check()
+      for (const webhook of webhooks) webhook.check()
     },
   })
-  const webhook = createWebhookKeeper({ ...around, certificates })
+  const webhooks = createWebhookKeepers({ ...around, certificates })
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,
       watchLog: around.watchLog,
-      namespaces:
-        settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces,
+      namespaces: pool,
       sidecarNamespaces: namespaces,
       scheme: settings.dataPlaneTls ? 'https' : 'http',
     }),
@@ -129,7 +133,7 @@ const assemble = (around: Surroundings): Parts => {
       if (settings.dataPlaneTls) void certificates.ensureNamespace(each)
     },
   })
-  const companions = webhook === undefined ? [certificates] : [certificates, webhook]
+  const companions = [certificates, ...webhooks]
   const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
   const controller = createController(around, { certificates, dataPlanes, companions, writer })
   const readMetrics = around.metrics.observe({
@@ -140,13 +144,15 @@ const assemble = (around: Surroundings): Parts => {
     troubles: () => ({
       pods: dataPlanes.notes().filter(({ severity }) => severity === 'error').length,
       certificates: certificates.troubles.size,
-      webhook: webhook?.trouble === undefined ? 0 : 1,
+      webhook: webhooks.some(({ trouble }) => trouble !== undefined) ? 1 : 0,
     }),
     fleet: () => controller.fleet?.counters(),
   })
   const troubles = () => [
     ...certificateNotes(certificates),
-    ...(webhook?.trouble === undefined ? [] : [errorNote(`the webhook: ${webhook.trouble}`)]),
+    ...webhooks.flatMap(({ trouble }) =>
+      trouble === undefined ? [] : [errorNote(`the webhook: ${trouble}`)],
+    ),
   ]
   return { namespace, controller, certificates, dataPlanes, readMetrics, troubles }
 }

@@ -1,17 +1,33 @@
-// The webhook as settings have it: the names on its certificate, its server, and what the API server is told of it.
+// The webhooks as settings have them: the names on their certificate, their server, and what the API server is told
+// of them.
 
 import type { Log } from '../telemetry/log.ts'
-import { type AdmissionServer, startAdmissionServer } from './admission/admission-server.ts'
+import {
+  type AdmissionServer,
+  type Admit,
+  startAdmissionServer,
+} from './admission/admission-server.ts'
+import { createInjector } from './admission/inject-review.ts'
 import { validateReview } from './admission/validate-review.ts'
-import { VALIDATE_PATH, type WebhookTarget } from './admission/webhook-configuration.ts'
+import {
+  INJECT_PATH,
+  injectConfiguration,
+  VALIDATE_PATH,
+  webhookConfiguration,
+  type WebhookTarget,
+} from './admission/webhook-configuration.ts'
 import { WebhookKeeper } from './admission/webhook-keeper.ts'
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
-import type { KubernetesApi } from './kubernetes/api.ts'
+import { type KubernetesApi, TYPES } from './kubernetes/api.ts'
 import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
+import { openSidecarFile } from './sidecar-file.ts'
 
-type Settings = Pick<OperatorSettings, 'class' | 'webhook' | 'webhookService' | 'webhookUrl'>
+type Settings = Pick<
+  OperatorSettings,
+  'class' | 'webhook' | 'webhookService' | 'webhookUrl' | 'sidecar' | 'manager' | 'dataPlaneTls'
+>
 
 /** Of the Service, and of the host in `--webhook-url`; none where there is no webhook. */
 export const webhookNames = (
@@ -29,43 +45,72 @@ export interface AdmissionOptions {
   readonly log: Log
 }
 
-/** @throws Error with a `code` where the address can't be listened on */
-export const openAdmission = async ({
-  settings,
-  certificates,
-  log,
-}: AdmissionOptions): Promise<AdmissionServer | undefined> => {
+export interface ServerOptions extends AdmissionOptions {
+  readonly clock: Clock
+  /** The operator's own. */
+  readonly namespace: string
+}
+
+/** @throws Error with a `code` where the address can't be listened on, or in plain words about `--sidecar` */
+export const openAdmission = async (
+  options: ServerOptions,
+): Promise<AdmissionServer | undefined> => {
+  const { settings, certificates, log } = options
   if (settings.webhook === 'off') return undefined
   return startAdmissionServer({
     address: settings.webhook,
     certificate: () => certificates.webhookCertificate(),
     paths: {
       [VALIDATE_PATH]: (request) => validateReview(request, { className: settings.class }),
+      ...(settings.sidecar !== null && {
+        [INJECT_PATH]: await openInjector(settings.sidecar, options),
+      }),
     },
     log,
   })
 }
 
-export interface WebhookKeeperParts extends AdmissionOptions {
+const openInjector = async (
+  path: string,
+  { settings, certificates, clock, namespace, log }: ServerOptions,
+): Promise<Admit> =>
+  createInjector({
+    ...{ clock, log, manager: settings.manager, operatorNamespace: namespace },
+    settings: await openSidecarFile(path, log),
+    seedNamespace: (each) =>
+      settings.dataPlaneTls ? certificates.seedNamespace(each) : Promise.resolve(undefined),
+  })
+
+export interface WebhookKeeperParts extends ServerOptions {
   readonly api: KubernetesApi
-  readonly clock: Clock
-  readonly namespace: string
   readonly namespaces: readonly string[] | 'all'
 }
 
-export const createWebhookKeeper = ({
+/** One for each kind of configuration; none where there is no webhook. */
+export const createWebhookKeepers = ({
   settings,
   certificates,
   namespace,
+  namespaces,
   ...shared
-}: WebhookKeeperParts): WebhookKeeper | undefined => {
-  if (settings.webhook === 'off') return undefined
-  const { webhookUrl: url, webhookService: name } = settings
-  const target: WebhookTarget = url === null ? { service: { namespace, name } } : { url }
-  return new WebhookKeeper({
-    ...shared,
-    name: WEBHOOK_CONFIGURATION,
-    target,
-    caBundle: () => certificates.caBundle(),
+}: WebhookKeeperParts): readonly WebhookKeeper[] => {
+  if (settings.webhook === 'off') return []
+  const { webhookUrl: url, webhookService } = settings
+  const target: WebhookTarget =
+    url === null ? { service: { namespace, name: webhookService } } : { url }
+  const name = WEBHOOK_CONFIGURATION
+  const keep = { ...shared, name, caBundle: () => certificates.caBundle() }
+  const facts = { name, target, namespaces }
+  const validating = new WebhookKeeper({
+    ...keep,
+    type: TYPES.validatingWebhookConfigurations,
+    make: (caBundle) => webhookConfiguration({ ...facts, caBundle }),
   })
+  if (settings.sidecar === null) return [validating]
+  const mutating = new WebhookKeeper({
+    ...keep,
+    type: TYPES.mutatingWebhookConfigurations,
+    make: (caBundle) => injectConfiguration({ ...facts, caBundle, operatorNamespace: namespace }),
+  })
+  return [validating, mutating]
 }

@@ -15,12 +15,19 @@ export interface AdmissionRequest {
   readonly name: string
   /** Of who applies; `kubectl` is server-side, `kubectl-client-side-apply` is not. */
   readonly fieldManager: string
+  /** Nothing may be written for it. */
+  readonly isDryRun: boolean
   readonly object: ValueMap | undefined
   readonly oldObject: ValueMap | undefined
 }
 
 export type AdmissionAnswer =
-  | { readonly allowed: true; readonly warnings: readonly string[] }
+  | {
+      readonly allowed: true
+      readonly warnings: readonly string[]
+      /** JSON patch (RFC 6902); absent: the object stays as it is. */
+      readonly patch?: readonly object[]
+    }
   | {
       readonly allowed: false
       readonly warnings: readonly string[]
@@ -56,6 +63,7 @@ export const readReview = (value: unknown): AdmissionRequest | undefined => {
     namespace: text(request, 'namespace'),
     name: text(request, 'name'),
     fieldManager: text(map(request, 'options') ?? {}, 'fieldManager'),
+    isDryRun: own(request, 'dryRun') === true,
     object: map(request, 'object'),
     oldObject: map(request, 'oldObject'),
   }
@@ -71,6 +79,11 @@ export const reviewAnswer = (
     uid,
     allowed: answer.allowed,
     ...(answer.warnings.length > 0 && { warnings: answer.warnings }),
+    ...(answer.allowed &&
+      answer.patch !== undefined && {
+        patchType: 'JSONPatch',
+        patch: Buffer.from(JSON.stringify(answer.patch)).toString('base64'),
+      }),
     ...(!answer.allowed && {
       status: {
         status: 'Failure',

@@ -1,13 +1,17 @@
-// Where the webhook is reached and whose certificate it shows in; the ValidatingWebhookConfiguration out. It may
-// never stand in the way: what is not judged in 3 s goes in unjudged, and its conditions tell all the same.
+// Where the webhooks are reached and whose certificate they show in; what the API server is told of them out. They may
+// never stand in the way: what is not answered in 3 s goes in as it is.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
+import { INJECT_LABEL } from './inject.ts'
 
 export const VALIDATE_PATH = '/validate'
+export const INJECT_PATH = '/inject'
 
-/** Its name within the configuration, and in what kubectl prints of a refusal. */
+/** Names within the configurations, and in what kubectl prints of a refusal. */
 const WEBHOOK_NAME = `validate.${GROUP}`
+const POD_WEBHOOK_NAME = `inject-pod.${GROUP}`
+const NAMESPACE_WEBHOOK_NAME = `inject-namespace.${GROUP}`
 
 export type WebhookTarget =
   | {
@@ -26,20 +30,21 @@ export interface WebhookConfigurationOptions {
   readonly target: WebhookTarget
   /** PEM. */
   readonly caBundle: string
-  /** Of documents and realms. */
+  /** Of documents, realms and sidecars. */
   readonly namespaces: readonly string[] | 'all'
 }
 
+/** What becomes of a faulty resource that was not judged, its conditions tell all the same. */
 export const webhookConfiguration = (options: WebhookConfigurationOptions): ValueMap => {
-  const { name, target, caBundle, namespaces } = options
+  const { name, namespaces } = options
   return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
+    apiVersion: API_VERSION,
     kind: 'ValidatingWebhookConfiguration',
-    metadata: { name, labels: { 'app.kubernetes.io/part-of': 'svc-gateway' } },
+    metadata: metadataOf(name),
     webhooks: [
       {
         name: WEBHOOK_NAME,
-        clientConfig: { ...clientOf(target), caBundle: encodeBundle(caBundle) },
+        clientConfig: clientConfig(options, VALIDATE_PATH),
         rules: [
           {
             apiGroups: [GROUP],
@@ -49,26 +54,96 @@ export const webhookConfiguration = (options: WebhookConfigurationOptions): Valu
             scope: 'Namespaced',
           },
         ],
-        ...(namespaces !== 'all' && { namespaceSelector: within(namespaces) }),
-        failurePolicy: 'Ignore',
-        timeoutSeconds: 3,
-        matchPolicy: 'Equivalent',
+        ...(namespaces !== 'all' && {
+          namespaceSelector: { matchExpressions: [named('In', namespaces)] },
+        }),
+        ...UNOBTRUSIVE,
         sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
       },
     ],
   }
 }
 
+export interface InjectConfigurationOptions extends WebhookConfigurationOptions {
+  /** The operator's own: it must come up without itself. */
+  readonly operatorNamespace: string
+}
+
+/** Two webhooks, as one can't ask for a label of the pod or of its namespace; no pod is sent to both. */
+export const injectConfiguration = (options: InjectConfigurationOptions): ValueMap => {
+  const { name, namespaces, operatorNamespace } = options
+  const places = [
+    named('NotIn', ['kube-system', operatorNamespace]),
+    ...(namespaces === 'all' ? [] : [named('In', namespaces)]),
+  ]
+  const shared = {
+    clientConfig: clientConfig(options, INJECT_PATH),
+    rules: [
+      {
+        apiGroups: [''],
+        apiVersions: ['v1'],
+        operations: ['CREATE'],
+        resources: ['pods'],
+        scope: 'Namespaced',
+      },
+    ],
+    ...UNOBTRUSIVE,
+    // The namespace's certificate, but for a dry run.
+    sideEffects: 'NoneOnDryRun',
+    // What others add after us gets its pause too.
+    reinvocationPolicy: 'IfNeeded',
+  }
+  return {
+    apiVersion: API_VERSION,
+    kind: 'MutatingWebhookConfiguration',
+    metadata: metadataOf(name),
+    webhooks: [
+      {
+        ...shared,
+        name: POD_WEBHOOK_NAME,
+        objectSelector: { matchLabels: { [INJECT_LABEL]: 'true' } },
+        namespaceSelector: { matchExpressions: places },
+      },
+      {
+        ...shared,
+        name: NAMESPACE_WEBHOOK_NAME,
+        objectSelector: {
+          matchExpressions: [{ key: INJECT_LABEL, operator: 'NotIn', values: ['true', 'false'] }],
+        },
+        namespaceSelector: { matchLabels: { [INJECT_LABEL]: 'true' }, matchExpressions: places },
+      },
+    ],
+  }
+}
+
+const API_VERSION = 'admissionregistration.k8s.io/v1'
+
+const UNOBTRUSIVE = {
+  failurePolicy: 'Ignore',
+  timeoutSeconds: 3,
+  matchPolicy: 'Equivalent',
+  admissionReviewVersions: ['v1'],
+}
+
+const metadataOf = (name: string): ValueMap => ({
+  name,
+  labels: { 'app.kubernetes.io/part-of': 'svc-gateway' },
+})
+
 export const encodeBundle = (pem: string): string => Buffer.from(pem).toString('base64')
 
-const clientOf = (target: WebhookTarget): ValueMap =>
-  'url' in target
-    ? { url: `${target.url.replace(/\/$/, '')}${VALIDATE_PATH}` }
-    : { service: { port: 443, ...target.service, path: VALIDATE_PATH } }
+const clientConfig = (
+  { target, caBundle }: WebhookConfigurationOptions,
+  path: string,
+): ValueMap => ({
+  ...('url' in target
+    ? { url: `${target.url.replace(/\/$/, '')}${path}` }
+    : { service: { port: 443, ...target.service, path } }),
+  caBundle: encodeBundle(caBundle),
+})
 
-const within = (namespaces: readonly string[]): ValueMap => ({
-  matchExpressions: [
-    { key: 'kubernetes.io/metadata.name', operator: 'In', values: [...namespaces] },
-  ],
+const named = (operator: 'In' | 'NotIn', namespaces: readonly string[]): ValueMap => ({
+  key: 'kubernetes.io/metadata.name',
+  operator,
+  values: [...namespaces],
 })

@@ -1,19 +1,23 @@
-// A Kubernetes API and the CAs of our certificates in; a webhook configuration that trusts just these out. Makes
-// it where it is missing; of one that is there it changes the CAs alone. Only while this operator leads.
+// A Kubernetes API and the CAs of our certificates in; a webhook configuration that trusts just these out. Makes it
+// where it is missing, and anew where this operator would make another than it was; else it changes the CAs alone.
+// Only while this operator leads.
 
+import { createHash } from 'node:crypto'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { backOffMs, type Clock } from '../clock.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'
+import { GROUP } from '../resource/resource.ts'
 import { map, own } from './review.ts'
-import {
-  encodeBundle,
-  webhookConfiguration,
-  type WebhookConfigurationOptions,
-} from './webhook-configuration.ts'
+import { encodeBundle } from './webhook-configuration.ts'
 
-export interface WebhookKeeperOptions extends Omit<WebhookConfigurationOptions, 'caBundle'> {
+export interface WebhookKeeperOptions {
   readonly api: KubernetesApi
+  readonly type: ResourceType
+  /** Of the configuration. */
+  readonly name: string
+  /** The configuration, of that kind and name. */
+  readonly make: (caBundle: string) => ValueMap
   /** PEM; undefined: not known yet. */
   readonly caBundle: () => string | undefined
   /** How often the configuration is looked at; 1 minute. */
@@ -23,7 +27,9 @@ export interface WebhookKeeperOptions extends Omit<WebhookConfigurationOptions, 
 }
 
 const FIELD_MANAGER = 'svc-operator'
-const TYPE = TYPES.validatingWebhookConfigurations
+
+/** What it was made from: what people change in it stays until that is another. */
+const MADE_FROM = `${GROUP}/made-from`
 
 export class WebhookKeeper {
   readonly #options: WebhookKeeperOptions
@@ -80,26 +86,45 @@ export class WebhookKeeper {
   }
 
   async #bring(bundle: string): Promise<void> {
-    const { api, name, log } = this.#options
+    const { api, type, name, log } = this.#options
     const object = await this.#read()
     if (!this.#mayWrite()) return
-    if (object === undefined) {
-      const made = webhookConfiguration({ ...this.#options, caBundle: bundle })
+    if (object === undefined || this.#isOutdated(object)) {
       // As an apply: who may create may so be held to one name.
-      await api.apply(TYPE, { namespace: '', name }, made, { fieldManager: FIELD_MANAGER })
-      log.info('the webhook was made known to the API server', { configuration: name })
+      await api.apply(type, { namespace: '', name }, this.#made(bundle), {
+        fieldManager: FIELD_MANAGER,
+      })
+      log.info('the webhook was made known to the API server', { kind: type.kind, name })
       return
     }
     const patch = bundlePatch(object, encodeBundle(bundle))
     if (patch === undefined) return
-    await api.patch(TYPE, { namespace: '', name }, patch)
-    log.info('the API server was told the CA of the webhook', { configuration: name })
+    await api.patch(type, { namespace: '', name }, patch)
+    log.info('the API server was told the CA of the webhook', { kind: type.kind, name })
+  }
+
+  #made(bundle: string): ValueMap {
+    const made = this.#options.make(bundle)
+    const annotations = { [MADE_FROM]: this.#fingerprint() }
+    return { ...made, metadata: { ...map(made, 'metadata'), annotations } }
+  }
+
+  /** One that somebody else has made is theirs, but for its CAs. */
+  #isOutdated(object: ValueMap): boolean {
+    const annotations = map(map(object, 'metadata') ?? {}, 'annotations') ?? {}
+    const madeFrom = own(annotations, MADE_FROM)
+    return madeFrom !== undefined && madeFrom !== this.#fingerprint()
+  }
+
+  #fingerprint(): string {
+    const text = JSON.stringify(this.#options.make(''))
+    return createHash('sha256').update(text).digest('hex').slice(0, 16)
   }
 
   async #read(): Promise<ValueMap | undefined> {
-    const { api, name } = this.#options
+    const { api, type, name } = this.#options
     try {
-      return await api.get(TYPE, { namespace: '', name })
+      return await api.get(type, { namespace: '', name })
     } catch (error) {
       if (error instanceof ApiError && error.status === 404) return undefined
       throw error
@@ -111,7 +136,7 @@ export class WebhookKeeper {
   }
 
   #fail(error: unknown): void {
-    const { name, log } = this.#options
+    const { type, name, log } = this.#options
     const words = error instanceof Error ? error.message : String(error)
     const isForbidden = error instanceof ApiError && error.status === 403
     const before = this.#trouble
@@ -120,7 +145,7 @@ export class WebhookKeeper {
       : words
     this.#failures += 1
     if (before === this.#trouble) return
-    log.warn('the API server could not be told of the webhook', { configuration: name, error })
+    log.warn('the API server could not be told of the webhook', { kind: type.kind, name, error })
   }
 
   #schedule(): void {

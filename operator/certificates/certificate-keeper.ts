@@ -12,6 +12,7 @@ import { NamespaceCertificates } from './namespace-certificates.ts'
 import { type CertificatePolicy, DEFAULT_POLICY } from './policy.ts'
 import { isSignedBy } from './read-certificate.ts'
 import { readSecret } from './secret-store.ts'
+import { Seeds } from './seeds.ts'
 import { Since } from './since.ts'
 
 export interface CertificateKeeperOptions {
@@ -56,6 +57,7 @@ export class CertificateKeeper {
   readonly #options: CertificateKeeperOptions
   readonly #workshop: Workshop
   readonly #namespaces: NamespaceCertificates
+  readonly #seeds: Seeds
   #bundleSettled = new Since()
   #leavesSettled = new Since()
   readonly #firstRound = Promise.withResolvers<undefined>()
@@ -82,6 +84,7 @@ export class CertificateKeeper {
     }
     const { namespaceCheckMs: everyMs = 600_000 } = options
     this.#namespaces = new NamespaceCertificates(this.#workshop, everyMs)
+    this.#seeds = new Seeds(this.#workshop, this.#own('authority'))
   }
 
   /** Reads what is there; from now on again and again. */
@@ -121,6 +124,14 @@ export class CertificateKeeper {
       if (!this.#isLeading || this.#authority === undefined) return
       await this.#namespaces.keep(namespace, this.#authority)
     })
+  }
+
+  /**
+   * Makes the certificate of a namespace where there is none, whether this operator leads or not. Never rejects.
+   * @returns what stands in the way and what to do; undefined: it is there
+   */
+  seedNamespace(namespace: string): Promise<string | undefined> {
+    return this.#seeds.sow(namespace)
   }
 
   /**

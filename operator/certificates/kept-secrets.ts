@@ -104,6 +104,30 @@ export const keepLeaf = async (
   return leaf
 }
 
+/**
+ * Makes one where there is none, and changes none that is there: so it may be done by whoever does not lead, too.
+ * @throws ApiError, ForeignSecretError
+ */
+export const seedLeaf = async (
+  { api, owner, policy, clock, chance, log }: Workshop,
+  name: ObjectName,
+  purpose: LeafPurpose,
+  authority: Authority,
+): Promise<void> => {
+  const made = { at: undefined as number | undefined }
+  await updateSecret(api, {
+    ...{ name, owner, type: 'kubernetes.io/tls' },
+    decide: async (known) => {
+      made.at = known === undefined ? clock.now() : undefined
+      if (known !== undefined) return undefined
+      const judging = { authority, policy, nowMs: clock.now() }
+      return leafTexts(await issueFor(purpose, judging, chance), authority)
+    },
+  })
+  if (made.at !== undefined)
+    log.info('a certificate was issued', { ...name, names: purpose.names, reason: 'none' })
+}
+
 export const readLeaf = (texts: SecretTexts): KeptLeaf | undefined => {
   const leaf = readPair(texts['tls.crt'], texts['tls.key'])
   return leaf && { ...leaf, bundle: texts['ca.crt'] ?? '' }

@@ -92,7 +92,7 @@ export class NamespaceCertificates {
 
   #fail(namespace: string, error: unknown, atMs: number): void {
     const before = this.#looked.get(namespace)
-    const trouble = isGoing(error) ? undefined : this.#wordsOf(namespace, error)
+    const trouble = certificateTrouble(this.#workshop, namespace, error)
     this.#looked.set(namespace, { atMs, leaf: undefined, trouble })
     if (trouble === undefined || before?.trouble === trouble) return
     this.#workshop.log.warn('the data planes of a namespace have no certificate', {
@@ -101,19 +101,20 @@ export class NamespaceCertificates {
       trouble,
     })
   }
+}
 
-  #wordsOf(namespace: string, error: unknown): string {
-    if (error instanceof ApiError && error.status === 403) {
-      const { owner: operatorNamespace, serviceAccount } = this.#workshop
-      const grant = grantCommand(
-        { operatorNamespace, serviceAccount },
-        CERTIFICATE_WRITER,
-        namespace,
-      )
-      return `the operator may not write Secret ${namespace}/${SECRET_NAMES.server}; allow it with: ${grant}`
-    }
-    return error instanceof Error ? error.message : String(error)
+/** Undefined: the namespace is going, so it needs none. */
+export const certificateTrouble = (
+  { owner: operatorNamespace, serviceAccount }: Workshop,
+  namespace: string,
+  error: unknown,
+): string | undefined => {
+  if (isGoing(error)) return undefined
+  if (error instanceof ApiError && error.status === 403) {
+    const grant = grantCommand({ operatorNamespace, serviceAccount }, CERTIFICATE_WRITER, namespace)
+    return `the operator may not write Secret ${namespace}/${SECRET_NAMES.server}; allow it with: ${grant}`
   }
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** A namespace that is not there (any more) needs no certificate. */

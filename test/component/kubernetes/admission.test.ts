@@ -7,6 +7,7 @@ import {
   startAdmissionServer,
 } from '../../../operator/admission/admission-server.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
+import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
 import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
@@ -138,8 +139,13 @@ await describeWithKubernetes('admission', (plane) => {
     })
     server = await start(0)
     webhook = new WebhookKeeper({
-      ...{ api, clock, log, name: WEBHOOK_CONFIGURATION, namespaces: 'all' },
-      target: { url: server.url },
+      ...{ api, clock, log, name: WEBHOOK_CONFIGURATION },
+      type: TYPES.validatingWebhookConfigurations,
+      make: (caBundle) =>
+        webhookConfiguration({
+          ...{ name: WEBHOOK_CONFIGURATION, caBundle, namespaces: 'all' },
+          target: { url: server.url },
+        }),
       caBundle: () => certificates.caBundle(),
     })
     webhook.lead()

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
-import { ApiError, type KubernetesApi } from '../../../operator/kubernetes/api.ts'
+import { ApiError, type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../certificates/manual-clock.ts'
@@ -21,7 +21,13 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
     object: ValueMap | undefined
     bundle: string | undefined
     fault: ApiError | undefined
-  } = { object: options.object, bundle: options.bundle, fault: undefined }
+    made: { readonly namespaces: readonly string[] | 'all' }
+  } = {
+    made: { namespaces: 'all' },
+    object: options.object,
+    bundle: options.bundle,
+    fault: undefined,
+  }
   const call = (name: string): void => {
     calls.push(name)
     if (state.fault !== undefined) throw state.fault
@@ -44,7 +50,11 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
     patch: async (_type, _name, patch) => {
       await turn()
       call('patch')
-      return (state.object = { ...state.object, ...patch })
+      const metadata = {
+        ...(state.object?.['metadata'] as object),
+        ...(patch['metadata'] as object),
+      }
+      return (state.object = { ...state.object, ...patch, metadata })
     },
     list: refused,
     watch: refused,
@@ -54,7 +64,9 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
     close: () => Promise.resolve(),
   }
   const keeper = new WebhookKeeper({
-    ...{ api, clock, name: 'svc-gateway', target, namespaces: 'all' },
+    ...{ api, clock, name: 'svc-gateway', type: TYPES.validatingWebhookConfigurations },
+    make: (caBundle) =>
+      webhookConfiguration({ name: 'svc-gateway', target, caBundle, ...state.made }),
     caBundle: () => state.bundle,
     log: createSilentLog(),
   })
@@ -136,6 +148,22 @@ describe('the keeper', () => {
     keeper.check()
     await settle()
     expect(calls.slice(3)).toEqual([])
+    await keeper.stop()
+  })
+
+  it('makes it anew where it would make another, and not for its CAs', async () => {
+    const { keeper, state, calls, settle } = aWorld({ bundle: 'one' })
+    keeper.lead()
+    await settle()
+    state.bundle = 'two'
+    keeper.check()
+    await settle()
+    state.made = { namespaces: ['shop'] }
+    keeper.check()
+    keeper.check()
+    await settle()
+    expect(calls).toEqual(['get', 'apply', 'get', 'patch', 'get', 'apply', 'get'])
+    expect(JSON.stringify(state.object)).toContain('"values":["shop"]')
     await keeper.stop()
   })
 

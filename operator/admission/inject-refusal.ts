@@ -1,0 +1,67 @@
+// A Pod and its wiring in; why no gateway can be put beside its application, with what to do about it, out. Pure.
+
+import { isDeepStrictEqual } from 'node:util'
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { ownMember } from '../resource/shape.ts'
+import { ANNOTATIONS, type Wiring } from './inject-annotations.ts'
+import {
+  gatewayVolumes,
+  HEALTH_PORT,
+  MANAGEMENT_PORT,
+  SIDECAR_CONTAINER,
+} from './inject-container.ts'
+import { containerNamed, declaredPorts, mapOf, mapsOf, textOf } from './inject-pod.ts'
+import type { SidecarSettings } from './inject-settings.ts'
+
+/** What of the pod itself is in the way, whatever it says of its gateway. */
+export const refusalOfPod = (pod: ValueMap): string | undefined => {
+  const spec = mapOf(pod, 'spec')
+  if (ownMember(spec, 'hostNetwork') === true)
+    return 'it has the network of its node (hostNetwork), whose ports all its pods share: forward to it from a gateway of the shared pool'
+  if (isForWindows(spec)) return 'the gateway runs on Linux only'
+  const init = containerNamed(pod, 'initContainers', SIDECAR_CONTAINER)
+  const isOther = init !== undefined && textOf(init, 'restartPolicy') !== 'Always'
+  if (isOther || containerNamed(pod, 'containers', SIDECAR_CONTAINER) !== undefined)
+    return `a container of its own is called ${SIDECAR_CONTAINER}: rename it, or make it an init container with restartPolicy Always if it is the gateway`
+  return undefined
+}
+
+const isForWindows = (spec: ValueMap): boolean =>
+  textOf(mapOf(spec, 'os'), 'name') === 'windows' ||
+  textOf(mapOf(spec, 'nodeSelector'), 'kubernetes.io/os') === 'windows'
+
+/** What is in the way of this gateway in it. */
+export const refusalOfWiring = (
+  pod: ValueMap,
+  wiring: Wiring,
+  settings: SidecarSettings,
+): string | undefined => portRefusal(pod, wiring) ?? volumeRefusal(pod, settings)
+
+const portRefusal = (pod: ValueMap, { port, appPorts }: Wiring): string | undefined => {
+  const own = [port, MANAGEMENT_PORT, HEALTH_PORT]
+  if (own.indexOf(port) !== own.lastIndexOf(port))
+    return `annotation ${ANNOTATIONS.port} is ${port}, where the gateway's ${port === HEALTH_PORT ? 'probes are' : 'operator speaks to it'}: choose another`
+  const appPort = appPorts.find((each) => own.includes(each))
+  if (appPort !== undefined)
+    return `annotation ${ANNOTATIONS.appPort} is ${appPort}, which is a port of the gateway: ${appPort === port ? `set ${ANNOTATIONS.port} to another` : 'let the application listen elsewhere'}`
+  const taken = declaredPorts(pod).find((each) => own.includes(each.port))
+  if (taken === undefined) return undefined
+  const remedy =
+    taken.port === port
+      ? `set annotation ${ANNOTATIONS.port} to a free one`
+      : 'let the application listen elsewhere'
+  return `its container ${taken.container} has port ${taken.port}, which the gateway needs: ${remedy}`
+}
+
+const volumeRefusal = (pod: ValueMap, settings: SidecarSettings): string | undefined => {
+  const existing = mapsOf(mapOf(pod, 'spec'), 'volumes')
+  const other = gatewayVolumes(settings).find((volume) =>
+    existing.some(
+      (each) => textOf(each, 'name') === textOf(volume, 'name') && !isDeepStrictEqual(each, volume),
+    ),
+  )
+  return (
+    other &&
+    `a volume of its own is called ${textOf(other, 'name')}, as one of the gateway: rename it`
+  )
+}

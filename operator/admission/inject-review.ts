@@ -1,0 +1,101 @@
+// A request for admission of a Pod in; allowed, with the patch that puts a gateway beside its application and with
+// warnings, out. Refuses none: what can't be done is a warning, and a line of the log for pods that nobody looks on.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { Admit } from './admission-server.ts'
+import { inject, type InjectOptions } from './inject.ts'
+import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
+
+export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
+  /** As they are now. */
+  readonly settings: () => Promise<InjectOptions['settings']>
+  /** Makes the certificate of a namespace; what stands in the way, with what to do. */
+  readonly seedNamespace: (namespace: string) => Promise<string | undefined>
+  /** The operator's own: its pods get no gateway. */
+  readonly operatorNamespace: string
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** What an API server waits is 3 s, and half of that is for others. */
+const SEED_MS = 1500
+
+const UNCHANGED: AdmissionAnswer = { allowed: true, warnings: [] }
+
+export const createInjector =
+  (options: InjectorOptions): Admit =>
+  async (request) => {
+    const { object } = request
+    if (object === undefined || !isForUs(request, options)) return UNCHANGED
+    try {
+      return await answer(request, object, options)
+    } catch (error) {
+      options.log.error('a pod could not be given its gateway', { ...placeOf(request), error })
+      return warn('the pod has no gateway: the operator failed, see its log')
+    }
+  }
+
+const isForUs = (request: AdmissionRequest, { operatorNamespace }: InjectorOptions): boolean => {
+  const { group, kind, operation, subResource, namespace } = request
+  const isNewPod = group === '' && kind === 'Pod' && operation === 'CREATE' && subResource === ''
+  return isNewPod && namespace !== 'kube-system' && namespace !== operatorNamespace
+}
+
+const answer = async (
+  request: AdmissionRequest,
+  pod: ValueMap,
+  options: InjectorOptions,
+): Promise<AdmissionAnswer> => {
+  const { manager, log } = options
+  const injection = inject(pod, { settings: await options.settings(), manager })
+  if (injection.injection === 'none') return UNCHANGED
+  if (injection.injection === 'refused') {
+    log.warn('a pod gets no gateway', { ...placeOf(request), reason: injection.reason })
+    return warn(`the pod gets no gateway: ${injection.reason}`)
+  }
+  const { patch, warnings } = injection
+  const trouble = request.isDryRun ? undefined : await seed(request.namespace, options)
+  if (trouble !== undefined)
+    log.warn('a pod begins without a certificate', { ...placeOf(request), trouble })
+  const words =
+    trouble === undefined ? [] : `the gateway has no certificate yet: ${trouble}`.split('; ')
+  return { allowed: true, warnings: [...warnings, ...words].flatMap(shorten), patch }
+}
+
+/** The Secret is optional in the pod: it is not waited for longer than there is time. */
+const seed = async (
+  namespace: string,
+  { seedNamespace, clock }: InjectorOptions,
+): Promise<string | undefined> => {
+  let cancel = (): void => undefined
+  const late = new Promise<string>((resolve) => {
+    cancel = clock.after(SEED_MS, () => {
+      resolve('the API server is slow; it comes as soon as it is there')
+    })
+  })
+  try {
+    return await Promise.race([seedNamespace(namespace), late])
+  } finally {
+    cancel()
+  }
+}
+
+/** Pods of a ReplicaSet or Job get their name after this. */
+const placeOf = ({ namespace, name, object }: AdmissionRequest): object => {
+  const metadata = object?.['metadata'] as { readonly generateName?: unknown } | undefined
+  return { namespace, pod: name === '' ? metadata?.generateName : name }
+}
+
+const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: shorten(text) })
+
+/** Longer ones are cut by the API server, in the middle of a command. */
+const MAX_WARNING = 250
+
+const shorten = (text: string): readonly string[] => {
+  if (text.length <= MAX_WARNING) return [text]
+  const cut = text.lastIndexOf(' ', MAX_WARNING)
+  const end = cut > 0 ? cut : MAX_WARNING
+  return [text.slice(0, end), ...shorten(text.slice(end).trimStart())]
+}

@@ -1,0 +1,203 @@
+// A Pod in; the JSON patch that puts a gateway beside its application, nothing, or why not, out. Pure. Adds only:
+// what stands in the Pod stays as it is, but for the time that it has to end.
+
+import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { GROUP } from '../resource/resource.ts'
+import { ownMember } from '../resource/shape.ts'
+import { DATA_PLANE_LABEL } from '../kubernetes/read-pod.ts'
+import { ANNOTATIONS, readWiring, type Wiring } from './inject-annotations.ts'
+import { gatewayContainer, gatewayVolumes, SIDECAR_CONTAINER } from './inject-container.ts'
+import {
+  annotationOf,
+  containerNamed,
+  declaredPorts,
+  labelOf,
+  mapOf,
+  mapsOf,
+  textOf,
+} from './inject-pod.ts'
+import { refusalOfPod, refusalOfWiring } from './inject-refusal.ts'
+import type { SidecarSettings } from './inject-settings.ts'
+
+export interface InjectOptions {
+  readonly settings: SidecarSettings
+  /** `--manager` of the operator. */
+  readonly manager: string
+}
+
+/** RFC 6902. */
+export interface PatchOperation {
+  readonly op: 'add'
+  readonly path: string
+  readonly value: Value
+}
+
+export type Injection =
+  | {
+      readonly injection: 'patch'
+      readonly patch: readonly PatchOperation[]
+      readonly warnings: readonly string[]
+    }
+  /** Not wanted, or there already. */
+  | { readonly injection: 'none' }
+  | { readonly injection: 'refused'; readonly reason: string }
+
+/** On a pod: `"true"` or `"false"`; on a namespace: `"true"`. */
+export const INJECT_LABEL = `${GROUP}/inject`
+
+/**
+ * Who asks has seen that the pod or its namespace is labelled; the pod's own `"false"` is heeded here all the same.
+ * Its own patch leaves nothing to do: `inject(apply(pod, patch))` is `none`.
+ * @example inject(pod, { settings, manager: 'svc-operator' })
+ */
+export const inject = (pod: ValueMap, options: InjectOptions): Injection => {
+  if (!isMap(ownMember(pod, 'metadata')) || !isMap(ownMember(pod, 'spec')))
+    return { injection: 'refused', reason: 'it is no Pod' }
+  if (labelOf(pod, INJECT_LABEL) === 'false' || isMirror(pod)) return { injection: 'none' }
+  const pool = labelOf(pod, DATA_PLANE_LABEL)
+  if (pool !== undefined && pool !== SIDECAR_POOL) {
+    const reason = `label ${DATA_PLANE_LABEL} is '${pool.slice(0, 63)}': it is a gateway itself`
+    return { injection: 'refused', reason }
+  }
+  const reason = refusalOfPod(pod)
+  if (reason !== undefined) return { injection: 'refused', reason }
+  return containerNamed(pod, 'initContainers', SIDECAR_CONTAINER) === undefined
+    ? injectAnew(pod, options)
+    : complete(pod, options)
+}
+
+/** What the API server shows of a pod that a node runs by itself: that one is not changed by it. */
+const isMirror = (pod: ValueMap): boolean =>
+  annotationOf(pod, 'kubernetes.io/config.mirror') !== undefined
+
+const SIDECAR_POOL = 'sidecar'
+
+const injectAnew = (pod: ValueMap, { settings, manager }: InjectOptions): Injection => {
+  const read = readWiring(pod, settings.resources)
+  if ('fault' in read) return { injection: 'refused', reason: read.fault }
+  const { wiring } = read
+  const reason = refusalOfWiring(pod, wiring, settings)
+  if (reason !== undefined) return { injection: 'refused', reason }
+  const spec = mapOf(pod, 'spec')
+  const container = gatewayContainer({
+    ...{ settings, wiring, manager },
+    isProcessShared: ownMember(spec, 'shareProcessNamespace') === true,
+    isBoundAsPod: isMap(ownMember(spec, 'resources')),
+  })
+  const pause = wiring.hasAppPreStop ? pauseOf(pod, settings) : undefined
+  const isWithPause = pause !== undefined && pause.patch.length > 0
+  const patch = [
+    ...labelPatch(pod),
+    ...addAll('/spec/initContainers', ownMember(spec, 'initContainers'), [container], 'first'),
+    ...addAll(
+      '/spec/volumes',
+      ownMember(spec, 'volumes'),
+      missing(spec, 'volumes', gatewayVolumes(settings)),
+    ),
+    ...pullSecretPatch(spec, settings),
+    ...(isWithPause ? [...pause.patch, gracePatch(pause.graceSeconds)] : []),
+  ]
+  return { injection: 'patch', patch, warnings: warningsOf(pod, wiring) }
+}
+
+/** The gateway is there, by us or by hand: it stays as it is. Others may have added containers meanwhile. */
+const complete = (pod: ValueMap, { settings }: InjectOptions): Injection => {
+  const isWithPause =
+    annotationOf(pod, ANNOTATIONS.appPreStop) !== 'false' &&
+    graceOf(pod) >= settings.appPreStopSeconds
+  const patch = [...labelPatch(pod), ...(isWithPause ? preStopPatch(pod, settings) : [])]
+  return patch.length === 0 ? { injection: 'none' } : { injection: 'patch', patch, warnings: [] }
+}
+
+const labelPatch = (pod: ValueMap): readonly PatchOperation[] => {
+  if (labelOf(pod, DATA_PLANE_LABEL) === SIDECAR_POOL) return []
+  if (!isMap(ownMember(mapOf(pod, 'metadata'), 'labels')))
+    return [add('/metadata/labels', { [DATA_PLANE_LABEL]: SIDECAR_POOL })]
+  return [add(`/metadata/labels/${DATA_PLANE_LABEL.replaceAll('/', '~1')}`, SIDECAR_POOL)]
+}
+
+/**
+ * The pause is taken from the time that a pod has to end: that grows by it, so that the application keeps all it had.
+ * Who gives none wants no pause.
+ */
+const pauseOf = (
+  pod: ValueMap,
+  settings: SidecarSettings,
+): { readonly patch: readonly PatchOperation[]; readonly graceSeconds: number } | undefined => {
+  const graceSeconds = graceOf(pod)
+  if (graceSeconds <= 0) return undefined
+  return {
+    patch: preStopPatch(pod, settings),
+    graceSeconds: graceSeconds + settings.appPreStopSeconds,
+  }
+}
+
+const graceOf = (pod: ValueMap): number => {
+  const grace = ownMember(mapOf(pod, 'spec'), 'terminationGracePeriodSeconds')
+  return typeof grace === 'number' ? grace : DEFAULT_GRACE_SECONDS
+}
+
+/** Of Kubernetes. */
+const DEFAULT_GRACE_SECONDS = 30
+
+const gracePatch = (seconds: number): PatchOperation =>
+  add('/spec/terminationGracePeriodSeconds', seconds)
+
+const preStopPatch = (
+  pod: ValueMap,
+  { appPreStopSeconds: seconds }: SidecarSettings,
+): readonly PatchOperation[] => {
+  const containers = ownMember(mapOf(pod, 'spec'), 'containers')
+  if (seconds === 0 || !isList(containers)) return []
+  const preStop = { sleep: { seconds } }
+  return containers.flatMap((container, index) => {
+    if (!isMap(container)) return []
+    const path = `/spec/containers/${index}/lifecycle`
+    const lifecycle = ownMember(container, 'lifecycle')
+    if (!isMap(lifecycle)) return [add(path, { preStop })]
+    return ownMember(lifecycle, 'preStop') === undefined ? [add(`${path}/preStop`, preStop)] : []
+  })
+}
+
+const pullSecretPatch = (
+  spec: ValueMap,
+  { imagePullSecrets }: SidecarSettings,
+): readonly PatchOperation[] => {
+  const wanted = imagePullSecrets.map((name) => ({ name }))
+  return addAll(
+    '/spec/imagePullSecrets',
+    ownMember(spec, 'imagePullSecrets'),
+    missing(spec, 'imagePullSecrets', wanted),
+  )
+}
+
+/** By name. */
+const missing = (
+  spec: ValueMap,
+  list: string,
+  wanted: readonly ValueMap[],
+): readonly ValueMap[] => {
+  const known = new Set(mapsOf(spec, list).map((each) => textOf(each, 'name')))
+  return wanted.filter((each) => !known.has(textOf(each, 'name')))
+}
+
+const addAll = (
+  path: string,
+  existing: Value | undefined,
+  items: readonly Value[],
+  place: 'first' | 'last' = 'last',
+): readonly PatchOperation[] => {
+  if (items.length === 0) return []
+  if (!isList(existing)) return [add(path, items)]
+  return items.map((item) => add(`${path}/${place === 'first' ? '0' : '-'}`, item))
+}
+
+const add = (path: string, value: Value): PatchOperation => ({ op: 'add', path, value })
+
+const warningsOf = (pod: ValueMap, { appPorts, warnings }: Wiring): readonly string[] => {
+  const declared = new Set(declaredPorts(pod).map(({ port }) => port))
+  const unknown = appPorts.filter((port) => !declared.has(port))
+  if (unknown.length === 0) return warnings
+  const words = `no container declares port ${unknown.join(', ')} of annotation ${ANNOTATIONS.appPort}: is it the application's?`
+  return [...warnings, words]
+}

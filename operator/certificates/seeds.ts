@@ -1,0 +1,72 @@
+// Namespaces that are about to have a gateway in; their first certificate, or what stands in its way, out. Not only
+// of the leader, and never in the queue behind its rounds: a pod waits for it. Creates only.
+
+import type { ObjectName } from '../kubernetes/api.ts'
+import { readAuthority } from './authority.ts'
+import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
+import { seedLeaf, type Workshop } from './kept-secrets.ts'
+import { certificateTrouble } from './namespace-certificates.ts'
+import { readSecret } from './secret-store.ts'
+
+interface Seed {
+  readonly atMs: number
+  /** Undefined while it is under way, or where all is well. */
+  trouble: string | undefined
+  readonly done: Promise<void>
+}
+
+/** What is there is looked after by the leader; a failure is not repeated with each pod. */
+const GOOD_MS = 600_000
+const FAILED_MS = 10_000
+const MAX_SEEDS = 1000
+
+export class Seeds {
+  readonly #workshop: Workshop
+  readonly #authority: ObjectName
+  readonly #seeds = new Map<string, Seed>()
+
+  constructor(workshop: Workshop, authority: ObjectName) {
+    this.#workshop = workshop
+    this.#authority = authority
+  }
+
+  /** Never rejects. @returns what stands in the way and what to do; undefined: nothing */
+  async sow(namespace: string): Promise<string | undefined> {
+    const seed = this.#known(namespace) ?? this.#begin(namespace)
+    await seed.done
+    return seed.trouble
+  }
+
+  #known(namespace: string): Seed | undefined {
+    const seed = this.#seeds.get(namespace)
+    if (seed === undefined) return undefined
+    const ageMs = this.#workshop.clock.now() - seed.atMs
+    return ageMs < (seed.trouble === undefined ? GOOD_MS : FAILED_MS) ? seed : undefined
+  }
+
+  #begin(namespace: string): Seed {
+    const seed: Seed = {
+      atMs: this.#workshop.clock.now(),
+      trouble: undefined,
+      done: this.#make(namespace).catch((error: unknown) => {
+        seed.trouble = certificateTrouble(this.#workshop, namespace, error)
+      }),
+    }
+    this.#seeds.delete(namespace)
+    this.#seeds.set(namespace, seed)
+    const [oldest] = this.#seeds.keys()
+    if (this.#seeds.size > MAX_SEEDS && oldest !== undefined) this.#seeds.delete(oldest)
+    return seed
+  }
+
+  async #make(namespace: string): Promise<void> {
+    const { api, clock } = this.#workshop
+    const { texts } = await readSecret(api, this.#authority)
+    const authority = readAuthority(texts ?? {}, clock.now())
+    const { current } = authority
+    if (current === undefined) throw new Error('the operator has no CA yet')
+    const name = { namespace, name: SECRET_NAMES.server }
+    const purpose = { usage: 'server', names: [serverNameOf(namespace)] } as const
+    await seedLeaf(this.#workshop, name, purpose, { ...authority, current })
+  }
+}

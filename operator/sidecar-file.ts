@@ -1,0 +1,62 @@
+// The file of `--sidecar` in; what an injected gateway is out, as the file stands now. One with a fault stops a start;
+// later it is logged, and what stood there before goes on.
+
+import { readFile } from 'node:fs/promises'
+import type { Log } from '../telemetry/log.ts'
+import { readSidecarSettings, type SidecarSettings } from './admission/inject-settings.ts'
+import { parseYaml } from './manifests/parse-yaml.ts'
+
+/**
+ * Read at each question: it is small, and a mounted ConfigMap is replaced by a link that no watch of a file sees.
+ * @throws Error that names the file and each field that is wrong
+ */
+export const openSidecarFile = async (
+  path: string,
+  log: Log,
+): Promise<() => Promise<SidecarSettings>> => {
+  let known = await readText(path)
+  let settings = readSettings(path, known)
+  let trouble = ''
+  return async () => {
+    try {
+      const text = await readText(path)
+      if (text !== known) {
+        known = text
+        settings = readSettings(path, text)
+        log.info('gateways beside applications are others from now on', { path })
+      }
+      trouble = ''
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error)
+      if (words !== trouble) log.error('what stood there before is used', { path, error })
+      trouble = words
+    }
+    return settings
+  }
+}
+
+const MAX_CHARACTERS = 65_536
+
+const readText = async (path: string): Promise<string> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    throw new Error(`--sidecar: ${words}`, { cause: error })
+  }
+}
+
+const readSettings = (path: string, text: string): SidecarSettings => {
+  if (text.length > MAX_CHARACTERS) throw new Error(`--sidecar: ${path} is larger than 64 KiB`)
+  const parsed = parseYaml(text)
+  if ('fault' in parsed)
+    throw new Error(`--sidecar: ${path}:${parsed.fault.line}: ${parsed.fault.message}`)
+  const [document, second] = parsed.documents
+  if (second !== undefined) throw new Error(`--sidecar: ${path} holds more than one YAML document`)
+  const read = readSidecarSettings(document?.value ?? {})
+  if ('settings' in read) return read.settings
+  const lines = read.faults.map(
+    ({ path: pointer, message }) => `${path}:${document?.lineOf(pointer) ?? 1}: ${message}`,
+  )
+  throw new Error(`--sidecar: ${lines.join('\n')}`)
+}
