@@ -41,3 +41,8 @@ export function isCidr(text: string): boolean {
 export function isDestination(text: string): boolean {
   return readRules([text]).faults.length === 0
 }
+
+/** @example isPort('8080') // true */
+export function isPort(text: string): boolean {
+  return /^[1-9]\d{0,4}$/.test(text) && Number(text) <= 65_535
+}

@@ -25,6 +25,8 @@ export interface DestinationGuard {
 export interface GuardOptions {
   readonly allow?: DestinationRules
   readonly deny?: DestinationRules
+  /** All that may be reached of this machine's (this pod's) own addresses; absent: any port. */
+  readonly localPorts?: readonly number[]
   /** The gateway's own listeners, and whatever else is never to be reached; known only after listen. */
   readonly ownListeners?: () => readonly SocketEndpoint[]
 }
@@ -63,7 +65,7 @@ export const createGuard = (options: GuardOptions = {}): DestinationGuard => {
     allows(host, address, port) {
       const plain = withoutZone(address)
       if (isIP(plain) === 0) return false
-      if (isOwn(options.ownListeners?.() ?? [], plain, port)) return false
+      if (isOwn(options, plain, port)) return false
       if (holdsName(deny, host) || holdsAddress(deny, plain)) return false
       if (holdsAddress(allow, plain)) return true
       if (holdsAddress(defaults, plain)) return false
@@ -130,8 +132,16 @@ const holdsName = (rules: DestinationRules, host: string): boolean => {
   )
 }
 
-const isOwn = (own: readonly SocketEndpoint[], address: string, port: number): boolean =>
-  own.some((listener) => listener.port === port && listensOn(listener.address, address))
+/** What of this machine is not to be reached. */
+const isOwn = (
+  { ownListeners, localPorts }: GuardOptions,
+  address: string,
+  port: number,
+): boolean => {
+  if (localPorts?.includes(port) === false && listensOn('::', address)) return true
+  const own = ownListeners?.() ?? []
+  return own.some((listener) => listener.port === port && listensOn(listener.address, address))
+}
 
 /** A listener on all addresses is reached by every address of this machine; so is the unspecified one. */
 const listensOn = (bound: string, address: string): boolean => {

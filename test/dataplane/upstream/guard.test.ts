@@ -134,3 +134,28 @@ describe('own listeners', () => {
     expect(open.allows('x', '127.0.0.1', 2)).toBe(true)
   })
 })
+
+describe('a guard that knows the application beside it', () => {
+  const own = Object.values(networkInterfaces()).flatMap((each) => each ?? [])
+  const here = ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1', '0.0.0.0', '::']
+  const guard = createGuard({ localPorts: [8080] })
+
+  it.each([...here, ...own.map(({ address }) => address)])(
+    'allows of %s that port only',
+    (each) => {
+      const isLinkLocal = each.startsWith('fe80') || each.startsWith('169.254.')
+      expect(guard.allows('app', each, 8080)).toBe(!isLinkLocal)
+      expect(guard.allows('app', each, 8081)).toBe(false)
+    },
+  )
+
+  it('has nothing against other machines', () => {
+    expect(guard.allows('far', '10.255.255.254', 8081)).toBe(true)
+    expect(createGuard().allows('app', '127.0.0.1', 8081)).toBe(true)
+  })
+
+  it('allows what is allowed by address there no more than this', () => {
+    const strict = createGuard({ localPorts: [8080], allow: rules('127.0.0.0/8') })
+    expect([8080, 8081].map((port) => strict.allows('a', '127.0.0.1', port))).toEqual([true, false])
+  })
+})
