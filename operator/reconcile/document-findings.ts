@@ -9,7 +9,10 @@ export const documentFindings = (
   programmed: Programmed,
 ): readonly Finding[] => {
   const parts = [accepted, resolvedRefs, programmed.finding] as const
-  const stalled = stalledOf(parts, programmed.rejectedByAll)
+  const stalled = stalledOf(
+    parts,
+    programmed.rejectedByAll ? programmed.finding.message : undefined,
+  )
   return [...parts, readyOf(parts), ...(stalled === undefined ? [] : [stalled])]
 }
 
@@ -36,10 +39,13 @@ export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
 
 const STALLING = ['Invalid', 'TooLarge', 'Conflicted', 'RefNotPermitted'] as const
 
-/** True where nothing will change until somebody acts; else there is no such condition. */
-const stalledOf = (
+/**
+ * True where nothing will change until somebody acts; else there is no such condition.
+ * @param rejection what is told where every data plane that answers refuses it
+ */
+export const stalledOf = (
   parts: readonly Part[],
-  rejectedByAll: boolean,
+  rejection: string | undefined,
 ): Finding<'Stalled'> | undefined => {
   for (const { type, reason, message } of parts) {
     // Programmed is Invalid also where a reference may resolve by itself.
@@ -49,7 +55,6 @@ const stalledOf = (
       return { type: 'Stalled', status: 'True', reason: stalling, message }
     }
   }
-  if (!rejectedByAll) return undefined
-  const message = parts.find(({ type }) => type === 'Programmed')?.message ?? ''
-  return { type: 'Stalled', status: 'True', reason: 'Rejected', message }
+  if (rejection === undefined) return undefined
+  return { type: 'Stalled', status: 'True', reason: 'Rejected', message: rejection }
 }

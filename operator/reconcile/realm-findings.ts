@@ -1,10 +1,10 @@
 // The verdict on a Realm and what the data planes say of it in; its findings out: Accepted, ResolvedRefs,
-// and Ready as its routers' sessions tell. Pure.
+// Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../spec/wire.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { Finding } from '../resource/condition.ts'
-import { readyOf } from './document-findings.ts'
+import { readyOf, stalledOf } from './document-findings.ts'
 import { describeProblem } from './findings.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
@@ -21,7 +21,16 @@ export const realmFindings = (
   const { namespace } = verdict.resource.metadata
   const told =
     own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', namespace, sight)) : own
-  return [accepted, resolvedRefs, told]
+  const stalled = stalledOf(
+    [accepted, resolvedRefs],
+    told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined,
+  )
+  return [accepted, resolvedRefs, told, ...(stalled === undefined ? [] : [stalled])]
+}
+
+const isRefusedByAll = (sight: Sight): boolean => {
+  const refusing = sight.count('refused')
+  return refusing > 0 && refusing === sight.total
 }
 
 /** Without the data planes. */
