@@ -26,7 +26,8 @@ RUN npm pkg delete devDependencies scripts \
     delete bom.metadata.timestamp; \
     writeFileSync("/build/sbom.json", JSON.stringify(bom, null, 2) + "\n")'
 # What no program reads. Licences stay, and each package.json: it says which package of the list stands there.
-RUN rm -rf node_modules/.bin node_modules/.package-lock.json node_modules/@opentelemetry/*/build/esm \
+RUN find node_modules -type d -name .bin -prune -exec rm -rf {} + \
+  && rm -rf node_modules/.package-lock.json node_modules/@opentelemetry/*/build/esm \
     node_modules/@opentelemetry/*/build/esnext \
   && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' \( \
     -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.flow' -o -name '*.tsbuildinfo' \
