@@ -10,7 +10,7 @@ import { buildah, hasImage, imageStore, makeScratchDirectory } from './image-sto
 const NODE_MAJOR = 24
 
 /** `FROM node:24-slim` finds it. */
-export const BASE_IMAGE = `localhost/node:${NODE_MAJOR}-slim`
+const BASE_IMAGE = `localhost/node:${NODE_MAJOR}-slim`
 
 const DEBIAN = 'bookworm'
 const MAKE_MS = 900_000
