@@ -32,6 +32,9 @@ export const createServingUpstream = (
   const guard = createGuard({
     allow: readRules(settings.upstreamAllow).rules,
     deny: readRules(settings.upstreamDeny).rules,
+    ...(settings.upstreamLocalPorts.length > 0 && {
+      localPorts: settings.upstreamLocalPorts.map(Number),
+    }),
     ownListeners,
   })
   const upstream = createUpstream({
