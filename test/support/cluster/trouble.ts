@@ -1,0 +1,77 @@
+// A cluster and its namespaces come in; what it has to say when something went wrong goes out, as text: Pods, our
+// resources, Events, the ends of the logs.
+
+import * as jest from '@jest/globals'
+import { ROLLOUT_MS } from './describe-with-cluster-node.ts'
+import type { ClusterNode } from './cluster-node.ts'
+
+/** Never throws: what can't be asked is said. */
+export const describeTrouble = async (
+  cluster: ClusterNode,
+  namespaces: readonly string[],
+): Promise<string> => {
+  const parts = [`resources\n${await ask(cluster, ['get', 'apispec,realms', '-A', '-o', 'wide'])}`]
+  for (const namespace of namespaces) {
+    const within = ['-n', namespace]
+    const pods = await ask(cluster, ['get', 'pods', ...within, '-o', 'wide'])
+    const events = await ask(cluster, [
+      ...['get', 'events', ...within, '--sort-by=.lastTimestamp', '--no-headers'],
+    ])
+    parts.push(`${namespace}: Pods\n${pods}`, `${namespace}: Events\n${lastLines(events, 30)}`)
+    for (const pod of podNames(pods)) {
+      const logs = ['logs', ...within, pod, '--all-containers', '--prefix', `--tail=${LOG_LINES}`]
+      parts.push(`${namespace}: log of ${pod}\n${await ask(cluster, logs)}`)
+    }
+  }
+  return parts.map((part) => `--- ${part.trim()}`).join('\n')
+}
+
+const LOG_LINES = 20
+
+const ask = async (cluster: ClusterNode, args: readonly string[]): Promise<string> => {
+  try {
+    const { stdout, stderr } = await cluster.kubectl(args, { timeoutMs: 20_000 })
+    return stdout + stderr
+  } catch (error) {
+    return String(error)
+  }
+}
+
+const podNames = (table: string): readonly string[] =>
+  table
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => /^\S+/.exec(line)?.[0] ?? [])
+
+const lastLines = (text: string, count: number): string =>
+  text.trim().split('\n').slice(-count).join('\n')
+
+/**
+ * Steps in one cluster, each an `it`: one that fails says what the cluster says, and those after it fail at once.
+ *
+ * @example
+ * const step = stepsIn(cluster, ['svc-gateway-system', 'shop'])
+ * step('the chart is installed', async () => { … })
+ */
+export const stepsIn = (
+  cluster: () => ClusterNode,
+  namespaces: readonly string[],
+): ((name: string, run: () => Promise<void>) => void) => {
+  let broken: string | undefined
+  return (name, run) => {
+    jest.it(
+      name,
+      async () => {
+        jest.expect({ broken }).toEqual({ broken: undefined })
+        try {
+          await run()
+        } catch (error) {
+          broken = name
+          process.stderr.write(`${name}:\n${await describeTrouble(cluster(), namespaces)}\n`)
+          throw error
+        }
+      },
+      ROLLOUT_MS,
+    )
+  }
+}
