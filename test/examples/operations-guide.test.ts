@@ -28,7 +28,7 @@ it('names flags that there are', () => {
   // Those of the gateway stand in a block of YAML.
   const prose = PAGE.replace(/^```yaml\n.*?^```/gms, '')
   const named = [...prose.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name = '']) => name)
-  const helm = ['create-namespace', 'set', 'take-ownership', 'no-hooks']
+  const helm = ['create-namespace', 'set', 'take-ownership', 'force-conflicts', 'no-hooks']
   const others = new Set([...helm, 'omit', 'managed', 'server-side', 'all'])
   expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
 })
