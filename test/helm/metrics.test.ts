@@ -55,6 +55,8 @@ const showQuiet = async (shown: Shown): Promise<void> => {
   metrics.count('callbacksLost', { why: 'failed' })
   metrics.count('eventStreamsCutOff', {})
   metrics.count('workerRestarts', {})
+  // There while connections are.
+  metrics.gauge('upstreamConnections', () => [[{ origin: 'a', state: 'connected' }, 1]])
   metrics.gauge('wampCallbacks', () => [[{ realm: 'a', kind: 'subscription' }, 1]])
   show(shown, renderMetrics(await metrics.exportState()))
 }
