@@ -2,6 +2,7 @@
 // by hand is generated from here, too.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
+import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
 import { DATA_PLANE_SECRET } from '../resource/roles.ts'
 import type { Wiring } from './inject-annotations.ts'
 import { flagName, type SidecarSettings } from './inject-settings.ts'
@@ -17,7 +18,6 @@ export interface ContainerOptions {
   readonly isBoundAsPod: boolean
 }
 
-export const SIDECAR_CONTAINER = 'svc-gateway'
 export const MANAGEMENT_PORT = 18081
 export const HEALTH_PORT = 18082
 

@@ -2,14 +2,10 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../spec/expression/value.ts'
+import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
 import { ownMember } from '../resource/shape.ts'
 import { ANNOTATIONS, type Wiring } from './inject-annotations.ts'
-import {
-  gatewayVolumes,
-  HEALTH_PORT,
-  MANAGEMENT_PORT,
-  SIDECAR_CONTAINER,
-} from './inject-container.ts'
+import { gatewayVolumes, HEALTH_PORT, MANAGEMENT_PORT } from './inject-container.ts'
 import { containerNamed, declaredPorts, mapOf, mapsOf, textOf } from './inject-pod.ts'
 import type { SidecarSettings } from './inject-settings.ts'
 

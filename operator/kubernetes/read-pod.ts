@@ -10,6 +10,8 @@ import type { EventSubject } from './event-object.ts'
 export const DATA_PLANE_LABEL = `${GROUP}/data-plane`
 /** Its value for a data plane beside an application. */
 const SIDECAR = 'sidecar'
+/** What the container is called that the webhook adds to the pod of an application. */
+export const SIDECAR_CONTAINER = 'svc-gateway'
 const PORT_NAME = 'management'
 
 export type PodReading =
@@ -89,10 +91,11 @@ interface FoundPort {
   readonly port: number
 }
 
-/** A native sidecar is an init container. */
+/** A native sidecar is an init container; an application may call a port of its own so, too. */
 const managementPort = (spec: ValueMap): FoundPort | undefined => {
-  const containers = [...mapsOf(spec, 'containers'), ...mapsOf(spec, 'initContainers')]
-  return containers.flatMap(portsOf)[0]
+  const containers = [...mapsOf(spec, 'initContainers'), ...mapsOf(spec, 'containers')]
+  const ports = containers.flatMap(portsOf)
+  return ports.find(({ container }) => container === SIDECAR_CONTAINER) ?? ports[0]
 }
 
 const portsOf = (container: ValueMap): readonly FoundPort[] =>

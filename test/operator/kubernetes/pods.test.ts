@@ -83,6 +83,24 @@ describe('a pod', () => {
     })
   })
 
+  it.each([
+    ['initContainers', 'gateway'],
+    ['containers', 'svc-gateway'],
+  ])(
+    'whose application has a management port, too, and the gateway among its %s',
+    (place, name) => {
+      const gateway = { ...GATEWAY, name }
+      const app = { name: 'app', ports: [{ name: 'management', containerPort: 8081 }] }
+      const spec = {
+        containers: [app],
+        [place]: place === 'containers' ? [app, gateway] : [gateway],
+      }
+      expect(readPod(aPod({ ...SIDECAR, spec }), PLACES)).toMatchObject({
+        dataPlane: { url: 'https://10.0.0.7:18081' },
+      })
+    },
+  )
+
   it('with a native sidecar', () => {
     expect(readPod(aPod(SIDECAR), PLACES)).toMatchObject({
       dataPlane: {
