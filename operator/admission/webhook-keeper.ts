@@ -94,13 +94,13 @@ export class WebhookKeeper {
       await api.apply(type, { namespace: '', name }, this.#made(bundle), {
         fieldManager: FIELD_MANAGER,
       })
-      log.info('the webhook was made known to the API server', { kind: type.kind, name })
+      log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
       return
     }
     const patch = bundlePatch(object, encodeBundle(bundle))
     if (patch === undefined) return
     await api.patch(type, { namespace: '', name }, patch)
-    log.info('the API server was told the CA of the webhook', { kind: type.kind, name })
+    log.info('the API server was told the CA of the webhook', { kind: type.kind, object: name })
   }
 
   #made(bundle: string): ValueMap {
@@ -145,7 +145,11 @@ export class WebhookKeeper {
       : words
     this.#failures += 1
     if (before === this.#trouble) return
-    log.warn('the API server could not be told of the webhook', { kind: type.kind, name, error })
+    log.warn('the API server could not be told of the webhook', {
+      kind: type.kind,
+      object: name,
+      error,
+    })
   }
 
   #schedule(): void {

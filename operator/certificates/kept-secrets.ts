@@ -64,7 +64,7 @@ export const keepAuthority = async (
   if (current === undefined) throw new Error(`Secret ${name.name} holds no CA that could sign`)
   const { fingerprint, notAfterMs } = current.facts
   const until = new Date(notAfterMs).toISOString()
-  const fields = { step: done.step, fingerprint, until, trusted: bundle.length, ...name }
+  const fields = { step: done.step, fingerprint, until, trusted: bundle.length, ...fieldsOf(name) }
   if (done.step === 'keep') log.debug('the CA stays', fields)
   else log.info('the CA of the gateways moves on', fields)
   return { ...authority, current }
@@ -99,7 +99,7 @@ export const keepLeaf = async (
   if (leaf === undefined) throw new Error(`Secret ${name.name} holds no certificate`)
   if (reason !== undefined) {
     const until = new Date(leaf.facts.notAfterMs).toISOString()
-    log.info('a certificate was issued', { ...name, names: purpose.names, until, reason })
+    log.info('a certificate was issued', { ...fieldsOf(name), names: purpose.names, until, reason })
   }
   return leaf
 }
@@ -125,7 +125,11 @@ export const seedLeaf = async (
     },
   })
   if (made.at !== undefined)
-    log.info('a certificate was issued', { ...name, names: purpose.names, reason: 'none' })
+    log.info('a certificate was issued', {
+      ...fieldsOf(name),
+      names: purpose.names,
+      reason: 'none',
+    })
 }
 
 export const readLeaf = (texts: SecretTexts): KeptLeaf | undefined => {
@@ -150,3 +154,6 @@ const isSame = (left: SecretTexts, right: SecretTexts): boolean =>
   [...new Set([...Object.keys(left), ...Object.keys(right)])].every(
     (key) => left[key] === right[key],
   )
+
+/** For the log, where `name` is the program's. */
+const fieldsOf = ({ namespace, name }: ObjectName): object => ({ namespace, secret: name })

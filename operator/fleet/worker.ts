@@ -68,6 +68,7 @@ export class Worker {
   #running: Promise<void> | undefined
   #turn: Turn | undefined
   #hasAnswered = false
+  #wasWaitedFor = false
   /** In the round that is under way. */
   #isAnswering = false
   #failures = 0
@@ -234,8 +235,12 @@ export class Worker {
   #backOffMs(): number {
     const { clock } = this.#options.fleet
     const ms = backOffMs(this.#failures - 1, () => clock.random())
-    const isYoung = !this.#hasAnswered && clock.now() - this.#bornMs < YOUNG_MS
-    return isYoung ? Math.min(ms, YOUNG_BACK_OFF_MS) : ms
+    return this.#isStarting() ? Math.min(ms, YOUNG_BACK_OFF_MS) : ms
+  }
+
+  /** A process that was started just now, and that nobody need hear of yet. */
+  #isStarting(): boolean {
+    return !this.#hasAnswered && this.#options.fleet.clock.now() - this.#bornMs < YOUNG_MS
   }
 
   #tell(outcome: RoundOutcome): void {
@@ -247,15 +252,16 @@ export class Worker {
       held?.revision,
       rejections.revision,
       dataPlane,
+      this.#isStarting(),
     ]
     // A poll that finds nothing new costs no copy of what is held.
     if (made.every((part, index) => part === this.#told[index])) return
     this.#told = made
     const before = this.#report
     const report = this.#describe(outcome)
+    this.#logPhase(before, report)
     if (sameReport(before, report)) return
     this.#report = report
-    if (before.phase !== report.phase) this.#logPhase(report)
     this.#options.onReport(report)
   }
 
@@ -274,10 +280,15 @@ export class Worker {
     }
   }
 
-  #logPhase({ dataPlane, phase, message }: DataPlaneReport): void {
+  /** That one that starts is not there yet is no warning, until it lasts. */
+  #logPhase(before: DataPlaneReport, { dataPlane, phase, message }: DataPlaneReport): void {
+    const isWaitedFor = phase === 'unreachable' && this.#isStarting()
+    const isLate = this.#wasWaitedFor && !isWaitedFor
+    this.#wasWaitedFor = isWaitedFor
+    if (before.phase === phase && !isLate) return
     const { log } = this.#options.fleet
     const fields = { dataPlane: dataPlane.name, phase, ...(message !== '' && { reason: message }) }
-    if (message === '') log.info('data plane has changed its phase', fields)
+    if (message === '' || isWaitedFor) log.info('data plane has changed its phase', fields)
     else log.warn('data plane has changed its phase', fields)
   }
 }

@@ -199,7 +199,11 @@ class Writer implements StatusWriter {
     }
     entry.failures += 1
     if (after.next === 'retry slowly') this.#tell(write, failure)
-    else log.debug('a status could not be written: trying again', { ...write.name, error: failure })
+    else
+      log.debug('a status could not be written: trying again', {
+        ...fieldsOf(write),
+        error: failure,
+      })
     if (!entry.isForgotten) this.#wait(entry, 'failure', after.delayMs)
   }
 
@@ -208,7 +212,7 @@ class Writer implements StatusWriter {
     const key = `${placeOf({ kind, name })} ${error.status} ${error.reason}`
     if (this.#told.has(key)) return
     this.#told.add(key)
-    this.#options.log.warn('a status can not be written', { kind, ...name, error })
+    this.#options.log.warn('a status can not be written', { ...fieldsOf({ kind, name }), error })
   }
 
   #tellAnew(write: StatusWrite): void {
@@ -221,6 +225,11 @@ class Writer implements StatusWriter {
     this.#ready.delete(entry)
   }
 }
+
+/** For the log, where `name` is the program's. */
+const fieldsOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): object => ({
+  ...{ kind, namespace: name.namespace, object: name.name },
+})
 
 const placeOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): string =>
   `${kind} ${name.namespace}`

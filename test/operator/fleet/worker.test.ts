@@ -1,8 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
+import { createLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
+import { freePort } from '../../support/free-port.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import { aFleet, aPlane, closeAll, closeLater, HASTY, many, report, synced } from './rig.ts'
 
@@ -27,6 +29,31 @@ describe('one data plane', () => {
     fleet.apply(aDesiredSet([]))
     await synced(fleet)
     expect(plane.syncs.map(({ complete }) => complete)).toEqual([plane.rootDigest()])
+  })
+
+  it('that starts is waited for a minute before its absence is a warning', async () => {
+    let nowMs = 1_000_000
+    const lines: string[] = []
+    const say = (line: string): void => void lines.push(line)
+    const log = createLog({ level: 'info', name: 'svc-operator', destination: { write: say } })
+    const levels = (): readonly unknown[] =>
+      lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter(({ phase }) => phase === 'unreachable')
+        .map(({ level }) => level)
+    const { fleet } = aFleet([], {
+      dataPlanes: staticDataPlanes([`http://127.0.0.1:${await freePort()}`]),
+      clock: { ...HASTY, now: () => nowMs },
+      log,
+    })
+    fleet.apply(aDesiredSet([]))
+    await eventually(() => {
+      expect(levels()).toEqual(['info'])
+    })
+    nowMs += 61_000
+    await eventually(() => {
+      expect(levels()).toEqual(['info', 'warn'])
+    })
   })
 
   it('gets only what changed, then nothing more: polls are answered 304', async () => {

@@ -448,7 +448,7 @@ describe('a write fails', () => {
     writer.update(many(3))
     await pass(10_000)
     expect(applied).toHaveLength(3)
-    expect(lines).toMatchObject([{ kind: 'ApiSpecification', namespace: 'team', name: 'd0' }])
+    expect(lines).toMatchObject([{ kind: 'ApiSpecification', namespace: 'team', object: 'd0' }])
     await pass(180_000)
     expect(applied).toHaveLength(9)
     expect(lines).toHaveLength(1)
