@@ -74,15 +74,22 @@ const tellToClose = (server: Server): void => {
 
 const SWEEP_MS = 50
 
-/** `close` ends idle connections once; those that turn idle afterwards must be swept. */
+/**
+ * `close` ends idle connections once; those that turn idle afterwards must be swept. Each time what has arrived is read
+ * first, or a request that waits in the kernel's buffer would be lost with its connection: Node runs immediates right
+ * after it has read.
+ */
 const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const sweep = setInterval(() => {
-      server.closeIdleConnections()
+      setImmediate(() => {
+        server.closeIdleConnections()
+      })
     }, SWEEP_MS)
-    server.close(() => {
-      clearInterval(sweep)
-      resolve()
+    setImmediate(() => {
+      server.close(() => {
+        clearInterval(sweep)
+        resolve()
+      })
     })
-    server.closeIdleConnections()
   })

@@ -30,7 +30,9 @@ import { headerOf } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import type { Arrival, OnUnexpected, Settlement } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
+import { isOpenEventStream } from './pass-through.ts'
 import {
+  beLastOnConnection,
   type Envelope,
   hasNoBody,
   writeAnswer,
@@ -117,8 +119,11 @@ export class HttpExchange implements Exchange {
   stream(head: StreamHead): ByteSink | undefined {
     if (this.#isSettled) return undefined
     let plan: Head
+    let isEvents: boolean
     try {
       plan = planStream(this, head)
+      isEvents = !this.#isHeadOnly(plan.status) && isOpenEventStream(plan.headers)
+      if (isEvents) beLastOnConnection(this.response)
       writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
     } catch (error) {
       this.refuse(asError(error))
@@ -126,11 +131,34 @@ export class HttpExchange implements Exchange {
     }
     this.#isSettled = true
     const contentLength = headerOf(plan.headers, 'content-length')
-    this.#sink = createByteSink(this.response, contentLength, (bytes) => {
+    const sink = createByteSink(this.response, contentLength, (bytes) => {
       this.#cancel = undefined
       this.#observer.settled(this, { status: plan.status, bytes })
     })
-    return this.#sink
+    this.#sink = sink
+    return isEvents ? this.#followEvents(sink) : sink
+  }
+
+  /** Events that pass through have no end of their own either: it comes with ours, in order. */
+  #followEvents(sink: ByteSink): ByteSink | undefined {
+    const { streams } = this.#observer
+    if (streams.isEnding) {
+      sink.end()
+      return undefined
+    }
+    const open = {
+      beat: () => undefined,
+      shutDown: () => {
+        const cancel = this.#cancel
+        sink.end()
+        cancel?.()
+      },
+    }
+    streams.add(open)
+    this.response.once('close', () => {
+      streams.remove(open)
+    })
+    return sink
   }
 
   get eventStreams(): Exchange['eventStreams'] {
@@ -185,6 +213,8 @@ export class HttpExchange implements Exchange {
     if (plan === undefined) throw new TypeError('this action makes no events')
     if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
     const { status, headers } = planEvents(this, result)
+    const isHeadOnly = this.#isHeadOnly(status)
+    if (plan.isEndless && !isHeadOnly) beLastOnConnection(response)
     writeEventHead(response, status, headers, this.envelope)
     this.#isSettled = true
     const sink = new HttpEventSink({
@@ -199,12 +229,15 @@ export class HttpExchange implements Exchange {
     })
     this.#events = sink
     this.#watchClient()
-    const isHeadOnly = this.incoming.method === 'HEAD' || hasNoBody(status)
     if (!isHeadOnly && !(plan.isEndless && streams.isEnding)) return sink
     this.#cancel = undefined
     if (isHeadOnly) sink.end()
     else sink.shutDown()
     return undefined
+  }
+
+  #isHeadOnly(status: number): boolean {
+    return this.incoming.method === 'HEAD' || hasNoBody(status)
   }
 
   #settleEvents(status: number, { by, bytes, refusal, error }: StreamEnd): void {

@@ -33,3 +33,19 @@ export const mergeStreamHeaders = (
   )
   return [...kept, ...own]
 }
+
+/**
+ * Server-sent events of which nobody knows the end: they may end anywhere, as a client drops half an event (WHATWG HTML
+ * §9.2.6). Compressed ones may not: half a coding is a fault.
+ */
+export const isOpenEventStream = (headers: HeaderList): boolean => {
+  const contentType = headerOf(headers, 'content-type')
+  return (
+    contentType !== undefined &&
+    EVENT_STREAM_TYPE.test(contentType) &&
+    headerOf(headers, 'content-length') === undefined &&
+    headerOf(headers, 'content-encoding') === undefined
+  )
+}
+
+const EVENT_STREAM_TYPE = /^text\/event-stream\s*(?:;|$)/i

@@ -132,3 +132,11 @@ export const writeStreamHead = (
       if (headerOf(headers, name) === undefined) head.push(name, value)
   response.writeHead(status, head)
 }
+
+/**
+ * For a stream that ends when the gateway goes: a client that took the connection for free again would send its next
+ * request, which is the stream's, into a connection that is being closed, and lose it.
+ */
+export const beLastOnConnection = (response: ServerResponse): void => {
+  response.shouldKeepAlive = false
+}

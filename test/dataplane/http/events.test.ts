@@ -77,6 +77,8 @@ const feed = (response: object = {}, more: Parameters<typeof apiOf>[1] = {}): un
   )
 }
 
+const CALL = `GET /call HTTP/1.1\r\nHost: a\r\nAccept: ${EVENTS}\r\n\r\n`
+
 const BODY = { on_result: { body: '{{action.result.args |> head}}' } }
 
 const told = (...args: readonly (string | number)[]): { readonly result: ValueMap } => ({
@@ -347,22 +349,35 @@ describe('events', () => {
     expect(client.received?.headers).not.toHaveProperty('transfer-encoding')
   })
 
-  it('the connection serves on after them', async () => {
+  it('the connection serves on after those that have an end', async () => {
     await gateway.load(feed(BODY))
     perform = (exchange) => {
       const sink = exchange.events({})
       sink?.send(told('a'))
       sink?.end()
     }
-    await using client = await gateway.raw('GET /feed/1 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+    await using client = await gateway.raw(CALL.repeat(3))
     for (let turn = 0; turn < 3; turn++)
       expect((await client.response()).body.toString()).toBe('data: a\n\n')
     expect(gateway.statuses).toEqual([200, 200, 200])
   })
 
+  // Its client would send the next request into the end of the gateway.
+  it('are the last on their connection where they have no end', async () => {
+    await gateway.load(feed(BODY))
+    const client = await open()
+    await opened(1)
+    expect(client.received?.headers['connection']).toBe('close')
+    streams.endAll()
+    await eventually(() => {
+      expect(client.received?.isWhole).toBe(true)
+      expect(client.isClosed).toBe(true)
+    })
+  })
+
   it('of a stream that waits behind an answer wait too', async () => {
     await gateway.load(feed(BODY))
-    await using client = await gateway.raw('GET /feed/1 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(2))
+    await using client = await gateway.raw(CALL.repeat(2))
     await opened(2)
     const large = 'x'.repeat(50_000)
     for (const text of ['1', large, large, large, '2']) sinkAt(1).send(told(text))
