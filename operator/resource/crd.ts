@@ -132,12 +132,15 @@ const REALM: Definition = {
  */
 const SCHEMA_VERSION = { [`${GROUP}/schema-version`]: '1' }
 
+/** Whoever installs it: a chart that took it over never deletes it, and every document with it. */
+const KEEP = { 'helm.sh/resource-policy': 'keep' }
+
 const nameOf = ({ plural }: Definition): string => `${plural}.${GROUP}`
 
 const definition = (kind: Definition): ValueMap => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
-  metadata: { name: nameOf(kind), annotations: SCHEMA_VERSION },
+  metadata: { name: nameOf(kind), annotations: { ...SCHEMA_VERSION, ...KEEP } },
   spec: {
     group: GROUP,
     scope: 'Namespaced',

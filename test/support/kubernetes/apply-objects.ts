@@ -1,5 +1,6 @@
 // Objects come in, as text or as data; the API server has them afterwards.
 
+import { eventually } from '../eventually.ts'
 import type { KubectlOptions, KubectlResult } from './kubectl.ts'
 
 /** @throws with kubectl's words */
@@ -17,5 +18,7 @@ export const applyObjects = async (
   }
   await run(['apply', '--server-side', '--force-conflicts', '-f', '-'])
   if (!input.includes('CustomResourceDefinition')) return
-  await run(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all'])
+  const established = ['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']
+  // kubectl fails at once on a kind that has no status at all yet.
+  await eventually(() => run(established), { withinMs: 60_000, everyMs: 200 })
 }
