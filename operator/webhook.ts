@@ -26,7 +26,14 @@ import { openSidecarFile } from './sidecar-file.ts'
 
 type Settings = Pick<
   OperatorSettings,
-  'class' | 'webhook' | 'webhookService' | 'webhookUrl' | 'sidecar' | 'manager' | 'dataPlaneTls'
+  | 'class'
+  | 'namespaces'
+  | 'webhook'
+  | 'webhookService'
+  | 'webhookUrl'
+  | 'sidecar'
+  | 'manager'
+  | 'dataPlaneTls'
 >
 
 /** Of the Service, and of the host in `--webhook-url`; none where there is no webhook. */
@@ -76,6 +83,7 @@ const openInjector = async (
 ): Promise<Admit> =>
   createInjector({
     ...{ clock, log, manager: settings.manager, operatorNamespace: namespace },
+    namespaces: settings.namespaces.includes('all') ? 'all' : settings.namespaces,
     settings: await openSidecarFile(path, log),
     seedNamespace: (each) =>
       settings.dataPlaneTls ? certificates.seedNamespace(each) : Promise.resolve(undefined),

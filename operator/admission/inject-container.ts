@@ -12,7 +12,7 @@ export interface ContainerOptions {
   readonly wiring: Wiring
   /** Of the operator: what its client certificate has as a name, and what documents are managed by. */
   readonly manager: string
-  /** The pod's containers see each other's processes: process 1 is none of ours then. */
+  /** The pod's containers see each other's processes, or the node's: process 1 is none of ours then. */
   readonly isProcessShared: boolean
   /** The pod bounds all its containers together: an own share could be more than is left. */
   readonly isBoundAsPod: boolean

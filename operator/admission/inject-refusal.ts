@@ -46,7 +46,7 @@ const portRefusal = (pod: ValueMap, { port, appPorts }: Wiring): string | undefi
     taken.port === port
       ? `set annotation ${ANNOTATIONS.port} to a free one`
       : 'let the application listen elsewhere'
-  return `its container ${taken.container} has port ${taken.port}, which the gateway needs: ${remedy}`
+  return `its container ${taken.container.slice(0, 63)} has port ${taken.port}, which the gateway needs: ${remedy}`
 }
 
 const volumeRefusal = (pod: ValueMap, settings: SidecarSettings): string | undefined => {

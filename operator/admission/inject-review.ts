@@ -15,6 +15,8 @@ export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
   readonly seedNamespace: (namespace: string) => Promise<string | undefined>
   /** The operator's own: its pods get no gateway. */
   readonly operatorNamespace: string
+  /** Of documents, realms and sidecars: nothing is made for others. */
+  readonly namespaces: readonly string[] | 'all'
   readonly clock: Clock
   readonly log: Log
 }
@@ -37,11 +39,19 @@ export const createInjector =
     }
   }
 
-const isForUs = (request: AdmissionRequest, { operatorNamespace }: InjectorOptions): boolean => {
-  const { group, kind, operation, subResource, namespace } = request
+/** An API server does not say who it is: whoever reaches the port may ask, with any text as namespace. */
+const isForUs = (
+  { group, kind, operation, subResource, namespace }: AdmissionRequest,
+  { operatorNamespace, namespaces }: InjectorOptions,
+): boolean => {
   const isNewPod = group === '' && kind === 'Pod' && operation === 'CREATE' && subResource === ''
-  return isNewPod && namespace !== 'kube-system' && namespace !== operatorNamespace
+  const isTaken = namespace === 'kube-system' || namespace === operatorNamespace
+  const isServed = namespaces === 'all' || namespaces.includes(namespace)
+  return isNewPod && isServed && !isTaken && NAMESPACE.test(namespace)
 }
+
+/** RFC 1123 label. */
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
 const answer = async (
   request: AdmissionRequest,

@@ -81,7 +81,9 @@ const injectAnew = (pod: ValueMap, { settings, manager }: InjectOptions): Inject
   const spec = mapOf(pod, 'spec')
   const container = gatewayContainer({
     ...{ settings, wiring, manager },
-    isProcessShared: ownMember(spec, 'shareProcessNamespace') === true,
+    isProcessShared: ['shareProcessNamespace', 'hostPID'].some(
+      (name) => ownMember(spec, name) === true,
+    ),
     isBoundAsPod: isMap(ownMember(spec, 'resources')),
   })
   const pause = wiring.hasAppPreStop ? pauseOf(pod, settings) : undefined

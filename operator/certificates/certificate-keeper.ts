@@ -116,13 +116,13 @@ export class CertificateKeeper {
   }
 
   /**
-   * Looks after a namespace now instead of at the next round. Costs nothing where that was done lately, or where
+   * Looks after a namespace now instead of at the next round. Costs nothing where that was done seconds ago, or where
    * this operator does not lead. Never rejects: see `troubles`.
    */
   ensureNamespace(namespace: string): Promise<void> {
     return this.#enqueue(async () => {
       if (!this.#isLeading || this.#authority === undefined) return
-      await this.#namespaces.keep(namespace, this.#authority)
+      await this.#namespaces.keepNew(namespace, this.#authority)
     })
   }
 

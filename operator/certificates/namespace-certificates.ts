@@ -17,7 +17,7 @@ interface Looked {
   readonly trouble: string | undefined
 }
 
-/** A namespace that failed is not tried more often. */
+/** A namespace that failed, or one that is new, is not asked about more often. */
 const RETRY_MS = 10_000
 
 export class NamespaceCertificates {
@@ -51,7 +51,7 @@ export class NamespaceCertificates {
   ): Promise<{ readonly bundle: boolean; readonly leaves: boolean }> {
     const live = new Set(namespaces)
     for (const known of this.#looked.keys()) if (!live.has(known)) this.#looked.delete(known)
-    for (const namespace of live) await this.keep(namespace, authority)
+    for (const namespace of live) await this.#keep(namespace, authority, this.#everyMs)
     const all = [...this.#looked.values()].filter(({ leaf, trouble }) => leaf ?? trouble)
     const bundle = bundleText(authority.bundle)
     return {
@@ -60,10 +60,15 @@ export class NamespaceCertificates {
     }
   }
 
-  /** Where it was well lately, nothing is asked. */
-  async keep(namespace: string, authority: Authority): Promise<void> {
+  /** Gateways have come to it. It may be another namespace of that name, with nothing in it any more. */
+  async keepNew(namespace: string, authority: Authority): Promise<void> {
+    await this.#keep(namespace, authority, RETRY_MS)
+  }
+
+  /** Where it was well less than `everyMs` ago, nothing is asked. */
+  async #keep(namespace: string, authority: Authority, everyMs: number): Promise<void> {
     const { clock, mayWrite } = this.#workshop
-    if (!mayWrite() || !this.#isDue(namespace, authority)) return
+    if (!mayWrite() || !this.#isDue(namespace, authority, everyMs)) return
     const atMs = clock.now()
     try {
       const name = { namespace, name: SECRET_NAMES.server }
@@ -75,7 +80,7 @@ export class NamespaceCertificates {
     }
   }
 
-  #isDue(namespace: string, authority: Authority): boolean {
+  #isDue(namespace: string, authority: Authority, everyMs: number): boolean {
     const looked = this.#looked.get(namespace)
     if (looked === undefined) return true
     const { policy, clock } = this.#workshop
@@ -83,7 +88,7 @@ export class NamespaceCertificates {
     const nowMs = clock.now()
     if (leaf === undefined) return nowMs - atMs >= RETRY_MS
     return (
-      nowMs - atMs >= this.#everyMs ||
+      nowMs - atMs >= everyMs ||
       nowMs >= renewAtMs(leaf.facts, policy) ||
       leaf.bundle !== bundleText(authority.bundle) ||
       !isSignedBy(leaf.facts, authority.current.facts)

@@ -15,15 +15,22 @@ interface Seed {
   readonly done: Promise<void>
 }
 
-/** What is there is looked after by the leader; a failure is not repeated with each pod. */
-const GOOD_MS = 600_000
-const FAILED_MS = 10_000
+/**
+ * Neither a look nor a failure is repeated with each pod. No longer: a namespace that was deleted and made again has
+ * no certificate any more, and its gateways would wait for the leader's next turn.
+ */
+const KNOWN_MS = 10_000
 const MAX_SEEDS = 1000
+/** At a time: each is a key and three questions to the API server, whoever asks for it. */
+const MAX_UNDER_WAY = 32
+
+const BUSY = 'certificates of many namespaces are being made; it comes as soon as it is there'
 
 export class Seeds {
   readonly #workshop: Workshop
   readonly #authority: ObjectName
   readonly #seeds = new Map<string, Seed>()
+  #underWay = 0
 
   constructor(workshop: Workshop, authority: ObjectName) {
     this.#workshop = workshop
@@ -32,7 +39,9 @@ export class Seeds {
 
   /** Never rejects. @returns what stands in the way and what to do; undefined: nothing */
   async sow(namespace: string): Promise<string | undefined> {
-    const seed = this.#known(namespace) ?? this.#begin(namespace)
+    const known = this.#known(namespace)
+    if (known === undefined && this.#underWay >= MAX_UNDER_WAY) return BUSY
+    const seed = known ?? this.#begin(namespace)
     await seed.done
     return seed.trouble
   }
@@ -40,17 +49,21 @@ export class Seeds {
   #known(namespace: string): Seed | undefined {
     const seed = this.#seeds.get(namespace)
     if (seed === undefined) return undefined
-    const ageMs = this.#workshop.clock.now() - seed.atMs
-    return ageMs < (seed.trouble === undefined ? GOOD_MS : FAILED_MS) ? seed : undefined
+    return this.#workshop.clock.now() - seed.atMs < KNOWN_MS ? seed : undefined
   }
 
   #begin(namespace: string): Seed {
+    this.#underWay += 1
     const seed: Seed = {
       atMs: this.#workshop.clock.now(),
       trouble: undefined,
-      done: this.#make(namespace).catch((error: unknown) => {
-        seed.trouble = certificateTrouble(this.#workshop, namespace, error)
-      }),
+      done: this.#make(namespace)
+        .catch((error: unknown) => {
+          seed.trouble = certificateTrouble(this.#workshop, namespace, error)
+        })
+        .finally(() => {
+          this.#underWay -= 1
+        }),
     }
     this.#seeds.delete(namespace)
     this.#seeds.set(namespace, seed)

@@ -194,11 +194,14 @@ describe('a pod', () => {
     expect(inject(pod, options)).toEqual({ injection: 'none' })
   })
 
-  it('whose processes are shared tells drain which one is the gateway', () => {
-    expect(gatewayOf(aPod({ spec: { shareProcessNamespace: true } })).env).toEqual([
-      { name: 'SVC_GATEWAY_PID_FILE', value: '/var/lib/svc-gateway/gateway.pid' },
-    ])
-  })
+  it.each(['shareProcessNamespace', 'hostPID'])(
+    'whose processes are shared (%s) tells drain which one is the gateway',
+    (name) => {
+      expect(gatewayOf(aPod({ spec: { [name]: true } })).env).toEqual([
+        { name: 'SVC_GATEWAY_PID_FILE', value: '/var/lib/svc-gateway/gateway.pid' },
+      ])
+    },
+  )
 
   it('that is bounded as a whole gets no bounds for the gateway', () => {
     const pod = aPod({ spec: { resources: { limits: { memory: '1Gi' } } } })

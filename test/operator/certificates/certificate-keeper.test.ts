@@ -502,6 +502,69 @@ describe('namespaces', () => {
   })
 })
 
+describe('a namespace that was deleted and made again', () => {
+  it('has its certificate again with its first gateway', async () => {
+    const world = aWorld()
+    const keeper = await leading(world)
+    world.secrets.remove('shop', SECRET_NAMES.server)
+    world.clock.advance(20_000)
+    await keeper.ensureNamespace('shop')
+    expect(world.secrets.texts('shop', SECRET_NAMES.server)).toBeDefined()
+  })
+
+  it('has its certificate again with the first pod that is to have one', async () => {
+    const world = aWorld()
+    const keeper = await leading(world)
+    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    world.secrets.remove('late', SECRET_NAMES.server)
+    world.clock.advance(20_000)
+    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    expect(certificateOf(world, 'late', SECRET_NAMES.server).subjectAltName).toBe(
+      'DNS:late.gateway.svc.dev',
+    )
+  })
+})
+
+describe('seeds', () => {
+  it('are made by who does not lead, once, and change none that is there', async () => {
+    const world = aWorld()
+    await leading(world)
+    const standby = aKeeper(world)
+    const theirs = world.secrets.texts('shop', SECRET_NAMES.server)
+    await Promise.all(['shop', 'late', 'late'].map((each) => standby.seedNamespace(each)))
+    expect(world.secrets.texts('shop', SECRET_NAMES.server)).toEqual(theirs)
+    expect(world.secrets.calls.filter((call) => call.startsWith('create secrets late/'))).toEqual([
+      `create secrets late/${SECRET_NAMES.server}`,
+    ])
+  })
+
+  it('are not tried again with each pod', async () => {
+    const world = aWorld()
+    const keeper = await leading(world)
+    world.secrets.onCall = (call) => {
+      if (call.includes('closed/')) throw new ApiError('no', { status: 403 })
+    }
+    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    const before = world.secrets.calls.length
+    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    expect(world.secrets.calls).toHaveLength(before)
+  })
+
+  it('of many namespaces at once are few at a time', async () => {
+    const world = aWorld()
+    const keeper = await leading(world)
+    const held = Promise.withResolvers<undefined>()
+    world.secrets.onCall = () => held.promise
+    const before = world.secrets.calls.length
+    const all = Array.from({ length: 100 }, (_, i) => keeper.seedNamespace(`n${i}`))
+    expect(world.secrets.calls.length - before).toBeLessThanOrEqual(32)
+    held.resolve(undefined)
+    const troubles = await Promise.all(all)
+    expect(troubles.filter((each) => each !== undefined)).toHaveLength(68)
+    expect(await keeper.seedNamespace('n99')).toBeUndefined()
+  })
+})
+
 describe('an API that does not answer', () => {
   it('is asked again with growing pauses, and what was known serves', async () => {
     const world = aWorld()
