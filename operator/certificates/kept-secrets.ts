@@ -156,4 +156,6 @@ const isSame = (left: SecretTexts, right: SecretTexts): boolean =>
   )
 
 /** For the log, where `name` is the program's. */
-const fieldsOf = ({ namespace, name }: ObjectName): object => ({ namespace, secret: name })
+const fieldsOf = ({ namespace, name }: ObjectName): object => ({
+  ...{ kind: 'Secret', namespace, object: name },
+})
