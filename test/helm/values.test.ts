@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, jest } from '@jest/globals'
 import { parse } from 'yaml'
-import { CHART, helmAvailability, renderChart } from '../support/helm.ts'
+import { CHART, helmAvailability, renderChart, renderObjects } from '../support/helm.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
 jest.setTimeout(120_000)
@@ -55,6 +55,11 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
     'sidecar.namespaces',
   ],
   [{ fullnameOverride: 'sidecar' }, 'fullnameOverride'],
+  // No Service can be called so.
+  [{ fullnameOverride: 'api.gateway' }, 'fullnameOverride'],
+  [{ fullnameOverride: '1st' }, 'fullnameOverride'],
+  // As `wildcardNamespaces` has it; here it would be a namespace of that name.
+  [{ watch: { namespaces: ['all'] } }, 'watch.namespaces'],
 ]
 
 describeWhenAvailable('a wrong value', helmAvailability(), () => {
@@ -69,6 +74,41 @@ describeWhenAvailable('the default values', helmAvailability(), () => {
     const left = await renderChart()
     const random = /oidc-state\.json: .*/
     expect(given.replace(random, '')).toBe(left.replace(random, ''))
+  })
+})
+
+describeWhenAvailable('a value that YAML takes for something else', helmAvailability(), () => {
+  it('stays a name: of digits, or a word such as null', async () => {
+    const objects = await renderObjects({
+      values: {
+        operator: { serviceAccount: { name: '1e3' } },
+        gateway: {
+          ...{ serviceAccountName: '0123', tls: { secrets: ['1'] }, extraCa: { secret: 'null' } },
+          oidcStateKeys: { secret: '2', key: '3' },
+        },
+        redis: { secret: '4', key: '5' },
+        tracing: { endpoint: 'http://collector:4318', headers: { secret: '6', key: '7' } },
+      },
+    })
+    const names: unknown[] = []
+    const walk = (value: unknown, key: string): void => {
+      if (/^(name|namespace|secretName|serviceAccountName|key)$/.test(key)) names.push(value)
+      else if (typeof value === 'object' && value !== null)
+        for (const [member, each] of Object.entries(value)) walk(each, member)
+    }
+    for (const object of objects) if (object.kind !== 'CustomResourceDefinition') walk(object, '')
+    expect(names).toEqual(expect.arrayContaining(['1e3', '0123', '1', 'null', '2', '4', '5', '6']))
+    expect(names.filter((each) => typeof each !== 'string')).toEqual([])
+  })
+
+  it('a share that is small stays one that gateways can read', async () => {
+    const values = {
+      gateway: { accessLog: 0.00001 },
+      tracing: { endpoint: 'http://collector:4318', share: 0.00001 },
+    }
+    const text = await renderChart({ values })
+    expect(text).toContain('- --trace-share=0.00001\n')
+    expect(text).toContain('- --access-log=0.00001\n')
   })
 })
 

@@ -51,7 +51,7 @@ metadata:
   name: {{ .name | quote }}
   {{- $namespace := default .root.Release.Namespace .namespace }}
   {{- if ne $namespace "cluster" }}
-  namespace: {{ $namespace }}
+  namespace: {{ $namespace | quote }}
   {{- end }}
   labels:
     {{- include "svc-gateway.labels" . | nindent 4 }}
@@ -125,6 +125,6 @@ roleRef:
   name: {{ .role }}
 subjects:
   - kind: ServiceAccount
-    name: {{ $account }}
-    namespace: {{ .root.Release.Namespace }}
+    name: {{ $account | quote }}
+    namespace: {{ .root.Release.Namespace | quote }}
 {{- end }}
