@@ -32,7 +32,7 @@ export type ToWorker =
   | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
   /** Answers the worker's own `release`. */
   | { readonly kind: 'released'; readonly ask: number; readonly found: boolean }
-  | { readonly kind: 'drain' | 'close' | 'abort' }
+  | { readonly kind: 'drain' | 'let go' | 'close' | 'abort' }
 
 export type ToPrimary =
   | { readonly kind: 'done'; readonly task: number; readonly addresses?: Addresses }

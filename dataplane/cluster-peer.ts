@@ -69,7 +69,7 @@ export class ClusterPeer {
     await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
   }
 
-  tell(kind: 'drain' | 'close' | 'abort'): void {
+  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
     if (!this.#isGone) this.worker.send({ kind })
   }
 

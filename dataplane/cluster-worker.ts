@@ -103,6 +103,10 @@ class Worker {
     drain: () => {
       this.#listeners?.beginDraining()
     },
+    'let go': () => {
+      this.#running?.parts.endStreams()
+      this.#listeners?.closeIdle()
+    },
     close: () => {
       void this.#close()
     },

@@ -47,9 +47,6 @@ export interface ClusterPlane extends Plane {
   readonly size: number
 }
 
-/** True in a process that a primary has forked: it must call `runWorker` and nothing else. */
-export const isClusterWorker = (): boolean => cluster.isWorker
-
 /** Forks nothing before `listen`: what is applied until then is given to every worker first. */
 export const startCluster = (options: ClusterOptions): ClusterPlane => {
   const primary = new Primary(options)
@@ -66,6 +63,9 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
     beginDraining: () => {
       primary.phase = 'draining'
       primary.tell('drain')
+    },
+    letGo: () => {
+      primary.tell('let go')
     },
     close: () => primary.close(),
     abort: () => {
@@ -153,7 +153,7 @@ class Primary {
     return mergeStates([...(await Promise.all(states)), this.#retired])
   }
 
-  tell(kind: 'drain' | 'close' | 'abort'): void {
+  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
     for (const peer of this.peers.values()) peer.tell(kind)
   }
 

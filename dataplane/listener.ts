@@ -14,6 +14,8 @@ export interface Listener {
   connections(): Promise<number>
   /** From now on every answer says `Connection: close`. New connections are still taken. */
   beginDraining(): void
+  /** Ends connections that wait for their next request. New ones are still taken. */
+  closeIdle(): void
   /** Takes no more connections; resolves when the last request has been answered. */
   close(): Promise<void>
   /** Breaks off whatever is left; `close` then resolves. */
@@ -39,6 +41,9 @@ export const openListener = async (
       }),
     beginDraining: () => {
       tellToClose(server)
+    },
+    closeIdle: () => {
+      closeIdle(server)
     },
     close: () => closeServer(server),
     abort: () => {
@@ -75,16 +80,20 @@ const tellToClose = (server: Server): void => {
 const SWEEP_MS = 50
 
 /**
- * `close` ends idle connections once; those that turn idle afterwards must be swept. Each time what has arrived is read
- * first, or a request that waits in the kernel's buffer would be lost with its connection: Node runs immediates right
- * after it has read.
+ * What has arrived is read first, or a request that waits in the kernel's buffer would be lost with its connection: Node
+ * runs immediates right after it has read.
  */
+const closeIdle = (server: Server): void => {
+  setImmediate(() => {
+    server.closeIdleConnections()
+  })
+}
+
+/** `close` ends idle connections once; those that turn idle afterwards must be swept. */
 const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     const sweep = setInterval(() => {
-      setImmediate(() => {
-        server.closeIdleConnections()
-      })
+      closeIdle(server)
     }, SWEEP_MS)
     setImmediate(() => {
       server.close(() => {

@@ -33,6 +33,7 @@ export interface Listeners {
   addresses(): Readonly<Partial<Record<ListenerName, Address>>>
   connections(): Promise<Readonly<Partial<Record<ListenerName, number>>>>
   beginDraining(): void
+  closeIdle(): void
   close(): Promise<void>
   abort(): void
 }
@@ -158,6 +159,9 @@ const gather = (
   },
   beginDraining: () => {
     for (const listener of open.values()) listener.beginDraining()
+  },
+  closeIdle: () => {
+    for (const listener of open.values()) listener.closeIdle()
   },
   close: async () => {
     for (const watch of watches) watch.close()

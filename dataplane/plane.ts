@@ -55,6 +55,10 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
     beginDraining: () => {
       listeners?.beginDraining()
     },
+    letGo: () => {
+      parts.endStreams()
+      listeners?.closeIdle()
+    },
     close: async () => {
       parts.endStreams()
       await listeners?.close()

@@ -8,6 +8,11 @@ import type { GatewaySettings } from './config.ts'
 export interface Drainable {
   /** From now on `/ready` says 503 and every answer `Connection: close`; requests are still served. */
   beginDraining(): void
+  /**
+   * The delay of a drain is over, and nobody has said that it ends: streams end and idle connections close, as what is
+   * behind us may go now; requests that come all the same are served.
+   */
+  letGo(): void
   /** Takes no more connections; resolves when the last request has been answered. */
   close(): Promise<void>
   /** Breaks off what is left, so that `close` resolves. */
@@ -25,7 +30,7 @@ export interface ShutdownOptions {
 export interface Shutdown {
   /** Whether `/ready` must say 503. */
   readonly isDraining: boolean
-  /** Starts to drain without ending: the time of the delay runs from here. May be called again. */
+  /** Starts to drain without ending: the time of the delay runs from here, then clients are let go. May be called again. */
   drain(): void
   /** Drains, waits out the delay unless told not to, closes, finishes. One end however often it is called. */
   stop(options?: { readonly skipDelay?: boolean }): Promise<void>
@@ -40,15 +45,22 @@ export const createShutdown = ({ settings, serving, finish, log }: ShutdownOptio
   let drainingSince: number | undefined
   let ending: Promise<void> | undefined
 
-  const drain = (): void => {
-    if (drainingSince !== undefined) return
+  const beginDraining = (): void => {
     drainingSince = performance.now()
     log.info('draining: not ready any more, still serving')
     serving.beginDraining()
   }
 
+  const drain = (): void => {
+    if (drainingSince !== undefined) return
+    beginDraining()
+    setTimeout(() => {
+      if (ending === undefined) serving.letGo()
+    }, settings.drainDelaySeconds * 1000).unref()
+  }
+
   const end = async (skipDelay: boolean): Promise<void> => {
-    drain()
+    if (drainingSince === undefined) beginDraining()
     const drainedMs = performance.now() - (drainingSince ?? 0)
     if (!skipDelay) await sleep(settings.drainDelaySeconds * 1000 - drainedMs)
     await closeWithin(serving, settings.drainSeconds * 1000, log)

@@ -60,6 +60,7 @@ export const createEventStreams = ({
       return isEnding
     },
     endAll() {
+      if (isEnding) return
       isEnding = true
       for (const stream of streams) stream.shutDown()
     },

@@ -309,6 +309,8 @@ describe('the primary', () => {
     await cluster.listen()
     cluster.beginDraining()
     expect(workers.map((worker) => worker.kinds().at(-1))).toEqual(['drain', 'drain'])
+    cluster.letGo()
+    expect(workers.map((worker) => worker.kinds().at(-1))).toEqual(['let go', 'let go'])
     workers[0]?.die()
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(workers).toHaveLength(2)
@@ -452,7 +454,11 @@ describe('a worker', () => {
   it('starts, applies, listens, measures, drains and closes as told', async () => {
     const urls: (readonly string[])[] = []
     const changes: string[] = []
+    let ended = 0
     const worker = startWorker({
+      endStreams: () => {
+        ended += 1
+      },
       announce: (own) => urls.push(own),
       serving: {
         apply: (change) => {
@@ -478,6 +484,9 @@ describe('a worker', () => {
     expect(state[2]?.series).toEqual(['svc_gateway_connections{listener="public"}'])
     worker.tell({ kind: 'drain' })
     expect((await request(url)).headers.connection).toBe('close')
+    worker.tell({ kind: 'let go' })
+    expect((await request(url)).headers.connection).toBe('close')
+    expect(ended).toBe(1)
     worker.tell({ kind: 'abort' })
     worker.tell({ kind: 'close' })
     worker.tell({ kind: 'close' })

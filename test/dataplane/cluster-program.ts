@@ -1,9 +1,10 @@
 // A program of the cluster test: primary and worker in one script, as the gateway's own main is. Its
 // documents are bytes that say what to answer under their id. Orders come over the channel of the test.
 
+import cluster from 'node:cluster'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BridgeBoard } from '../../dataplane/bridge-board.ts'
-import { isClusterWorker, startCluster, type ClusterPlane } from '../../dataplane/cluster.ts'
+import { startCluster, type ClusterPlane } from '../../dataplane/cluster.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
 import { readGatewaySettings } from '../../dataplane/config.ts'
 import { createMeasurements } from '../../dataplane/metrics.ts'
@@ -109,7 +110,7 @@ const runPrimary = async (): Promise<void> => {
   process.send?.({ value: urls })
 }
 
-if (isClusterWorker()) {
+if (cluster.isWorker) {
   runWorker({
     channel: process,
     create: () => Promise.resolve({ parts: createParts(), log }),

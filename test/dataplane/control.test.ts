@@ -59,6 +59,7 @@ const start = async ({
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
     announce: () => undefined,
     beginDraining: () => undefined,
+    letGo: () => undefined,
     close: () => Promise.resolve(),
     abort: () => undefined,
   }

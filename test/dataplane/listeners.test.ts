@@ -246,6 +246,31 @@ describe('draining and closing', () => {
     await expect(ask()).rejects.toThrow('ECONNREFUSED')
   })
 
+  it('closes idle connections alone when told to, and takes new ones', async () => {
+    const arrived = Promise.withResolvers<ServerResponse>()
+    const listeners = await open([], {
+      publicHandlers: () => ({
+        onRequest: ({ url }, response) => {
+          if (url === '/late') arrived.resolve(response)
+          else response.end('at once')
+        },
+      }),
+    })
+    const idle = connectTcp(Number(new URL(publicUrl(listeners)).port), '127.0.0.1')
+    idle.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
+    const [head] = (await once(idle, 'data')) as [Buffer]
+    expect(String(head)).toContain('200 OK')
+    const late = request(`${publicUrl(listeners)}/late`)
+    const response = await arrived.promise
+    listeners.closeIdle()
+    await once(idle.resume(), 'end')
+    idle.destroy()
+    expect((await request(publicUrl(listeners))).text).toBe('at once')
+    response.end('late')
+    expect((await late).text).toBe('late')
+    await listeners.close()
+  })
+
   it('finishes what is in flight, then closes', async () => {
     const arrived = Promise.withResolvers<ServerResponse>()
     const listeners = await open([], {

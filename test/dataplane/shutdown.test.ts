@@ -6,6 +6,7 @@ import { countProcesses } from '../../dataplane/cluster-size.ts'
 import { runDrainCommand, writePidFile } from '../../dataplane/drain-command.ts'
 import { createShutdown, stopOnSignals, type Shutdown } from '../../dataplane/shutdown.ts'
 import { createLog, createSilentLog } from '../../telemetry/log.ts'
+import { eventually } from '../support/eventually.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 interface Steps {
@@ -23,6 +24,7 @@ const prepare = (seconds: { delay?: number; drain?: number; isIdle?: boolean } =
     settings: { drainDelaySeconds: seconds.delay ?? 0, drainSeconds: seconds.drain ?? 60 },
     serving: {
       beginDraining: () => steps.push('drain'),
+      letGo: () => steps.push('let go'),
       close: () => {
         steps.push('close')
         return idle.promise
@@ -71,6 +73,25 @@ describe('createShutdown', () => {
     expect(steps).toEqual(['drain', 'close', 'finish'])
   })
 
+  it('lets its clients go after the delay of a drain, and serves on', async () => {
+    const { shutdown, steps } = prepare({ delay: 0.05 })
+    shutdown.drain()
+    expect(steps).toEqual(['drain'])
+    await eventually(() => {
+      expect(steps).toEqual(['drain', 'let go'])
+    })
+    await shutdown.stop()
+    expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
+  })
+
+  it('has nobody to let go once it ends', async () => {
+    const { shutdown, steps } = prepare({ delay: 0.05 })
+    shutdown.drain()
+    await shutdown.stop({ skipDelay: true })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(steps).toEqual(['drain', 'close', 'finish'])
+  })
+
   it('counts the delay from an earlier drain', async () => {
     const { shutdown, steps } = prepare({ delay: 0.05 })
     shutdown.drain()
@@ -79,7 +100,7 @@ describe('createShutdown', () => {
     await new Promise((resolve) => setTimeout(resolve, 60))
     const stopped = shutdown.stop()
     await stopped
-    expect(steps).toEqual(['drain', 'close', 'finish'])
+    expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
   })
 
   it('breaks off what does not finish in time', async () => {
@@ -104,6 +125,7 @@ describe('createShutdown', () => {
       settings: { drainDelaySeconds: 0, drainSeconds: 1 },
       serving: {
         beginDraining: () => undefined,
+        letGo: () => undefined,
         close: () => Promise.resolve(),
         abort: () => undefined,
       },
