@@ -42,7 +42,7 @@ const SECURITY: ValueMap = {
 export const gatewayContainer = (options: ContainerOptions): ValueMap => {
   const { settings, wiring, isProcessShared, isBoundAsPod } = options
   const { imagePullPolicy } = settings
-  const env = [...settings.env, ...(isProcessShared ? [PID_FILE] : [])]
+  const env = [...settings.env, ...drainDelay(options), ...(isProcessShared ? [PID_FILE] : [])]
   return {
     name: SIDECAR_CONTAINER,
     image: settings.image,
@@ -83,6 +83,19 @@ export const gatewayVolumes = ({ volumes }: SidecarSettings): readonly ValueMap[
 ]
 
 const PID_FILE: ValueMap = { name: 'SVC_GATEWAY_PID_FILE', value: `${STATE}/gateway.pid` }
+
+const DRAIN_DELAY = 'SVC_GATEWAY_DRAIN_DELAY_SECONDS'
+
+/** Starting a process for the preStop takes its time, and what ends in order with it. */
+const LEAD_SECONDS = 2
+
+/** Clients that hold a connection or a stream must have been let go before the application ends. */
+const drainDelay = ({ settings, wiring }: ContainerOptions): readonly ValueMap[] => {
+  const { appPreStopSeconds: pause, env } = settings
+  const isGiven = env.some(({ name }) => name === DRAIN_DELAY)
+  if (pause === 0 || !wiring.hasAppPreStop || isGiven) return []
+  return [{ name: DRAIN_DELAY, value: String(Math.max(1, pause - LEAD_SECONDS)) }]
+}
 
 const asks = (path: string): ValueMap => ({ httpGet: { path, port: 'health' } })
 

@@ -17,6 +17,8 @@ const settingsOf = (more: object = {}): SidecarSettings => {
   return read.settings
 }
 
+const DRAIN_DELAY = 'SVC_GATEWAY_DRAIN_DELAY_SECONDS'
+
 const options = { settings: settingsOf(), manager: 'svc-operator' }
 
 const aPod = (more: { readonly metadata?: object; readonly spec?: object } = {}): ValueMap => ({
@@ -197,11 +199,25 @@ describe('a pod', () => {
   it.each(['shareProcessNamespace', 'hostPID'])(
     'whose processes are shared (%s) tells drain which one is the gateway',
     (name) => {
-      expect(gatewayOf(aPod({ spec: { [name]: true } })).env).toEqual([
-        { name: 'SVC_GATEWAY_PID_FILE', value: '/var/lib/svc-gateway/gateway.pid' },
-      ])
+      expect(gatewayOf(aPod({ spec: { [name]: true } })).env).toContainEqual({
+        name: 'SVC_GATEWAY_PID_FILE',
+        value: '/var/lib/svc-gateway/gateway.pid',
+      })
     },
   )
+
+  it.each<[string, object, ValueMap, string | undefined]>([
+    ['2 s before its application ends', {}, aPod(), '3'],
+    ['2 s before a longer pause is over', { appPreStopSeconds: 20 }, aPod(), '18'],
+    ['at once almost, in a short pause', { appPreStopSeconds: 1 }, aPod(), '1'],
+    ['as usual, where there is no pause', { appPreStopSeconds: 0 }, aPod(), undefined],
+    ['as usual, where none is wanted', {}, annotated({ 'app-pre-stop': 'false' }), undefined],
+    ['when the settings say', { env: [{ name: DRAIN_DELAY, value: '9' }] }, aPod(), '9'],
+  ])('lets its clients go %s', (_, settings, pod, seconds) => {
+    const { env = [] } = gatewayOf(pod, { ...options, settings: settingsOf(settings) })
+    const given = seconds === undefined ? [] : [{ name: DRAIN_DELAY, value: seconds }]
+    expect(env).toEqual(given)
+  })
 
   it('that is bounded as a whole gets no bounds for the gateway', () => {
     const pod = aPod({ spec: { resources: { limits: { memory: '1Gi' } } } })
