@@ -180,20 +180,21 @@ export class DocumentBook {
    * Who has a host depends on who is accepted, and who is accepted on who has the host. So whoever loses a path or a
    * host, and keeps a host from others or serves one that it was to leave, is refused for good, the oldest first, and
    * all is settled again: each turn refuses one more. What serves keeps its hosts, so the next time it is the same.
+   * A crowd in the way is refused in growing parts: turns without end would hold up everybody.
    */
   #settle(judged: readonly Judged[]): Outcome {
     const owners = ownersOf(judged.filter(({ id }) => id !== ''))
     const standing = judged.filter(({ key, id }) => owners.get(id)?.key === key)
     const refused = new Set<string>()
-    for (;;) {
+    for (let turn = 0; ; turn += 1) {
       const lostHosts = this.#hosts?.settle(standing, refused) ?? NO_LOST_HOSTS
       const settled = this.#settlement.settle(applicantsOf(standing, lostHosts))
       const losers = standing.filter(
         ({ key, id }) => !refused.has(key) && (settled.clashes.has(id) || lostHosts.has(key)),
       )
-      const next = this.#hosts?.oldestInTheWay(losers)
-      if (next === undefined) return { owners, lostHosts, ...settled }
-      refused.add(next.key)
+      const inTheWay = this.#hosts?.inTheWay(losers) ?? []
+      if (inTheWay.length === 0) return { owners, lostHosts, ...settled }
+      for (const { key } of inTheWay.slice(0, refusalsOf(turn))) refused.add(key)
     }
   }
 
@@ -240,6 +241,10 @@ export class DocumentBook {
     )
   }
 }
+
+/** One by one is exact; with hundreds each turn costs as long as all else together. */
+const refusalsOf = (turn: number): number => 2 ** Math.max(0, turn - EXACT_TURNS)
+const EXACT_TURNS = 16
 
 const applicantsOf = (
   standing: readonly Judged[],

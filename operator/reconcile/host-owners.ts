@@ -38,9 +38,9 @@ export class HostOwners {
     return this.#lost
   }
 
-  /** The oldest of some that want a host which others have just lost, or leave one to others that they do not leave. */
-  oldestInTheWay(claimants: readonly HostClaimant[]): HostClaimant | undefined {
-    if (this.#owners.size === 0) return undefined
+  /** Of some those that want a host which others have just lost, or leave one to others that they do not leave; oldest first. */
+  inTheWay(claimants: readonly HostClaimant[]): readonly HostClaimant[] {
+    if (this.#owners.size === 0) return []
     const hosts = new Set([...this.#lost.values()].flat())
     const inTheWay = claimants.filter(({ key, resource, candidate, lastGood }) => {
       const { namespace } = resource.metadata
@@ -50,7 +50,7 @@ export class HostOwners {
         (!this.#lost.has(key) && this.#hostsOf(candidate).some((host) => hosts.has(host)))
       )
     })
-    return inTheWay.sort(oldestFirst)[0]
+    return inTheWay.sort(oldestFirst)
   }
 
   /**

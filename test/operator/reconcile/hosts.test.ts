@@ -389,3 +389,25 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
 
 const specOf = (resource: Resource): object =>
   'checked' in resource && 'spec' in resource.checked ? resource.checked.spec : {}
+
+describe('a crowd that is in the way of others', () => {
+  it('is refused in few turns, however large it is', () => {
+    const crowd = Array.from({ length: 400 }, (_, i) =>
+      onPath(`a-${i}`, 'h.test', '/x', { namespace: 'a', createdAt: 1000 + i }),
+    )
+    const waiting = onPath('b', 'h.test', '/y', { namespace: 'b', createdAt: 9000 })
+    const { metadata } = waiting
+    let looks = 0
+    Object.defineProperty(waiting, 'metadata', {
+      get: () => {
+        looks += 1
+        return metadata
+      },
+    })
+    const verdicts = judge([...crowd, waiting])
+    expect(Object.values(verdicts).filter((verdict) => verdict === 'good')).toEqual(['good'])
+    expect(verdicts['a/a-0']).toBe('good')
+    // Each turn looks at each a few times.
+    expect(looks).toBeLessThan(400)
+  })
+})
