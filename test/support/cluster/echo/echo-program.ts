@@ -1,8 +1,8 @@
-// An application of tests, in a pod: requests come in on port 8080; what they were and which pod they came to goes
-// out. `/slow/MS` answers after that time, `/events` or `/events/MS` are server-sent events without end, one every MS
-// (100), `/ready` is 200. On SIGTERM it ends what runs and then itself; with the argument `abrupt`, at once.
+// An application of tests, in a pod: requests come in on port 8080; what they were, from where and which pod they came
+// to goes out. `/slow/MS` answers after that time, `/events` or `/events/MS` are server-sent events without end, one
+// every MS (100), `/ready` is 200. On SIGTERM it ends what runs and then itself; with the argument `abrupt`, at once.
 
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { argv } from 'node:process'
 
@@ -10,12 +10,16 @@ const pod = hostname()
 
 const numberIn = (path: string): number => Number(/^\/\w+\/(\d+)/.exec(path)?.[1] ?? 100)
 
-const sendEvents = (response: ServerResponse, everyMs: number): void => {
+/** Whose connection it is: of a gateway its pod. */
+const addressOf = ({ socket }: IncomingMessage): string =>
+  (socket.remoteAddress ?? '').replace('::ffff:', '')
+
+const sendEvents = (response: ServerResponse, from: string, everyMs: number): void => {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
   let sent = 0
   const send = (): void => {
     sent += 1
-    response.write(`id: ${sent}\ndata: ${JSON.stringify({ pod, sent })}\n\n`)
+    response.write(`id: ${sent}\ndata: ${JSON.stringify({ pod, from, sent })}\n\n`)
   }
   send()
   const timer = setInterval(send, everyMs)
@@ -27,7 +31,7 @@ const sendEvents = (response: ServerResponse, everyMs: number): void => {
 const server = createServer((request, response) => {
   const { method, url = '/', headers } = request
   if (url.startsWith('/events')) {
-    sendEvents(response, numberIn(url))
+    sendEvents(response, addressOf(request), numberIn(url))
     return
   }
   const chunks: Buffer[] = []
@@ -35,6 +39,7 @@ const server = createServer((request, response) => {
   request.once('end', () => {
     const answer = JSON.stringify({
       pod,
+      from: addressOf(request),
       method,
       url,
       headers,

@@ -1,0 +1,348 @@
+// The address of gateways comes in; steady traffic of every kind goes there until it is stopped. It repeats nothing:
+// what has no right answer is a failure, but for streams that end in order, whose clients come back at once.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, request as undiciRequest } from 'undici'
+import { WebSocket } from 'ws'
+import { request } from '../http-request.ts'
+import { type Entry, type Kind, TrafficBook, WrongAnswer } from './traffic-book.ts'
+
+export interface TrafficOptions {
+  /** Of the Service. */
+  readonly url: string
+  readonly host: string
+  /** Documents `/doc-0` to … , whose `/x` answers with their name. */
+  readonly documents: number
+}
+
+export interface Traffic extends AsyncDisposable {
+  readonly book: TrafficBook
+  /** Lets what is under way come to its end. */
+  readonly stop: () => Promise<void>
+}
+
+/** Some 200 requests a second in all, where nobody waits: what two busy cores can bear. */
+export const USERS = {
+  fresh: { count: 8, everyMs: 100 },
+  kept: { count: 12, everyMs: 120 },
+  long: { count: 4, everyMs: 50 },
+  published: { count: 2, everyMs: 200 },
+  forwardedEvents: { count: 4, everyMs: 0 },
+  topicEvents: { count: 4, everyMs: 0 },
+  sockets: { count: 4, everyMs: 500 },
+} as const satisfies Record<Kind, { readonly count: number; readonly everyMs: number }>
+
+/** An answer that takes longer is a failure: on a machine as busy as one that builds. */
+const PATIENCE_MS = 30_000
+const LONG_MS = 3000
+/** RFC 6455 §7.4.1. */
+const GOING_AWAY = 1001
+
+/**
+ * What it asks for is in `trafficDocument`, and in the documents of the options.
+ *
+ * @example
+ * await using traffic = startTraffic({ url, host: 'shop.test', documents: 200 })
+ * traffic.book.take().failures
+ */
+export const startTraffic = (options: TrafficOptions): Traffic => {
+  const book = new TrafficBook()
+  const stopping = new AbortController()
+  const tools = { ...options, book, stopping: stopping.signal }
+  const users = [
+    ...times(USERS.fresh.count, (user) => askFresh(tools, user)),
+    ...times(USERS.kept.count, (user) => askKept(tools, 'kept', echoOf(user))),
+    ...times(USERS.long.count, () => askKept(tools, 'long', () => `/slow/${LONG_MS}`)),
+    ...times(USERS.published.count, () => publish(tools)),
+    ...times(USERS.forwardedEvents.count, () =>
+      followEvents(tools, 'forwardedEvents', '/traffic/events'),
+    ),
+    ...times(USERS.topicEvents.count, () => followEvents(tools, 'topicEvents', '/traffic/topic')),
+    ...times(USERS.sockets.count, () => holdSocket(tools)),
+  ]
+  const stop = async (): Promise<void> => {
+    stopping.abort()
+    await Promise.all(users)
+  }
+  return { book, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** What the traffic asks for: `echo` is the origin of the application, the realm has a router. */
+export const trafficDocument = (id: string, host: string, realm: string, echo: string): object => ({
+  ...{ id, host, realm_uri: realm },
+  versions: {
+    v1: {
+      base_path: '/traffic',
+      paths: {
+        '/echo/:n': { get: forwards(echo, '/echo/{{request.bindings.n}}') },
+        '/slow/:n': { get: forwards(echo, '/slow/{{request.bindings.n}}') },
+        '/events': { get: forwards(echo, '/events/200') },
+        '/topic': {
+          get: {
+            action: { type: 'wamp_subscribe', topic: TOPIC },
+            response: { on_result: { body: '{{action.result.kwargs}}' } },
+          },
+          post: {
+            action: {
+              ...{ type: 'wamp_publish', topic: TOPIC, kwargs: { from: 'traffic' } },
+              // To streams of the same gateway, and so of the same session, too.
+              options: { exclude_me: false },
+            },
+            response: {
+              on_result: {
+                status_code: 202,
+                body: { publication_id: '{{action.result.publication_id}}' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+})
+
+const TOPIC = 'com.shop.traffic'
+
+const forwards = (host: string, path: string): object => ({
+  action: { type: 'forward', http_method: 'get', host, path },
+  response: {},
+})
+
+interface Tools extends TrafficOptions {
+  readonly book: TrafficBook
+  readonly stopping: AbortSignal
+}
+
+const times = <T>(count: number, make: (index: number) => T): readonly T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+/** Until it is told to stop: one after the other, with a pause. */
+const askAgain = async (
+  { book, stopping }: Tools,
+  kind: Kind,
+  ask: (entry: Entry) => Promise<void>,
+): Promise<void> => {
+  while (!stopping.aborted) {
+    const entry = book.begin(kind)
+    try {
+      await ask(entry)
+      book.answered(entry)
+    } catch (error) {
+      book.failed(entry, error)
+    }
+    book.close(entry)
+    await pause(USERS[kind].everyMs, stopping)
+  }
+}
+
+/** Not in step with each other. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  sleep(ms * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined)
+
+const askFresh = async (tools: Tools, user: number): Promise<void> => {
+  let next = user
+  await askAgain(tools, 'fresh', async () => {
+    next = (next + USERS.fresh.count) % tools.documents
+    const name = `doc-${next}`
+    const headers = { host: tools.host }
+    const answer = await request(`${tools.url}/${name}/x`, { headers, timeoutMs: PATIENCE_MS })
+    expectAnswer(name, answer, { status: 200, text: JSON.stringify(name) })
+  })
+}
+
+const echoOf = (user: number): (() => string) => {
+  let asked = 0
+  return () => `/echo/${user}-${(asked += 1)}`
+}
+
+const askKept = async (tools: Tools, kind: 'kept' | 'long', path: () => string): Promise<void> => {
+  await using agent = new OneConnection(tools)
+  await askAgain(tools, kind, async (entry) => {
+    entry.pod = agent.pod
+    const asked = path()
+    const answer = await agent.ask('GET', `/traffic${asked}`)
+    expectAnswer(asked, answer, { status: 200, text: `"url":"${asked}"` })
+    agent.pod = podIn(answer.text)
+  })
+}
+
+const publish = async (tools: Tools): Promise<void> => {
+  await using agent = new OneConnection(tools)
+  await askAgain(tools, 'published', async () => {
+    const answer = await agent.ask('POST', '/traffic/topic')
+    expectAnswer('POST /topic', answer, { status: 202, text: 'publication_id' })
+  })
+}
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** @throws WrongAnswer for another status, or a text without that part */
+const expectAnswer = (what: string, { status, text }: Answer, wanted: Answer): void => {
+  if (status !== wanted.status || !text.includes(wanted.text))
+    throw new WrongAnswer(`${what}: ${status} ${text.slice(0, 300)}`)
+}
+
+/** The gateway's, as the application has seen it. */
+const podIn = (text: string): string | undefined => /"from":"([\d.]+)"/.exec(text)?.[1]
+
+/** Of a client that keeps it as long as it may, as undici's Agent does. */
+class OneConnection implements AsyncDisposable {
+  /** Of the gateway it leads to; undefined until that has answered. */
+  pod: string | undefined
+  readonly #tools: Tools
+  readonly #agent = new Agent({ connections: 1, pipelining: 1 })
+
+  constructor(tools: Tools) {
+    this.#tools = tools
+    this.#agent.on('connect', () => {
+      this.pod = undefined
+    })
+  }
+
+  async ask(method: 'GET' | 'POST', path: string): Promise<Answer> {
+    const { statusCode, body } = await this.open(method, path)
+    return { status: statusCode, text: await body.text() }
+  }
+
+  open(method: 'GET' | 'POST', path: string, more: { readonly signal?: AbortSignal } = {}) {
+    const { url, host } = this.#tools
+    return undiciRequest(`${url}${path}`, {
+      ...{ method, headers: { host }, dispatcher: this.#agent },
+      ...{ headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS, ...more },
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#agent.destroy()
+  }
+}
+
+type StreamKind = 'forwardedEvents' | 'topicEvents' | 'sockets'
+
+/** Streams never fall silent: then they fail. One that ends in order is opened again at once. */
+const holdStream = async (
+  { book, stopping }: Tools,
+  kind: StreamKind,
+  hold: (entry: Entry, onAnswer: () => void) => Promise<void>,
+): Promise<void> => {
+  let isResumed = false
+  const isStopped = (): boolean => stopping.aborted
+  while (!isStopped()) {
+    const entry = book.begin(kind)
+    try {
+      await hold(entry, () => {
+        book.answered(entry, isResumed)
+        isResumed = false
+      })
+      if (!isStopped()) book.endedInOrder(entry)
+      isResumed = true
+    } catch (error) {
+      if (!isStopped()) book.failed(entry, error)
+      isResumed = false
+      await pause(100, stopping)
+    }
+    book.close(entry)
+  }
+}
+
+const followEvents = async (
+  tools: Tools,
+  kind: 'forwardedEvents' | 'topicEvents',
+  path: string,
+): Promise<void> => {
+  await using agent = new OneConnection(tools)
+  await holdStream(tools, kind, async (entry, onAnswer) => {
+    const { statusCode, body } = await agent.open('GET', path, { signal: tools.stopping })
+    if (statusCode !== 200) throw new WrongAnswer(`${path}: ${statusCode} ${await body.text()}`)
+    let head: string | undefined = ''
+    for await (const chunk of body) {
+      if (head === undefined) continue
+      head += String(chunk)
+      if (!/^data: .*\n\n/m.test(head)) continue
+      entry.pod = podIn(head)
+      onAnswer()
+      head = undefined
+    }
+  })
+}
+
+const HELLO = [1, 'com.shop', { roles: { caller: {} } }]
+const WELCOME = 2
+const ERROR = 8
+const CALL = 48
+
+/** Joins the realm, then calls what is not there: the router answers each. */
+const holdSocket = (tools: Tools): Promise<void> =>
+  holdStream(tools, 'sockets', async (_, onAnswer) => {
+    const { book, host, stopping } = tools
+    const url = `${tools.url.replace('http:', 'ws:')}/traffic/ws`
+    const socket = new WebSocket(url, ['wamp.2.json'], {
+      ...{ headers: { host }, handshakeTimeout: PATIENCE_MS },
+    })
+    const end = (): void => {
+      socket.terminate()
+    }
+    stopping.addEventListener('abort', end)
+    const pulse = new Pulse(socket, book)
+    try {
+      const code = await new Promise<number>((resolve, reject) => {
+        socket.once('open', () => {
+          socket.send(JSON.stringify(HELLO))
+        })
+        socket.on('message', (data: Buffer) => {
+          const [type] = JSON.parse(data.toString()) as readonly number[]
+          if (type === WELCOME) onAnswer()
+          if (type === WELCOME || type === ERROR) pulse.answered()
+        })
+        socket.once('error', reject)
+        socket.once('close', resolve)
+      })
+      if (code !== GOING_AWAY) throw new WrongAnswer(`a socket was closed with ${code}`)
+    } finally {
+      stopping.removeEventListener('abort', end)
+      pulse.stop()
+    }
+  })
+
+/** Calls of one socket, each after the answer to the one before; without an answer in time the socket is cut. */
+class Pulse {
+  readonly #socket: WebSocket
+  readonly #book: TrafficBook
+  #entry: Entry | undefined
+  #next: NodeJS.Timeout | undefined
+  #tooLate: NodeJS.Timeout | undefined
+  #id = 0
+
+  constructor(socket: WebSocket, book: TrafficBook) {
+    this.#socket = socket
+    this.#book = book
+  }
+
+  answered(): void {
+    if (this.#entry !== undefined) this.#book.answered(this.#entry)
+    this.stop()
+    this.#next = setTimeout(() => {
+      this.#call()
+    }, USERS.sockets.everyMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#next)
+    clearTimeout(this.#tooLate)
+    if (this.#entry !== undefined) this.#book.close(this.#entry)
+    this.#entry = undefined
+  }
+
+  #call(): void {
+    if (this.#socket.readyState !== WebSocket.OPEN) return
+    this.#entry = this.#book.begin('sockets')
+    this.#id += 1
+    this.#socket.send(JSON.stringify([CALL, this.#id, {}, 'com.shop.nobody']))
+    this.#tooLate = setTimeout(() => {
+      this.#socket.terminate()
+    }, PATIENCE_MS)
+  }
+}
