@@ -53,6 +53,9 @@ interface Published {
   readonly webhook: KeptLeaf | undefined
 }
 
+/** So often an operator looks that stands by and has no certificate yet. */
+const AWAITED_MS = 1_000
+
 export class CertificateKeeper {
   readonly #options: CertificateKeeperOptions
   readonly #workshop: Workshop
@@ -221,13 +224,21 @@ export class CertificateKeeper {
   #schedule(): void {
     const { clock, checkMs = 60_000 } = this.#options
     const random = (): number => clock.random()
+    const usualMs = this.#isWaiting() ? Math.min(AWAITED_MS, checkMs) : checkMs
     const waitMs =
-      this.#failures > 0 ? backOffMs(this.#failures, random) : checkMs * (0.9 + 0.2 * random())
+      this.#failures > 0 ? backOffMs(this.#failures, random) : usualMs * (0.9 + 0.2 * random())
     this.#cancelTimer()
     if (this.#isStopped) return
     this.#cancelTimer = clock.after(waitMs, () => {
       this.#enqueueRound()
     })
+  }
+
+  /** For what the leader is about to make: until then this operator's webhook answers nobody. */
+  #isWaiting(): boolean {
+    const { client, webhook } = this.#published
+    const hasWebhook = (this.#options.webhookNames ?? []).length > 0
+    return client === undefined || (hasWebhook && webhook === undefined)
   }
 
   async #leadRound(): Promise<void> {

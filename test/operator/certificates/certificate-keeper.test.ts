@@ -9,7 +9,7 @@ import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
-import { DATA_PLANE_SECRET } from '../../../operator/resource/roles.ts'
+import { DATA_PLANE_SECRET, REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
 import { OPERATOR_SECRETS } from '../../../operator/resource/roles-for.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -198,6 +198,20 @@ describe('who does not lead', () => {
     expect(standby.caBundle()).toBe(leader.caBundle())
     const asked = world.secrets.calls.filter((call) => call.includes(SECRET_NAMES.authority))
     expect(asked).toHaveLength(2)
+  })
+
+  it('has what the leader makes seconds later, as webhooks are asked of it, too', async () => {
+    const world = aWorld()
+    const standby = aKeeper(world)
+    standby.start()
+    await settle(world)
+    const leader = await leading(world)
+    expect(standby.webhookCertificate()).toBeUndefined()
+    await pass(world, 2_000)
+    expect(standby.webhookCertificate()).toEqual(leader.webhookCertificate())
+    const calls = world.secrets.calls.length
+    await pass(world, 10_000)
+    expect(world.secrets.calls).toHaveLength(calls)
   })
 
   it('goes on with what it has read when that is damaged', async () => {
@@ -607,7 +621,8 @@ describe('an API that does not answer', () => {
 })
 
 it('Secrets are called as the roles have them', () => {
-  expect(Object.values(SECRET_NAMES)).toEqual([...OPERATOR_SECRETS, DATA_PLANE_SECRET])
+  const ofCertificates = OPERATOR_SECRETS.filter((name) => name !== REALM_KEYS_SECRET)
+  expect(Object.values(SECRET_NAMES)).toEqual([...ofCertificates, DATA_PLANE_SECRET])
 })
 
 it('the defaults leave every leaf whole while its CA is renewed', () => {
