@@ -3,8 +3,8 @@
 
 import type { RealmRecord } from '../../spec/realm-record.ts'
 import { oncePer } from '../once-per.ts'
-import { deriveRealmKey } from './key-derivation.ts'
-import type { KeyRing } from './key-ring.ts'
+import { deriveRealmKey } from '../../spec/key-derivation.ts'
+import type { KeyRing } from '../../spec/key-ring.ts'
 import { readSigningKey, type RealmKey, toRealmKey } from './key-signing.ts'
 import type { SigningKey, TokenKeys } from './token-keys.ts'
 

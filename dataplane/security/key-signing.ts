@@ -1,11 +1,11 @@
 // One private key as it was given or derived in, what signs and verifies with it out. EC P-256 only: one
 // algorithm, ES256, for everything this gateway signs. No message ever shows a key.
 
-import { createPrivateKey, createPublicKey, hash, hkdfSync, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { childPointer, type Problem } from '../../spec/problem.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
-import { jwkOfScalar, type PrivateJwk } from './key-derivation.ts'
+import { jwkOfScalar, type PrivateJwk, thumbprintOf } from '../../spec/key-derivation.ts'
 import type { SigningKey } from './token-keys.ts'
 import { messageOf } from '../thrown.ts'
 
@@ -76,7 +76,7 @@ const checkPair = (jwk: PrivateJwk): PrivateJwk => {
 /** @param jwk a valid key */
 export const toRealmKey = ({ x, y, d }: PrivateJwk): RealmKey => {
   const privateKey = createPrivateKey({ key: { kty: 'EC', crv: 'P-256', x, y, d }, format: 'jwk' })
-  const kid = thumbprintOf(x, y)
+  const kid = thumbprintOf({ x, y })
   const secret = Buffer.from(d, 'base64url')
   return {
     kid,
@@ -87,7 +87,3 @@ export const toRealmKey = ({ x, y, d }: PrivateJwk): RealmKey => {
     publicJwk: { kty: 'EC', crv: 'P-256', x, y, kid, alg: 'ES256', use: 'sig' },
   }
 }
-
-/** RFC 7638: the required members, in the order of their names. */
-const thumbprintOf = (x: string, y: string): string =>
-  hash('sha256', JSON.stringify({ crv: 'P-256', kty: 'EC', x, y }), 'base64url')

@@ -3,7 +3,7 @@
 
 import { generateKeyPairSync, hash, type JsonWebKey, randomBytes, randomUUID } from 'node:crypto'
 import { hashPassword } from '../../dataplane/security/hash-password.ts'
-import { createKeyRing } from '../../dataplane/security/key-ring.ts'
+import { createKeyRing } from '../../spec/key-ring.ts'
 import { createTokenKeys } from '../../dataplane/security/key-realms.ts'
 import { ticketCookieName } from '../../dataplane/security/session-cookies.ts'
 import { createTickets, type TicketOrder } from '../../dataplane/security/ticket.ts'

@@ -11,7 +11,7 @@ import type {
   OAuthRequest,
 } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import { createAccessTokens, type AccessTokens } from '../../../dataplane/security/access-token.ts'
-import { deriveRealmKey } from '../../../dataplane/security/key-derivation.ts'
+import { deriveRealmKey } from '../../../spec/key-derivation.ts'
 import { toRealmKey } from '../../../dataplane/security/key-signing.ts'
 import { createPasswords, type Passwords } from '../../../dataplane/security/passwords.ts'
 import { accessTokenRevocationKeys } from '../../../dataplane/security/access-token.ts'

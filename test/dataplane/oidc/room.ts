@@ -14,11 +14,7 @@ import type {
   OidcRequest,
 } from '../../../dataplane/oidc/oidc-endpoint.ts'
 import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
-import {
-  createKeyRing,
-  createStateKeys,
-  type KeyRing,
-} from '../../../dataplane/security/key-ring.ts'
+import { createKeyRing, createStateKeys, type KeyRing } from '../../../spec/key-ring.ts'
 import { createTickets, ticketRevocationKeys } from '../../../dataplane/security/ticket.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'

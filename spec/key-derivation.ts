@@ -1,7 +1,8 @@
 // A master secret and the name of a realm in, the P-256 key of that realm out: every process that knows the
-// secret makes the same key, and nobody has to store it. Pure.
+// secret makes the same key, and nobody has to store it. The gateway names realms by their uri, the operator by the
+// uid of the Realm. Pure.
 
-import { createECDH, hkdfSync } from 'node:crypto'
+import { createECDH, hash, hkdfSync } from 'node:crypto'
 
 /** A private EC key as JWK (RFC 7518 §6.2). */
 export interface PrivateJwk {
@@ -19,11 +20,11 @@ const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551
 const SEED_BYTES = 48
 
 /**
- * HKDF-SHA256 (RFC 5869) over the secret and the uri, brought into 1 … n−1 with extra random bits (FIPS 186-5 A.2.1).
+ * HKDF-SHA256 (RFC 5869) over the secret and the name, brought into 1 … n−1 with extra random bits (FIPS 186-5 A.2.1).
  * @param master at least 32 bytes of a generator
  */
-export const deriveRealmKey = (master: Uint8Array, realmUri: string): PrivateJwk => {
-  const info = Buffer.from(`svc-gateway signing key\u0000${realmUri}`, 'utf8')
+export const deriveRealmKey = (master: Uint8Array, realm: string): PrivateJwk => {
+  const info = Buffer.from(`svc-gateway signing key\u0000${realm}`, 'utf8')
   const seed = Buffer.from(hkdfSync('sha256', master, Buffer.alloc(0), info, SEED_BYTES))
   const scalar = (BigInt(`0x${seed.toString('hex')}`) % (ORDER - 1n)) + 1n
   return jwkOfScalar(Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex'))
@@ -43,3 +44,7 @@ export const jwkOfScalar = (scalar: Buffer): PrivateJwk => {
     d: scalar.toString('base64url'),
   }
 }
+
+/** What names a key: RFC 7638, the required members in the order of their names. */
+export const thumbprintOf = ({ x, y }: Pick<PrivateJwk, 'x' | 'y'>): string =>
+  hash('sha256', JSON.stringify({ crv: 'P-256', kty: 'EC', x, y }), 'base64url')

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import {
-  createKeyRing,
-  createStateKeys,
-  parseKeyRing,
-} from '../../../dataplane/security/key-ring.ts'
+import { createKeyRing, createStateKeys, parseKeyRing } from '../../spec/key-ring.ts'
 
 const K = Buffer.alloc(32, 7).toString('base64url')
 const K2 = Buffer.alloc(32, 8).toString('base64url')
