@@ -6,6 +6,8 @@ import type { Log } from '../telemetry/log.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
+import { withRealmKeys } from './certificates/keyed-source.ts'
+import { RealmKeyKeeper } from './certificates/realm-key-keeper.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
 import { type Companion, Controller, type ControllerOptions } from './controller/controller.ts'
@@ -170,12 +172,16 @@ const createController = (
   const identity = settings.identity ?? hostname()
   const reporter = { controller: `${GROUP}/operator`, instance: identity }
   const events = createStatusEvents(createEventRecorder({ ...shared, reporter }))
+  const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
+  const realmKeys = new RealmKeyKeeper({ ...shared, ...account, namespace })
   return new Controller({
     ...{ clock, log },
-    source: createKubernetesSource({
-      ...{ ...shared, namespaces, className: settings.class, watchLog },
-      account: { serviceAccount: settings.serviceAccount, operatorNamespace: namespace },
-    }),
+    source: withRealmKeys(
+      createKubernetesSource({
+        ...{ ...shared, namespaces, className: settings.class, watchLog, account },
+      }),
+      realmKeys,
+    ),
     fleet: {
       dataPlanes,
       manager: settings.manager,
@@ -187,7 +193,7 @@ const createController = (
       identity,
     }),
     judging: judgingOf(settings),
-    companions: [...companions, companionOf(writer), companionOf(events)],
+    companions: [realmKeys, ...companions, companionOf(writer), companionOf(events)],
     onStatus: (status) => {
       writer.update(status)
       events.update(status)

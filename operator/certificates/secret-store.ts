@@ -1,4 +1,4 @@
-// Secrets of certificates, read and written by compare and swap: of two that write at once one wins and the
+// Secrets of the operator, read and written by compare and swap: of two that write at once one wins and the
 // other goes on from what it wrote. Values are never logged and stand in no error.
 
 import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
@@ -22,14 +22,18 @@ class ForeignSecretError extends Error {
 export const OWNER_ANNOTATION = 'gateway.svc.dev/certificates-of'
 
 /** @throws ApiError but for 404 */
-export const readSecret = async (api: KubernetesApi, name: ObjectName): Promise<StoredSecret> => {
+export const readSecret = async (
+  api: KubernetesApi,
+  name: ObjectName,
+  keys: ReadonlySet<string> = KEYS,
+): Promise<StoredSecret> => {
   try {
     const object = await api.get(TYPES.secrets, name)
     const metadata = member(object, 'metadata')
     const owner = member(metadata, 'annotations')[OWNER_ANNOTATION]
     return {
       object,
-      texts: textsOf(member(object, 'data')),
+      texts: textsOf(member(object, 'data'), keys),
       owner: typeof owner === 'string' ? owner : undefined,
     }
   } catch (error) {
@@ -43,6 +47,8 @@ export interface SecretUpdate {
   /** Written into its annotation; a Secret with another one there is left alone. */
   readonly owner: string
   readonly type: 'Opaque' | 'kubernetes.io/tls'
+  /** Keys of it that are ours; those of a certificate when absent. */
+  readonly keys?: ReadonlySet<string>
   /** What is to stand there in place of `texts`; undefined: it is well as it is. May be called again. */
   readonly decide: (texts: SecretTexts | undefined) => Promise<SecretTexts | undefined>
 }
@@ -59,7 +65,7 @@ export const updateSecret = async (
   update: SecretUpdate,
 ): Promise<SecretTexts> => {
   for (let tries = 1; ; tries += 1) {
-    const stored = await readSecret(api, update.name)
+    const stored = await readSecret(api, update.name, update.keys)
     refuseForeign(stored, update)
     const texts = await update.decide(stored.texts)
     if (texts === undefined) return stored.texts ?? {}
@@ -82,12 +88,12 @@ const refuseForeign = ({ owner }: StoredSecret, update: SecretUpdate): void => {
   )
 }
 
-/** Keys that are ours: what is not written of them again goes. */
+/** Of certificates. What is not written again of keys that are ours goes. */
 const KEYS: ReadonlySet<string> = new Set(['tls.crt', 'tls.key', 'ca.crt', 'next.crt', 'next.key'])
 
 const write = async (
   api: KubernetesApi,
-  { name: { namespace, name }, owner, type }: SecretUpdate,
+  { name: { namespace, name }, owner, type, keys = KEYS }: SecretUpdate,
   { stored: { object }, texts }: { readonly stored: StoredSecret; readonly texts: SecretTexts },
 ): Promise<void> => {
   const data = encode(texts)
@@ -97,7 +103,7 @@ const write = async (
     return
   }
   const metadata = member(object, 'metadata')
-  const foreign = Object.entries(member(object, 'data')).filter(([key]) => !KEYS.has(key))
+  const foreign = Object.entries(member(object, 'data')).filter(([key]) => !keys.has(key))
   const annotations = { ...member(metadata, 'annotations'), [OWNER_ANNOTATION]: owner }
   const labels = { ...member(metadata, 'labels'), ...LABELS }
   // With its resource version: somebody else's write in between is a 409. The type cannot be changed.
@@ -124,10 +130,10 @@ const encode = (texts: SecretTexts): ValueMap =>
     Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
   )
 
-const textsOf = (data: ValueMap): SecretTexts =>
+const textsOf = (data: ValueMap, keys: ReadonlySet<string>): SecretTexts =>
   Object.fromEntries(
     Object.entries(data).flatMap(([key, value]) =>
-      KEYS.has(key) && typeof value === 'string'
+      keys.has(key) && typeof value === 'string'
         ? [[key, Buffer.from(value, 'base64').toString()]]
         : [],
     ),

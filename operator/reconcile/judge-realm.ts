@@ -10,6 +10,7 @@ import type { RealmRecord } from '../../spec/realm-record.ts'
 import { validateRealm } from '../../spec/validate-realm.ts'
 import type { DesiredRealm } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
+import { type MadeKey, madeKeys } from '../resource/realm-keys.ts'
 import { realmRecord, secretReferences, specPointer } from '../resource/realm-record.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { KeyReference, RealmResource, RealmSpec } from '../resource/resource.ts'
@@ -53,7 +54,10 @@ export const judgeRealm = (resource: RealmResource, cache: ResourceCache): Realm
   const secrets = readSecrets(spec, resource.metadata.namespace, cache)
   const judgement = { accepted: ACCEPTED, errors: [], uri: spec.uri }
   if ('missing' in secrets) return { ...judgement, resolvedRefs: missing(secrets.missing) }
-  const good = goodRealm(resource, spec, secrets.found)
+  const good = goodRealm(resource, spec, {
+    secrets: secrets.found,
+    keys: keysFor(resource, spec, cache),
+  })
   const errors = checkRecord(good.desired.record)
   if (errors.length > 0) {
     return { ...judgement, accepted: invalid(errors), resolvedRefs: RESOLVED, errors }
@@ -69,7 +73,7 @@ const checkRecord = (record: RealmRecord): readonly Problem[] => {
 }
 
 /**
- * What the judgement depends on, for a memo: what the Realm says and every Secret it names.
+ * What the judgement depends on, for a memo: what the Realm says, every Secret it names, and those of the operator.
  * @param names of those Secrets
  */
 export const realmInputs = (
@@ -77,7 +81,7 @@ export const realmInputs = (
   names: readonly string[],
   cache: ResourceCache,
 ): readonly unknown[] => [
-  ...[checked, uid, generation],
+  ...[checked, uid, generation, cache.realmKeys],
   ...names.map((name) => secretInput(cache, namespace, name)),
 ]
 
@@ -106,12 +110,42 @@ const readSecrets = (spec: RealmSpec, namespace: string, cache: ResourceCache): 
 
 const referenceKey = ({ name, key }: KeyReference): string => `${name}/${key}`
 
-const goodRealm = (resource: RealmResource, spec: RealmSpec, secrets: Secrets): GoodRealm => {
+/** None where the Realm gives its own. */
+const keysFor = (
+  { metadata: { uid } }: RealmResource,
+  spec: RealmSpec,
+  { realmKeys }: ResourceCache,
+): readonly MadeKey[] => {
+  const given = Object.hasOwn(spec, 'signingKeys') ? spec['signingKeys'] : undefined
+  if (realmKeys === undefined || (isList(given) && given.length > 0)) return []
+  return madeKeys(realmKeys, uid)
+}
+
+interface Read {
+  readonly secrets: Secrets
+  readonly keys: readonly MadeKey[]
+}
+
+const goodRealm = (
+  resource: RealmResource,
+  spec: RealmSpec,
+  { secrets, keys }: Read,
+): GoodRealm => {
   const read = (reference: KeyReference): SecretText | undefined =>
     secrets.get(referenceKey(reference))
-  const record = realmRecord(spec, (reference) => read(reference)?.text ?? '')
+  const signing = (of: RealmRecord, values: readonly (string | ValueMap)[]): RealmRecord =>
+    values.length === 0 ? of : { ...of, signing_keys: values }
+  const given = realmRecord(spec, (reference) => read(reference)?.text ?? '')
+  const record = signing(
+    given,
+    keys.map(({ jwk }) => jwk),
+  )
   // Versions in place of values: a digest must tell nothing of a secret.
-  const versioned = realmRecord(spec, (reference) => read(reference)?.version ?? '')
+  const stated = realmRecord(spec, (reference) => read(reference)?.version ?? '')
+  const versioned = signing(
+    stated,
+    keys.map(({ kid }) => kid),
+  )
   return {
     desired: { uri: spec.uri, digest: digestOf(versioned as unknown as ValueMap), record },
     spec,

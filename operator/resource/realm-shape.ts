@@ -183,7 +183,7 @@ const RECORD = {
   ),
   signingKeys: field(
     { type: 'list', of: BY_REFERENCE },
-    'Keys that sign tickets and tokens: private JWK or PEM. The first signs, all verify; gateways make one of their own when absent.',
+    'Keys that sign tickets and tokens: private JWK or PEM. The first signs, all verify; when absent the operator makes them.',
   ),
 } satisfies FieldsOf<RealmRecord>
 

@@ -1,6 +1,7 @@
 // The door between where resources come from and what is done with them. Kubernetes and a directory of
 // manifests are two implementations; nothing behind this door knows which one it has.
 
+import type { KeyRing } from '../../spec/key-ring.ts'
 import type { Origin, Resource } from './resource.ts'
 
 export interface ResourceSource {
@@ -25,6 +26,8 @@ export interface ResourceCache {
   readonly resources: ReadonlyMap<string, Resource>
   /** `Secret/namespace/name` that may not be read → the command that grants it. */
   readonly forbidden?: ReadonlyMap<string, string>
+  /** Secrets from which the keys of Realms are made that give none. Absent: gateways make their own. */
+  readonly realmKeys?: KeyRing
   /** Why nothing may be deleted from any data plane now, in words for a person. */
   readonly holdDeletes?: string
   /** What could not be read at all, and what was read but is worth a word. */

@@ -95,6 +95,24 @@ export const grantObject = (
   metadata: { name: grant, namespace },
 })
 
+/**
+ * The line that lets the operator have a Secret of its own, where it has the rights of an older one.
+ * @param creating it is not there yet: making one can't be held to a name
+ */
+export const ownSecretCommand = (
+  { serviceAccount, operatorNamespace }: OperatorAccount,
+  secret: (typeof OPERATOR_SECRETS)[number],
+  { creating }: { readonly creating: boolean },
+): string => {
+  const role = creating ? 'svc-gateway-secret-creator' : `${secret}-reader`
+  const what = creating ? '--verb=create' : `--verb=get,update --resource-name=${secret}`
+  const where = `${role} --namespace=${operatorNamespace}`
+  return (
+    `kubectl create role ${where} ${what} --resource=secrets && kubectl create rolebinding ${where} ` +
+    `--role=${role} --serviceaccount=${operatorNamespace}:${serviceAccount}`
+  )
+}
+
 const dutyBindings = (options: RolesOptions, { name, scope }: Duty): readonly ValueMap[] => {
   const role = { kind: 'ClusterRole', name } as const
   const places = NAMESPACES[scope](options)
@@ -127,7 +145,9 @@ const ownRole = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
   metadata: {
     name: OWN_ROLE,
     namespace: operatorNamespace,
-    annotations: { description: 'Lead or stand by; keep its own certificates.' },
+    annotations: {
+      description: 'Lead or stand by; keep its own certificates, and keys of realms.',
+    },
   },
   rules: [
     {

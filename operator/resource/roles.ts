@@ -53,11 +53,15 @@ export const WEBHOOK_CONFIGURATION = 'svc-gateway'
 export const UNINSTALLER = 'svc-gateway-uninstaller'
 export const OWN_UNINSTALLER = 'svc-gateway-own-uninstaller'
 
-/** Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates. */
+/** The Secret from which the keys of Realms that give none are made. */
+export const REALM_KEYS_SECRET = 'svc-gateway-realm-keys'
+
+/** Secrets of the operator itself, in its own namespace: the CA, its client and webhook certificates, keys of realms. */
 export const OPERATOR_SECRETS = [
   'svc-gateway-ca',
   'svc-gateway-operator-tls',
   'svc-gateway-webhook-tls',
+  REALM_KEYS_SECRET,
 ] as const
 
 export const DUTIES: readonly Duty[] = [

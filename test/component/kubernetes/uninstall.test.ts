@@ -13,7 +13,10 @@ import { Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 
 const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
 const LONG_MS = 180_000
-const SECRETS = ['svc-gateway-ca', 'svc-gateway-operator-tls', 'svc-gateway-webhook-tls']
+const SECRETS = [
+  ...['svc-gateway-ca', 'svc-gateway-operator-tls', 'svc-gateway-webhook-tls'],
+  'svc-gateway-realm-keys',
+]
 const SERVER = 'svc-gateway-management-tls'
 
 interface Ended {

@@ -6,12 +6,14 @@ import {
   clusterRoles,
   DATA_PLANE_SECRET,
   DUTIES,
+  REALM_KEYS_SECRET,
   SECRET_READER,
 } from '../../../operator/resource/roles.ts'
 import {
   grantCommand,
   grantObject,
   OPERATOR_SECRETS,
+  ownSecretCommand,
   rolesFor,
 } from '../../../operator/resource/roles-for.ts'
 
@@ -100,10 +102,28 @@ describe('the roles of an operator', () => {
 
   it('names what the other rooms name', () => {
     expect([...OPERATOR_SECRETS, DATA_PLANE_SECRET].sort()).toEqual(
-      Object.values(SECRET_NAMES).sort(),
+      [...Object.values(SECRET_NAMES), REALM_KEYS_SECRET].sort(),
     )
     const readers = DUTIES.filter(({ name }) => name === 'svc-gateway-crd-reader')
     expect(readers.map(({ rules }) => rules[0]?.resourceNames)).toEqual([crdNames()])
+  })
+
+  it.each([
+    [
+      true,
+      'kubectl create role svc-gateway-secret-creator --namespace=gateways --verb=create --resource=secrets' +
+        ' && kubectl create rolebinding svc-gateway-secret-creator --namespace=gateways' +
+        ' --role=svc-gateway-secret-creator --serviceaccount=gateways:op',
+    ],
+    [
+      false,
+      'kubectl create role svc-gateway-realm-keys-reader --namespace=gateways --verb=get,update' +
+        ' --resource-name=svc-gateway-realm-keys --resource=secrets' +
+        ' && kubectl create rolebinding svc-gateway-realm-keys-reader --namespace=gateways' +
+        ' --role=svc-gateway-realm-keys-reader --serviceaccount=gateways:op',
+    ],
+  ])('what lets it have a Secret of its own (creating: %s)', (creating, command) => {
+    expect(ownSecretCommand(ACCOUNT, REALM_KEYS_SECRET, { creating })).toBe(command)
   })
 
   it('what the owner of a namespace gives', () => {

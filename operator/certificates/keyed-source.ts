@@ -1,0 +1,43 @@
+// A source of resources and what keeps the keys of Realms in; the same source out, whose caches hold these keys and what
+// is wrong with them. Not synced before it is known whether there are keys; holds nothing back otherwise.
+
+import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
+import type { RealmKeyKeeper } from './realm-key-keeper.ts'
+
+type Keeper = Pick<RealmKeyKeeper, 'ring' | 'isKnown' | 'trouble' | 'revision' | 'start' | 'stop'>
+
+/** Starts and stops the keeper too. */
+export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceSource => {
+  let made: { readonly of: ResourceCache; readonly cache: ResourceCache } | undefined
+  return {
+    start: (onChange) => {
+      keeper.start(onChange)
+      return source.start(onChange)
+    },
+    synced: () => keeper.isKnown && source.synced(),
+    current: () => {
+      const of = source.current()
+      const version = of.version + keeper.revision
+      if (made?.of !== of || made.cache.version !== version)
+        made = { of, cache: keyed(of, version, keeper) }
+      return made.cache
+    },
+    confirm: () => source.confirm(),
+    stop: () => {
+      keeper.stop()
+      return source.stop()
+    },
+  }
+}
+
+const keyed = (
+  cache: ResourceCache,
+  version: number,
+  { ring, trouble }: Keeper,
+): ResourceCache => ({
+  ...cache,
+  version,
+  ...(ring !== undefined && { realmKeys: ring }),
+  notes:
+    trouble === undefined ? cache.notes : [...cache.notes, { severity: 'error', message: trouble }],
+})

@@ -1,0 +1,24 @@
+// The secrets of an operator and the uid of a Realm in; the keys that the Realm signs with where it gives none out. The
+// same for whoever knows the secrets, so nothing is kept for each Realm. Pure.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { deriveRealmKey, thumbprintOf } from '../../spec/key-derivation.ts'
+import type { KeyRing } from '../../spec/key-ring.ts'
+
+export interface MadeKey {
+  /** RFC 7638 thumbprint of the public half: tells nothing of the key. */
+  readonly kid: string
+  /** Private. */
+  readonly jwk: ValueMap
+}
+
+/**
+ * One for each secret, in their order: the first signs, all verify. By uid, not by uri: who gets the uri after a Realm is
+ * gone must not accept what was signed for those before.
+ * @example madeKeys(ring, realm.metadata.uid).map(({ kid }) => kid)
+ */
+export const madeKeys = ({ keys }: KeyRing, uid: string): readonly MadeKey[] =>
+  keys.map(({ k }) => {
+    const jwk = deriveRealmKey(Buffer.from(k, 'base64url'), uid)
+    return { kid: thumbprintOf(jwk), jwk: { ...jwk } }
+  })
