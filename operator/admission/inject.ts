@@ -127,7 +127,8 @@ const pauseOf = (
   settings: SidecarSettings,
 ): { readonly patch: readonly PatchOperation[]; readonly graceSeconds: number } | undefined => {
   const graceSeconds = graceOf(pod)
-  if (graceSeconds <= 0) return undefined
+  // A number that JavaScript can't count to the API server would take for none, and refuse the pod.
+  if (graceSeconds <= 0 || graceSeconds > Number.MAX_SAFE_INTEGER - 60) return undefined
   return {
     patch: preStopPatch(pod, settings),
     graceSeconds: graceSeconds + settings.appPreStopSeconds,

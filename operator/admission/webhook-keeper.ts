@@ -141,7 +141,7 @@ export class WebhookKeeper {
     const isForbidden = error instanceof ApiError && error.status === 403
     const before = this.#trouble
     this.#trouble = isForbidden
-      ? `the operator may not get, patch or (where it is missing) create ValidatingWebhookConfiguration ${name}`
+      ? `the operator may not get, patch or (where it is missing) create ${type.kind} ${name}`
       : words
     this.#failures += 1
     if (before === this.#trouble) return

@@ -268,6 +268,11 @@ describe('the pause before SIGTERM', () => {
     ['by the pod', annotated({ 'app-pre-stop': 'false' }), settingsOf()],
     ['by the settings', aPod(), settingsOf({ appPreStopSeconds: 0 })],
     [
+      'by a pod that has time without end',
+      aPod({ spec: { terminationGracePeriodSeconds: 2 ** 63 } }),
+      settingsOf(),
+    ],
+    [
       'by a pod that ends at once',
       aPod({ spec: { terminationGracePeriodSeconds: 0 } }),
       settingsOf(),

@@ -4,7 +4,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ResourceType,
+  TYPES,
+} from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../certificates/manual-clock.ts'
@@ -14,7 +19,15 @@ const MINUTE_MS = 60_000
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string } = {}) => {
+const VALIDATING = TYPES.validatingWebhookConfigurations
+
+interface WorldOptions {
+  readonly object?: ValueMap
+  readonly bundle?: string
+  readonly type?: ResourceType
+}
+
+const aWorld = (options: WorldOptions = {}) => {
   const clock = createManualClock()
   const calls: string[] = []
   const state: {
@@ -64,7 +77,7 @@ const aWorld = (options: { readonly object?: ValueMap; readonly bundle?: string 
     close: () => Promise.resolve(),
   }
   const keeper = new WebhookKeeper({
-    ...{ api, clock, name: 'svc-gateway', type: TYPES.validatingWebhookConfigurations },
+    ...{ api, clock, name: 'svc-gateway', type: options.type ?? VALIDATING },
     make: (caBundle) =>
       webhookConfiguration({ name: 'svc-gateway', target, caBundle, ...state.made }),
     caBundle: () => state.bundle,
@@ -181,6 +194,18 @@ describe('the keeper', () => {
         { ...own, name: 'b', clientConfig },
       ],
     })
+    await keeper.stop()
+  })
+
+  it('names the configuration that it may not write', async () => {
+    const { keeper, state, settle } = aWorld({
+      bundle: 'one',
+      type: TYPES.mutatingWebhookConfigurations,
+    })
+    state.fault = new ApiError('no', { status: 403 })
+    keeper.lead()
+    await settle()
+    expect(keeper.trouble).toContain('create MutatingWebhookConfiguration svc-gateway')
     await keeper.stop()
   })
 
