@@ -61,6 +61,11 @@ const CASES: readonly (readonly [
     { watch: { namespaces: ['shop'] }, dataPlaneNamespaces: ['edge'] },
     { namespaces: ['shop'], dataPlaneNamespaces: ['gateways', 'edge'] },
   ],
+  [
+    'of sidecars alone',
+    { gateway: { enabled: false }, sidecar: { enabled: true, namespaces: ['shop'] } },
+    { namespaces: 'all', dataPlaneNamespaces: ['gateways', 'shop'] },
+  ],
 ]
 
 describeWhenAvailable('rights', helmAvailability(), () => {
