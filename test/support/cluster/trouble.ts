@@ -2,7 +2,6 @@
 // resources, Events, the ends of the logs.
 
 import * as jest from '@jest/globals'
-import { ROLLOUT_MS } from './describe-with-cluster-node.ts'
 import type { ClusterNode } from './cluster-node.ts'
 
 /** Never throws: what can't be asked is said. */
@@ -51,27 +50,21 @@ const lastLines = (text: string, count: number): string =>
  *
  * @example
  * const step = stepsIn(cluster, ['svc-gateway-system', 'shop'])
- * step('the chart is installed', async () => { … })
+ * it('the chart is installed', step(async () => { … }))
  */
 export const stepsIn = (
   cluster: () => ClusterNode,
   namespaces: readonly string[],
-): ((name: string, run: () => Promise<void>) => void) => {
+): ((run: () => Promise<void>) => () => Promise<void>) => {
   let broken: string | undefined
-  return (name, run) => {
-    jest.it(
-      name,
-      async () => {
-        jest.expect({ broken }).toEqual({ broken: undefined })
-        try {
-          await run()
-        } catch (error) {
-          broken = name
-          process.stderr.write(`${name}:\n${await describeTrouble(cluster(), namespaces)}\n`)
-          throw error
-        }
-      },
-      ROLLOUT_MS,
-    )
+  return (run) => async () => {
+    if (broken !== undefined) throw new Error(`after a step that failed: ${broken}`)
+    try {
+      await run()
+    } catch (error) {
+      broken = jest.expect.getState().currentTestName ?? 'one'
+      process.stderr.write(`${broken}:\n${await describeTrouble(cluster(), namespaces)}\n`)
+      throw error
+    }
   }
 }
