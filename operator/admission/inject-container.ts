@@ -56,8 +56,12 @@ export const gatewayContainer = (options: ContainerOptions): ValueMap => {
       { name: 'management', containerPort: MANAGEMENT_PORT },
       { name: 'health', containerPort: HEALTH_PORT },
     ].map((port) => ({ ...port, protocol: 'TCP' })),
-    // The application waits for it: often at first, and for a minute.
-    startupProbe: { ...asks('/ping'), periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 },
+    // The application waits for it: often at first, and for a minute. It listens after a second; each probe before that
+    // would be an Event, a warning.
+    startupProbe: {
+      ...asks('/ping'),
+      ...{ initialDelaySeconds: 1, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 },
+    },
     readinessProbe: {
       ...asks(wiring.readyPath),
       ...{ periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 },
