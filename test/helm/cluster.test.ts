@@ -113,6 +113,27 @@ await describeWithKubernetes('the chart', (plane) => {
     })
   })
 
+  describe('who may do something in one namespace alone', () => {
+    it('installs what belongs there', async () => {
+      const kubeconfig = await plane().serviceAccount('edge', 'owner')
+      await plane().apply([
+        {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'RoleBinding',
+          metadata: { name: 'owner', namespace: 'edge' },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+          subjects: [{ kind: 'ServiceAccount', name: 'owner', namespace: 'edge' }],
+        },
+      ])
+      const own =
+        'rbac.create=false,rbac.clusterRoles=false,crds.install=false,webhook.enabled=false'
+      const args = ['install', 'own', CHART, '--namespace', 'edge', '--set', own]
+      const { code, stdout, stderr } = await runHelm([...args, '--dry-run=server'], { kubeconfig })
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      expect(stdout).toContain('the kinds are not to be seen')
+    })
+  })
+
   describe('its kinds', () => {
     it('take the place of older ones that somebody else has installed, when told to', async () => {
       await plane().apply(readFileSync(join(CHART, 'generated/crds/realms.yaml'), 'utf8'))
