@@ -29,6 +29,11 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ gateway: { extraArgs: ['log-level=debug'] } }, /at '\/gateway\/extraArgs\/0'/],
   [{ gateway: { tls: { secrets: [{ name: 'a' }] } } }, /at '\/gateway\/tls\/secrets\/0'/],
   [{ gateway: { constructor: 1 } }, "additional properties 'constructor' not allowed"],
+  // The operator would not start with it.
+  [
+    { sidecar: { resources: { limits: { 'ephemeral-storage': '1Gi' } } } },
+    /at '\/sidecar\/resources\/limits'/,
+  ],
   [{ redis: { away: 'ignore' } }, /at '\/redis\/away'/],
   [{ tracing: { share: 2 } }, /at '\/tracing\/share'/],
   [{ tracing: { endpoint: 'collector:4318' } }, /at '\/tracing\/endpoint'/],
