@@ -152,9 +152,11 @@ const assemble = (around: Surroundings): Parts => {
   })
   const troubles = () => [
     ...certificateNotes(certificates),
-    ...webhooks.flatMap(({ trouble }) =>
-      trouble === undefined ? [] : [errorNote(`the webhook: ${trouble}`)],
-    ),
+    ...webhooks.flatMap(({ trouble, drift }) => [
+      ...(trouble === undefined ? [] : [errorNote(`the webhook: ${trouble}`)]),
+      // It may be as somebody wants it.
+      ...(drift === undefined ? [] : [{ severity: 'warning' as const, message: drift }]),
+    ]),
   ]
   return { namespace, controller, certificates, dataPlanes, readMetrics, troubles }
 }

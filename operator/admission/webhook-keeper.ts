@@ -1,6 +1,6 @@
 // A Kubernetes API and the CAs of our certificates in; a webhook configuration that trusts just these out. Makes it
 // where it is missing, and anew where this operator would make another than it was; else it changes the CAs alone.
-// Only while this operator leads.
+// Only while this operator leads. What somebody else makes of it is told, and never fought over.
 
 import { createHash } from 'node:crypto'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
@@ -10,6 +10,7 @@ import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/a
 import { GROUP } from '../resource/resource.ts'
 import { map, own } from './review.ts'
 import { encodeBundle } from './webhook-configuration.ts'
+import { driftOf, targetOf } from './webhook-drift.ts'
 
 export interface WebhookKeeperOptions {
   readonly api: KubernetesApi
@@ -20,13 +21,14 @@ export interface WebhookKeeperOptions {
   readonly make: (caBundle: string) => ValueMap
   /** PEM; undefined: not known yet. */
   readonly caBundle: () => string | undefined
-  /** How often the configuration is looked at; 1 minute. */
+  /** How often the configuration is looked at, and taken back from another operator at most; 1 minute. */
   readonly checkMs?: number
   readonly clock: Clock
   readonly log: Log
 }
 
 const FIELD_MANAGER = 'svc-operator'
+const CHECK_MS = 60_000
 
 /** What it was made from: what people change in it stays until that is another. */
 const MADE_FROM = `${GROUP}/made-from`
@@ -37,6 +39,9 @@ export class WebhookKeeper {
   #isStopped = false
   #failures = 0
   #trouble: string | undefined
+  #drift: string | undefined
+  /** As it was last made by us. */
+  #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
   #queue: Promise<void> = Promise.resolve()
   #cancelTimer = (): void => undefined
 
@@ -49,6 +54,11 @@ export class WebhookKeeper {
     return this.#trouble
   }
 
+  /** What somebody else has made of it, and what to do if that was a mistake. */
+  get drift(): string | undefined {
+    return this.#drift
+  }
+
   lead(): void {
     this.#isLeading = true
     this.check()
@@ -57,6 +67,9 @@ export class WebhookKeeper {
   follow(): void {
     this.#isLeading = false
     this.#cancelTimer()
+    // What another leader makes of it is no fault.
+    this.#applied = undefined
+    this.#drift = undefined
   }
 
   /** Looks now instead of at the next turn: the CAs are others. */
@@ -86,15 +99,22 @@ export class WebhookKeeper {
   }
 
   async #bring(bundle: string): Promise<void> {
-    const { api, type, name, log } = this.#options
+    const { api, type, name, log, clock } = this.#options
     const object = await this.#read()
     if (!this.#mayWrite()) return
-    if (object === undefined || this.#isOutdated(object)) {
+    const isOurs = object !== undefined && !this.#isOutdated(object)
+    const isOvertaken = !isOurs && object !== undefined && this.#hasMade()
+    this.#tellDrift(isOvertaken ? this.#overtakenWords(object) : this.#driftWords(object))
+    if (isOvertaken && !this.#mayTakeBack()) return
+    if (!isOurs) {
       // As an apply: who may create may so be held to one name.
       await api.apply(type, { namespace: '', name }, this.#made(bundle), {
         fieldManager: FIELD_MANAGER,
       })
-      log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
+      this.#applied = { fingerprint: this.#fingerprint(), atMs: clock.now() }
+      // Of two that take it from each other this would be told for ever.
+      if (!isOvertaken)
+        log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
       return
     }
     const patch = bundlePatch(object, encodeBundle(bundle))
@@ -111,14 +131,51 @@ export class WebhookKeeper {
 
   /** One that somebody else has made is theirs, but for its CAs. */
   #isOutdated(object: ValueMap): boolean {
-    const annotations = map(map(object, 'metadata') ?? {}, 'annotations') ?? {}
-    const madeFrom = own(annotations, MADE_FROM)
+    const madeFrom = this.#madeFrom(object)
     return madeFrom !== undefined && madeFrom !== this.#fingerprint()
+  }
+
+  #madeFrom(object: ValueMap): Value | undefined {
+    return own(map(map(object, 'metadata') ?? {}, 'annotations') ?? {}, MADE_FROM)
   }
 
   #fingerprint(): string {
     const text = JSON.stringify(this.#options.make(''))
     return createHash('sha256').update(text).digest('hex').slice(0, 16)
+  }
+
+  /** This very configuration, in this process: where it is another now, somebody else was at it. */
+  #hasMade(): boolean {
+    return this.#applied?.fingerprint === this.#fingerprint()
+  }
+
+  #mayTakeBack(): boolean {
+    const { clock, checkMs = CHECK_MS } = this.#options
+    return clock.now() - (this.#applied?.atMs ?? -Infinity) >= checkMs
+  }
+
+  #overtakenWords(object: ValueMap): string {
+    const { type, name } = this.#options
+    return (
+      `${type.kind} ${name} is made by another operator too, which has it ask ${targetOf(object)}: ` +
+      'in one cluster one operator may have a webhook, start the other with --webhook off'
+    )
+  }
+
+  /** One without the annotation is somebody else's altogether. */
+  #driftWords(object: ValueMap | undefined): string | undefined {
+    const { type, name, make } = this.#options
+    if (object === undefined || this.#madeFrom(object) !== this.#fingerprint()) return undefined
+    const words = driftOf(object, make(''))
+    return words === undefined
+      ? undefined
+      : `${type.kind} ${name} was changed by somebody: ${words}. It stays so; delete it to have it made anew`
+  }
+
+  #tellDrift(drift: string | undefined): void {
+    const isNews = drift !== undefined && drift !== this.#drift
+    this.#drift = drift
+    if (isNews) this.#options.log.warn('somebody else changes the webhook', { drift })
   }
 
   async #read(): Promise<ValueMap | undefined> {
@@ -153,7 +210,7 @@ export class WebhookKeeper {
   }
 
   #schedule(): void {
-    const { clock, checkMs = 60_000 } = this.#options
+    const { clock, checkMs = CHECK_MS } = this.#options
     this.#cancelTimer()
     if (!this.#mayWrite()) return
     const waitMs = this.#failures > 0 ? backOffMs(this.#failures, () => clock.random()) : checkMs

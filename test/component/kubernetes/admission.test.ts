@@ -245,6 +245,36 @@ await describeWithKubernetes('admission', (plane) => {
     expect((await plane().kubectl(['delete', 'apispecification', 'unseen'])).code).toBe(0)
   })
 
+  it('a target that somebody has changed stays so and is told, until the configuration is deleted', async () => {
+    const kind = 'validatingwebhookconfiguration'
+    const pass = async (isDone: () => boolean): Promise<void> => {
+      await untilIdle()
+      clock.advance(2 * 60_000)
+      await eventually(() => {
+        expect(isDone()).toBe(true)
+      }, PATIENCE)
+    }
+    // What the API server adds by itself is nobody's change.
+    expect(webhook.drift).toBeUndefined()
+    const path = '/webhooks/0/clientConfig/url'
+    const patch = JSON.stringify([{ op: 'replace', path, value: 'https://127.0.0.1:1/other' }])
+    const edit = ['patch', kind, WEBHOOK_CONFIGURATION, '--type=json', `--patch=${patch}`]
+    expect(await plane().kubectl(edit)).toMatchObject({ code: 0 })
+    await pass(() => webhook.drift?.includes('asks https://127.0.0.1:1/other instead of') === true)
+    const read = [
+      'get',
+      kind,
+      WEBHOOK_CONFIGURATION,
+      '-o',
+      'jsonpath={.webhooks[0].clientConfig.url}',
+    ]
+    expect((await plane().kubectl(read)).stdout).toBe('https://127.0.0.1:1/other')
+
+    expect((await plane().kubectl(['delete', kind, WEBHOOK_CONFIGURATION])).code).toBe(0)
+    await pass(() => webhook.drift === undefined)
+    await untilAsked()
+  }, 60_000)
+
   it(
     'certificates and CA are replaced while it is asked',
     async () => {

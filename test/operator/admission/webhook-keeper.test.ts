@@ -11,7 +11,7 @@ import {
   TYPES,
 } from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
-import { createSilentLog } from '../../../telemetry/log.ts'
+import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../certificates/manual-clock.ts'
 
 const target = { service: { namespace: 'system', name: 'hook' } }
@@ -30,6 +30,7 @@ interface WorldOptions {
 const aWorld = (options: WorldOptions = {}) => {
   const clock = createManualClock()
   const calls: string[] = []
+  const lines: string[] = []
   const state: {
     object: ValueMap | undefined
     bundle: string | undefined
@@ -81,7 +82,11 @@ const aWorld = (options: WorldOptions = {}) => {
     make: (caBundle) =>
       webhookConfiguration({ name: 'svc-gateway', target, caBundle, ...state.made }),
     caBundle: () => state.bundle,
-    log: createSilentLog(),
+    log: createLog({
+      level: 'debug',
+      name: 'test',
+      destination: { write: (line) => lines.push(line) },
+    }),
   })
   const settle = async (): Promise<void> => {
     for (let i = 0; i < 20; i += 1) await turn()
@@ -94,7 +99,7 @@ const aWorld = (options: WorldOptions = {}) => {
       return isMap(config) ? config['caBundle'] : undefined
     })
   }
-  return { keeper, state, clock, calls, settle, bundles }
+  return { keeper, state, clock, calls, lines, settle, bundles }
 }
 
 describe('the configuration', () => {
@@ -194,6 +199,87 @@ describe('the keeper', () => {
         { ...own, name: 'b', clientConfig },
       ],
     })
+    await keeper.stop()
+  })
+
+  it.each<[string, (text: string) => string, RegExp]>([
+    [
+      'its target',
+      (text) => text.replace('"name":"hook"', '"name":"other"'),
+      /asks system\/other:443\/validate instead of system\/hook:443\/validate/,
+    ],
+    [
+      'its namespaces',
+      (text) =>
+        text.replace(
+          '"timeoutSeconds"',
+          '"namespaceSelector":{"matchLabels":{"a":"b"}},"timeoutSeconds"',
+        ),
+      /has another namespaceSelector/,
+    ],
+    [
+      'its webhook',
+      (text) => text.replace('"name":"validate.', '"name":"mine.'),
+      /it has no validate/,
+    ],
+  ])('leaves what somebody makes of %s, and tells it once', async (_name, edit, words) => {
+    const { keeper, state, clock, calls, lines, settle } = aWorld({ bundle: 'one' })
+    keeper.lead()
+    await settle()
+    // As the API server writes it where there is none.
+    state.object = JSON.parse(
+      JSON.stringify(state.object).replace(
+        '"timeoutSeconds"',
+        '"namespaceSelector":{},"timeoutSeconds"',
+      ),
+    ) as ValueMap
+    const good = JSON.stringify(state.object)
+    clock.advance(MINUTE_MS)
+    await settle()
+    expect(keeper.drift).toBeUndefined()
+    const plain = good.replace('"namespaceSelector":{},', '')
+    state.object = JSON.parse(edit(plain)) as ValueMap
+    for (let minute = 0; minute < 3; minute += 1) {
+      clock.advance(MINUTE_MS)
+      await settle()
+    }
+    expect(keeper.drift).toMatch(words)
+    expect([keeper.trouble, calls.filter((call) => call !== 'get')]).toEqual([undefined, ['apply']])
+    expect(JSON.stringify(state.object)).toBe(edit(plain))
+    expect(lines.filter((line) => line.includes('somebody else'))).toHaveLength(1)
+    state.object = undefined
+    clock.advance(MINUTE_MS)
+    await settle()
+    expect(keeper.drift).toBeUndefined()
+    expect(calls.at(-1)).toBe('apply')
+    await keeper.stop()
+  })
+
+  it('takes it back from another operator once a minute at most, and tells it once', async () => {
+    const { keeper, state, clock, calls, lines, settle } = aWorld({ bundle: 'one' })
+    keeper.lead()
+    await settle()
+    const other = JSON.parse(
+      JSON.stringify(state.object)
+        .replace(/"gateway.svc.dev\/made-from":"[^"]*"/, '"gateway.svc.dev/made-from":"x"')
+        .replace('"namespace":"system"', '"namespace":"elsewhere"'),
+    ) as ValueMap
+    for (let minute = 0; minute < 3; minute += 1) {
+      for (let again = 0; again < 5; again += 1) {
+        state.object = other
+        keeper.check()
+        await settle()
+      }
+      clock.advance(MINUTE_MS)
+      await settle()
+    }
+    expect(calls.filter((call) => call !== 'get')).toEqual(Array.from({ length: 4 }, () => 'apply'))
+    expect(keeper.drift).toContain('which has it ask elsewhere/hook:443/validate')
+    expect(lines.filter((line) => line.includes('somebody else'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('made known'))).toHaveLength(1)
+    clock.advance(MINUTE_MS)
+    await settle()
+    expect(keeper.drift).toBeUndefined()
     await keeper.stop()
   })
 
