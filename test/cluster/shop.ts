@@ -11,11 +11,11 @@ export const SHOP_ORIGIN = `https://${SHOP_HOST}`
 export const SHOP_REALM = 'com.example.shop'
 
 /** Of a Pod. */
-export const RESTRICTED_POD = {
+const RESTRICTED_POD = {
   ...{ runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
 } as const
 /** Of a container. */
-export const RESTRICTED_CONTAINER = {
+const RESTRICTED_CONTAINER = {
   ...{ allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
 } as const
 
@@ -61,7 +61,7 @@ export const podOf = (options: AppOptions): object => {
   }
 }
 
-export const service = (name: string, port: number, targetPort = port): object => ({
+const service = (name: string, port: number, targetPort = port): object => ({
   ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace: SHOP } },
   spec: { selector: { app: name }, ports: [{ port, targetPort }] },
 })

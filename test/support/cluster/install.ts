@@ -32,11 +32,11 @@ export interface Installation {
 export const SYSTEM_NAMESPACE = 'svc-gateway-system'
 
 /** The labels by which a namespace refuses every Pod that the standard `restricted` forbids. */
-export const RESTRICTED: Readonly<Record<string, string>> = {
+const RESTRICTED: Readonly<Record<string, string>> = {
   'pod-security.kubernetes.io/enforce': 'restricted',
 }
 
-export const TEST_IMAGE_VALUES = {
+const TEST_IMAGE_VALUES = {
   image: { ...imageParts(CLUSTER_IMAGES.gateway), pullPolicy: 'Never' },
 } as const
 
