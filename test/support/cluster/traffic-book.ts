@@ -134,11 +134,10 @@ const emptyCount = (): Count => ({
   ...{ requests: 0, failures: 0, slowestMs: 0, endedInOrder: 0, resumed: 0 },
 })
 
+/** By what it has, not by what it is: errors of node's own are of another realm than a test's. */
 const describeError = (error: unknown): { readonly what: string; readonly code: string } => {
-  if (!(error instanceof Error)) return { what: String(error), code: '' }
-  const { code } = error as NodeJS.ErrnoException
-  if (typeof code === 'string') return { what: error.message, code }
-  return error.cause === undefined
-    ? { what: error.message, code: '' }
-    : { ...describeError(error.cause), what: error.message }
+  const { code, cause, message } = Object(error) as Partial<NodeJS.ErrnoException>
+  const what = message ?? String(error)
+  if (typeof code === 'string') return { what, code }
+  return { what, code: cause === undefined ? '' : describeError(cause).code }
 }

@@ -1,0 +1,446 @@
+// A rollout that nobody notices: while clients of every kind ask the Service without a pause, gateways and operators are
+// replaced, upgraded, scaled, evicted and killed. What is lost is counted, request by request, and told.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { documentObject, realmObject } from '../component/kubernetes/objects.ts'
+import { echoApplication, nexusRouter } from '../support/cluster/application-objects.ts'
+import { loadClusterImages } from '../support/cluster/cluster-images.ts'
+import type { ClusterNode } from '../support/cluster/cluster-node.ts'
+import {
+  describeWithClusterNode,
+  ROLLOUT_MS,
+} from '../support/cluster/describe-with-cluster-node.ts'
+import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
+import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
+import { type Failure, formatTally, type Tally } from '../support/cluster/traffic-book.ts'
+import { describeTrouble } from '../support/cluster/trouble.ts'
+import { eventually } from '../support/eventually.ts'
+import { request } from '../support/http-request.ts'
+import { demand } from '../support/kubernetes/api-client.ts'
+
+const NAMESPACE = 'shop'
+const HOST = 'shop.test'
+const REALM = 'com.shop'
+const DOCUMENTS = 200
+const PUBLIC_PORT = 18_080
+const HEALTH_PORT = 18_082
+
+/** A busy machine takes its time. */
+const PATIENCE = { withinMs: 180_000, everyMs: 100 }
+
+/** How many there are of either, but where they are scaled. */
+const REPLICAS = 2
+
+interface Pod {
+  readonly metadata: {
+    readonly name: string
+    readonly uid: string
+    readonly deletionTimestamp?: string
+  }
+  readonly status: {
+    readonly podIP?: string
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly containerStatuses?: readonly {
+      readonly containerID?: string
+      readonly restartCount: number
+    }[]
+  }
+}
+
+type Part = 'gateway' | 'operator'
+
+const isReady = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True')
+
+/** Every document, from that gateway, without the Service. */
+const missingAt = async (ip: string): Promise<readonly string[]> => {
+  const missing: string[] = []
+  for (let first = 0; first < DOCUMENTS; first += 20) {
+    const names = Array.from({ length: 20 }, (_, index) => `doc-${first + index}`)
+    const answers = names.map(async (name) => {
+      const url = `http://${ip}:${PUBLIC_PORT}/${name}/x`
+      const { status, text } = await request(url, { headers: { host: HOST }, timeoutMs: 60_000 })
+      if (status !== 200 || text !== JSON.stringify(name))
+        missing.push(`${name}: ${status} ${text}`)
+    })
+    await Promise.all(answers)
+  }
+  return missing
+}
+
+await describeWithClusterNode('under steady traffic', (cluster) => {
+  let installation: Installation
+  let url: string
+  let traffic: Traffic
+
+  beforeAll(async () => {
+    await loadClusterImages(cluster(), 'gateway', 'echo', 'nexus')
+    await cluster().apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }])
+    await cluster().apply([...echoApplication(NAMESPACE), ...nexusRouter(NAMESPACE, [REALM])])
+    // Six of them have to fit on one small node; what they may take at most stays as it is.
+    const resources = { requests: { cpu: '10m', memory: '64Mi' } }
+    installation = await installChart(cluster(), {
+      values: { gateway: { resources }, operator: { resources } },
+    })
+    await cluster().apply([
+      realmObject(NAMESPACE, { router: { url: `ws://nexus.${NAMESPACE}:8080/ws` } }),
+      ...Array.from({ length: DOCUMENTS }, (_, index) =>
+        documentObject(NAMESPACE, `doc-${index}`, { host: HOST }),
+      ),
+      {
+        ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+        metadata: { name: 'traffic', namespace: NAMESPACE },
+        spec: { document: trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`) },
+      },
+    ])
+    await kubectl(
+      'wait',
+      'apispec',
+      '--all',
+      '-n',
+      NAMESPACE,
+      '--for=condition=Ready',
+      '--timeout=180s',
+    )
+    await kubectl('wait', 'deployment', '--all', '-n', NAMESPACE, '--for=condition=Available')
+    url = await installation.url()
+    traffic = startTraffic({ url, host: HOST, documents: DOCUMENTS })
+  }, ROLLOUT_MS)
+
+  afterAll(async () => {
+    await traffic.stop()
+  }, ROLLOUT_MS)
+
+  const kubectl = (...args: readonly string[]): Promise<string> => demandKubectl(cluster(), args)
+
+  const podsOf = async (part: Part): Promise<readonly Pod[]> => {
+    const selector = `labelSelector=app.kubernetes.io/component=${part}`
+    const path = `/api/v1/namespaces/${installation.namespace}/pods?${selector}`
+    return (demand(await cluster().request({ path })).json() as { readonly items: readonly Pod[] })
+      .items
+  }
+
+  const deploymentOf = (part: Part): string =>
+    part === 'gateway' ? installation.name : `${installation.name}-operator`
+
+  /** So many are Ready, and no other is there any more, not even one that ends. */
+  const settled = (part: Part, replicas = REPLICAS, without: readonly Pod[] = []): Promise<void> =>
+    eventually(async () => {
+      const pods = await podsOf(part)
+      const old = new Set(without.map(({ metadata }) => metadata.uid))
+      const others = pods.filter((pod) => old.has(pod.metadata.uid) || !isReady(pod))
+      if (others.length > 0 || pods.length !== replicas)
+        throw new Error(`${part}: ${pods.length} of ${replicas}, ${others.length} old or not Ready`)
+    }, PATIENCE)
+
+  /** What became of the traffic meanwhile; it goes on for a while after. */
+  const during = async (name: string, act: () => Promise<void>): Promise<Tally> => {
+    traffic.book.take()
+    const startedMs = performance.now()
+    await act()
+    await sleep(AFTERMATH_MS)
+    const tally = traffic.book.take()
+    expect(tally.requests).toBeGreaterThan(100)
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)
+    process.stderr.write(formatTally(`${name}, ${seconds} s`, tally))
+    for (const failure of tally.failures.slice(0, 20))
+      process.stderr.write(
+        `    lost after ${((failure.startedMs - startedMs) / 1000).toFixed(1)} s: ${JSON.stringify(failure)}\n`,
+      )
+    return tally
+  }
+
+  /** One that fails says what the cluster says. */
+  const telling = (run: () => Promise<void>) => async (): Promise<void> => {
+    try {
+      await run()
+    } catch (error) {
+      const namespaces = [installation.namespace, NAMESPACE]
+      process.stderr.write(`${withoutGood(await describeTrouble(cluster(), namespaces))}\n`)
+      throw error
+    }
+  }
+
+  const restart = async (part: Part): Promise<void> => {
+    const before = await podsOf(part)
+    await kubectl(
+      'rollout',
+      'restart',
+      `deployment/${deploymentOf(part)}`,
+      '-n',
+      installation.namespace,
+    )
+    await settled(part, REPLICAS, before)
+  }
+
+  it(
+    'nothing is lost while nothing happens',
+    telling(async () => {
+      const tally = await during('at rest', () => sleep(3000))
+      expect(tally.failures).toEqual([])
+      for (const count of Object.values(tally.counts))
+        expect(count.requests + count.failures).toBeGreaterThan(0)
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'a rolling update of the gateways loses nothing',
+    telling(async () => {
+      const tally = await during('rolling update of the gateways', () => restart('gateway'))
+      expect(tally.failures).toEqual([])
+      expect(unmovedOf(tally)).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'a rolling update of the operator loses nothing',
+    telling(async () => {
+      const tally = await during('rolling update of the operator', () => restart('operator'))
+      expect(tally.failures).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'an upgrade of both by helm loses nothing',
+    telling(async () => {
+      const before = { gateway: await podsOf('gateway'), operator: await podsOf('operator') }
+      const extraEnv = [{ name: 'ROLLOUT', value: 'upgraded' }]
+      const tally = await during('helm upgrade', async () => {
+        await installation.upgrade({
+          gateway: { logLevel: 'warn', extraEnv },
+          operator: { logLevel: 'warn', extraEnv },
+        })
+        await settled('gateway', REPLICAS, before.gateway)
+        await settled('operator', REPLICAS, before.operator)
+      })
+      expect(tally.failures).toEqual([])
+      expect(unmovedOf(tally)).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    '2 → 6 → 2 gateways lose nothing, and none serves a part',
+    telling(async () => {
+      const scale = (replicas: number): Promise<string> =>
+        kubectl(
+          'scale',
+          `deployment/${deploymentOf('gateway')}`,
+          '-n',
+          installation.namespace,
+          `--replicas=${replicas}`,
+        )
+      const known = new Set((await podsOf('gateway')).map(({ metadata }) => metadata.uid))
+      const found: Record<string, readonly string[]> = {}
+      let checked = 0
+      const tally = await during('2 → 6 → 2 gateways', async () => {
+        await scale(6)
+        const asked = new Map<string, Promise<void>>()
+        await eventually(async () => {
+          for (const { metadata, status } of await podsOf('gateway')) {
+            const { podIP } = status
+            if (podIP === undefined || known.has(metadata.uid) || asked.has(metadata.uid)) continue
+            const ask = async (): Promise<void> => {
+              await untilItSaysReady(podIP)
+              found[metadata.name] = await missingAt(podIP)
+              checked += DOCUMENTS
+            }
+            asked.set(metadata.uid, ask())
+          }
+          expect(asked.size).toBe(4)
+        }, PATIENCE)
+        await Promise.all(asked.values())
+        await settled('gateway', 6)
+        // And again, as the API has now called them Ready.
+        for (const { metadata, status } of await podsOf('gateway'))
+          found[`${metadata.name}, Ready`] = await missingAt(status.podIP ?? '')
+        await scale(2)
+        await settled('gateway', 2)
+      })
+      const asked = Object.keys(found).length
+      process.stderr.write(`    ${asked} × ${DOCUMENTS} documents asked of gateways one by one\n`)
+      expect(Object.values(found).flat()).toEqual([])
+      expect(checked).toBe(4 * DOCUMENTS)
+      expect(tally.failures).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'evictions of every pod, one after the other, lose nothing',
+    telling(async () => {
+      let refused = 0
+      const tally = await during('evictions', async () => {
+        for (const part of ['gateway', 'operator'] as const) {
+          const before = await podsOf(part)
+          for (const { metadata } of before) refused += await evict(metadata.name)
+          await settled(part, REPLICAS, before)
+        }
+      })
+      process.stderr.write(`    ${refused} refused for now by a PodDisruptionBudget\n`)
+      expect(tally.failures).toEqual([])
+      expect(unmovedOf(tally)).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  /** As `kubectl drain` does: 429 is asked again. How often that was. */
+  const evict = async (name: string): Promise<number> => {
+    const path = `/api/v1/namespaces/${installation.namespace}/pods/${name}/eviction`
+    const metadata = { name, namespace: installation.namespace }
+    const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata }
+    for (let refused = 0; ; refused += 1) {
+      const answer = demand(await cluster().request({ method: 'POST', path, body }), 429)
+      if (answer.status !== 429) return refused
+      expect(refused).toBeLessThan(PATIENCE.withinMs / EVICTION_PAUSE_MS)
+      await sleep(EVICTION_PAUSE_MS)
+    }
+  }
+
+  // What is in flight on a process that gets SIGKILL is lost, and nobody can save it; that is all it may cost, and it is
+  // counted below. Until the kubelet has seen the end (a second) and kube-proxy has been told (another), new connections
+  // still go there, one of two: nobody listens, so they are refused at once, and nothing of them has reached anybody.
+  // A client may repeat them whatever they are; here they are told apart from what is lost, by ECONNREFUSED.
+  // From the moment the endpoint is out of the node's rules none may fail.
+  it(
+    'a gateway that is killed loses what is in flight on it, and no more',
+    telling(async () => {
+      const { ip, id, open } = await busiest(await podsOf('gateway'))
+      expect(open).toBeGreaterThan(0)
+      let [killingMs, killedMs, outMs] = [0, 0, 0]
+      let inFlight: Traffic['book']['inFlight'] = []
+      const tally = await during('kill -9 of a gateway', async () => {
+        expect(await isInRules(cluster(), ip)).toBe(true)
+        killingMs = performance.now()
+        const killing = cluster().ctr(['tasks', 'kill', '-s', 'SIGKILL', id])
+        let now = traffic.book.inFlight
+        await eventually(
+          async () => {
+            ;[inFlight, now] = [now, traffic.book.inFlight]
+            // The signal is sent, the end comes later: when nobody listens any more.
+            await expect(request(`http://${ip}:${HEALTH_PORT}/ping`)).rejects.toThrow(
+              'ECONNREFUSED',
+            )
+          },
+          { ...PATIENCE, everyMs: 2 },
+        )
+        killedMs = performance.now()
+        expect(await killing).toMatchObject({ code: 0 })
+        await eventually(async () => {
+          expect(await isInRules(cluster(), ip)).toBe(false)
+        }, PATIENCE)
+        outMs = performance.now()
+        await eventually(async () => {
+          expect((await podsOf('gateway')).map(restartsOf)).toContain(1)
+        }, PATIENCE)
+        await settled('gateway')
+      })
+      const { failures } = tally
+      const isStream = ({ kind }: Pick<Failure, 'kind'>): boolean => /Events|sockets/.test(kind)
+      const refused = failures.filter(({ code }) => code === 'ECONNREFUSED')
+      const lost = failures.filter(({ code }) => code !== 'ECONNREFUSED')
+      const onIt = inFlight.filter(({ pod }) => pod === ip)
+      const unknown = inFlight.filter(({ pod, kind }) => pod === undefined && !isStream({ kind }))
+      process.stderr.write(
+        `    in flight on it: ${onIt.length} known, ${unknown.length} perhaps; ${open} streams and sockets open; ` +
+          `lost ${lost.length} (${lost.filter(isStream).length} streams and sockets), refused ${refused.length}, ` +
+          `out of the rules after ${(outMs - killedMs).toFixed(0)} ms\n`,
+      )
+      // In flight: begun before it was dead, not answered then.
+      expect(
+        lost.filter(({ startedMs, endedMs }) => startedMs > killedMs || endedMs < killingMs),
+      ).toEqual([])
+      // On it: what another gateway had is never lost.
+      expect(lost.filter(({ pod }) => pod !== undefined && pod !== ip)).toEqual([])
+      const broken = lost.filter(isStream)
+      expect(broken.length).toBeLessThanOrEqual(open)
+      // Whose stream broke has another.
+      for (const kind of ['forwardedEvents', 'topicEvents'] as const)
+        expect(tally.counts[kind].requests).toBe(broken.filter((each) => each.kind === kind).length)
+      expect(failures.filter(({ startedMs }) => startedMs > outMs)).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'in the end all is as it was',
+    telling(async () => {
+      for (const { status } of await podsOf('gateway'))
+        expect(await missingAt(status.podIP ?? '')).toEqual([])
+      const tally = await during('at rest again', () => sleep(1000))
+      expect(tally.failures).toEqual([])
+    }),
+    ROLLOUT_MS,
+  )
+})
+
+/** A client that lost its place must have found another by then. */
+const AFTERMATH_MS = 2000
+const EVICTION_PAUSE_MS = 1000
+
+/** Streams and sockets whose every gateway was replaced have all ended in order, and have all come back. */
+const unmovedOf = ({ counts }: Tally): readonly string[] =>
+  (['forwardedEvents', 'topicEvents', 'sockets'] as const).flatMap((kind) => {
+    const { endedInOrder, resumed } = counts[kind]
+    const isWhole = endedInOrder >= USERS[kind].count && resumed === endedInOrder
+    return isWhole ? [] : [`${kind}: ${endedInOrder} ended in order, ${resumed} resumed`]
+  })
+
+/** There are too many of them to be read. */
+const withoutGood = (trouble: string): string =>
+  trouble
+    .split('\n')
+    .filter((line) => !/accepted, resolved, in service|apispecification\/doc-/.test(line))
+    .join('\n')
+
+const restartsOf = ({ status }: Pod): number => status.containerStatuses?.[0]?.restartCount ?? 0
+
+/** Before the kubelet has asked, and the API has been told. */
+const untilItSaysReady = async (ip: string): Promise<void> => {
+  await eventually(
+    async () => {
+      expect((await request(`http://${ip}:${HEALTH_PORT}/ready`)).status).toBe(204)
+    },
+    { ...PATIENCE, everyMs: 20 },
+  )
+}
+
+interface Target {
+  readonly ip: string
+  /** Of its container. */
+  readonly id: string
+  /** Streams of events and WebSockets. */
+  readonly open: number
+}
+
+/** With most streams. */
+const busiest = async (pods: readonly Pod[]): Promise<Target> => {
+  const targets = pods.map(async ({ status }) => {
+    const ip = status.podIP ?? ''
+    const id = status.containerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? ''
+    const streams = await gauge(ip, 'svc_gateway_event_streams')
+    return { ip, id, open: streams + (await gauge(ip, 'svc_gateway_websockets')) }
+  })
+  const [first] = (await Promise.all(targets)).toSorted((a, b) => b.open - a.open)
+  if (first === undefined) throw new Error('there is no gateway')
+  return first
+}
+
+const gauge = async (ip: string, name: string): Promise<number> => {
+  const { text } = await request(`http://${ip}:${HEALTH_PORT}/metrics`)
+  return Number(new RegExp(`^${name}(?:\\{\\})? (\\d+)$`, 'm').exec(text)?.[1] ?? Number.NaN)
+}
+
+/** Whether kube-proxy sends new connections there. */
+const isInRules = async (cluster: ClusterNode, ip: string): Promise<boolean> => {
+  const { code, stdout, stderr } = await cluster.exec(['nft', 'list', 'table', 'ip', 'kube-proxy'])
+  if (code !== 0) throw new Error(`nft: ${stderr}`)
+  // `dnat ip to numgen random mod 2 map { 0 : 10.99.1.6 . 18080, … }`, or one address and port by themselves.
+  const address = new RegExp(`\\b${ip.replaceAll('.', '\\.')}(?: \\. |:)${PUBLIC_PORT}\\b`)
+  return stdout.split('\n').some((line) => line.includes('dnat') && address.test(line))
+}
