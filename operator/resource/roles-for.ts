@@ -27,6 +27,8 @@ export interface RolesOptions extends OperatorAccount {
   readonly namespaces: readonly string[] | 'all'
   /** Of the gateways of the shared pool; the operator's own when absent. */
   readonly dataPlaneNamespaces?: readonly string[]
+  /** With `--sidecar`. */
+  readonly injection?: boolean
 }
 
 /**
@@ -133,6 +135,8 @@ const NAMESPACES = {
   },
   'data planes': (options) => [...new Set(dataPlaneNamespaces(options))],
   owner: () => [],
+  webhook: () => 'cluster',
+  injection: ({ injection = false }) => (injection ? 'cluster' : []),
   removal: () => [],
 } satisfies Record<DutyScope, (options: RolesOptions) => readonly string[] | 'cluster'>
 

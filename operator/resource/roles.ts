@@ -12,9 +12,11 @@ import { GROUP } from './resource.ts'
  * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
  * - `data planes`: in the namespaces of the shared pool alone
  * - `owner`: where the owner of a namespace has bound the role, and nowhere else
+ * - `webhook`, `injection`: in no namespace, too; where the operator judges what is applied, where it adds sidecars
  * - `removal`: by an account of its own, while the operator is uninstalled
  */
-export type DutyScope = 'cluster' | 'resources' | 'pods' | 'data planes' | 'owner' | 'removal'
+export type DutyScope =
+  'cluster' | 'resources' | 'pods' | 'data planes' | 'owner' | 'webhook' | 'injection' | 'removal'
 
 export interface Duty {
   /** Of its ClusterRole. */
@@ -123,17 +125,16 @@ export const DUTIES: readonly Duty[] = [
   {
     name: 'svc-gateway-webhook-configurer',
     description:
-      'Make our webhook configurations, by their name, and write into them which CA they may trust.',
-    scope: 'cluster',
-    rules: [
-      {
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-        // Made by server-side apply: that is asked for by name, other than a POST.
-        verbs: ['get', 'create', 'patch'],
-        resourceNames: [WEBHOOK_CONFIGURATION],
-      },
-    ],
+      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
+    scope: 'webhook',
+    rules: [configurationRule('validatingwebhookconfigurations')],
+  },
+  {
+    name: 'svc-gateway-injection-configurer',
+    // Whoever can write one can change whatever is made in the cluster.
+    description: 'The same for the configuration by which Pods get a gateway beside them.',
+    scope: 'injection',
+    rules: [configurationRule('mutatingwebhookconfigurations')],
   },
   {
     name: CERTIFICATE_WRITER,
@@ -188,6 +189,16 @@ export const DUTIES: readonly Duty[] = [
     ],
   },
 ]
+
+/** Made by server-side apply: that is asked for by name, other than a POST. */
+function configurationRule(plural: string): Rule {
+  return {
+    apiGroups: ['admissionregistration.k8s.io'],
+    resources: [plural],
+    verbs: ['get', 'create', 'patch'],
+    resourceNames: [WEBHOOK_CONFIGURATION],
+  }
+}
 
 /** A Secret is made under any name: RBAC can't restrict that. So it is never granted in all namespaces at once. */
 export function certificateRules(names: readonly string[]): readonly Rule[] {

@@ -48,7 +48,7 @@ const accountIn = (objects: readonly KubernetesObject[]): string => {
 const CASES: readonly (readonly [
   name: string,
   values: RenderOptions['values'],
-  options: Pick<RolesOptions, 'namespaces' | 'dataPlaneNamespaces'>,
+  options: Pick<RolesOptions, 'namespaces' | 'dataPlaneNamespaces' | 'injection'>,
 ])[] = [
   ['in the cluster', {}, { namespaces: 'all' }],
   [
@@ -64,7 +64,7 @@ const CASES: readonly (readonly [
   [
     'of sidecars alone',
     { gateway: { enabled: false }, sidecar: { enabled: true, namespaces: ['shop'] } },
-    { namespaces: 'all', dataPlaneNamespaces: ['gateways', 'shop'] },
+    { namespaces: 'all', dataPlaneNamespaces: ['gateways', 'shop'], injection: true },
   ],
 ]
 

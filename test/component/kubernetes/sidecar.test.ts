@@ -73,7 +73,7 @@ await describeWithKubernetes('sidecars', (plane) => {
     ])
     await plane().apply(
       rolesFor({
-        ...{ ...account, namespaces: 'all' },
+        ...{ ...account, namespaces: 'all', injection: true },
         dataPlaneNamespaces: [OWN, 'shop', 'labelled', 'dry'],
       }),
     )

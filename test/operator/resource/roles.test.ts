@@ -70,6 +70,11 @@ describe('the roles of an operator', () => {
     )
   })
 
+  it('with sidecars: also the configuration of what adds them', () => {
+    const names = bindingsOf(rolesFor({ ...ACCOUNT, namespaces: 'all', injection: true }))
+    expect(names).toContain('svc-gateway-injection-configurer everywhere')
+  })
+
   it('two operators take nothing from each other', () => {
     const names = (serviceAccount: string): readonly string[] =>
       rolesFor({ ...ACCOUNT, serviceAccount, namespaces: 'all' })
