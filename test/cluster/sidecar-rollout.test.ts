@@ -56,6 +56,7 @@ interface Pod {
     readonly uid: string
     readonly deletionTimestamp?: string
     readonly labels: Readonly<Record<string, string>>
+    readonly annotations: Readonly<Record<string, string>>
   }
   readonly spec: {
     readonly containers: readonly Container[]
@@ -214,9 +215,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     const made = JSON.parse(
       await demandKubectl(cluster(), args, { input: JSON.stringify(pod) }),
     ) as Pod
-    const { labels, annotations: notes } = made.metadata as Pod['metadata'] & {
-      readonly annotations: object
-    }
+    const { labels, annotations: notes } = made.metadata
     // What nobody writes, such as a uid, nobody may apply.
     return { ...pod, ...made, metadata: { ...pod.metadata, labels, annotations: notes } }
   }
