@@ -32,7 +32,7 @@ export const ANNOTATIONS = {
   memoryRequest: `${GROUP}/memory-request`,
 } as const
 
-export const DEFAULT_PORT = 18080
+const DEFAULT_PORT = 18080
 
 /** A limit that is wrong leaves the usual one; a port that is wrong leaves nothing to go by. */
 export const readWiring = (pod: ValueMap, usual: SidecarResources): ReadWiring => {

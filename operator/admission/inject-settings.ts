@@ -39,13 +39,13 @@ export type ReadSidecarSettings =
   { readonly settings: SidecarSettings } | { readonly faults: readonly Problem[] }
 
 /** Without a limit of CPU: one that is throttled answers late. V8 sizes its heap by the limit of memory. */
-export const DEFAULT_RESOURCES: SidecarResources = {
+const DEFAULT_RESOURCES: SidecarResources = {
   requests: { cpu: '20m', memory: '128Mi' },
   limits: { memory: '384Mi' },
 }
 
 /** As long as the gateway takes to be out of all balancers: its `--drain-delay-seconds`. */
-export const DEFAULT_PRE_STOP_SECONDS = 5
+const DEFAULT_PRE_STOP_SECONDS = 5
 
 /** @example readSidecarSettings({ image: 'registry.example/svc-gateway:1.0.0' }) */
 export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
