@@ -13,7 +13,12 @@ import {
 } from '../support/cluster/describe-with-cluster-node.ts'
 import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
 import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
-import { type Failure, formatTally, type Tally } from '../support/cluster/traffic-book.ts'
+import {
+  type Failure,
+  formatTally,
+  isRefused,
+  type Tally,
+} from '../support/cluster/traffic-book.ts'
 import { describeTrouble } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
@@ -305,7 +310,7 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   // What is in flight on a process that gets SIGKILL is lost, and nobody can save it; that is all it may cost, and it is
   // counted below. Until the kubelet has seen the end (a second) and kube-proxy has been told (another), new connections
   // still go there, one of two: nobody listens, so they are refused at once, and nothing of them has reached anybody.
-  // A client may repeat them whatever they are; here they are told apart from what is lost, by ECONNREFUSED.
+  // A client may repeat them whatever they are; here they are told apart from what is lost.
   // From the moment the endpoint is out of the node's rules none may fail.
   it(
     'a gateway that is killed loses what is in flight on it, and no more',
@@ -342,8 +347,8 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
       })
       const { failures } = tally
       const isStream = ({ kind }: Pick<Failure, 'kind'>): boolean => /Events|sockets/.test(kind)
-      const refused = failures.filter(({ code }) => code === 'ECONNREFUSED')
-      const lost = failures.filter(({ code }) => code !== 'ECONNREFUSED')
+      const refused = failures.filter(isRefused)
+      const lost = failures.filter((failure) => !isRefused(failure))
       const onIt = inFlight.filter(({ pod }) => pod === ip)
       const unknown = inFlight.filter(({ pod, kind }) => pod === undefined && !isStream({ kind }))
       process.stderr.write(

@@ -12,7 +12,7 @@ import {
 } from '../support/cluster/describe-with-cluster-node.ts'
 import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
 import { startTraffic, type Traffic, trafficDocument } from '../support/cluster/traffic.ts'
-import { formatTally, type Tally } from '../support/cluster/traffic-book.ts'
+import { formatTally, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
 import { stepsIn } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
@@ -296,7 +296,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         roll(podTemplate(APP, { args: null, annotations })),
       )
       // Whatever that is, it is the application's: every answer is one of the gateway, or a stream that broke off.
-      expect(failures.filter(({ code }) => code === 'ECONNREFUSED')).toEqual([])
+      expect(failures.filter(isRefused)).toEqual([])
     }),
     ROLLOUT_MS,
   )
@@ -484,7 +484,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         for (let index = 0; index < DOCUMENTS; index += 1)
           expect(await statusAt(pod, HOST, `/doc-${index}/x`)).toBe(200)
       })
-      const inFlight = failures.filter(({ code }) => code !== 'ECONNREFUSED')
+      const inFlight = failures.filter((failure) => !isRefused(failure))
       const refused = failures.length - inFlight.length
       process.stderr.write(`    ${inFlight.length} were in flight, ${refused} refused\n`)
       // Until the Pod is out of the Service new connections are refused: nobody has seen anything of them.

@@ -34,6 +34,21 @@ export const buildah = async (args: readonly string[]): Promise<string> => {
 export const hasImage = async (name: string): Promise<boolean> =>
   (await runCommand(command(['inspect', '--type', 'image', name]))).code === 0
 
+/** What a build leaves behind for the next one is of use until its sources change: a day of work leaves gigabytes. */
+const KEPT_MS = 2 * 86_400_000
+
+/** Removes what has no name and is older; who has newer layers on top of it keeps it. */
+export const forgetOldLayers = async (nowMs: number): Promise<void> => {
+  const format = '{{.ID}} {{.CreatedAtRaw}}'
+  const nameless = ['images', '--all', '--filter', 'dangling=true', '--format', format]
+  const old = (await buildah(nameless)).split('\n').flatMap((line) => {
+    const [id = '', day, time = ''] = line.split(' ')
+    const createdMs = Date.parse(`${day}T${time.slice(0, 8)}Z`)
+    return nowMs - createdMs > KEPT_MS ? [id] : []
+  })
+  if (old.length > 0) await runCommand(command(['rmi', ...old]))
+}
+
 /** Writes an image as one file that containerd and docker understand. @throws where there is no such image */
 export const exportImage = async (name: string, path: string): Promise<void> => {
   await buildah(['push', '--quiet', name, `docker-archive:${path}:${name}`])

@@ -33,6 +33,10 @@ export interface Failure {
   readonly endedMs: number
 }
 
+/** It had no connection, so nothing of it has reached anybody: a listener that is gone refuses, one that goes resets. */
+export const isRefused = ({ code, what }: Failure): boolean =>
+  code === 'ECONNREFUSED' || what.startsWith('connect ')
+
 export interface Entry {
   readonly kind: Kind
   readonly startedMs: number
