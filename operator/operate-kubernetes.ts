@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
+import type { WebhookKeeper } from './admission/webhook-keeper.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
 import { RealmKeyKeeper } from './certificates/realm-key-keeper.ts'
@@ -71,6 +72,7 @@ export const operateOnKubernetes = async (
     status: servers.map(({ url }) => url),
   })
   parts.certificates.start()
+  for (const webhook of parts.webhooks) webhook.introduce()
   parts.dataPlanes.open()
   await parts.controller.start()
   return {
@@ -80,6 +82,7 @@ export const operateOnKubernetes = async (
       // What is still asked of the API server is nobody's to wait for: our turn is over.
       await api.close()
       await parts.certificates.stop()
+      await Promise.all(parts.webhooks.map((webhook) => webhook.stop()))
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
     },
@@ -91,6 +94,7 @@ interface Parts {
   readonly controller: Controller
   readonly certificates: CertificateKeeper
   readonly dataPlanes: WarmDataPlanes
+  readonly webhooks: readonly WebhookKeeper[]
   readonly readMetrics: () => Promise<MetricsState>
   /** What is wrong beside the resources. */
   readonly troubles: () => readonly SourceNote[]
@@ -158,7 +162,7 @@ const assemble = (around: Surroundings): Parts => {
       ...(drift === undefined ? [] : [{ severity: 'warning' as const, message: drift }]),
     ]),
   ]
-  return { namespace, controller, certificates, dataPlanes, readMetrics, troubles }
+  return { namespace, controller, certificates, dataPlanes, webhooks, readMetrics, troubles }
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
@@ -230,11 +234,15 @@ const credentialsOf = (
     ? (dataPlane) => certificates.credentialsFor(namespaceOf(dataPlane))
     : createCredentialReader(credentialFiles(settings))
 
+/** An operator that can't introduce its webhook is of use all the same. */
+const INTRODUCTION_MS = 20_000
+
 /** One server for a person, on loopback, and one for probes. */
 const openPages = async (
   { status, health }: OperatorSettings,
-  { controller, dataPlanes, troubles, readMetrics }: Parts,
+  { controller, dataPlanes, webhooks, troubles, readMetrics }: Parts,
 ): Promise<readonly StatusServer[]> => {
+  const startedMs = SYSTEM_CLOCK.now()
   const sources: PageSources = {
     status: () => {
       const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles()]
@@ -243,7 +251,11 @@ const openPages = async (
     metrics: createOperatorMetrics(() => controller.status, [readMetrics]),
     unready: () => {
       if (!controller.status.isReady) return 'the resources have not been read yet'
-      return dataPlanes.synced() ? undefined : 'the data planes are not known yet'
+      if (!dataPlanes.synced()) return 'the data planes are not known yet'
+      const isWaiting = SYSTEM_CLOCK.now() - startedMs < INTRODUCTION_MS
+      return isWaiting && !webhooks.every(({ isIntroduced }) => isIntroduced)
+        ? 'the API server has not been told of the webhook yet'
+        : undefined
     },
   }
   const desired = () => controller.desired

@@ -33,6 +33,9 @@ const CHECK_MS = 60_000
 /** What it was made from: what people change in it stays until that is another. */
 const MADE_FROM = `${GROUP}/made-from`
 
+/** Until a first one is there. */
+const INTRODUCTION_MS = 1_000
+
 export class WebhookKeeper {
   readonly #options: WebhookKeeperOptions
   #isLeading = false
@@ -44,6 +47,8 @@ export class WebhookKeeper {
   #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
   #queue: Promise<void> = Promise.resolve()
   #cancelTimer = (): void => undefined
+  #isIntroduced = false
+  #cancelIntroduction = (): void => undefined
 
   constructor(options: WebhookKeeperOptions) {
     this.#options = options
@@ -57,6 +62,19 @@ export class WebhookKeeper {
   /** What somebody else has made of it, and what to do if that was a mistake. */
   get drift(): string | undefined {
     return this.#drift
+  }
+
+  /** It has stood there once, or may not be made: before that the API server asks nothing of a new operator. */
+  get isIntroduced(): boolean {
+    return this.#isIntroduced
+  }
+
+  /**
+   * Makes it where there is none, leading or not, once: who rolls out an operator that has a webhook now, or sidecars,
+   * has both when the rollout is over, while an older operator leads until its end.
+   */
+  introduce(): void {
+    this.#queue = this.#queue.then(() => this.#introduce())
   }
 
   lead(): void {
@@ -82,7 +100,31 @@ export class WebhookKeeper {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelTimer()
+    this.#cancelIntroduction()
     await this.#queue
+  }
+
+  async #introduce(): Promise<void> {
+    if (this.#isStopped || this.#isIntroduced) return
+    const bundle = this.#options.caBundle()
+    try {
+      if (bundle !== undefined) {
+        if ((await this.#read()) === undefined && !this.#hasStopped()) await this.#apply(bundle)
+        this.#isIntroduced = true
+      }
+    } catch (error) {
+      // The leader tells of it.
+      this.#isIntroduced = error instanceof ApiError && error.status === 403
+    }
+    if (this.#isIntroduced || this.#hasStopped()) return
+    this.#cancelIntroduction = this.#options.clock.after(INTRODUCTION_MS, () => {
+      this.introduce()
+    })
+  }
+
+  /** Also after a wait, as the compiler can't see. */
+  #hasStopped(): boolean {
+    return this.#isStopped
   }
 
   async #round(): Promise<void> {
@@ -99,19 +141,17 @@ export class WebhookKeeper {
   }
 
   async #bring(bundle: string): Promise<void> {
-    const { api, type, name, log, clock } = this.#options
+    const { api, type, name, log } = this.#options
     const object = await this.#read()
     if (!this.#mayWrite()) return
+    this.#isIntroduced ||= object !== undefined
     const isOurs = object !== undefined && !this.#isOutdated(object)
     const isOvertaken = !isOurs && object !== undefined && this.#hasMade()
     this.#tellDrift(isOvertaken ? this.#overtakenWords(object) : this.#driftWords(object))
     if (isOvertaken && !this.#mayTakeBack()) return
     if (!isOurs) {
-      // As an apply: who may create may so be held to one name.
-      await api.apply(type, { namespace: '', name }, this.#made(bundle), {
-        fieldManager: FIELD_MANAGER,
-      })
-      this.#applied = { fingerprint: this.#fingerprint(), atMs: clock.now() }
+      await this.#apply(bundle)
+      this.#isIntroduced = true
       // Of two that take it from each other this would be told for ever.
       if (!isOvertaken)
         log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
@@ -121,6 +161,15 @@ export class WebhookKeeper {
     if (patch === undefined) return
     await api.patch(type, { namespace: '', name }, patch)
     log.info('the API server was told the CA of the webhook', { kind: type.kind, object: name })
+  }
+
+  async #apply(bundle: string): Promise<void> {
+    const { api, type, name, clock } = this.#options
+    // As an apply: who may create may so be held to one name.
+    await api.apply(type, { namespace: '', name }, this.#made(bundle), {
+      fieldManager: FIELD_MANAGER,
+    })
+    this.#applied = { fingerprint: this.#fingerprint(), atMs: clock.now() }
   }
 
   #made(bundle: string): ValueMap {

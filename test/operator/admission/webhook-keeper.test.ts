@@ -169,6 +169,40 @@ describe('the keeper', () => {
     await keeper.stop()
   })
 
+  it('introduces itself before it leads: once, and only where there is none', async () => {
+    const { keeper, state, clock, calls, settle } = aWorld()
+    keeper.introduce()
+    await settle()
+    expect(calls).toEqual([])
+    expect(keeper.isIntroduced).toBe(false)
+    state.bundle = 'PEM'
+    clock.advance(1_000)
+    await settle()
+    expect(calls).toEqual(['get', 'apply'])
+    expect(keeper.isIntroduced).toBe(true)
+    // As when everything of ours is removed: who only stands by does not bring it back.
+    state.object = undefined
+    clock.advance(10 * MINUTE_MS)
+    keeper.introduce()
+    keeper.check()
+    await settle()
+    expect(calls).toEqual(['get', 'apply'])
+  })
+
+  it.each([
+    ['stands there', { object: { metadata: {} } }, undefined, true],
+    ['may not be read', {}, new ApiError('no', { status: 403 }), true],
+    ['is not to be had', {}, new ApiError('no', { status: 0 }), false],
+  ])('where it %s it introduces nothing', async (_, world, fault, isIntroduced) => {
+    const { keeper, state, calls, settle } = aWorld({ bundle: 'PEM', ...world })
+    state.fault = fault
+    keeper.introduce()
+    await settle()
+    expect(calls).toEqual(['get'])
+    expect(keeper.isIntroduced).toBe(isIntroduced)
+    await keeper.stop()
+  })
+
   it('makes it anew where it would make another, and not for its CAs', async () => {
     const { keeper, state, calls, settle } = aWorld({ bundle: 'one' })
     keeper.lead()
