@@ -1,7 +1,8 @@
 // `svc-operator import URL`: a running gateway in; manifests of what it holds on stdout or as files, what to do next on
 // stderr, and the exit code out. Never overwrites a file.
 
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OperatorSettings } from '../config.ts'
 import { credentialFiles } from '../credential-files.ts'
@@ -66,21 +67,12 @@ const write = async (
     await mkdir(directory, { recursive: true })
     for (const { name } of files) {
       const path = join(directory, name)
-      if (await isThere(path)) return `${path} is there already: nothing was written`
+      if (existsSync(path)) return `${path} is there already: nothing was written`
     }
     for (const { name, text } of files) await writeFile(join(directory, name), text, { flag: 'wx' })
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
-  }
-}
-
-const isThere = async (path: string): Promise<boolean> => {
-  try {
-    await access(path)
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -15,8 +15,6 @@ import {
   UNINSTALLER,
 } from './roles.ts'
 
-export { OPERATOR_SECRETS }
-
 export interface OperatorAccount {
   readonly serviceAccount: string
   readonly operatorNamespace: string

@@ -9,8 +9,11 @@ import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
-import { DATA_PLANE_SECRET, REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
-import { OPERATOR_SECRETS } from '../../../operator/resource/roles-for.ts'
+import {
+  DATA_PLANE_SECRET,
+  OPERATOR_SECRETS,
+  REALM_KEYS_SECRET,
+} from '../../../operator/resource/roles.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'

@@ -10,6 +10,7 @@ import { expect, it } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { type ControlPlane, startControlPlane } from './control-plane.ts'
 import { describeWithKubernetes, RESTART_MS } from './describe-with-kubernetes.ts'
+import { isAlive } from '../is-alive.ts'
 
 const CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -44,15 +45,6 @@ const widget = (name: string, size = 1): object => ({
 
 const WIDGETS = '/apis/example.test/v1/namespaces/default/widgets'
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps'
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 interface Listed {
   readonly metadata: { readonly resourceVersion: string }

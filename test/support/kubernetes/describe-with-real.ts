@@ -2,7 +2,8 @@
 // told of, never silently left out: with REQUIRE_REAL=1 it is a failure.
 
 import * as jest from '@jest/globals'
-import { type Availability, isRealRequired } from '../routers/recipe.ts'
+import type { Availability } from '../routers/recipe.ts'
+import { describeWhenAvailable } from '../when-available.ts'
 
 export interface Real<T extends AsyncDisposable> {
   /** Told to people: `Kubernetes`. */
@@ -22,9 +23,8 @@ export const describeWithReal = async <T extends AsyncDisposable>(
   body: (started: () => T) => void,
 ): Promise<void> => {
   const availability = await obtain(real)
-  jest.describe(name, () => {
-    if (availability.available) withReal(real, body)
-    else tellOfAbsence(real.what, availability.why)
+  describeWhenAvailable(name, availability, () => {
+    withReal(real, body)
   })
 }
 
@@ -44,13 +44,6 @@ const withReal = <T extends AsyncDisposable>(
   jest.afterAll(async () => {
     await started?.[Symbol.asyncDispose]()
   }, patienceMs)
-}
-
-const tellOfAbsence = (what: string, why: string): void => {
-  jest.it(`not tested here: ${why}`, () => {
-    process.stderr.write(`${what} is not tested here: ${why}\n`)
-    jest.expect({ isRequired: isRealRequired() }).toEqual({ isRequired: false })
-  })
 }
 
 const obtain = async <T extends AsyncDisposable>({

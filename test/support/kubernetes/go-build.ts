@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { whileLocked } from '../routers/build-lock.ts'
 import { startChild } from '../routers/router-child.ts'
+import { isAlive } from '../is-alive.ts'
 
 /** Of whoever waits for another's build. */
 const PATIENCE_MS = 3_600_000
@@ -44,15 +45,6 @@ const removeRemains = async (directory: string): Promise<void> => {
   for (const entry of await readdir(parent))
     if (entry.startsWith(prefix) && !isAlive(Number(entry.slice(prefix.length))))
       await rm(join(parent, entry), { recursive: true, force: true })
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 export interface GoBuild {

@@ -4,6 +4,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from '../is-alive.ts'
 
 const PATIENCE_MS = 600_000
 const POLL_MS = 100
@@ -46,13 +47,4 @@ const isTaken = async (path: string): Promise<boolean> => {
 const isStale = async (path: string): Promise<boolean> => {
   const pid = Number(await readFile(path, 'utf8').catch(() => ''))
   return pid > 0 && !isAlive(pid)
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

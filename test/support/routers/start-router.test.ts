@@ -11,6 +11,7 @@ import { openRawPeer } from '../raw-wamp-peer.ts'
 import { rawSocketAnswers, webSocketAnswers } from './listener-answers.ts'
 import { absenceRow, prepareSuite, START_MS } from './router-under-test.ts'
 import { startRouter, type RealRouter } from './start-router.ts'
+import { isAlive } from '../is-alive.ts'
 
 const suite = await prepareSuite('nexus')
 
@@ -49,15 +50,6 @@ const endsWithItsStarter = async (signal: NodeJS.Signals): Promise<unknown> => {
     expect(isAlive(pid)).toBe(false)
   })
   return { before }
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const ROWS: readonly Row[] = [

@@ -1,0 +1,10 @@
+// A pid comes in; whether there is a process of that number goes out, ended and not yet reaped ones included.
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
