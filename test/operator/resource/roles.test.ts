@@ -6,13 +6,13 @@ import {
   clusterRoles,
   DATA_PLANE_SECRET,
   DUTIES,
+  OPERATOR_SECRETS,
   REALM_KEYS_SECRET,
   SECRET_READER,
 } from '../../../operator/resource/roles.ts'
 import {
   grantCommand,
   grantObject,
-  OPERATOR_SECRETS,
   ownSecretCommand,
   rolesFor,
 } from '../../../operator/resource/roles-for.ts'
