@@ -10,8 +10,16 @@ export interface RouterPorts {
   readonly rawsocket: number
 }
 
+/** Listeners beside the plain ones: ports with TLS, and a RawSocket by path. */
+export interface SecureListeners extends RouterPorts {
+  readonly unixPath: string
+  readonly certificatePath: string
+  readonly keyPath: string
+}
+
 export interface ConfigOptions {
   readonly ports: RouterPorts
+  readonly secure: SecureListeners | undefined
   /** Realms beside the two that are always there; anyone may join them. */
   readonly realms: readonly string[]
   /** Laid over the top level of the configuration, e.g. `{out_queue_size: 20000}` for nexus. */
@@ -27,7 +35,11 @@ export interface RouterCommand {
 
 /** Anyone may join. */
 export const OPEN_REALM = 'com.example.realm'
-/** Ticket `gateway` / `gateway-ticket`, wampcra `gateway-cra` / `gateway-cra-secret`. */
+/**
+ * Ticket `gateway` / `gateway-ticket`, wampcra `gateway-cra` / `gateway-cra-secret`, cryptosign `gateway-key` with
+ * the public key of the seed 01 … 01; with a salt, which the embedded one lacks, `gateway-salted` /
+ * `gateway-salted-secret`.
+ */
 export const SECURED_REALM = 'com.example.secured'
 /** Every URI below it answers `wamp.error.not_authorized`. */
 export const FORBIDDEN_PREFIX = 'com.example.forbidden.'
@@ -38,17 +50,28 @@ export const WEBSOCKET_PATH = '/ws'
 export const routerCommand = (name: RealRouterName, options: ConfigOptions): RouterCommand =>
   COMMANDS[name](options)
 
-const nexusCommand = ({ ports, realms, overrides }: ConfigOptions): RouterCommand => {
+const nexusCommand = ({ ports, secure, realms, overrides }: ConfigOptions): RouterCommand => {
   const base = readBase('nexus', 'nexus.json') as NexusConfig
   const config: NexusConfig = {
     ...base,
     ...overrides,
     websocket: `127.0.0.1:${ports.ws}`,
     rawsocket: `127.0.0.1:${ports.rawsocket}`,
+    ...(secure !== undefined && nexusSecure(secure)),
     realms: [...base.realms, ...realms.map((uri) => ({ uri, anonymous: true }))],
   }
   return { configPath: 'nexus.json', config, args: ['-c', 'nexus.json'] }
 }
+
+const nexusSecure = (secure: SecureListeners): object => ({
+  unix: secure.unixPath,
+  tls: {
+    websocket: `127.0.0.1:${secure.ws}`,
+    rawsocket: `127.0.0.1:${secure.rawsocket}`,
+    certificate: secure.certificatePath,
+    key: secure.keyPath,
+  },
+})
 
 interface NexusConfig {
   readonly websocket: string
@@ -56,7 +79,7 @@ interface NexusConfig {
   readonly realms: readonly { readonly uri: string; readonly anonymous: boolean }[]
 }
 
-const crossbarCommand = ({ ports, realms, overrides }: ConfigOptions): RouterCommand => {
+const crossbarCommand = ({ ports, secure, realms, overrides }: ConfigOptions): RouterCommand => {
   const base = readBase('crossbar', 'config.json') as CrossbarConfig
   const workers = base.workers.map((worker) => ({
     ...worker,
@@ -64,13 +87,10 @@ const crossbarCommand = ({ ports, realms, overrides }: ConfigOptions): RouterCom
       ...worker.realms,
       ...realms.map((name) => ({ name, roles: worker.realms[0]?.roles ?? [] })),
     ],
-    transports: worker.transports.map((transport) => ({
-      ...transport,
-      endpoint: {
-        ...transport.endpoint,
-        port: transport.type === 'rawsocket' ? ports.rawsocket : ports.ws,
-      },
-    })),
+    transports: worker.transports.flatMap((transport) => [
+      ...(secure === undefined ? [] : crossbarSecure(transport, secure)),
+      withPort(transport, ports),
+    ]),
   }))
   return {
     configPath: '.crossbar/config.json',
@@ -79,10 +99,38 @@ const crossbarCommand = ({ ports, realms, overrides }: ConfigOptions): RouterCom
   }
 }
 
+const withPort = (transport: CrossbarTransport, ports: RouterPorts): CrossbarTransport => ({
+  ...transport,
+  endpoint: {
+    ...transport.endpoint,
+    port: transport.type === 'rawsocket' ? ports.rawsocket : ports.ws,
+  },
+})
+
+/** The same again with TLS, the RawSocket by path too. */
+const crossbarSecure = (
+  transport: CrossbarTransport,
+  secure: SecureListeners,
+): readonly CrossbarTransport[] => {
+  const { endpoint, ...withTls } = withPort(transport, secure)
+  const tls = { key: secure.keyPath, certificate: secure.certificatePath }
+  return [
+    { ...withTls, endpoint: { ...endpoint, tls } },
+    ...(transport.type === 'rawsocket'
+      ? [{ ...transport, endpoint: { type: 'unix', path: secure.unixPath } }]
+      : []),
+  ]
+}
+
+interface CrossbarTransport {
+  readonly type: string
+  readonly endpoint: object
+}
+
 interface CrossbarConfig {
   readonly workers: readonly {
     readonly realms: readonly { readonly name: string; readonly roles: unknown }[]
-    readonly transports: readonly { readonly type: string; readonly endpoint: object }[]
+    readonly transports: readonly CrossbarTransport[]
   }[]
 }
 

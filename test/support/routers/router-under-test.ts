@@ -27,7 +27,7 @@ const startUnderTest = (
 ): Promise<RouterUnderTest> =>
   name === 'embedded' ? startEmbeddedUnderTest() : startReal(name, options)
 
-/** The same realms and users as the real ones have, and a cryptosign user, which those lack. */
+/** The same realms and users as the real ones have. */
 const startEmbeddedUnderTest = async (): Promise<RouterUnderTest> => {
   const ports = { webSocketPort: await freePort(), rawSocketPort: await freePort() }
   const deny = [FORBIDDEN_PREFIX]

@@ -5,6 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { eventually } from '../eventually.ts'
 import { freePort } from '../free-port.ts'
+import type { Certificate } from '../certificates.ts'
 import { makeTempDir } from '../temp-dir.ts'
 import { buildRouter } from './build-router.ts'
 import { rawSocketAnswers, webSocketAnswers } from './listener-answers.ts'
@@ -15,6 +16,7 @@ import {
   routerCommand,
   type RouterPorts,
   SECURED_REALM,
+  type SecureListeners,
   WEBSOCKET_PATH,
 } from './router-config.ts'
 
@@ -25,6 +27,8 @@ export interface RouterOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** Free ones otherwise. */
   readonly ports?: RouterPorts
+  /** Also listens with TLS, and on a unix socket. */
+  readonly certificate?: Certificate
 }
 
 export interface RealRouter extends AsyncDisposable {
@@ -35,6 +39,8 @@ export interface RealRouter extends AsyncDisposable {
   readonly rawsocket: string
   readonly ports: RouterPorts
   readonly realms: readonly string[]
+  /** For whoever asked for a certificate: `wss://…/ws`, `rss://…`, `unix:/…`. */
+  readonly secure?: { readonly wss: string; readonly rss: string; readonly unix: string }
   /** Crossbar's own; on the realm com.example.realm. */
   readonly httpBridge?: { readonly call: string; readonly publish: string }
   /** Another one after `restart`. */
@@ -46,6 +52,9 @@ export interface RealRouter extends AsyncDisposable {
   /** SIGSTOP: connections stay, nothing moves. */
   freeze(): void
   thaw(): void
+  /** nexus alone: ends the realm that anyone may join, with GOODBYE to all in it. */
+  closeRealm(): void
+  reopenRealm(): void
 }
 
 const START_MS = 60_000
@@ -59,12 +68,13 @@ const STOP_MS = 10_000
  */
 export const startRouter = async (
   name: RealRouterName,
-  { realms = [], config = {}, ports: wanted }: RouterOptions = {},
+  { realms = [], config = {}, ports: wanted, certificate }: RouterOptions = {},
 ): Promise<RealRouter> => {
   const program = await buildRouter(name)
   const ports = wanted ?? { ws: await freePort(), rawsocket: await freePort() }
   const directory = await makeTempDir()
-  const command = routerCommand(name, { ports, realms, overrides: config })
+  const secure = certificate && (await prepareSecure(directory.path, certificate))
+  const command = routerCommand(name, { ports, secure, realms, overrides: config })
   const configPath = join(directory.path, command.configPath)
   await mkdir(dirname(configPath), { recursive: true })
   await writeFile(configPath, JSON.stringify(command.config, null, 2))
@@ -88,6 +98,7 @@ export const startRouter = async (
     ws: `ws://127.0.0.1:${ports.ws}${WEBSOCKET_PATH}`,
     rawsocket: `rs://127.0.0.1:${ports.rawsocket}`,
     realms: [OPEN_REALM, SECURED_REALM, ...realms],
+    ...(secure && { secure: secureUrls(secure) }),
     ...(name === 'crossbar' && { httpBridge: httpBridgeAt(ports.ws) }),
     get pid() {
       return child.pid
@@ -103,12 +114,41 @@ export const startRouter = async (
     thaw: () => {
       child.signalAll('SIGCONT')
     },
+    closeRealm: () => {
+      process.kill(child.pid, 'SIGUSR1')
+    },
+    reopenRealm: () => {
+      process.kill(child.pid, 'SIGUSR2')
+    },
     [Symbol.asyncDispose]: async () => {
       await end(child, true)
       await directory[Symbol.asyncDispose]()
     },
   }
 }
+
+/** Its directory is short enough for the path of a socket. */
+const prepareSecure = async (
+  directory: string,
+  { cert, key }: Certificate,
+): Promise<SecureListeners> => {
+  const certificatePath = join(directory, 'server.crt')
+  const keyPath = join(directory, 'server.key')
+  await writeFile(certificatePath, cert)
+  await writeFile(keyPath, key)
+  const ports = { ws: await freePort(), rawsocket: await freePort() }
+  return { ...ports, certificatePath, keyPath, unixPath: join(directory, 'router.sock') }
+}
+
+const secureUrls = ({
+  ws,
+  rawsocket,
+  unixPath,
+}: SecureListeners): RealRouter['secure'] & object => ({
+  wss: `wss://127.0.0.1:${ws}${WEBSOCKET_PATH}`,
+  rss: `rss://127.0.0.1:${rawsocket}`,
+  unix: `unix:${unixPath}`,
+})
 
 const httpBridgeAt = (port: number): { readonly call: string; readonly publish: string } => ({
   call: `http://127.0.0.1:${port}/call`,

@@ -76,16 +76,26 @@ export const SESSION_CASES: readonly BridgeCase[] = [
     },
   },
   {
-    name: 'cryptosign, where the router has it',
+    name: 'wampcra with a salt, where the router has it',
     each: {
-      embedded: 'open',
-      nexus: refused('wamp.error.authentication_failed'),
-      crossbar: refused('wamp.error.no_auth_method'),
+      embedded: refused('wamp.error.authentication_failed'),
+      nexus: 'open',
+      crossbar: 'open',
     },
     run: async (context) => {
-      const auth = { method: 'cryptosign', authid: 'gateway-key', secret: CRYPTOSIGN_SEED } as const
-      if (context.router.name !== 'embedded') return refusal(context, secured(auth))
+      const secret = 'gateway-salted-secret'
+      const auth = { method: 'wampcra', authid: 'gateway-salted', secret } as const
+      if (context.router.name === 'embedded') return refusal(context, secured(auth))
       const rig = await context.bridge(secured(auth))
+      return rig.sessions()[0]?.state
+    },
+  },
+  {
+    name: 'cryptosign',
+    same: 'open',
+    run: async ({ bridge }) => {
+      const auth = { method: 'cryptosign', authid: 'gateway-key', secret: CRYPTOSIGN_SEED } as const
+      const rig = await bridge(secured(auth))
       return rig.sessions()[0]?.state
     },
   },
