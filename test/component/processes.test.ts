@@ -109,3 +109,16 @@ it('the end of the primary is the end of its workers', async () => {
     await expect(request(`${gateway.public}/orphan/x`)).rejects.toThrow(/ECONNREFUSED|ECONNRESET/)
   })
 }, 30_000)
+
+/** What Node or V8 have to say of flags that they do not know would stand between. */
+it.each(['1', '2'])(
+  '%s processes start with lines of JSON and nothing else',
+  async (processes) => {
+    await using own = await startGateway({ flags: ['--processes', processes] })
+    await load(own, api('quiet', { '/x': answers({}) }))
+    expect((await request(`${own.public}/quiet/x`)).status).toBe(200)
+    const others = own.logs().filter((line) => !line.startsWith('{"'))
+    expect(others).toEqual([])
+  },
+  30_000,
+)
