@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { backOffMs, type Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'
 import { GROUP } from '../resource/resource.ts'
+import { Rounds } from '../rounds.ts'
 import { map, own } from './review.ts'
 import { encodeBundle } from './webhook-configuration.ts'
 import { driftOf, targetOf } from './webhook-drift.ts'
@@ -39,19 +40,17 @@ const INTRODUCTION_MS = 1_000
 export class WebhookKeeper {
   readonly #options: WebhookKeeperOptions
   #isLeading = false
-  #isStopped = false
-  #failures = 0
   #trouble: string | undefined
   #drift: string | undefined
   /** As it was last made by us. */
   #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
-  #queue: Promise<void> = Promise.resolve()
-  #cancelTimer = (): void => undefined
+  readonly #rounds: Rounds
   #isIntroduced = false
   #cancelIntroduction = (): void => undefined
 
   constructor(options: WebhookKeeperOptions) {
     this.#options = options
+    this.#rounds = new Rounds(options.clock, () => this.#round())
   }
 
   /** What is wrong and what to do. */
@@ -74,7 +73,7 @@ export class WebhookKeeper {
    * has both when the rollout is over, while an older operator leads until its end.
    */
   introduce(): void {
-    this.#queue = this.#queue.then(() => this.#introduce())
+    void this.#rounds.between(() => this.#introduce())
   }
 
   lead(): void {
@@ -84,7 +83,7 @@ export class WebhookKeeper {
 
   follow(): void {
     this.#isLeading = false
-    this.#cancelTimer()
+    this.#rounds.pause()
     // What another leader makes of it is no fault.
     this.#applied = undefined
     this.#drift = undefined
@@ -92,52 +91,46 @@ export class WebhookKeeper {
 
   /** Looks now instead of at the next turn: the CAs are others. */
   check(): void {
-    this.#cancelTimer()
-    this.#queue = this.#queue.then(() => this.#round())
+    this.#rounds.hurry()
   }
 
   /** Resolves when nothing is under way. */
   async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#cancelTimer()
     this.#cancelIntroduction()
-    await this.#queue
+    await this.#rounds.stop()
   }
 
   async #introduce(): Promise<void> {
-    if (this.#isStopped || this.#isIntroduced) return
+    if (this.#isIntroduced) return
     const bundle = this.#options.caBundle()
     try {
       if (bundle !== undefined) {
-        if ((await this.#read()) === undefined && !this.#hasStopped()) await this.#apply(bundle)
+        if ((await this.#read()) === undefined && !this.#rounds.hasStopped())
+          await this.#apply(bundle)
         this.#isIntroduced = true
       }
     } catch (error) {
       // The leader tells of it.
       this.#isIntroduced = error instanceof ApiError && error.status === 403
     }
-    if (this.#isIntroduced || this.#hasStopped()) return
+    if (this.#isIntroduced || this.#rounds.hasStopped()) return
     this.#cancelIntroduction = this.#options.clock.after(INTRODUCTION_MS, () => {
       this.introduce()
     })
   }
 
-  /** Also after a wait, as the compiler can't see. */
-  #hasStopped(): boolean {
-    return this.#isStopped
-  }
-
-  async #round(): Promise<void> {
-    if (!this.#mayWrite()) return
+  async #round(): Promise<number | 'failed' | undefined> {
+    if (!this.#mayWrite()) return undefined
+    const { checkMs = CHECK_MS } = this.#options
     const bundle = this.#options.caBundle()
     try {
       if (bundle !== undefined) await this.#bring(bundle)
-      this.#failures = 0
-      this.#trouble = undefined
     } catch (error) {
       this.#fail(error)
+      return this.#mayWrite() ? 'failed' : undefined
     }
-    this.#schedule()
+    this.#trouble = undefined
+    return this.#mayWrite() ? checkMs : undefined
   }
 
   async #bring(bundle: string): Promise<void> {
@@ -238,7 +231,7 @@ export class WebhookKeeper {
   }
 
   #mayWrite(): boolean {
-    return this.#isLeading && !this.#isStopped
+    return this.#isLeading && !this.#rounds.hasStopped()
   }
 
   #fail(error: unknown): void {
@@ -249,22 +242,11 @@ export class WebhookKeeper {
     this.#trouble = isForbidden
       ? `the operator may not get, patch or (where it is missing) create ${type.kind} ${name}`
       : words
-    this.#failures += 1
     if (before === this.#trouble) return
     log.warn('the API server could not be told of the webhook', {
       kind: type.kind,
       object: name,
       error,
-    })
-  }
-
-  #schedule(): void {
-    const { clock, checkMs = CHECK_MS } = this.#options
-    this.#cancelTimer()
-    if (!this.#mayWrite()) return
-    const waitMs = this.#failures > 0 ? backOffMs(this.#failures, () => clock.random()) : checkMs
-    this.#cancelTimer = clock.after(waitMs, () => {
-      this.check()
     })
   }
 }

@@ -2,8 +2,9 @@
 // certificate per namespace of data planes out, kept fresh. Only the leader writes; everybody else reads.
 
 import type { Log } from '../../telemetry/log.ts'
-import { backOffMs, type Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { KubernetesApi, ObjectName } from '../kubernetes/api.ts'
+import { Rounds } from '../rounds.ts'
 import type { Authority } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
 import { type Chance, type KeyPair, SYSTEM_CHANCE } from './issue-certificate.ts'
@@ -68,12 +69,9 @@ export class CertificateKeeper {
   #credentials = new Map<string, DataPlaneCredentials>()
   #authority: Authority | undefined
   #isLeading = false
-  #isStopped = false
-  #failures = 0
   #trouble: string | undefined
   /** One thing at a time: no two writes of ours race. */
-  #queue: Promise<void> = Promise.resolve()
-  #cancelTimer = (): void => undefined
+  readonly #rounds: Rounds
 
   constructor(options: CertificateKeeperOptions) {
     this.#options = options
@@ -83,22 +81,23 @@ export class CertificateKeeper {
       serviceAccount: options.serviceAccount ?? 'svc-operator',
       policy: options.policy ?? DEFAULT_POLICY,
       chance: options.chance ?? SYSTEM_CHANCE,
-      mayWrite: () => this.#isLeading && !this.#isStopped,
+      mayWrite: () => this.#isLeading && !this.#rounds.hasStopped(),
     }
     const { namespaceCheckMs: everyMs = 600_000 } = options
     this.#namespaces = new NamespaceCertificates(this.#workshop, everyMs)
     this.#seeds = new Seeds(this.#workshop, this.#own('authority'))
+    this.#rounds = new Rounds(clock, () => this.#round())
   }
 
   /** Reads what is there; from now on again and again. */
   start(): void {
-    this.#enqueueRound()
+    this.#rounds.hurry()
   }
 
   /** From now on what is due is written, too. */
   lead(): void {
     this.#isLeading = true
-    this.#enqueueRound()
+    this.#rounds.hurry()
   }
 
   /** From now on nothing is written, also by what is under way. */
@@ -112,10 +111,8 @@ export class CertificateKeeper {
 
   /** Resolves when nothing is under way. */
   async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#cancelTimer()
     this.#firstRound.resolve(undefined)
-    await this.#queue
+    await this.#rounds.stop()
   }
 
   /**
@@ -123,7 +120,7 @@ export class CertificateKeeper {
    * this operator does not lead. Never rejects: see `troubles`.
    */
   ensureNamespace(namespace: string): Promise<void> {
-    return this.#enqueue(async () => {
+    return this.#rounds.between(async () => {
       if (!this.#isLeading || this.#authority === undefined) return
       await this.#namespaces.keepNew(namespace, this.#authority)
     })
@@ -190,48 +187,26 @@ export class CertificateKeeper {
     )
   }
 
-  #enqueue(task: () => Promise<void>): Promise<void> {
-    this.#queue = this.#queue.then(async () => {
-      if (!this.#isStopped) await task()
-    })
-    return this.#queue
+  async #round(): Promise<number | 'failed'> {
+    const { checkMs = 60_000 } = this.#options
+    const hasFailed = !(await this.#tryRound())
+    this.#firstRound.resolve(undefined)
+    if (hasFailed) return 'failed'
+    return this.#isWaiting() ? Math.min(AWAITED_MS, checkMs) : checkMs
   }
 
-  #enqueueRound(): void {
-    this.#cancelTimer()
-    void this.#enqueue(() => this.#round())
-  }
-
-  async #round(): Promise<void> {
+  async #tryRound(): Promise<boolean> {
     try {
       await (this.#isLeading ? this.#leadRound() : this.#readRound())
-      this.#failures = 0
-      this.#trouble = undefined
     } catch (error) {
-      if (this.#isLeading || !(error instanceof Error && error.name === 'NotLeadingError'))
-        this.#fail(error)
+      if (this.#isLeading || !(error instanceof Error && error.name === 'NotLeadingError')) {
+        this.#trouble = error instanceof Error ? error.message : String(error)
+        this.#options.log.warn('the certificates could not be looked after', { error })
+        return false
+      }
     }
-    this.#firstRound.resolve(undefined)
-    this.#schedule()
-  }
-
-  #fail(error: unknown): void {
-    this.#trouble = error instanceof Error ? error.message : String(error)
-    this.#failures += 1
-    this.#options.log.warn('the certificates could not be looked after', { error })
-  }
-
-  #schedule(): void {
-    const { clock, checkMs = 60_000 } = this.#options
-    const random = (): number => clock.random()
-    const usualMs = this.#isWaiting() ? Math.min(AWAITED_MS, checkMs) : checkMs
-    const waitMs =
-      this.#failures > 0 ? backOffMs(this.#failures, random) : usualMs * (0.9 + 0.2 * random())
-    this.#cancelTimer()
-    if (this.#isStopped) return
-    this.#cancelTimer = clock.after(waitMs, () => {
-      this.#enqueueRound()
-    })
+    this.#trouble = undefined
+    return true
   }
 
   /** For what the leader is about to make: until then this operator's webhook answers nobody. */

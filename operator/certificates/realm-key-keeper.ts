@@ -3,10 +3,11 @@
 
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../spec/key-ring.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { backOffMs, type Clock } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
 import { ownSecretCommand } from '../resource/roles-for.ts'
 import { REALM_KEYS_SECRET } from '../resource/roles.ts'
+import { Rounds } from '../rounds.ts'
 import type { SecretTexts } from './authority.ts'
 import { type Chance, SYSTEM_CHANCE } from './issue-certificate.ts'
 import { updateSecret } from './secret-store.ts'
@@ -40,14 +41,12 @@ export class RealmKeyKeeper {
   #trouble: string | undefined
   #revision = 0
   #isLeading = false
-  #isStopped = false
-  #failures = 0
   /** One thing at a time: no two writes of ours race. */
-  #queue: Promise<void> = Promise.resolve()
-  #cancelTimer = (): void => undefined
+  readonly #rounds: Rounds
 
   constructor(options: RealmKeyKeeperOptions) {
     this.#options = options
+    this.#rounds = new Rounds(options.clock, () => this.#round())
   }
 
   /** Newest first; the same object while nothing has changed. Undefined: there are none, or none that may be read. */
@@ -77,13 +76,13 @@ export class RealmKeyKeeper {
   /** Reads what is there; from now on again and again. `onChange` is called when the revision has grown. */
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#enqueue()
+    this.#rounds.hurry()
   }
 
   /** From now on keys are made where there are none. */
   lead(): void {
     this.#isLeading = true
-    this.#enqueue()
+    this.#rounds.hurry()
   }
 
   follow(): void {
@@ -92,35 +91,24 @@ export class RealmKeyKeeper {
 
   /** What is under way is nobody's to wait for. */
   stop(): void {
-    this.#isStopped = true
     this.#isLeading = false
-    this.#cancelTimer()
+    void this.#rounds.stop()
   }
 
-  #enqueue(): void {
-    this.#cancelTimer()
-    this.#queue = this.#queue.then(() => this.#round())
-  }
-
-  async #round(): Promise<void> {
-    if (this.#isStopped) return
+  async #round(): Promise<number | 'failed' | undefined> {
+    const { checkMs = 60_000, missingMs = 5_000 } = this.#options
     const before = [this.#ring, this.#isKnown, this.#trouble]
     const attempt: Attempt = { write: undefined }
     try {
       this.#take(await this.#bring(attempt))
-      this.#failures = 0
     } catch (error) {
       this.#fail(error, attempt)
     }
     // What was read as the program ended looks like a fault.
-    if (this.#hasStopped()) return
-    this.#schedule()
+    if (this.#rounds.hasStopped()) return undefined
     this.#tell(before)
-  }
-
-  /** Also after a wait, as the compiler can't see. */
-  #hasStopped(): boolean {
-    return this.#isStopped
+    if (!this.#isKnown) return 'failed'
+    return this.#ring === undefined || this.#trouble !== undefined ? missingMs : checkMs
   }
 
   /** @returns what stands there in the end; undefined: nothing, and it is for another to make it */
@@ -166,7 +154,6 @@ export class RealmKeyKeeper {
     const words = error instanceof Error ? error.message : String(error)
     // An answer, if not the one that was hoped for: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign
-    this.#failures = this.#isKnown ? 0 : this.#failures + 1
     if (!isForbidden) {
       this.#trouble = `keys of realms without signingKeys, Secret ${this.#place()}: ${words}`
       return
@@ -191,18 +178,6 @@ export class RealmKeyKeeper {
     }
     this.#revision += 1
     this.#onChange()
-  }
-
-  #schedule(): void {
-    const { clock, checkMs = 60_000, missingMs = 5_000 } = this.#options
-    const random = (): number => clock.random()
-    const usualMs = this.#ring === undefined || this.#trouble !== undefined ? missingMs : checkMs
-    const waitMs =
-      this.#failures > 0 ? backOffMs(this.#failures, random) : usualMs * (0.9 + 0.2 * random())
-    this.#cancelTimer()
-    this.#cancelTimer = clock.after(waitMs, () => {
-      this.#enqueue()
-    })
   }
 
   #place(): string {

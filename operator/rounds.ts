@@ -1,0 +1,71 @@
+// A piece of work in; that work done again and again, never twice at a time, out. Says nothing of what the work is: it
+// tells itself when it wants its next turn, and has growing pauses while it fails.
+
+import { backOffMs, type Clock } from './clock.ts'
+
+/**
+ * Never rejects.
+ * @returns after how many milliseconds again, about; `failed`: after the next pause; undefined: once it is asked for
+ */
+export type Round = () => Promise<number | 'failed' | undefined>
+
+/** @example new Rounds(clock, async () => ((await look()) ? 60_000 : 'failed')).hurry() */
+export class Rounds {
+  readonly #clock: Clock
+  readonly #round: Round
+  #failures = 0
+  #isStopped = false
+  #queue: Promise<void> = Promise.resolve()
+  #cancelTimer = (): void => undefined
+
+  constructor(clock: Clock, round: Round) {
+    this.#clock = clock
+    this.#round = round
+  }
+
+  /** Now, after what is under way, instead of at the next turn. */
+  hurry(): void {
+    this.pause()
+    void this.between(() => this.#turn())
+  }
+
+  /** Something else that must not happen at the same time. */
+  between(task: () => Promise<void>): Promise<void> {
+    this.#queue = this.#queue.then(async () => {
+      if (!this.#isStopped) await task()
+    })
+    return this.#queue
+  }
+
+  /** No further turn before one is asked for, but for one that is under way. */
+  pause(): void {
+    this.#cancelTimer()
+  }
+
+  hasStopped(): boolean {
+    return this.#isStopped
+  }
+
+  /** Nothing begins from now on. Resolves when nothing is under way. */
+  stop(): Promise<void> {
+    this.#isStopped = true
+    this.pause()
+    return this.#queue
+  }
+
+  async #turn(): Promise<void> {
+    const next = await this.#round()
+    this.#failures = next === 'failed' ? this.#failures + 1 : 0
+    this.pause()
+    if (next === undefined || this.#isStopped) return
+    this.#cancelTimer = this.#clock.after(this.#waitMs(next), () => {
+      this.hurry()
+    })
+  }
+
+  /** Several operators do not ask all at the same moment. */
+  #waitMs(next: number | 'failed'): number {
+    const random = (): number => this.#clock.random()
+    return next === 'failed' ? backOffMs(this.#failures, random) : next * (0.9 + 0.2 * random())
+  }
+}

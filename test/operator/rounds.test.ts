@@ -1,0 +1,85 @@
+// Work that is done again and again, on a clock in our hand.
+
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from '@jest/globals'
+import { Rounds } from '../../operator/rounds.ts'
+import { createManualClock } from './certificates/manual-clock.ts'
+
+const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
+  const clock = createManualClock()
+  const startMs = clock.now()
+  const begun: number[] = []
+  const gates: (() => void)[] = []
+  const state = { isGated: false }
+  const rounds = new Rounds(clock, async () => {
+    begun.push(clock.now() - startMs)
+    if (state.isGated) await new Promise<void>((open) => void gates.push(open))
+    return answers[begun.length - 1]
+  })
+  return { clock, begun, gates, state, rounds }
+}
+
+describe('rounds', () => {
+  it('come again after the time that the last one names', async () => {
+    const { clock, begun, rounds } = aWorld([1000, 500, undefined])
+    rounds.hurry()
+    for (let at = 0; at < 30; at += 1) {
+      await turn()
+      clock.advance(100)
+    }
+    expect(begun).toEqual([0, 1000, 1500])
+  })
+
+  it('pause for longer and longer while they fail, and begin anew after one that does not', async () => {
+    const { clock, begun, rounds } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
+    rounds.hurry()
+    for (let at = 0; at < 60; at += 1) {
+      await turn()
+      clock.advance(100)
+    }
+    // 400, 800 and 1600 ms, of which three quarters are waited by this clock's chance.
+    expect(begun.slice(0, 6)).toEqual([0, 300, 900, 2100, 2200, 2500])
+  })
+
+  it('are never two at a time, nor beside another task', async () => {
+    const { begun, gates, state, rounds } = aWorld([1000, 1000])
+    state.isGated = true
+    rounds.hurry()
+    rounds.hurry()
+    let hasRun = false
+    const task = rounds.between(() => {
+      hasRun = true
+      return Promise.resolve()
+    })
+    await turn()
+    expect([begun.length, hasRun]).toEqual([1, false])
+    gates.shift()?.()
+    await turn()
+    expect([begun.length, hasRun]).toEqual([2, false])
+    gates.shift()?.()
+    await task
+    expect(hasRun).toBe(true)
+  })
+
+  it('leave no turn behind while they pause', async () => {
+    const { clock, begun, rounds } = aWorld([1000, 1000])
+    rounds.hurry()
+    await turn()
+    rounds.pause()
+    clock.advance(5000)
+    await turn()
+    expect([begun.length, clock.pending]).toEqual([1, 0])
+  })
+
+  it('end with what is under way', async () => {
+    const { clock, begun, gates, state, rounds } = aWorld([1000])
+    state.isGated = true
+    rounds.hurry()
+    await turn()
+    rounds.hurry()
+    const stopped = rounds.stop()
+    gates.shift()?.()
+    await stopped
+    expect([begun.length, clock.pending]).toEqual([1, 0])
+  })
+})
