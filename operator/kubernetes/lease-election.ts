@@ -4,6 +4,7 @@
 import type { Clock } from '../clock.ts'
 import type { LeadershipEvents } from '../leadership.ts'
 import { ApiError } from './api.ts'
+import { LeaseHold } from './lease-hold.ts'
 import type { LeaseFacts, LeaseLeadership, LeaseLeadershipOptions } from './lease-options.ts'
 import type { LeaseRecord } from './lease-record.ts'
 import { releaseLease } from './lease-release.ts'
@@ -28,14 +29,13 @@ export class LeaseElection implements LeaseLeadership {
   readonly #store: LeaseStore
   readonly #sight: LeaseSight
   readonly #term: LeaseTerm
+  readonly #hold: LeaseHold
   #events: LeadershipEvents | undefined
   #turn: LeaseTenure | undefined
   /** What we wrote last; undefined: something else may stand there, read it first. */
   #basis: LeaseRecord | undefined
   /** Of a Lease that we have seen before we came to be its holder. */
   #trustedUid: string | undefined
-  /** By the monotonic clock: until then whoever held a Lease that had gone may act. */
-  #actsFromMs = Number.NEGATIVE_INFINITY
   #renewedAtMs: number | undefined
   #trouble: string | undefined
   #hasWritten = false
@@ -54,6 +54,7 @@ export class LeaseElection implements LeaseLeadership {
     this.#store = createLeaseStore({ api, name: { namespace, name }, clock, timeoutMs })
     this.#sight = new LeaseSight(durationMs, monotonicMs)
     this.#term = new LeaseTerm(clock, monotonicMs, renewDeadlineMs)
+    this.#hold = new LeaseHold(options)
   }
 
   get isLeading(): boolean {
@@ -116,7 +117,7 @@ export class LeaseElection implements LeaseLeadership {
     this.#isHurried = false
     this.#running = this.#attempt().then((delayMs) => {
       this.#running = undefined
-      const holdMs = this.#turn === undefined ? this.#holdMs() : 0
+      const holdMs = this.#turn === undefined ? this.#hold.leftMs : 0
       this.#schedule(this.#isHurried ? 0 : holdMs > 0 ? Math.min(holdMs, delayMs) : delayMs)
       this.#turn?.settle()
     })
@@ -172,9 +173,12 @@ export class LeaseElection implements LeaseLeadership {
     this.#basis = written
     if (written === undefined) return false
     this.#sight.take(written)
-    if (step === 'acquire') this.#hold(record)
-    // Made again by a leader whose turn was over by then: others may have been there meanwhile.
-    else if (record === undefined && this.#turn === undefined) return true
+    if (step === 'acquire') {
+      this.#hold.begin({ wasThere: record !== undefined, expiresMs: this.#sight.expiresMs })
+    } else if (record === undefined && this.#turn === undefined) {
+      // Made again by a leader whose turn was over by then: others may have been there meanwhile.
+      return true
+    }
     this.#trustedUid = written.uid
     this.#confirm(written, sentAt)
     return true
@@ -205,20 +209,6 @@ export class LeaseElection implements LeaseLeadership {
     })
   }
 
-  /**
-   * A Lease that was there proves that its holder had stopped. Where there was none, whoever held it may still act, for
-   * a renew deadline at most: it can't renew what is ours. So it is held for longer than that before we act.
-   */
-  #hold(before: LeaseRecord | undefined): void {
-    const { durationMs, renewDeadlineMs, monotonicMs } = this.#options
-    const holdMs = (Math.max(durationMs, this.#sight.expiresMs) + renewDeadlineMs) / 2
-    this.#actsFromMs = before === undefined ? monotonicMs() + holdMs : Number.NEGATIVE_INFINITY
-  }
-
-  #holdMs(): number {
-    return this.#actsFromMs - this.#options.monotonicMs()
-  }
-
   #epochFor(step: LeaseStep, record: LeaseRecord | undefined): number {
     if (step === 'acquire') return this.#sight.highestEpoch + 1
     return Math.max(this.#turn?.wantedEpoch ?? 0, record?.epoch ?? 0)
@@ -228,7 +218,7 @@ export class LeaseElection implements LeaseLeadership {
   #confirm(written: LeaseRecord, sentAt: Moment): void {
     if (this.#isStopped || this.#term.leftMs(sentAt) <= 0) return
     this.#renewedAtMs = sentAt.wallMs
-    if (this.#turn === undefined && this.#holdMs() > 0) return
+    if (this.#turn === undefined && this.#hold.leftMs > 0) return
     this.#term.begin(sentAt, () => {
       this.#checkTerm()
     })
