@@ -30,7 +30,7 @@ export const userIdentity = (
     meta: user.meta ?? NO_META,
   })
 
-/** The bearer of a token of ours: groups are those of the token that the user still has. */
+/** The bearer of a token of ours: groups, and scopes, which name groups, are those of it that the user still has. */
 export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Identity => {
   const groups = (user.groups ?? []).filter((group) => claims.groups.includes(group))
   return Object.freeze({
@@ -43,7 +43,7 @@ export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Iden
     groups,
     client_id: claims.client_id,
     session: claims.jti,
-    scope: claims.scope === '' ? [] : claims.scope.split(' '),
+    scope: claims.scope.split(' ').filter((scope) => groups.includes(scope)),
     locale: localeOf(user),
     meta: user.meta ?? NO_META,
   })

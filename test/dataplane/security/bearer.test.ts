@@ -31,7 +31,7 @@ const DRAFT = {
   realmUri: REALM,
   sub: 'alice',
   clientId: 'app',
-  scopes: ['staff', 'read'],
+  scopes: ['staff', 'former'],
   groups: ['staff', 'former'],
 }
 
@@ -116,7 +116,7 @@ describe('a token of the token endpoint', () => {
           groups: ['staff'],
           client_id: 'app',
           session: jti,
-          scope: ['staff', 'read'],
+          scope: ['staff'],
           locale: 'es',
           meta: { locale: 'es' },
         },
@@ -146,11 +146,14 @@ describe('a token of the token endpoint', () => {
     expect(statusOf(await ask(jwt))).toBe(status)
   })
 
-  it('loses a group with its user', async () => {
+  it('loses a group with its user, and the scope that names it', async () => {
     const { jwt } = await home.accessTokens.issue(DRAFT)
-    await ask(jwt)
+    const demand = { ...OAUTH2, scopes: ['staff'] }
+    const headers = [['authorization', `Bearer ${jwt}`]] as const
+    expect(statusOf(await home.call(demand, headers))).toBe(200)
     home.realms.set(REALM, record({ users: [{ username: 'alice', groups: ['admins', 'former'] }] }))
-    expect(await ask(jwt)).toMatchObject({ identity: { groups: ['former'] } })
+    expect(await ask(jwt)).toMatchObject({ identity: { groups: ['former'], scope: ['former'] } })
+    expect(statusOf(await home.call(demand, headers))).toBe(403)
   })
 
   it('is known at once the second time', async () => {

@@ -9,7 +9,7 @@ type Secured = Parameters<Authenticate>[0]
 const RECORD: RealmRecord = {
   uri: REALM,
   authmethods: ['oidcrp', 'cookie'],
-  users: [{ username: 'alice', password_hash: quickHash('wonderland'), groups: ['staff'] }],
+  users: [{ username: 'alice', password_hash: quickHash('wonderland'), groups: ['staff', 'read'] }],
 }
 const OAUTH2 = { type: 'oauth2', flow: 'implicit', tokenPath: '/t', revokeTokenPath: '/r' } as const
 const DEMANDS: readonly (readonly [string, Secured])[] = [
@@ -81,7 +81,7 @@ describe('requirements', () => {
       sub: 'alice',
       clientId: 'app',
       scopes: ['read', 'staff'],
-      groups: ['staff'],
+      groups: ['read', 'staff'],
     })
     const headers = [['Authorization', `Bearer ${jwt}`]] as const
     const verdict = await home.call({ ...OAUTH2, ...requirements }, headers)
