@@ -7,7 +7,7 @@ import { findUser, type Exchange } from './room.ts'
 export type WrongPassword = 'wrong_password' | 'damped'
 
 /**
- * The user as the realm has it after that.
+ * The user as the realm has it after that: who has another password by then, or is gone, was not asked for it.
  * @param refusal for whoever is wrong; with a status and `retryAfterSeconds` when it is wrong too often
  * @throws OAuthRefusal
  */
@@ -16,15 +16,18 @@ export const checkPassword = async (
   username: string,
   password: string,
   refusal: (reason: WrongPassword, options?: RefusalOptions) => OAuthRefusal,
-): Promise<UserRecord | undefined> => {
+): Promise<UserRecord> => {
   const { realmUri, address } = exchange.request
   const record = exchange.room.realm(realmUri)
   if (record === undefined) throw refusal('wrong_password')
   const attempt = { record, username, password, address: () => address }
   const verdict = await exchange.room.passwords.check(attempt)
   switch (verdict.kind) {
-    case 'right':
-      return findUser(exchange, username)
+    case 'right': {
+      const user = findUser(exchange, username)
+      if (user !== undefined && user.password_hash === verdict.user.password_hash) return user
+      throw refusal('wrong_password')
+    }
     case 'wrong':
       throw refusal('wrong_password')
     case 'damped':

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import type { UserRecord } from '../../../spec/realm-record.ts'
+import type { Passwords } from '../../../dataplane/security/passwords.ts'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import type { OAuthRequest } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import {
@@ -269,6 +271,9 @@ const refusals: readonly RefusalCase[] = [
   ),
 ]
 
+const OWNER = ['resource_owners']
+const APP_USER = user('app', 'app-secret', ['api_clients'])
+
 describe('a refusal', () => {
   it.each(refusals)('$error: $name', async ({ form, authorization, more, ...expected }) => {
     const room = open()
@@ -358,6 +363,22 @@ describe('a refusal', () => {
     const damped = await guess()
     expect([damped.status, bodyOf(damped).error]).toEqual([429, 'invalid_grant'])
     expect(headersOf(damped).get('retry-after')).toMatch(/^\d+$/)
+  })
+
+  it.each<[string, string, readonly UserRecord[], number]>([
+    ['the same password of', 'alice', [...USERS], 200],
+    ['another password of', 'alice', [APP_USER, user('alice', 'x', OWNER)], 400],
+    ['nothing of', 'alice', [APP_USER], 400],
+    ['another secret of', 'app', [user('app', 'x', ['api_clients'])], 401],
+  ])('the realm has %s %s by the time it is checked', async (_, name, users, status) => {
+    const check: Passwords['check'] = ({ record, username }) => {
+      const found = record.users?.find((each) => each.username === username)
+      if (username === name) room.setRealm({ users })
+      if (found === undefined) return { kind: 'wrong', reason: 'unknown_user' }
+      return { kind: 'right', user: found, until: START_MS + 60_000 }
+    }
+    const room = open({ passwords: { check } })
+    expect((await room.oauth2.token(formRequest(PASSWORD_FORM))).status).toBe(status)
   })
 
   it('503 with Retry-After while too many passwords are hashed', async () => {
