@@ -10,7 +10,7 @@ const MAGIC = 0x7f
  */
 export const MAX_FRAME_BYTES = 2 ** 24 - 1
 
-/** Up to how many bytes we take, as announced: the largest 2^9 … 2^24 within the limit. */
+/** Up to how many bytes we take, as announced: the largest 2^9 … 2^23 within the limit, 2^24 where all frames are. */
 export const takenBytes = (maxMessageBytes: number): number =>
   2 ** (9 + lengthNibble(maxMessageBytes))
 
@@ -19,7 +19,7 @@ export const greeting = (serializerId: number, maxMessageBytes: number): Buffer 
   Buffer.of(MAGIC, (lengthNibble(maxMessageBytes) << 4) | serializerId, 0, 0)
 
 const lengthNibble = (maxMessageBytes: number): number =>
-  Math.min(15, Math.max(0, Math.floor(Math.log2(maxMessageBytes)) - 9))
+  maxMessageBytes >= MAX_FRAME_BYTES ? 15 : Math.max(0, Math.floor(Math.log2(maxMessageBytes)) - 9)
 
 export type RouterAnswer =
   | { readonly kind: 'ready'; readonly takesBytes: number }

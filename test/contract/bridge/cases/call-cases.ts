@@ -135,17 +135,17 @@ export const CALL_CASES: readonly BridgeCase[] = [
       return { times, isSame, next: await callBy(rig.client, uri, { args: ['next'] }) }
     },
   })),
-  {
-    name: '5 MiB of arguments there and back',
+  ...[5, 15].map((mebibytes): BridgeCase => ({
+    name: `${mebibytes} MiB of arguments there and back`,
     same: { args: [true] },
     run: async ({ rig, open, uri }) => {
       const callee = await open()
       await register(callee, uri, ({ args }) => ({ args }))
-      const text = 'x'.repeat(5 * MIB)
+      const text = 'x'.repeat(mebibytes * MIB)
       const settled = await callBy(rig.client, uri, { args: [text] })
       return { args: Array.isArray(settled.args) ? [settled.args[0] === text] : settled }
     },
-  },
+  })),
   {
     name: 'arguments of more than 16 MiB fail their call and no other',
     same: { settled: 'wamp.error.invalid_argument', isSame: true, next: { args: ['next'] } },
