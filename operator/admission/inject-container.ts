@@ -5,7 +5,8 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
 import { DATA_PLANE_SECRET } from '../resource/roles.ts'
 import type { Wiring } from './inject-annotations.ts'
-import { flagName, type SidecarSettings } from './inject-settings.ts'
+import { flagName } from './inject-flags.ts'
+import type { SidecarSettings } from './inject-settings.ts'
 
 export interface ContainerOptions {
   readonly settings: SidecarSettings

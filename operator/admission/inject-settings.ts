@@ -12,6 +12,7 @@ import {
   type Shape,
   TEXT,
 } from '../resource/shape.ts'
+import { flagFaults } from './inject-flags.ts'
 import { readQuantity } from './inject-quantity.ts'
 
 export interface SidecarSettings {
@@ -53,7 +54,7 @@ export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
   if (shapeFaults.length > 0 || !isMap(value)) return { faults: shapeFaults }
   const faults = [
     ...resourceFaults(value),
-    ...listOf(value, 'args').flatMap(argFaults),
+    ...flagFaults(listOf(value, 'args'), listOf(value, 'env')),
     ...listOf(value, 'env').flatMap(envFaults),
     ...volumeFaults(value),
     ...preStopFaults(value),
@@ -184,37 +185,6 @@ const resourceFaults = (value: ValueMap): readonly Problem[] => {
   })
 }
 
-const BY_ANNOTATION = 'it is set by an annotation of the pod'
-const OURS = 'the injection sets it itself'
-
-/** Flags that may not be given: why. */
-const CLOSED_FLAGS: ReadonlyMap<string, string> = new Map([
-  ['public', BY_ANNOTATION],
-  ['upstream-local-ports', BY_ANNOTATION],
-  ...['management', 'management-tls-cert', 'management-tls-key', 'management-client-ca'].map(ours),
-  ...['management-client-name', 'managed', 'health', 'state-dir', 'pid-file'].map(ours),
-  [
-    'drain-delay-seconds',
-    'give it as env SVC_GATEWAY_DRAIN_DELAY_SECONDS: the preStop reads it too',
-  ],
-])
-
-function ours(name: string): readonly [string, string] {
-  return [name, OURS]
-}
-
-const argFaults = (arg: Value, index: number): readonly Problem[] => {
-  const path = childPointer('/args', index)
-  const name = flagName(wordOf(arg))
-  if (name === undefined) return [fault(path, 'write it as --name=value')]
-  const reason = CLOSED_FLAGS.get(name)
-  return reason === undefined ? [] : [fault(path, `--${name} can't be given here: ${reason}`)]
-}
-
-/** @example flagName('--log-level=debug') // 'log-level' */
-export const flagName = (arg: string): string | undefined =>
-  /^--([a-z][a-z0-9-]*)(?:=|$)/.exec(arg)?.[1]
-
 const envFaults = (each: Value, index: number): readonly Problem[] => {
   if (!isMap(each)) return []
   const path = childPointer('/env', index)
@@ -252,7 +222,9 @@ const volumeFaults = (value: ValueMap): readonly Problem[] => {
     if (!names.has(textOf(mount, 'name'))) return [fault(`${path}/name`, 'no volume has that name')]
     if (!place.startsWith('/') || place.includes(':'))
       return [fault(`${path}/mountPath`, 'it must be an absolute path')]
-    return OWN_PLACES.includes(place) ? [fault(`${path}/mountPath`, OURS)] : []
+    return OWN_PLACES.includes(place)
+      ? [fault(`${path}/mountPath`, 'the injection mounts its own there')]
+      : []
   })
   return [...faults, ...mounts]
 }

@@ -59,6 +59,15 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
     { sidecar: { enabled: true, namespaces: ['a'] }, watch: { namespaces: ['b'] } },
     'sidecar.namespaces',
   ],
+  // Every Pod with a sidecar would fail to start.
+  ...(
+    [
+      ['--log-levle=debug', 'sidecar.args: --log-levle is no flag of svc-gateway'],
+      ['--management=:1', "sidecar.args: --management can't be given here: the injection sets"],
+      ['--drain-delay-seconds=9', 'SVC_GATEWAY_DRAIN_DELAY_SECONDS'],
+      ['-v', 'sidecar.args: write each as --name=value'],
+    ] as const
+  ).map(([arg, says]) => [{ sidecar: { enabled: true, args: [arg] } }, says] as const),
   [{ fullnameOverride: 'sidecar' }, 'fullnameOverride'],
   // No Service can be called so.
   [{ fullnameOverride: 'api.gateway' }, 'fullnameOverride'],
@@ -70,6 +79,24 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
 describeWhenAvailable('a wrong value', helmAvailability(), () => {
   it.each(WRONG)('%j is named', async (values, says) => {
     await expect(renderChart({ values })).rejects.toThrow(says)
+  })
+})
+
+describeWhenAvailable('flags of sidecars', helmAvailability(), () => {
+  it('are taken as the gateway has them', async () => {
+    const args = ['--log-level=debug', '--no-allow-unmanaged', '--redis=redis://redis:6379']
+    const text = await renderChart({ values: { sidecar: { enabled: true, args } } })
+    for (const arg of args) expect(text).toContain(`- ${arg}\n`)
+  })
+
+  it.each([
+    '--management-token=Sesame-1234',
+    '--redis=redis://:Sesame-1234@redis',
+    'redis://:Sesame-1234@redis',
+  ])('show no secret where they are refused: %s', async (arg) => {
+    const rendered = renderChart({ values: { sidecar: { enabled: true, args: [arg] } } })
+    await expect(rendered).rejects.toThrow('sidecar.args')
+    await expect(rendered).rejects.not.toThrow('Sesame')
   })
 })
 
