@@ -14,6 +14,7 @@ import { type FoldedMap, readOneOf, readText, readTexts, toFoldedMap } from './f
 import { parsePath } from './path-pattern.ts'
 import { childPointer } from './problem.ts'
 import type { Placed } from './scope.ts'
+import { isServedFlow } from './token-flows.ts'
 
 const FLOWS: readonly OAuth2Flow[] = [
   'implicit',
@@ -124,6 +125,7 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
   }
   const flow = readOneOf(flowTemplate, pointer, FLOWS, findings)
   if (flow === undefined) return undefined
+  warnOfNoIssuer(reader, flow)
   warnOfUnsharedKeys(reader)
   return {
     type: 'oauth2',
@@ -132,6 +134,16 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
     revokeTokenPath: endpointPath(reader, 'revoke_token_path', '/oauth/revoke'),
     ...requirementsOf(reader),
   }
+}
+
+/** Behaviour §6: what can't be satisfied yet loads with a warning and refuses. */
+const warnOfNoIssuer = ({ map, realm, findings }: Reader, flow: OAuth2Flow): void => {
+  if (realm?.hasIssuers !== false || isServedFlow(flow)) return
+  findings.warning(
+    'UnsatisfiedSecurity',
+    childPointer(map.pointer, 'flow'),
+    `tokens of the flow ${flow} come from trusted issuers, and the realm has none: nobody gets in until it has`,
+  )
 }
 
 const endpointPath = (reader: Reader, key: string, fallback: string): string => {

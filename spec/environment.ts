@@ -13,6 +13,8 @@ export interface RealmFacts {
   readonly authmethods: readonly string[]
   /** Names of `info.oidc_providers`. */
   readonly oidcProviders: readonly string[]
+  /** Whether it trusts issuers of tokens. */
+  readonly hasIssuers?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasKeys?: boolean
   /** Replicas serve it, and each signs with keys of its own. */

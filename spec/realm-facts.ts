@@ -8,5 +8,6 @@ import type { RealmRecord } from './realm-record.ts'
 export const factsOf = (realm: RealmRecord): RealmFacts => ({
   authmethods: realm.authmethods ?? [],
   oidcProviders: Object.keys(realm.info?.oidc_providers ?? {}),
+  hasIssuers: (realm.trusted_issuers ?? []).length > 0,
   hasKeys: (realm.signing_keys ?? []).length > 0,
 })

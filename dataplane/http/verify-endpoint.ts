@@ -1,12 +1,15 @@
 // `/oidc/verify` and `/oauth/verify` (behaviour §6): a request in, who sends it out, in JSON and in headers, for
 // proxies that ask before they pass a request on (nginx auth_request, Envoy ext_authz).
 
+import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
 import { toJson } from '../../spec/expression/json.ts'
+import { isServedFlow } from '../../spec/token-flows.ts'
 import type { Identity } from '../security/authentication.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'
 import type { EndpointVisit } from './arrival.ts'
 import { identityHeaders } from './identity-headers.ts'
+import type { Guard } from './prepared-operation.ts'
 
 /**
  * Asks for nothing but the scheme: groups, roles and scopes are of operations. Rejects with the refusal.
@@ -24,7 +27,7 @@ export const verify = ({
     authenticateRequest(
       dispatch,
       arrival,
-      { guard: route.endpoint, realmUri },
+      { guard: guardOf(route), realmUri },
       {
         proceed: (identity) => {
           resolve(identityAnswer(identity, endpointHeaders(headers)))
@@ -37,6 +40,12 @@ export const verify = ({
       },
     )
   })
+
+/** Of several oauth2 schemes whoever may pass one of them is somebody. */
+const guardOf = ({ endpoint, flows }: EndpointRoute): Guard =>
+  endpoint.type === 'oidc'
+    ? endpoint
+    : { ...endpoint, flow: flows.find(isServedFlow) ?? endpoint.flow }
 
 const identityAnswer = (
   identity: Identity,

@@ -2,6 +2,7 @@
 
 import type { OAuth2Flow } from '../../spec/compiled.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import { isServedFlow } from '../../spec/token-flows.ts'
 import { tokenAnswer } from './answers.ts'
 import { authenticateClient } from './client-authentication.ts'
 import { GRANTS, type GrantType } from './grants.ts'
@@ -36,11 +37,8 @@ export const giveToken = async (exchange: Exchange): Promise<OAuthAnswer> => {
   return tokenAnswer(await GRANTS[type]({ ...exchange, client, hasGrant }))
 }
 
-/** Either of these flows of a document opens the endpoint for all grants (behaviour §6). */
-const OPENING: readonly OAuth2Flow[] = ['resource_owner_password_credentials', 'client_credentials']
-
 const grantTypeOf = (asked: string, flows: readonly OAuth2Flow[]): GrantType => {
-  if (isGrantType(asked) && flows.some((flow) => OPENING.includes(flow))) return asked
+  if (isGrantType(asked) && flows.some(isServedFlow)) return asked
   throw new OAuthRefusal(
     'unsupported_grant_type',
     'unsupported_grant',

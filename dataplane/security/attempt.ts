@@ -39,6 +39,8 @@ export interface Known {
   readonly identity: Identity
   /** What it rests on besides the record and what was presented. */
   readonly grounds: Grounds
+  /** A token of an issuer that the realm trusts, not of the gateway itself. */
+  readonly isOfIssuer?: boolean
 }
 
 export interface Grounds {

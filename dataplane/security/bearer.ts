@@ -2,9 +2,16 @@
 // one that the token endpoint issued, or one of an issuer that the realm trusts.
 
 import type { RealmRecord } from '../../spec/realm-record.ts'
+import { isServedFlow } from '../../spec/token-flows.ts'
 import { accessTokenRevocationKeys, type AccessTokens } from './access-token.ts'
-import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
-import type { Identity } from './authentication.ts'
+import {
+  type Authenticator,
+  type Known,
+  notAccepted,
+  notPresented,
+  type Outcome,
+} from './attempt.ts'
+import type { Authenticate, Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'
 import { uncheckable } from './challenge.ts'
 import { issuedIdentity, tokenIdentity } from './identity.ts'
@@ -26,10 +33,17 @@ export interface BearerOptions {
 /** What an issuer takes back, it takes back by its keys: its tokens are verified anew after this time. */
 const ISSUED_KEPT_MS = 60_000
 
-type Reading = Verified<Identity> | 'invalid' | 'gone' | 'unavailable'
+type Secured = Parameters<Authenticate>[0]
+
+interface Bearer {
+  readonly identity: Identity
+  readonly isOfIssuer: boolean
+}
+
+type Reading = Verified<Bearer> | 'invalid' | 'gone' | 'unavailable'
 
 export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions): Authenticator => {
-  const cache = createTokenCache<Identity>(now)
+  const cache = createTokenCache<Bearer>(now)
   const findUser = createUserLookup()
 
   const readOwn = async (record: RealmRecord, token: string): Promise<Reading> => {
@@ -38,7 +52,7 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     const user = findUser(record, claims.sub)
     if (user === undefined) return 'gone'
     return {
-      value: tokenIdentity(claims, user),
+      value: { identity: tokenIdentity(claims, user), isOfIssuer: false },
       until: claims.exp * 1000,
       revocationKeys: accessTokenRevocationKeys(claims),
     }
@@ -49,18 +63,23 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
     const reading = await issued.read(record, token)
     if (reading.kind !== 'genuine') return reading.kind === 'refused' ? 'invalid' : 'unavailable'
     return {
-      value: issuedIdentity(record.uri, reading.issued),
+      value: { identity: issuedIdentity(record.uri, reading.issued), isOfIssuer: true },
       until: Math.min(reading.expiresAt, now() + ISSUED_KEPT_MS),
       revocationKeys: [],
     }
   }
 
-  const admit = (record: RealmRecord, verified: Verified<Identity>): Outcome =>
-    standingRefusal('oauth2', record.uri, gate(verified), verified.value.authid) ?? {
-      kind: 'identity',
-      identity: verified.value,
-      grounds: verified,
-    }
+  const admit = (record: RealmRecord, verified: Verified<Bearer>): Outcome => {
+    const { identity, isOfIssuer } = verified.value
+    return (
+      standingRefusal('oauth2', record.uri, gate(verified), identity.authid) ?? {
+        kind: 'identity',
+        identity,
+        grounds: verified,
+        isOfIssuer,
+      }
+    )
+  }
 
   const readSlowly = async (record: RealmRecord, token: string): Promise<Outcome> => {
     const own = await readOwn(record, token)
@@ -84,6 +103,10 @@ export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions)
       : notAccepted('oauth2', record.uri, 'invalid_token')
   }
 }
+
+/** Flows that the gateway does not serve take tokens of trusted issuers alone (behaviour §6). */
+export const fitsFlow = (security: Secured, { isOfIssuer }: Known): boolean =>
+  security.type !== 'oauth2' || isServedFlow(security.flow) || isOfIssuer === true
 
 const issuerUnavailable = (): Outcome => ({
   kind: 'refused',

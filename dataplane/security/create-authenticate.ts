@@ -8,10 +8,16 @@ import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 import type { AccessTokens } from './access-token.ts'
 import { createApiKey } from './api-key.ts'
-import type { Attempt, Authenticator, Outcome, Refusal } from './attempt.ts'
+import {
+  type Attempt,
+  type Authenticator,
+  notAccepted,
+  type Outcome,
+  type Refusal,
+} from './attempt.ts'
 import type { Authenticate, Caller, Verdict } from './authentication.ts'
 import { createBasic } from './basic.ts'
-import { createBearer } from './bearer.ts'
+import { createBearer, fitsFlow } from './bearer.ts'
 import { forbidden, type Scheme, unauthorized } from './challenge.ts'
 import { isSafeMethod } from './csrf.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
@@ -82,10 +88,18 @@ interface Asked {
   readonly caller: Caller
 }
 
-const settle = (asked: Asked, outcome: Outcome, report: ReportFailure): Verdict =>
-  outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
+const settle = (asked: Asked, given: Outcome, report: ReportFailure): Verdict => {
+  const outcome = withinFlow(asked, given)
+  return outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
     ? outcome
     : refuse(asked, outcome, report)
+}
+
+/** Here, as a token that was known before is asked again for every path. */
+const withinFlow = ({ security, realmUri }: Asked, outcome: Outcome): Outcome =>
+  outcome.kind === 'refused' || fitsFlow(security, outcome)
+    ? outcome
+    : notAccepted('oauth2', realmUri, 'invalid_token', outcome.identity.authid)
 
 const credentialHeaderOf = (security: Secured): string =>
   security.type === 'api_key' ? security.headerName : 'authorization'

@@ -102,6 +102,19 @@ describe('what is not understood does not load', () => {
     expect(warningsIn(realm)).toEqual([])
   })
 
+  it.each<[string, boolean | undefined, readonly string[]]>([
+    ['implicit', false, ['UnsatisfiedSecurity /security/flow']],
+    ['authorization_code', false, ['UnsatisfiedSecurity /security/flow']],
+    ['implicit', true, []],
+    ['implicit', undefined, []],
+    ['client_credentials', false, []],
+    ['resource_owner_password_credentials', false, []],
+  ])('oauth2 by %s where it is %s that the realm trusts issuers', (flow, hasIssuers, expected) => {
+    const facts = { ...realm, ...(hasIssuers === undefined ? {} : { hasIssuers }) }
+    const { warnings } = compiled({ realm: facts, api: { security: { type: 'oauth2', flow } } })
+    expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
+  })
+
   it('oidc in a realm without the methods for it', () => {
     const plain = { authmethods: ['cookie'], oidcProviders: [] }
     expect(faultsOf({ realm: plain, api: { security: { type: 'oidc' } } })).toEqual([

@@ -576,7 +576,25 @@ describe('verify', () => {
     expect(gateway.authentications).toEqual([`${scheme} svc.error.unauthorized`])
   })
 
-  it('asks for no groups', async () => {
+  it.each([
+    [
+      '/v1/oidc/verify',
+      { type: 'oidc', provider: 'corp', groups: ['admins'] },
+      {},
+      { type: 'oidc', provider: 'corp' },
+    ],
+    [
+      '/v1/oauth/verify',
+      { type: 'oauth2', flow: 'implicit', scopes: ['read'] },
+      { '/x': { security: { type: 'oauth2', flow: 'client_credentials' }, get: answers('x') } },
+      {
+        type: 'oauth2',
+        flow: 'client_credentials',
+        tokenPath: '/oauth/token',
+        revokeTokenPath: '/oauth/revoke',
+      },
+    ],
+  ])('%s asks for any of the schemes, and for no groups', async (path, security, paths, guard) => {
     const guards: unknown[] = []
     await gateway[Symbol.asyncDispose]()
     const { handle } = createEndpoints({
@@ -592,10 +610,9 @@ describe('verify', () => {
         return Promise.resolve(accepted())
       },
     })
-    const security = { type: 'oidc', provider: 'corp', groups: ['admins'] }
-    await gateway.load(secured({}, { defaults: { security } }))
-    expect((await gateway.ask('GET', '/v1/oidc/verify')).status).toBe(200)
-    expect(guards).toEqual([{ type: 'oidc', provider: 'corp' }])
+    await gateway.load(secured(paths, { defaults: { security } }))
+    expect((await gateway.ask('GET', path)).status).toBe(200)
+    expect(guards).toEqual([guard])
   })
 })
 

@@ -33,11 +33,20 @@ describe('RealmRegistry', () => {
 
 describe('factsOf', () => {
   it.each([
-    ['a bare realm', { uri: 'a' }, { authmethods: [], oidcProviders: [], hasKeys: false }],
+    [
+      'a bare realm',
+      { uri: 'a' },
+      { authmethods: [], oidcProviders: [], hasIssuers: false, hasKeys: false },
+    ],
     [
       'a realm with providers',
       { uri: 'a', authmethods: ['cookie'], info: { oidc_providers: { x: provider } } },
-      { authmethods: ['cookie'], oidcProviders: ['x'], hasKeys: false },
+      { authmethods: ['cookie'], oidcProviders: ['x'], hasIssuers: false, hasKeys: false },
+    ],
+    [
+      'a realm with issuers',
+      { uri: 'a', trusted_issuers: [{ issuer: 'i', jwks_uri: 'https://i', audience: 'a' }] },
+      { authmethods: [], oidcProviders: [], hasIssuers: true, hasKeys: false },
     ],
   ])('of %s', (_name, realm, facts) => {
     expect(factsOf(realm)).toEqual(facts)

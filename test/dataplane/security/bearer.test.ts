@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { createHmac, generateKeyPairSync, sign as rawSign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, type KeyObject, sign as rawSign } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
@@ -37,10 +37,11 @@ const DRAFT = {
 
 let home: SecurityHome
 let issuer: TestIssuer
+let issuerKey: KeyObject
 
 beforeEach(async () => {
   issuer = await startTestIssuer()
-  issuer.addKey('ES256')
+  issuerKey = issuer.addKey('ES256')
   home = securityHome({ realms: [record()] })
 })
 
@@ -299,13 +300,16 @@ describe('a token of a trusted issuer', () => {
       return `${input}.${sign(input).toString('base64url')}`
     }
     const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const byStranger = (input: string): Buffer =>
-      rawSign('sha256', Buffer.from(input), {
-        key: stranger.privateKey,
-        dsaEncoding: 'ieee-p1363',
-      })
+    const signedWith = (key: KeyObject) => (input: string) =>
+      rawSign('sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' })
+    const byStranger = signedWith(stranger.privateKey)
+    const byIssuer = (input: string): Buffer => signedWith(issuerKey)(input)
     const hmac = (key: string) => (input: string) =>
       createHmac('sha256', key).update(input).digest()
+
+    it('but what is so made of the key of the issuer counts', async () => {
+      expect(statusOf(await ask(await handmade({}, byIssuer)))).toBe(200)
+    })
 
     it.each<[string, () => Promise<string>]>([
       ['alg none', () => handmade({ alg: 'none' }, () => Buffer.alloc(0))],
@@ -320,7 +324,10 @@ describe('a token of a trusted issuer', () => {
         () => handmade({ alg: 'HS256' }, hmac(JSON.stringify(issuer.keys[0]))),
       ],
       ['HS256 with an empty key', () => handmade({ alg: 'HS256' }, hmac(''))],
-      ['a critical extension', () => handmade({ crit: ['x'], x: 1 }, byStranger)],
+      ['a critical extension', () => handmade({ crit: ['x'], x: 1 }, byIssuer)],
+      ['a payload that is not encoded', () => handmade({ crit: ['b64'], b64: false }, byIssuer)],
+      ['the name of another algorithm', () => handmade({ alg: 'ES384' }, byIssuer)],
+      ['a key id that is a path', () => handmade({ kid: '../../../../dev/null' }, byIssuer)],
     ])('%s', async (_, make) => {
       expect(statusOf(await ask(await make()))).toBe(401)
     })
@@ -413,6 +420,28 @@ describe('a token of a trusted issuer', () => {
     expect(statusOf(await ask(token))).toBe(200)
     home.realms.set(REALM, record({ trusted_issuers: [] }))
     expect(statusOf(await ask(token))).toBe(401)
+  })
+})
+
+describe('a flow that the gateway does not serve', () => {
+  const demands = (['authorization_code', 'implicit'] as const).map((flow) => ({ ...OAUTH2, flow }))
+
+  it.each(demands)('$flow takes tokens of trusted issuers alone', async (demand) => {
+    const own = [['authorization', `Bearer ${(await home.accessTokens.issue(DRAFT)).jwt}`]] as const
+    const theirs = [['authorization', `Bearer ${await issuer.sign()}`]] as const
+    for (let round = 0; round < 2; round++) {
+      expect(statusOf(await home.call(demand, theirs))).toBe(200)
+      expect(statusOf(await home.call(OAUTH2, theirs))).toBe(200)
+      // What the connection, or the process, has just let in elsewhere.
+      expect(statusOf(await home.call(OAUTH2, own))).toBe(200)
+      const verdict = await home.call(demand, own)
+      expect(statusOf(verdict)).toBe(401)
+      expect(headersOf(verdict)['www-authenticate']).toContain('error="invalid_token"')
+    }
+    expect(home.audited[0]).toMatchObject({ reason: 'invalid_token', authid: 'alice' })
+    home.realms.set(REALM, record({ trusted_issuers: [] }))
+    for (const headers of [own, theirs])
+      expect(statusOf(await home.call(demand, headers))).toBe(401)
   })
 })
 

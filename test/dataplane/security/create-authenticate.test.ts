@@ -11,7 +11,12 @@ const RECORD: RealmRecord = {
   authmethods: ['oidcrp', 'cookie'],
   users: [{ username: 'alice', password_hash: quickHash('wonderland'), groups: ['staff', 'read'] }],
 }
-const OAUTH2 = { type: 'oauth2', flow: 'implicit', tokenPath: '/t', revokeTokenPath: '/r' } as const
+const OAUTH2 = {
+  type: 'oauth2',
+  flow: 'client_credentials',
+  tokenPath: '/t',
+  revokeTokenPath: '/r',
+} as const
 const DEMANDS: readonly (readonly [string, Secured])[] = [
   ['basic', { type: 'basic' }],
   ['api_key', { type: 'api_key', headerName: 'x-api-key' }],
