@@ -96,6 +96,7 @@ const openShared = (options: ServingSecurityOptions): SharedState => {
   if (settings.redis === null) return options.shared
   const shared = createRedisState({
     url: settings.redis,
+    id: randomUUID(),
     now: Date.now,
     extraCa,
     onTrouble: (reason) => {

@@ -1,5 +1,5 @@
-// Two connections to Redis, one for commands and one that listens: opened, kept, reopened for ever. Ready only
-// while both stand and everything was loaded that was missed.
+// Two connections to Redis, one for commands and one that listens: opened, kept, opened anew for ever. Ready only
+// while both stand, everything was loaded that was missed, and Redis takes what is written.
 
 import type { createClient, RedisClientType } from 'redis'
 import { getCACertificates } from 'node:tls'
@@ -11,13 +11,17 @@ type Client = Pick<
   'connect' | 'destroy' | 'on' | 'sendCommand' | 'subscribe' | 'isReady'
 >
 
+export type SendCommand = (command: readonly string[]) => Promise<unknown>
+
 export interface RedisConnectionOptions {
   readonly url: string
   readonly extraCa: readonly string[]
   readonly channel: string
   readonly onMessage: (message: string) => void
   /** After both connections stand, before the state is ready. */
-  readonly load: (send: (command: readonly string[]) => Promise<unknown>) => Promise<void>
+  readonly load: (send: SendCommand) => Promise<void>
+  /** Once a second while it is ready. It writes: a Redis that is full or has become a replica is away. */
+  readonly keepUp: (send: SendCommand) => Promise<void>
   readonly onHealth: () => void
   readonly onTrouble: (message: string) => void
 }
@@ -34,11 +38,12 @@ export interface RedisConnection {
 const CONNECT_TIMEOUT_MS = 3000
 const COMMAND_TIMEOUT_MS = 1000
 const PING_EVERY_MS = 1000
+const KEEP_UP_EVERY_MS = 1000
 const SILENCE_MS = 3000
 /** All that is revoked, at most a million entries. */
 const LOAD_TIMEOUT_MS = 10_000
-const FIRST_RELOAD_MS = 500
-const SLOWEST_RELOAD_MS = 30_000
+const FIRST_PAUSE_MS = 500
+const SLOWEST_PAUSE_MS = 5000
 const LONGEST_PAUSE_MS = 1000
 const MAX_WAITING_COMMANDS = 10_000
 
@@ -47,22 +52,23 @@ export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
 
 class Connection implements RedisConnection {
   readonly #options: RedisConnectionOptions
-  readonly #clients: Client[] = []
+  /** Of commands, and the one that listens; none between two attempts. */
+  #clients: readonly Client[] = []
   #loaded = false
-  /** Of loading: what a trouble, or a later attempt, has outdated counts for nothing. */
+  /** What a trouble, a later attempt or the end has outdated counts for nothing. */
   #era = 0
-  #isSubscribed = false
+  /** The client that has. */
+  #subscribed: Client | undefined
   #failures = 0
   #retry: NodeJS.Timeout | undefined
+  #keeping: NodeJS.Timeout | undefined
   #wasReady = false
   #closed = false
   #trouble = ''
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options
-    this.#open().catch((error: unknown) => {
-      this.#tell(error)
-    })
+    void this.#open()
   }
 
   get isReady(): boolean {
@@ -74,25 +80,47 @@ class Connection implements RedisConnection {
     return this.#ask(command)
   }
 
+  /**
+   * By connections of their own: behind the address there may be another Redis by now, where this one has become
+   * its replica.
+   */
   reload(): void {
     this.#distrust()
-    this.#loadLater()
+    this.#drop()
+    const afterMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures++, SLOWEST_PAUSE_MS)
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => {
+      void this.#open()
+    }, afterMs).unref()
   }
 
   close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#retry)
-    for (const client of this.#clients) client.destroy()
+    clearTimeout(this.#keeping)
+    this.#drop()
     return Promise.resolve()
   }
 
+  /** Never rejects. */
   async #open(): Promise<void> {
-    const { createClient: create } = await import('redis')
-    if (this.#closed) return
-    const [commands, listener] = [this.#create(create), this.#create(create)]
-    this.#clients.push(commands, listener)
+    try {
+      const { createClient: create } = await import('redis')
+      if (this.#closed) return
+      this.#clients = [this.#create(create), this.#create(create)]
+    } catch (error) {
+      this.#tell(error)
+      return
+    }
     // They retry for ever by themselves, and load when they are ready: a first attempt that fails is no error of ours.
     for (const client of this.#clients) client.connect().catch(() => undefined)
+  }
+
+  #drop(): void {
+    const dropped = this.#clients
+    this.#era++
+    this.#clients = []
+    for (const client of dropped) client.destroy()
   }
 
   #create(create: typeof createClient): Client {
@@ -113,6 +141,7 @@ class Connection implements RedisConnection {
       },
     })
     client.on('error', (error: unknown) => {
+      if (!this.#clients.includes(client)) return
       this.#tell(error)
       this.#distrust()
     })
@@ -137,8 +166,9 @@ class Connection implements RedisConnection {
       await this.#subscribe()
       await this.#options.load((command) => this.#ask(command, LOAD_TIMEOUT_MS))
     } catch (error) {
+      if (era !== this.#era) return
       this.#tell(error)
-      if (era === this.#era) this.#loadLater()
+      this.reload()
       return
     }
     if (era !== this.#era) return
@@ -146,23 +176,38 @@ class Connection implements RedisConnection {
     this.#failures = 0
     this.#trouble = ''
     this.#note()
+    this.#keepUpLater()
+  }
+
+  #keepUpLater(): void {
+    clearTimeout(this.#keeping)
+    this.#keeping = setTimeout(() => {
+      void this.#keepUp()
+    }, KEEP_UP_EVERY_MS).unref()
+  }
+
+  /** Never rejects; ends where the next load begins it anew. */
+  async #keepUp(): Promise<void> {
+    const era = this.#era
+    if (!this.isReady) return
+    try {
+      await this.#options.keepUp((command) => this.#ask(command, SILENCE_MS))
+    } catch (error) {
+      if (era !== this.#era) return
+      this.#tell(error)
+      this.reload()
+      return
+    }
+    if (era === this.#era) this.#keepUpLater()
   }
 
   /** Before anything is loaded, lest something be published in between; a reconnect keeps it. */
   async #subscribe(): Promise<void> {
-    if (this.#isSubscribed) return
+    const [, listener] = this.#clients
+    if (listener === this.#subscribed) return
     const { channel, onMessage } = this.#options
-    await this.#clients[1]?.subscribe(channel, onMessage)
-    this.#isSubscribed = true
-  }
-
-  /** The connections stand, but Redis still reads its data, or is slow. */
-  #loadLater(): void {
-    const afterMs = Math.min(FIRST_RELOAD_MS * 2 ** this.#failures++, SLOWEST_RELOAD_MS)
-    clearTimeout(this.#retry)
-    this.#retry = setTimeout(() => {
-      void this.#load()
-    }, afterMs).unref()
+    await listener?.subscribe(channel, onMessage)
+    this.#subscribed = listener
   }
 
   async #ask(command: readonly string[], timeoutMs = COMMAND_TIMEOUT_MS): Promise<unknown> {
@@ -171,12 +216,12 @@ class Connection implements RedisConnection {
     const answer = commands.sendCommand([...command])
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(() => {
-      late.reject(new SharedStateAway('Redis does not answer'))
+      late.reject(new Error('no answer in time'))
     }, timeoutMs)
     try {
       return await Promise.race([answer, late.promise])
     } catch (cause) {
-      throw new SharedStateAway('Redis could not do it', cause)
+      throw new SharedStateAway(`Redis could not do it: ${reasonOf(cause)}`, cause)
     } finally {
       clearTimeout(timer)
     }
@@ -188,7 +233,7 @@ class Connection implements RedisConnection {
     this.#options.onHealth()
   }
 
-  /** Once for each reason: it is tried every second. */
+  /** Once for each reason: it is tried again and again. */
   #tell(error: unknown): void {
     const message = reasonOf(error)
     if (this.#closed || message === this.#trouble) return

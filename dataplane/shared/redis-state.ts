@@ -1,13 +1,15 @@
 // Shared state of replicas in Redis: single keys for what is taken, counted and replaced, one sorted set for what
 // is revoked, of which every process keeps a copy. Only door to redis.
 
-import { type RedisConnection, openRedis } from './redis-connection.ts'
+import { type RedisConnection, type SendCommand, openRedis } from './redis-connection.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 
 export interface RedisStateOptions {
   /** `redis://` or `rediss://`, with user and password if need be. */
   readonly url: string
+  /** Of this process, unlike any other's. */
+  readonly id: string
   /** Unix time, milliseconds. */
   readonly now: () => number
   /** Told of what changes; never the URL's password. */
@@ -20,6 +22,9 @@ const PREFIX = 'svc-gateway:'
 const REVOKED = `${PREFIX}revoked`
 const CHANNEL = `${PREFIX}revocations`
 
+/** Of the mark of a process, renewed every second. */
+const MARK_SECONDS = '60'
+
 /** Sets KEYS[1] to ARGV[2] for ARGV[3] seconds where ARGV[1] stands. */
 const REPLACE = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -27,6 +32,23 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then
   return 1
 end
 return 0`
+
+/**
+ * Into the set KEYS[1] what ends at ARGV[2], ARGV[4], … and is called ARGV[3], ARGV[5], …; what is new there is
+ * told on the channel ARGV[1]. In one go: what is in the set was told, and whoever missed that loads the set.
+ */
+const REVOKE = `
+for at = 2, #ARGV, 2 do
+  if redis.call('ZADD', KEYS[1], 'GT', 'CH', ARGV[at], ARGV[at + 1]) == 1 then
+    redis.call('PUBLISH', ARGV[1], cjson.encode({ARGV[at + 1], tonumber(ARGV[at])}))
+  end
+end
+return 1`
+
+type Revoked = readonly [key: string, untilUnixSeconds: number]
+
+/** Of one call of `REVOKE`: Redis does nothing else meanwhile. */
+const REVOKED_AT_ONCE = 500
 
 /** The window starts with the first. */
 const INCREMENT = `
@@ -41,13 +63,18 @@ const SWEEP_EVERY_MS = 60_000
 
 class InRedis implements SharedState {
   readonly #connection: RedisConnection
+  /** Sets the mark of this process, which is gone where Redis has lost data; refused where nothing can be written. */
+  readonly #mark: readonly string[]
   readonly #revocations: Revocations
+  /** Not known to have reached Redis. */
+  readonly #untold = new Map<string, number>()
   readonly #now: () => number
   readonly #timer: NodeJS.Timeout
   readonly #listeners: (() => void)[] = []
 
   constructor(options: RedisStateOptions) {
     this.#now = options.now
+    this.#mark = ['SET', `${PREFIX}process:${options.id}`, '1', 'EX', MARK_SECONDS, 'GET']
     this.#revocations = new Revocations(() => options.now() / 1000)
     this.#connection = openRedis({
       url: options.url,
@@ -56,7 +83,8 @@ class InRedis implements SharedState {
       onMessage: (message) => {
         this.#learn(message)
       },
-      load: (connection) => this.#load(connection),
+      load: (send) => this.#load(send),
+      keepUp: (send) => this.#keepUp(send),
       onHealth: () => {
         for (const listener of this.#listeners) listener()
       },
@@ -102,16 +130,13 @@ class InRedis implements SharedState {
     return Number(await this.#send(['EVAL', INCREMENT, '1', PREFIX + key, seconds(windowSeconds)]))
   }
 
-  /**
-   * Known here at once, also if Redis is away: it is told when it is back. Redis is told each time, for it may
-   * not have heard the first.
-   */
+  /** Known here at once. Where Redis does not hear of it now, it is told as soon as it listens. */
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
     const until = Math.ceil(untilUnixSeconds)
     if (until <= this.#now() / 1000) return
     this.#add(key, until)
-    await this.#send(['ZADD', REVOKED, 'GT', String(until), key])
-    await this.#send(['PUBLISH', CHANNEL, JSON.stringify([key, until])])
+    this.#untold.set(key, until)
+    await this.#tell((command) => this.#send(command), [[key, until]])
   }
 
   isRevoked(key: string): boolean {
@@ -136,16 +161,32 @@ class InRedis implements SharedState {
   }
 
   /** Both ways: what others revoked while we were away, and what a Redis that lost its data must learn again. */
-  async #load(send: (command: readonly string[]) => Promise<unknown>): Promise<void> {
+  async #load(send: SendCommand): Promise<void> {
+    // First: what is lost from now on is noticed.
+    await send(this.#mark)
     const now = Math.floor(this.#now() / 1000)
     const reply = await send(['ZRANGEBYSCORE', REVOKED, `(${now}`, '+inf', 'WITHSCORES'])
-    const known = new Set<string>()
-    for (const [key, until] of toPairs(reply)) {
-      known.add(key)
-      this.#add(key, until)
+    const known = new Map(toPairs(reply))
+    for (const [key, until] of known) this.#add(key, until)
+    const missing = [...this.#revocations.entries()].filter(
+      ([key, until]) => until > now && (known.get(key) ?? 0) < until,
+    )
+    await this.#tell(send, missing)
+  }
+
+  async #keepUp(send: SendCommand): Promise<void> {
+    if ((await send(this.#mark)) === null) await this.#load(send)
+    else await this.#tell(send, [...this.#untold])
+  }
+
+  async #tell(send: SendCommand, entries: readonly Revoked[]): Promise<void> {
+    for (let at = 0; at < entries.length; at += REVOKED_AT_ONCE) {
+      const some = entries.slice(at, at + REVOKED_AT_ONCE)
+      const args = some.flatMap(([key, until]) => [String(until), key])
+      await send(['EVAL', REVOKE, '1', REVOKED, CHANNEL, ...args])
+      for (const [key, until] of some)
+        if ((this.#untold.get(key) ?? 0) <= until) this.#untold.delete(key)
     }
-    for (const [key, until] of this.#revocations.entries())
-      if (!known.has(key)) await send(['ZADD', REVOKED, 'GT', String(until), key])
   }
 
   #learn(message: string): void {
@@ -161,6 +202,7 @@ class InRedis implements SharedState {
 
   #sweep(): void {
     this.#revocations.sweep()
+    for (const key of this.#untold.keys()) if (!this.#revocations.has(key)) this.#untold.delete(key)
     const now = String(Math.floor(this.#now() / 1000))
     this.#send(['ZREMRANGEBYSCORE', REVOKED, '-inf', now]).catch(() => undefined)
   }
@@ -169,16 +211,16 @@ class InRedis implements SharedState {
 const seconds = (value: number): string => String(Math.max(1, Math.ceil(value)))
 
 /** `[member, score, …]` (RESP2), or `[[member, score], …]` (RESP3). */
-const toPairs = (reply: unknown): readonly (readonly [string, number])[] => {
+const toPairs = (reply: unknown): readonly Revoked[] => {
   if (!Array.isArray(reply)) throw new SharedStateAway('Redis answers what nobody asked for')
   const flat: readonly unknown[] = reply.flat()
-  const pairs: (readonly [string, number])[] = []
+  const pairs: Revoked[] = []
   for (let at = 0; at + 1 < flat.length; at += 2)
     pairs.push([String(flat[at]), Number(flat[at + 1])])
   return pairs
 }
 
-const parseMessage = (message: string): readonly [string, number] | undefined => {
+const parseMessage = (message: string): Revoked | undefined => {
   try {
     const [key, until] = JSON.parse(message) as readonly unknown[]
     return typeof key === 'string' && typeof until === 'number' ? [key, until] : undefined

@@ -5,9 +5,9 @@ import { describe, expect, it } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
-import { hasRedis, startRedis } from '../support/redis-server.ts'
-import { isRealRequired } from '../support/routers/recipe.ts'
+import { redisAvailability, startRedis } from '../support/redis-server.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
 import {
   askToken,
   loadSecured,
@@ -61,10 +61,7 @@ describe('a restart', () => {
   }, 60_000)
 })
 
-const REAL = isRealRequired() || hasRedis()
-const describeReplicas = REAL ? describe : describe.skip
-
-describeReplicas('two replicas with one Redis', () => {
+describeWhenAvailable('two replicas with one Redis', redisAvailability(), () => {
   it('share revocations and families; refuse tokens while Redis is away, and nothing else', async () => {
     await using redis = await startRedis()
     const flags = ['--redis', redis.url]
@@ -110,5 +107,3 @@ describeReplicas('two replicas with one Redis', () => {
     expect(await statusOf(two, '/me', second.access_token)).toBe(401)
   }, 60_000)
 })
-
-if (!REAL) console.warn('no redis-server on this machine: replicas are not tested')

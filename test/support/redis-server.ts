@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
+import type { Availability } from './routers/recipe.ts'
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string
@@ -14,9 +15,18 @@ export interface RedisServer extends AsyncDisposable {
   kill(): Promise<void>
   /** On the same port, with nothing in it. */
   restart(): Promise<void>
+  /**
+   * What it answers to a command; throws for an error.
+   *
+   * @example await redis.tell('CONFIG SET maxmemory 1')
+   */
+  tell(command: string): Promise<string>
 }
 
 export const hasRedis = (): boolean => spawnSync('redis-server', ['--version']).status === 0
+
+export const redisAvailability = (): Availability =>
+  hasRedis() ? { available: true } : { available: false, why: 'there is no `redis-server` on PATH' }
 
 /** @example await using redis = await startRedis() */
 export const startRedis = async (): Promise<RedisServer> => {
@@ -36,6 +46,7 @@ export const startRedis = async (): Promise<RedisServer> => {
       await kill()
       running = await launch(port)
     },
+    tell: (command) => tell(port, command),
     [Symbol.asyncDispose]: kill,
   }
 }
@@ -45,6 +56,17 @@ const launch = async (port: number): Promise<ChildProcess> => {
   const child = spawn('redis-server', flags, { stdio: 'ignore' })
   await eventually(() => answers(port))
   return child
+}
+
+/** Inline, as a person would at its port. */
+const tell = async (port: number, command: string): Promise<string> => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${command}\r\n`)
+  const [bytes] = (await once(socket, 'data')) as [Buffer]
+  socket.destroy()
+  const answer = bytes.toString().trimEnd()
+  if (answer.startsWith('-')) throw new Error(answer)
+  return answer
 }
 
 const answers = (port: number): Promise<void> =>

@@ -13,6 +13,8 @@ export interface TcpRelay extends AsyncDisposable {
   thaw(): void
   /** Resets every connection; new ones are taken. */
   cut(): void
+  /** New connections lead there; those that are open stay as they are. */
+  leadTo(targetPort: number): void
 }
 
 /**
@@ -22,11 +24,11 @@ export interface TcpRelay extends AsyncDisposable {
  */
 export const startTcpRelay = async (targetPort: number): Promise<TcpRelay> => {
   const pairs = new Set<readonly [near: Socket, far: Socket]>()
-  const state = { isFrozen: false }
+  const state = { isFrozen: false, targetPort }
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
     const far = connect({
       host: '127.0.0.1',
-      port: targetPort,
+      port: state.targetPort,
       allowHalfOpen: true,
       noDelay: true,
     })
@@ -64,6 +66,9 @@ export const startTcpRelay = async (targetPort: number): Promise<TcpRelay> => {
       for (const [near, far] of pairs) near.pipe(far).pipe(near)
     },
     cut,
+    leadTo: (port) => {
+      state.targetPort = port
+    },
     [Symbol.asyncDispose]: async () => {
       cut()
       server.close()

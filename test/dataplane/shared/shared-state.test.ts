@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { openJournal } from '../../../dataplane/shared/journal.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
-import { createRedisState } from '../../../dataplane/shared/redis-state.ts'
 import {
   answerCall,
   createRelayedState,
@@ -10,10 +9,11 @@ import {
 } from '../../../dataplane/shared/relayed-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
-import { hasRedis, startRedis } from '../../support/redis-server.ts'
-import { startFakeRedis } from './fake-redis.ts'
-import { isRealRequired } from '../../support/routers/recipe.ts'
+import { redisAvailability, startRedis } from '../../support/redis-server.ts'
+import type { Availability } from '../../support/routers/recipe.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { describeWhenAvailable } from '../../support/when-available.ts'
+import { haveHealth, openRedisState } from './open-redis-state.ts'
 
 /** Two ends of one state: what one does the other must see. */
 interface Pair {
@@ -46,12 +46,8 @@ const throughPrimary = (): Promise<Pair> => {
 
 const inRedis = async (): Promise<Pair> => {
   const redis = await startRedis()
-  const open = (): SharedState =>
-    createRedisState({ url: redis.url, now: Date.now, onTrouble: () => undefined, extraCa: [] })
-  const [here, there] = [open(), open()]
-  await eventually(() => {
-    expect([here.health, there.health]).toEqual(['ok', 'ok'])
-  })
+  const [here, there] = [openRedisState(redis.url), openRedisState(redis.url)]
+  await haveHealth('ok', here, there)
   const end = async (): Promise<void> => {
     await Promise.all([here.close(), there.close()])
     await redis[Symbol.asyncDispose]()
@@ -59,19 +55,17 @@ const inRedis = async (): Promise<Pair> => {
   return { here, there, end }
 }
 
-const REAL = isRealRequired() || hasRedis()
-
-const homes: readonly (readonly [string, () => Promise<Pair>])[] = [
-  ['memory', inMemory],
-  ['the primary', throughPrimary],
-  ...(REAL ? [['Redis', inRedis] as const] : []),
-]
-
-if (!REAL) console.warn('no redis-server on this machine: its tests are left out')
-
 const soon = (): number => Math.floor(Date.now() / 1000) + 60
 
-describe.each(homes)('shared state in %s', (_, open) => {
+const here: Availability = { available: true }
+
+const homes: readonly (readonly [string, Availability, () => Promise<Pair>])[] = [
+  ['memory', here, inMemory],
+  ['the primary', here, throughPrimary],
+  ['Redis', redisAvailability(), inRedis],
+]
+
+const isOneState = (open: () => Promise<Pair>): void => {
   let pair: Pair | undefined
   afterEach(async () => {
     await pair?.end()
@@ -137,7 +131,12 @@ describe.each(homes)('shared state in %s', (_, open) => {
     expect(here.isRevoked('ticket:old')).toBe(false)
     expect(there.isRevoked('constructor')).toBe(false)
   })
-})
+}
+
+for (const [home, availability, open] of homes)
+  describeWhenAvailable(`shared state in ${home}`, availability, () => {
+    isOneState(open)
+  })
 
 describe('the journal', () => {
   it('brings back what was revoked, used and replaced', async () => {
@@ -162,7 +161,7 @@ describe('the journal', () => {
 })
 
 describe('a revocation that could not be kept', () => {
-  it('is tried again when it is asked for again: journal', async () => {
+  it('is tried again when it is asked for again', async () => {
     const kept: string[] = []
     let fault: Error | undefined = new Error('the disk is full')
     const journal = {
@@ -183,94 +182,5 @@ describe('a revocation that could not be kept', () => {
     await state.revoke('ticket:1', until)
     expect(kept).toEqual(['ticket:1'])
     await state.close()
-  })
-
-  it('is tried again when it is asked for again: Redis', async () => {
-    await using redis = await startFakeRedis()
-    const state = openAt(redis.url)
-    await eventually(() => {
-      expect(state.health).toBe('ok')
-    })
-    redis.refusals.set('ZADD', 1)
-    const until = soon()
-    await expect(state.revoke('ticket:1', until)).rejects.toThrow('Redis could not do it')
-    expect(state.isRevoked('ticket:1')).toBe(true)
-    await state.revoke('ticket:1', until)
-    expect(redis.asked.filter((name) => name === 'ZADD')).toHaveLength(2)
-    expect(redis.asked).toContain('PUBLISH')
-    await state.close()
-  })
-})
-
-describe('a Redis that is not ready yet', () => {
-  it('is asked again for what is revoked', async () => {
-    await using redis = await startFakeRedis()
-    redis.refusals.set('ZRANGEBYSCORE', 1)
-    const state = openAt(redis.url)
-    await eventually(() => {
-      expect(redis.refusals.get('ZRANGEBYSCORE')).toBe(0)
-    })
-    expect(state.health).toBe('away')
-    await eventually(() => {
-      expect(state.health).toBe('ok')
-    })
-    await state.close()
-  })
-
-  it('is listened to before anything is loaded, also when it hung up at first', async () => {
-    await using redis = await startFakeRedis()
-    redis.hangUps.add('SUBSCRIBE')
-    const state = openAt(redis.url)
-    await eventually(() => {
-      expect(state.health).toBe('ok')
-    })
-    expect(redis.asked).toContain('SUBSCRIBE')
-    expect(redis.asked.indexOf('SUBSCRIBE')).toBeLessThan(redis.asked.lastIndexOf('ZRANGEBYSCORE'))
-    await state.close()
-  })
-})
-
-const openAt = (url: string): SharedState =>
-  createRedisState({ url, now: Date.now, onTrouble: () => undefined, extraCa: [] })
-
-const describeRedis = REAL ? describe : describe.skip
-
-describeRedis('a Redis that goes away', () => {
-  it('is away at once, refuses, and learns again what was revoked meanwhile', async () => {
-    await using redis = await startRedis()
-    const troubles: string[] = []
-    const open = (): SharedState =>
-      createRedisState({
-        url: redis.url,
-        now: Date.now,
-        onTrouble: (message) => troubles.push(message),
-        extraCa: [],
-      })
-    const state = open()
-    const changes: string[] = []
-    state.onHealth(() => changes.push(state.health))
-    await eventually(() => {
-      expect(state.health).toBe('ok')
-    })
-    await state.revoke('ticket:1', soon())
-    await redis.kill()
-    await eventually(() => {
-      expect(state.health).toBe('away')
-    })
-    await expect(state.takeOnce('x', 60)).rejects.toThrow('Redis is away')
-    await expect(state.revoke('ticket:2', soon())).rejects.toThrow()
-    expect(state.isRevoked('ticket:2')).toBe(true)
-    await redis.restart()
-    await eventually(() => {
-      expect(state.health).toBe('ok')
-    })
-    const fresh = open()
-    await eventually(() => {
-      expect(fresh.health).toBe('ok')
-    })
-    expect([fresh.isRevoked('ticket:1'), fresh.isRevoked('ticket:2')]).toEqual([true, true])
-    expect(changes).toEqual(['ok', 'away', 'ok'])
-    expect(troubles.length).toBeGreaterThan(0)
-    await Promise.all([state.close(), fresh.close()])
   })
 })
