@@ -23,6 +23,7 @@ import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from './store/table-serving.ts'
 import { createRelays, type Relays } from './wamp/relays.ts'
+import type { RouterDial } from './wamp/router-dial.ts'
 
 export interface ServingHttpOptions {
   readonly settings: GatewaySettings
@@ -34,8 +35,7 @@ export interface ServingHttpOptions {
   readonly realms: RealmRegistry
   readonly measurements: Measurements
   readonly security: Pick<ServingSecurity, 'authenticate' | 'endpoints'>
-  /** More CA certificates for routers, PEM. */
-  readonly extraCa: readonly string[]
+  readonly dial: RouterDial
   readonly traces: Traces | undefined
 }
 
@@ -45,9 +45,9 @@ export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endS
 }
 
 export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
-  const { settings, table, realms, log, extraCa } = options
+  const { settings, table, realms, log, dial } = options
   const { metrics } = options.measurements
-  const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, extraCa, log })
+  const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
   metrics.gauge('webSockets', () => [[{}, relays.size]])
   const webSockets = createWebSocketRoutes(
     () => table.webSockets(),

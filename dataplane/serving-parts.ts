@@ -21,6 +21,7 @@ import { createServingHttp } from './serving-http.ts'
 import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
+import { createRouterDial } from './wamp/router-dial.ts'
 import type { SecretRings } from './security-state.ts'
 import type { SharedState } from './shared/shared-state.ts'
 import type { PackedDocument } from './store/packed-document.ts'
@@ -56,21 +57,15 @@ export interface ServingProcess extends ServingParts {
 /** Opens nothing yet: listeners are opened by whoever runs it. */
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
   const { settings, log, traces } = environment
+  const { peers } = environment.home
   const spanOf = traces?.spans.of
   const measurements = createMeasurements()
   const { metrics } = measurements
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
   const { upstream, fetch, extraCa } = createServingUpstream(settings, metrics, () => own)
-  const wamp = createServingWamp({
-    realms,
-    upstream,
-    metrics,
-    log,
-    peers: environment.home.peers,
-    extraCa,
-    spanOf,
-  })
+  const dial = createRouterDial(extraCa)
+  const wamp = createServingWamp({ realms, upstream, metrics, log, peers, dial, spanOf })
   const security = createServingSecurity({
     settings,
     log,
@@ -79,7 +74,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     fetch,
     rings: environment.home.rings,
     shared: environment.home.shared,
-    peers: environment.home.peers,
+    peers,
     extraCa,
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
@@ -92,7 +87,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     realms,
     measurements,
     security,
-    extraCa,
+    dial,
     traces,
   })
   if (traces !== undefined) countSpans(metrics, traces.tracer)

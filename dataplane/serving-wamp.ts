@@ -18,6 +18,7 @@ import type { Upstream } from './upstream/upstream.ts'
 import { createBridge } from './wamp/bridge.ts'
 import { createLateTransport } from './wamp/late-transport.ts'
 import { createLinkOpener } from './wamp/link.ts'
+import type { RouterDial } from './wamp/router-dial.ts'
 import type { WampBridge } from './wamp/wamp-client.ts'
 
 export interface ServingWampOptions {
@@ -26,8 +27,7 @@ export interface ServingWampOptions {
   readonly metrics: GatewayMetrics
   readonly log: Log
   readonly peers: BridgePeers
-  /** More CA certificates for routers, PEM. */
-  readonly extraCa: readonly string[]
+  readonly dial: RouterDial
   /** Where there are traces. */
   readonly spanOf: SpanOf | undefined
 }
@@ -39,14 +39,14 @@ export interface ServingWamp {
 
 /** Opens no session until the bridge is told of a document whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
-  const { realms, upstream, metrics, log, peers, extraCa, spanOf } = options
-  const openTransport = createLateTransport(
-    async () => (await import('./wamp/open-transport.ts')).openTransport,
-  )
+  const { realms, upstream, metrics, log, peers, dial, spanOf } = options
+  const openTransport = createLateTransport(async () => {
+    const { createTransportOpener } = await import('./wamp/open-transport.ts')
+    return createTransportOpener({ dial })
+  })
   const bridge: WampBridge = createBridge({
     openLink: createLinkOpener({ openTransport, log, random: Math.random }),
     log,
-    extraCa,
     onStatus: () => {
       peers.statusChanged(bridge.status())
     },

@@ -36,8 +36,6 @@ export const BRIDGE_TIMES: BridgeTimes = {
 export interface BridgeOptions {
   readonly openLink: OpenLink
   readonly log: Log
-  /** More CA certificates for routers, PEM. */
-  readonly extraCa: readonly string[]
   /** `status()` would give something else; at most once a tick. */
   readonly onStatus: () => void
   /** Asks the other processes of the gateway to release what they hold; false: none did. */
@@ -51,7 +49,6 @@ export interface BridgeOptions {
 export interface BridgeSetup {
   readonly openLink: OpenLink
   readonly log: Log
-  readonly extraCa: readonly string[]
   readonly random: () => number
   readonly times: BridgeTimes
   /** Something that `status()` shows has changed. */

@@ -11,7 +11,7 @@ import type { WampBridge } from './wamp-client.ts'
 
 /**
  * @example
- * const bridge = createBridge({ openLink, log, extraCa: [], onStatus, releaseElsewhere })
+ * const bridge = createBridge({ openLink, log, onStatus, releaseElsewhere })
  * bridge.follow({ put: [document], remove: [], realms: { put: [record], delete: [] } })
  * bridge.clientOf('com.acme').call({ procedure: 'com.acme.add', args, kwargs, options }, handler)
  */
@@ -53,7 +53,6 @@ const partsOf = (options: BridgeOptions): RealmParts => {
   const setup: BridgeSetup = {
     openLink: options.openLink,
     log: options.log,
-    extraCa: options.extraCa,
     random: options.random ?? secureRandom,
     times,
     noteStatus: oncePerTick(options.onStatus),

@@ -6,7 +6,7 @@ import { messageOf } from '../thrown.ts'
 
 /**
  * @param load gives the real one; called at the first use, and again after it has failed
- * @example createLateTransport(async () => (await import('./open-transport.ts')).openTransport)
+ * @example createLateTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
  */
 export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
   let open: OpenTransport | undefined

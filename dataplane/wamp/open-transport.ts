@@ -1,6 +1,7 @@
 // Opens the transport that a router's address asks for. It never throws: what can't even be tried ends as
 // what could not be reached.
 
+import type { RouterDial } from './router-dial.ts'
 import { parseRouterUrl } from './router-url.ts'
 import { openRawSocketTransport } from './rawsocket-transport.ts'
 import { reasonOf } from './transport-life.ts'
@@ -8,32 +9,31 @@ import type { OpenTransport, Transport, TransportHandlers } from './transport.ts
 import { openWebSocketTransport } from './websocket-transport.ts'
 
 export interface TransportOpenerOptions {
+  readonly dial: RouterDial
   /** How long a close may take before the connection is destroyed; 1000 ms when absent. */
   readonly closeGraceMs?: number
 }
 
 /**
  * @example
- * const openTransport = createTransportOpener()
+ * const openTransport = createTransportOpener({ dial: createRouterDial([]) })
  * const transport = openTransport({ url: 'ws://127.0.0.1:8080/ws', …target }, handlers)
  */
-export const createTransportOpener = (options: TransportOpenerOptions = {}): OpenTransport => {
-  const { closeGraceMs = 1000 } = options
+export const createTransportOpener = (options: TransportOpenerOptions): OpenTransport => {
+  const opening = { closeGraceMs: 1000, ...options }
   return (target, handlers) => {
     const url = parseRouterUrl(target.url)
     try {
       if (url.kind === 'invalid') return unreachable(handlers, `its URL is of no use: ${url.why}`)
       if (target.serializers.length === 0) return unreachable(handlers, 'there is no serializer')
       return url.kind === 'websocket'
-        ? openWebSocketTransport(url, target, handlers, closeGraceMs)
-        : openRawSocketTransport(url, target, handlers, closeGraceMs)
+        ? openWebSocketTransport(url, target, handlers, opening)
+        : openRawSocketTransport(url, target, handlers, opening)
     } catch (error) {
       return unreachable(handlers, error instanceof Error ? reasonOf(error) : 'it cannot be tried')
     }
   }
 }
-
-export const openTransport: OpenTransport = createTransportOpener()
 
 /** The end is told after this has returned, as that of any other. */
 const unreachable = (handlers: TransportHandlers, reason: string): Transport => {

@@ -4,42 +4,48 @@
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { trustOf } from './extra-ca.ts'
 import { FRAME, FrameBatch, FrameFault, FrameReader, type FrameType } from './rawsocket-frames.ts'
 import { greeting, HANDSHAKE_BYTES, readAnswer, takenBytes } from './rawsocket-handshake.ts'
+import type { RouterDial } from './router-dial.ts'
 import type { RawSocketUrl, UnixSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
-import { checkedLength, reasonOf, TransportLife, type Carrier } from './transport-life.ts'
+import {
+  checkedLength,
+  reasonOf,
+  TransportLife,
+  type Carrier,
+  type TransportOpening,
+} from './transport-life.ts'
 import type { Transport, TransportHandlers, TransportTarget } from './transport.ts'
 import type { SerializerName, WampMessage } from './wire.ts'
 
-/**
- * @param closeGraceMs how long a close may take
- * @throws what `net` and `tls` throw for options that they can't take
- */
+/** @throws what `net` and `tls` throw for options that they can't take */
 export const openRawSocketTransport = (
   url: RawSocketUrl | UnixSocketUrl,
   target: TransportTarget,
   handlers: TransportHandlers,
-  closeGraceMs: number,
+  { dial, closeGraceMs }: TransportOpening,
 ): Transport => {
-  const connect = (): Socket => connectTo(url, target)
+  const connect = (): Socket => connectTo(url, target, dial)
   return new RawSocketTransport(connect, target, handlers, closeGraceMs)
 }
 
 /** Emits `connect`, or for TLS `secureConnect`, when it can be written to. */
-const connectTo = (url: RawSocketUrl | UnixSocketUrl, target: TransportTarget): Socket => {
+const connectTo = (
+  url: RawSocketUrl | UnixSocketUrl,
+  target: TransportTarget,
+  { lookup, secureContext }: RouterDial,
+): Socket => {
   if (url.kind === 'rawsocket-unix') return connectTcp({ path: url.path })
   const { host, port } = url
   const socket = url.isSecure
     ? connectTls({
-        host,
-        port,
+        ...{ host, port, lookup },
         // RFC 6066 §3: literals are no server names.
         ...(isIP(host) === 0 && { servername: host }),
-        ...trustOf(target.extraCa),
+        secureContext: secureContext(),
       })
-    : connectTcp({ host, port })
+    : connectTcp({ host, port, lookup })
   // The kernel's own keep-alive notices hosts that are gone, if nobody asks the router to say something.
   return socket.setNoDelay(true).setKeepAlive(true, target.keepaliveMs || IDLE_MS)
 }

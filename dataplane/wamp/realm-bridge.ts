@@ -63,7 +63,7 @@ export class RealmBridge {
     const plan =
       this.#isClosed || this.documents === 0 || this.record === undefined
         ? undefined
-        : planLinks(this.record, this.#setup.extraCa)
+        : planLinks(this.record)
     if (isDeepStrictEqual(plan, this.#plan)) return
     this.#plan = plan
     if (plan === undefined) this.#closeLinks()
@@ -176,7 +176,7 @@ export class RealmBridge {
   #obstacle(): Obstacle {
     if (this.#isClosed) return 'closed'
     if (this.record === undefined) return 'no-realm'
-    if (planLinks(this.record, []) === undefined) return 'no-router'
+    if (planLinks(this.record) === undefined) return 'no-router'
     if (this.documents === 0) return 'unused'
     return refusalOf(this.#serving) ?? 'away'
   }

@@ -18,12 +18,9 @@ const MAX_RAWSOCKET_BYTES = 2 ** 24 - 1
 
 /**
  * Undefined: the record names no router.
- * @example planLinks({ uri: 'com.acme', router: { url: 'ws://router:8080/ws' } }, [])?.pool // 1
+ * @example planLinks({ uri: 'com.acme', router: { url: 'ws://router:8080/ws' } })?.pool // 1
  */
-export const planLinks = (
-  record: RealmRecord,
-  extraCa: readonly string[],
-): RealmPlan | undefined => {
+export const planLinks = (record: RealmRecord): RealmPlan | undefined => {
   const { router } = record
   if (router === undefined) return undefined
   const urls = urlsOf(router)
@@ -37,7 +34,6 @@ export const planLinks = (
         serializers: router.serializers ?? ['json'],
         keepaliveMs: keepaliveOf(router),
         connectTimeoutMs: CONNECT_TIMEOUT_MS,
-        extraCa,
         maxMessageBytes: urls.some(isRawSocket) ? MAX_RAWSOCKET_BYTES : MAX_MESSAGE_BYTES,
       },
       auth: authOf(router),

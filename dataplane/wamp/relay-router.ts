@@ -2,8 +2,9 @@
 // to it out: the first URL that takes it. Frames are not read here.
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls, type SecureContext } from 'node:tls'
+import { connect as connectTls } from 'node:tls'
 import { handshakeText, type RelayHandshake, readHandshakeAnswer } from './relay-handshake.ts'
+import type { RouterDial } from './router-dial.ts'
 import { describeRouterUrl } from './router-url.ts'
 
 export interface RouterConnection {
@@ -19,8 +20,7 @@ export interface RouterConnection {
 }
 
 export interface ConnectOptions {
-  /** For `wss`: made once, for a hundred CA certificates are not parsed in no time. */
-  readonly secureContext: () => SecureContext
+  readonly dial: RouterDial
   /** Per URL: up to the connection, and then up to the router's answer. */
   readonly connectTimeoutMs: number
   readonly answerTimeoutMs: number
@@ -68,7 +68,7 @@ const tryUrl = (
   new Promise((resolve) => {
     const target = new URL(url)
     const isSecure = target.protocol === 'wss:'
-    const socket = open(target, isSecure ? options.secureContext() : undefined)
+    const socket = open(target, options.dial)
     let bytes: Buffer = Buffer.alloc(0)
     let timer = setTimeout(fail, options.connectTimeoutMs, 'no connection in time')
 
@@ -112,15 +112,16 @@ const tryUrl = (
     })
   })
 
-const open = (url: URL, secureContext: SecureContext | undefined): Socket => {
+const open = (url: URL, { lookup, secureContext }: RouterDial): Socket => {
+  const isSecure = url.protocol === 'wss:'
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
-  const port = url.port === '' ? (secureContext ? 443 : 80) : Number(url.port)
+  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port)
   // A router that ends its half still takes what the client has sent, the answer to its Close frame above all.
-  const to = { host, port, allowHalfOpen: true }
-  const socket = secureContext
+  const to = { host, port, lookup, allowHalfOpen: true }
+  const socket = isSecure
     ? connectTls({
         ...to,
-        secureContext,
+        secureContext: secureContext(),
         ALPNProtocols: ['http/1.1'],
         // RFC 6066 §3: literals are no server names.
         ...(isIP(host) === 0 && { servername: host }),

@@ -4,11 +4,9 @@
 import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createSecureContext, type SecureContext } from 'node:tls'
 import type { RouterRecord } from '../../spec/realm-record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { trustOf } from './extra-ca.ts'
 import { GOING_AWAY, Relay, type RelayOptions } from './relay.ts'
 import type { RelayHandshake } from './relay-handshake.ts'
 import {
@@ -18,6 +16,7 @@ import {
   type RouterConnection,
 } from './relay-router.ts'
 import { hasUrl, webSocketUrls } from './relay-urls.ts'
+import type { RouterDial } from './router-dial.ts'
 
 export interface RelayLimits
   extends
@@ -44,8 +43,7 @@ const LIMITS: RelayLimits = {
 export interface RelaysOptions {
   /** As the realm's record has it now; undefined: there is no such realm, or it has no router. */
   readonly routerOf: (realmUri: string) => RouterRecord | undefined
-  /** More CA certificates, PEM, beside the system's. */
-  readonly extraCa: readonly string[]
+  readonly dial: RouterDial
   readonly log: Log
   readonly limits?: Partial<RelayLimits>
   /** Monotonic, milliseconds. */
@@ -79,7 +77,7 @@ export interface Relays {
 
 /**
  * @example
- * const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, extraCa: [], log })
+ * const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
  * const opened = await relays.open('com.acme', { key, protocols: ['wamp.2.json'] }, signal)
  */
 export const createRelays = (options: RelaysOptions): Relays => new RelayRegistry(options)
@@ -94,7 +92,6 @@ class RelayRegistry implements Relays {
   readonly #options: RelaysOptions
   readonly #limits: RelayLimits
   readonly #now: () => number
-  #secureContext: SecureContext | undefined = undefined
   readonly #held = new Set<Held>()
   readonly #closing = new AbortController()
   /** Realms whose routers took no connection when last asked. */
@@ -152,8 +149,7 @@ class RelayRegistry implements Relays {
     const connectOptions: ConnectOptions = {
       ...this.#limits,
       now: this.#now,
-      secureContext: () =>
-        (this.#secureContext ??= createSecureContext(trustOf(this.#options.extraCa))),
+      dial: this.#options.dial,
     }
     const given = AbortSignal.any([signal, this.#closing.signal])
     try {

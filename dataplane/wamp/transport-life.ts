@@ -2,6 +2,7 @@
 // for the handlers, keeps the clock, and tells the end once. Knows no socket; nothing that a handler throws
 // gets through to whoever feeds it.
 
+import type { RouterDial } from './router-dial.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
 import { DecodingFault, type Serializer } from './serializers/serializer.ts'
 import { watchSilence } from './transport-silence.ts'
@@ -16,6 +17,13 @@ export interface Carrier {
   ping?(): void
   /** After the end: lets go of the connection; when `malformed`, a word to the peer may precede. */
   release(kind: TransportEnd['kind']): void
+}
+
+/** What all transports of a process have in common. */
+export interface TransportOpening {
+  readonly dial: RouterDial
+  /** How long a close may take, the router's too, before the connection is destroyed. */
+  readonly closeGraceMs: number
 }
 
 type State = 'connecting' | 'open' | 'closing' | 'ended'

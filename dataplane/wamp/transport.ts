@@ -12,8 +12,6 @@ export interface TransportTarget {
   readonly keepaliveMs: number
   /** Up to the end of the transport's own handshake. */
   readonly connectTimeoutMs: number
-  /** More CA certificates, PEM, beside the system's. */
-  readonly extraCa: readonly string[]
   /**
    * A larger one is not sent. One that comes is unreadable by WebSocket, up to four times of it; else it ends the
    * connection.

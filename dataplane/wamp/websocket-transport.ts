@@ -2,28 +2,32 @@
 // that the router takes. It compresses nothing and follows no redirect.
 
 import { randomFillSync } from 'node:crypto'
-import type { Socket } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { WebSocket, type ClientOptions } from 'ws'
-import { trustOf } from './extra-ca.ts'
 import type { WebSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
-import { checkedLength, reasonOf, TransportLife, type Carrier } from './transport-life.ts'
+import {
+  checkedLength,
+  reasonOf,
+  TransportLife,
+  type Carrier,
+  type TransportOpening,
+} from './transport-life.ts'
 import type { Transport, TransportEnd, TransportHandlers, TransportTarget } from './transport.ts'
 import { FrameBatch, OPCODE } from './websocket-frames.ts'
 import type { SerializerName, WampMessage } from './wire.ts'
 
-/**
- * @param closeGraceMs how long a close may take, the router's too
- * @throws what `ws` throws for options that it can't take
- */
+/** @throws what `ws` throws for options that it can't take */
 export const openWebSocketTransport = (
   url: WebSocketUrl,
   target: TransportTarget,
   handlers: TransportHandlers,
-  closeGraceMs: number,
+  { dial, closeGraceMs }: TransportOpening,
 ): Transport => {
-  const options: ClientOptions & { closeTimeout: number } = {
-    ...trustOf(target.extraCa),
+  const options: ClientOptions & MoreOptions = {
+    lookup: dial.lookup,
+    ...(url.href.startsWith('wss:') && { secureContext: dial.secureContext() }),
     maxPayload: SURPLUS * target.maxMessageBytes,
     perMessageDeflate: false,
     // The serializers look themselves, at less cost.
@@ -33,6 +37,13 @@ export const openWebSocketTransport = (
   const protocols = [...new Set(target.serializers)].map(subProtocol)
   const webSocket = new WebSocket(url.href, protocols, options)
   return new WebSocketTransport(webSocket, target, handlers, closeGraceMs)
+}
+
+/** What `ws` hands on to `net` and `tls`, and one that its types lack. */
+interface MoreOptions {
+  readonly lookup: LookupFunction
+  readonly secureContext?: SecureContext
+  readonly closeTimeout: number
 }
 
 /**

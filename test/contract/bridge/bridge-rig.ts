@@ -8,7 +8,8 @@ import type { SessionState } from '../../../spec/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createBridge } from '../../../dataplane/wamp/bridge.ts'
 import { createLinkOpener } from '../../../dataplane/wamp/link.ts'
-import { openTransport } from '../../../dataplane/wamp/open-transport.ts'
+import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/wamp-client.ts'
 import {
   type PendingCall,
@@ -34,10 +35,10 @@ export interface BridgeRig extends AsyncDisposable {
 
 export const startBridge = ({ realmUri = OPEN_REALM, ...router }: BridgeRigOptions): BridgeRig => {
   const log = createSilentLog()
+  const openTransport = createTransportOpener({ dial: createRouterDial([]) })
   const bridge = createBridge({
     openLink: createLinkOpener({ openTransport, log, random: Math.random }),
     log,
-    extraCa: [],
     onStatus: () => undefined,
     releaseElsewhere: () => Promise.resolve(false),
   })

@@ -25,6 +25,7 @@ import { createDeadlines } from '../../../dataplane/upstream/deadlines.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { createRelays, type RelayLimits, type Relays } from '../../../dataplane/wamp/relays.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import type { WampClient } from '../../../dataplane/wamp/wamp-client.ts'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
 import { compile } from '../../../spec/compile.ts'
@@ -104,7 +105,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
   const realms = options.realms ?? new Map<string, RealmRecord>()
   const relays = createRelays({
     routerOf: (uri) => realms.get(uri)?.router,
-    extraCa: [],
+    dial: createRouterDial([]),
     log: createSilentLog(),
     limits: { lingerMs: 200, ...options.relayLimits },
   })

@@ -30,7 +30,6 @@ const start = () => {
     serializers: ['json'],
     keepaliveMs: 0,
     connectTimeoutMs: 1,
-    extraCa: [],
     maxMessageBytes: 1,
   } as const
   const nothing = () => undefined

@@ -185,7 +185,6 @@ describe('changes of what is served', () => {
         name: 'test',
         destination: { write: (line) => lines.push(line) },
       }),
-      extraCa: [],
       onStatus: () => undefined,
       releaseElsewhere: () => Promise.resolve(false),
     })

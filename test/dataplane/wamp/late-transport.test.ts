@@ -14,7 +14,6 @@ const TARGET: TransportTarget = {
   serializers: ['json'],
   keepaliveMs: 0,
   connectTimeoutMs: 1000,
-  extraCa: [],
   maxMessageBytes: 1000,
 }
 

@@ -36,7 +36,6 @@ describe('what a router record asks for', () => {
             serializers: ['json'],
             keepaliveMs: 10_000,
             connectTimeoutMs: 5000,
-            extraCa: ['pem'],
             maxMessageBytes: 16_777_216,
           },
           auth: { method: 'anonymous' },
@@ -69,7 +68,7 @@ describe('what a router record asks for', () => {
   ]
 
   it.each(ROUTERS)('%s', (_what, router, expected) => {
-    expect(planLinks({ uri: REALM, router }, ['pem'])).toMatchObject(expected)
+    expect(planLinks({ uri: REALM, router })).toMatchObject(expected)
   })
 
   it.each<readonly [string, RealmRecord]>([
@@ -77,7 +76,7 @@ describe('what a router record asks for', () => {
     ['no address', { uri: REALM, router: {} }],
     ['no addresses', { uri: REALM, router: { urls: [] } }],
   ])('%s: nothing', (_what, record) => {
-    expect(planLinks(record, [])).toBeUndefined()
+    expect(planLinks(record)).toBeUndefined()
   })
 })
 

@@ -3,6 +3,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { WebSocketServer } from 'ws'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { createRelays, type RelayLimits, type Relays } from '../../../dataplane/wamp/relays.ts'
 import type { RouterRecord } from '../../../spec/realm-record.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
@@ -37,7 +38,7 @@ const relaysTo = (
   const relays = createRelays({
     routerOf: (uri) =>
       uri !== REALM ? undefined : typeof router === 'function' ? router() : router,
-    extraCa,
+    dial: createRouterDial(extraCa),
     log: {
       ...createSilentLog(),
       warn: (message, fields) => warnings.push({ message, fields }),

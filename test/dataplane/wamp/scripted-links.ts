@@ -236,7 +236,6 @@ export const createScene = (
       return link
     },
     log,
-    extraCa: ['a certificate'],
     onStatus: () => {
       statusCalls++
     },

@@ -35,7 +35,6 @@ export const begin = (auth: SessionAuth = { method: 'anonymous' }, realmUri = 'c
         serializers: ['json'],
         keepaliveMs: 0,
         connectTimeoutMs: 5000,
-        extraCa: [],
         maxMessageBytes: 1000,
       },
       realmUri,

@@ -135,7 +135,6 @@ describe('joining', () => {
           serializers: ['json'],
           keepaliveMs: 0,
           connectTimeoutMs: 1,
-          extraCa: [],
           maxMessageBytes: 1,
         },
         realmUri: 'com.r',

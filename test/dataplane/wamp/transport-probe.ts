@@ -8,7 +8,8 @@ import type {
   TransportTarget,
 } from '../../../dataplane/wamp/transport.ts'
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
-import { openTransport } from '../../../dataplane/wamp/open-transport.ts'
+import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { eventually } from '../../support/eventually.ts'
 
 export interface Probe {
@@ -24,6 +25,7 @@ export interface Probe {
 }
 
 export interface ProbeOptions extends Partial<Omit<TransportTarget, 'url'>> {
+  readonly extraCa?: readonly string[]
   readonly open?: OpenTransport
   readonly handlers?: Partial<TransportHandlers>
 }
@@ -34,7 +36,8 @@ export interface ProbeOptions extends Partial<Omit<TransportTarget, 'url'>> {
  * expect(await probe.untilOpen()).toBe('json')
  */
 export const openProbe = (url: string, options: ProbeOptions = {}): Probe => {
-  const { open = openTransport, handlers, ...target } = options
+  const { extraCa = [], handlers, ...target } = options
+  const { open = createTransportOpener({ dial: createRouterDial(extraCa) }) } = options
   const opened: SerializerName[] = []
   const messages: WampMessage[] = []
   const unreadable: { head: WampMessage; why: string }[] = []
@@ -45,7 +48,6 @@ export const openProbe = (url: string, options: ProbeOptions = {}): Probe => {
       serializers: ['json', 'msgpack', 'cbor'],
       keepaliveMs: 0,
       connectTimeoutMs: 5000,
-      extraCa: [],
       maxMessageBytes: 2 ** 24,
       ...target,
     },

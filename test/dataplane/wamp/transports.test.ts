@@ -3,6 +3,7 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
@@ -114,7 +115,7 @@ describe.each([
 
   it('a peer that reads nothing cannot hold up a close', async () => {
     await using router = await start()
-    const open = createTransportOpener({ closeGraceMs: 50 })
+    const open = createTransportOpener({ dial: createRouterDial([]), closeGraceMs: 50 })
     const probe = openProbe(router.url, { open })
     await probe.untilOpen()
     router.socket.pause()

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { startWebSocketRouter } from './fake-routers.ts'
 import { openProbe } from './transport-probe.ts'
 
@@ -70,7 +71,9 @@ describe('WebSocket', () => {
 
   it('a router that says it closes, and does not, is lost soon', async () => {
     await using router = await startWebSocketRouter()
-    const probe = openProbe(router.url, { open: createTransportOpener({ closeGraceMs: 50 }) })
+    const probe = openProbe(router.url, {
+      open: createTransportOpener({ dial: createRouterDial([]), closeGraceMs: 50 }),
+    })
     await probe.untilOpen()
     router.socket.removeAllListeners('data').resume()
     router.socket.write(Buffer.of(0x88, 0x02, 0x03, 0xe9))
