@@ -65,6 +65,7 @@ export const compileOperation = (
   if (typeof raw === 'string' && template !== FAULT) judgeGiven(template, method, pointer, findings)
   const map = toFoldedMap(template, pointer, findings)
   if (map === undefined) return undefined
+  refuseSecurity(map, findings)
   const actionMap = requiredMap(map, 'action', findings)
   const responseMap = optionalMap(map, 'response', findings)
   const action = actionMap && compileAction(actionMap, method, findings)
@@ -82,6 +83,16 @@ export const compileOperation = (
   const reads = operationReads(operation)
   warnOfUnknownFields(reads, pointer, findings)
   return { ...operation, reads }
+}
+
+/** Other properties that nobody reads are warnings; whoever wrote this one believes that it guards something. */
+const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void => {
+  if (keys.includes('security'))
+    findings.problem(
+      'invalid_value',
+      childPointer(pointer, 'security'),
+      'security stands on a path, a version or the API: an operation has none of its own',
+    )
 }
 
 /** An operation that one expression gave is held to the same rules as one that was written. */

@@ -115,6 +115,18 @@ describe('what is not understood does not load', () => {
     expect(warnings.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
 
+  const guarded = { ...STATIC, security: { type: 'basic' } }
+  it.each<[string, unknown]>([
+    ['as it is written', guarded],
+    ['where it would open the path', { ...STATIC, security: {} }],
+    ['by an expression', '{{variables.guarded}}'],
+  ])('security of an operation, %s', (_, get) => {
+    const security = { type: 'basic' }
+    expect(
+      faultsOf({ realm, api: { variables: { guarded } }, paths: { '/x': { security, get } } }),
+    ).toEqual([['/versions/v1/paths/~1x/get/security', 'invalid_value']])
+  })
+
   it('oidc in a realm without the methods for it', () => {
     const plain = { authmethods: ['cookie'], oidcProviders: [] }
     expect(faultsOf({ realm: plain, api: { security: { type: 'oidc' } } })).toEqual([
