@@ -3,7 +3,7 @@
 
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import {
@@ -65,6 +65,49 @@ if (findChromium() !== undefined || isRealRequired()) {
         expect(complaints).toEqual([])
         await page.getByRole('button', { name: 'Place order' }).click()
         await page.getByRole('alert').getByText('quantity (number)').waitFor(WITHIN)
+        await page.close()
+      },
+      PATIENCE_MS,
+    )
+
+    it(
+      'opens a stream again that was answered with an error, where EventSource gives up',
+      async () => {
+        await using tabs = await browser.newContext()
+        let refused = 0
+        const refuse = (route: Route): Promise<void> => {
+          refused += 1
+          return route.fulfill({ status: 502 })
+        }
+        for (const path of ['clock', 'orders'])
+          await tabs.route(`**/live/${path}`, refuse, { times: 2 })
+        const { page } = await openPage(tabs, `${playground.urls.public}/live/page`)
+        await page.getByText(/^live$/).waitFor(WITHIN)
+        await page
+          .locator('#time')
+          .filter({ hasText: /^\d\d:\d\d:\d\d$/ })
+          .waitFor(WITHIN)
+        expect(refused).toBe(4)
+      },
+      PATIENCE_MS,
+    )
+  })
+
+  describe.each([
+    ['15-live.yaml', '/live/page', /^live$/],
+    ['18-websocket.yaml', '/websocket/page', /^connected$/],
+  ])('%s', (_file, path, ready) => {
+    it(
+      'fits a narrow screen',
+      async () => {
+        const { page } = await openPage(browser, `${playground.urls.public}${path}`)
+        await page.setViewportSize({ width: 360, height: 800 })
+        await page.getByText(ready).waitFor(WITHIN)
+        await page
+          .getByText(/curl|Place order/)
+          .first()
+          .waitFor(WITHIN)
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
         await page.close()
       },
       PATIENCE_MS,
