@@ -3,6 +3,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureContextOptions, TlsOptions } from 'node:tls'
 import type { GatewaySettings } from './config.ts'
@@ -89,6 +90,8 @@ const prepare = <S extends Server>(
   handlers: ServerHandlers,
 ): S => {
   cutOffStalledClients(server, event, limits.stalls ?? STALL_TIMES)
+  // Node keeps it once it was asked for: else who hangs up has no address in logs and counts of failures.
+  server.on(event, ({ remoteAddress }: Socket) => remoteAddress)
   server.maxConnections = limits.maxConnections
   // Node drops header lines beyond a count without a word; their bytes are bounded by maxHeaderSize.
   server.maxHeadersCount = 0

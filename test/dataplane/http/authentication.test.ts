@@ -193,6 +193,29 @@ describe('while it is waited for', () => {
     expect(gateway.inFlight.count).toBe(0)
   })
 
+  it('whoever has gone is known by the address', async () => {
+    const seen: string[] = []
+    await serve(
+      async (_, __, caller) => {
+        await eventually(() => {
+          expect(caller.request.socket.destroyed).toBe(true)
+        })
+        seen.push(caller.address)
+        return refused(unauthorized('basic', 'r'))
+      },
+      secured({ get: answers('x') }),
+    )
+    const client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
+    await eventually(() => {
+      expect(gateway.inFlight.count).toBe(1)
+    })
+    client.close()
+    await eventually(() => {
+      expect([gateway.statuses, seen]).toEqual([[499], ['127.0.0.1']])
+    })
+    expect(gateway.log[0]?.peername).toMatch(/^127\.0\.0\.1:[1-9]\d+$/)
+  })
+
   it('others are answered', async () => {
     let decide: (verdict: Verdict) => void = () => undefined
     await serve(
