@@ -10,9 +10,9 @@ type Keeper = Pick<RealmKeyKeeper, 'ring' | 'isKnown' | 'trouble' | 'revision' |
 export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceSource => {
   let made: { readonly of: ResourceCache; readonly cache: ResourceCache } | undefined
   return {
-    start: (onChange) => {
+    start: (onChange, onRenewed) => {
       keeper.start(onChange)
-      return source.start(onChange)
+      return source.start(onChange, onRenewed)
     },
     synced: () => keeper.isKnown && source.synced(),
     current: () => {

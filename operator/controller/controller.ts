@@ -10,7 +10,9 @@ import type { Leadership } from '../leadership.ts'
 import { type Reconciliation, Reconciler, type ReconcilerOptions } from '../reconcile/reconciler.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
+import type { Resource } from '../resource/resource.ts'
 import type { Tenure } from '../tenure.ts'
+import { Pace } from './pace.ts'
 import { Turn } from './turn.ts'
 
 export interface OperatorStatus {
@@ -43,6 +45,8 @@ export interface ControllerOptions {
   readonly log: Log
   /** After every change of the status, once the data planes are known. */
   readonly onStatus: (status: OperatorStatus) => void
+  /** The status of a resource says something else in the API than in what `onStatus` told last of it. */
+  readonly onRecorded?: (resource: Resource) => void
 }
 
 /** Reports of many data planes make one status. */
@@ -53,7 +57,13 @@ const WAITING_MS = 5_000
 export class Controller {
   readonly #options: ControllerOptions
   readonly #reconciler: Reconciler
+  readonly #pace: Pace
   #seenVersion = -1
+  /** The same cache has another meaning by now. */
+  #isOpen = false
+  /** Statuses in the API say what the reconciliation does not know. */
+  #isBehind = false
+  #notes: readonly SourceNote[] = []
   #reconciliation: Reconciliation | undefined
   #turn: Turn | undefined
   /** Turns that are over, until nothing of them is under way. */
@@ -66,6 +76,9 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.#options = options
     this.#reconciler = new Reconciler(options.judging)
+    this.#pace = new Pace(options.clock, () => {
+      this.#reconcile()
+    })
     this.#status = {
       ...{ isReady: false, isLeading: false },
       ...{ resources: new Map(), dataPlanes: [], notes: [] },
@@ -87,9 +100,15 @@ export class Controller {
   }
 
   async start(): Promise<void> {
-    await this.#options.source.start(() => {
-      this.#reconcile()
-    })
+    await this.#options.source.start(
+      () => {
+        this.#pace.ask()
+      },
+      (resource) => {
+        this.#isBehind = true
+        this.#options.onRecorded?.(resource)
+      },
+    )
     await this.#options.leadership.start({
       onLead: (tenure) => {
         this.#lead(tenure)
@@ -103,6 +122,7 @@ export class Controller {
   /** The source first: what goes with it must not look like a change. The turn is given back when all has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#pace.stop()
     this.#due?.cancel()
     await this.#options.source.stop()
     this.#lose()
@@ -113,11 +133,13 @@ export class Controller {
   #lead(tenure: Tenure): void {
     if (this.#isStopped || this.#turn !== undefined) return
     const { fleet, clock, log, companions = [] } = this.#options
+    this.#catchUp()
     const turn = new Turn({
       fleet: { ...fleet, tenure, confirmDeletes: () => this.#confirmDeletes() },
       recover: (version, document) => this.#reconciler.recover(version, document),
       onRecovered: () => {
-        this.#reconcile(true)
+        this.#isOpen = true
+        this.#pace.ask()
       },
       onReport: () => {
         this.#scheduleStatus(STATUS_MS)
@@ -140,23 +162,32 @@ export class Controller {
     if (!this.#isStopped) this.#refreshStatus()
   }
 
+  /** Whoever asks goes on with what is desired then. */
   async #confirmDeletes(): Promise<boolean> {
     const isConfirmed = await this.#options.source.confirm()
-    this.#reconcile()
+    this.#pace.now()
     return isConfirmed
   }
 
-  #reconcile(isAgain = false): void {
+  #reconcile(): void {
+    const { source } = this.#options
+    if (this.#isStopped) return
+    const { version, notes } = source.current()
+    this.#notes = notes
+    // What keeps it from being read is among the notes.
+    if (!source.synced()) this.#refreshStatus()
+    else if (version !== this.#seenVersion || this.#isOpen) {
+      this.#judge()
+      this.#refreshStatus()
+    }
+  }
+
+  #judge(): void {
     const { source, log } = this.#options
     const cache = source.current()
-    if (this.#isStopped) return
-    if (!source.synced()) {
-      // What keeps it from being read is among the notes.
-      this.#refreshStatus()
-      return
-    }
-    if (cache.version === this.#seenVersion && !isAgain) return
     this.#seenVersion = cache.version
+    this.#isOpen = false
+    this.#isBehind = false
     const startedAt = performance.now()
     const before = this.#reconciliation?.desired
     this.#reconciliation = this.#reconciler.reconcile(cache)
@@ -170,7 +201,6 @@ export class Controller {
         ms: Math.round(performance.now() - startedAt),
       })
     this.#turn?.take(this.#reconciliation, isNew)
-    this.#refreshStatus()
   }
 
   #scheduleStatus(ms: number): void {
@@ -187,18 +217,28 @@ export class Controller {
   }
 
   #refreshStatus(): void {
-    const { clock, source, onStatus, fleet } = this.#options
-    const verdicts = this.#reconciliation?.verdicts ?? new Map()
+    const { onStatus, fleet } = this.#options
     const turn = fleet.dataPlanes.synced() ? this.#turn : undefined
     this.#status = {
       isReady: this.#reconciliation !== undefined,
       isLeading: this.#turn !== undefined,
-      resources: turn?.settle(verdicts, clock.now()) ?? new Map<string, ResourceStatus>(),
+      resources: turn === undefined ? new Map() : this.#settle(turn),
       dataPlanes: turn?.reports() ?? [],
-      notes: source.current().notes,
+      notes: this.#notes,
     }
     // No data planes, and none known yet, are two things: the second must not be written into a status.
     if (turn !== undefined || this.#turn === undefined) onStatus(this.#status)
     if (turn?.isWaiting === true) this.#scheduleStatus(WAITING_MS)
+  }
+
+  #settle(turn: Turn): OperatorStatus['resources'] {
+    // What is said first in a turn goes on from what stands in the API by now.
+    if (!turn.hasSettled) this.#catchUp()
+    return turn.settle(this.#reconciliation?.verdicts ?? new Map(), this.#options.clock.now())
+  }
+
+  /** What serves, and since when, may stand in statuses that another operator has written since we judged last. */
+  #catchUp(): void {
+    if (this.#isBehind && this.#reconciliation !== undefined) this.#judge()
   }
 }

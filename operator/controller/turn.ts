@@ -44,6 +44,7 @@ export class Turn {
   readonly #book = new StatusBook()
   readonly #search: RecoverSource<MissingVersion>
   readonly #handover: Handover
+  #hasSettled = false
 
   constructor({ fleet, recover, onRecovered, onReport, clock, log }: TurnOptions) {
     this.#search = new RecoverSource({
@@ -81,7 +82,13 @@ export class Turn {
   }
 
   settle(verdicts: Reconciliation['verdicts'], nowMs: number): ReadonlyMap<string, ResourceStatus> {
+    this.#hasSettled = true
     return this.#book.update(verdicts, this.reports(), nowMs)
+  }
+
+  /** From then on conditions go on from what was said before in this turn. */
+  get hasSettled(): boolean {
+    return this.#hasSettled
   }
 
   /** Time alone may change a condition. */

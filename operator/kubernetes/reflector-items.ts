@@ -4,7 +4,7 @@
 import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 
 export interface Items<T> {
-  /** Another map after every change that `publish` has told. */
+  /** Another map after every change that `publish` has told, or that was no news. */
   readonly current: ReadonlyMap<string, T>
   /** ADDED and MODIFIED. */
   put(object: ValueMap): void
@@ -30,6 +30,10 @@ export interface ItemsOptions<T> {
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   /** `read` threw: the object of this key is left out. */
   readonly onUnread: (key: string, error: unknown) => void
+  /** Absent: every change is. */
+  readonly isNews?: (before: T, now: T) => boolean
+  /** It took the place of one that said the same: there is nothing to publish for it. */
+  readonly onRenewed?: (now: T) => void
 }
 
 interface Entry<T> {
@@ -37,14 +41,73 @@ interface Entry<T> {
   readonly value: T
 }
 
-export const createItems = <T>({ read, onUnread }: ItemsOptions<T>): Items<T> => {
-  let entries = new Map<string, Entry<T>>()
-  let current: ReadonlyMap<string, T> = new Map()
-  let isChanged = false
+export const createItems = <T>(options: ItemsOptions<T>): Items<T> => new KeptItems(options)
 
-  const readOne = (key: string, object: ValueMap): Entry<T> | undefined => {
+class KeptItems<T> implements Items<T> {
+  readonly #options: ItemsOptions<T>
+  #entries = new Map<string, Entry<T>>()
+  #current: ReadonlyMap<string, T> = new Map()
+  #isChanged = false
+  /** Without news: the map is made when it is asked for. */
+  #isRenewed = false
+
+  constructor(options: ItemsOptions<T>) {
+    this.#options = options
+  }
+
+  get current(): ReadonlyMap<string, T> {
+    // What is changed and not told yet is not seen either.
+    if (this.#isRenewed && !this.#isChanged) this.#copy()
+    return this.#current
+  }
+
+  put(object: ValueMap): void {
+    const key = keyOf(object)
+    if (key === undefined) return
+    const known = this.#entries.get(key)
+    if (known?.identity === identityOf(object)) return
+    const entry = this.#read(key, object)
+    if (entry !== undefined) this.#entries.set(key, entry)
+    else if (known !== undefined) this.#entries.delete(key)
+    else return
+    if (entry !== undefined && this.#isRenewal(known, entry)) this.#renewed([entry])
+    else this.#isChanged = true
+  }
+
+  remove(object: ValueMap): void {
+    const key = keyOf(object)
+    if (key !== undefined && this.#entries.delete(key)) this.#isChanged = true
+  }
+
+  startList(isAnotherPast: boolean): ListIntake {
+    const next = new Map<string, Entry<T>>()
+    return {
+      take: (objects) => {
+        for (const object of objects) {
+          const key = keyOf(object)
+          if (key === undefined) continue
+          const known = this.#entries.get(key)
+          const isSame = !isAnotherPast && known?.identity === identityOf(object)
+          const entry = isSame ? known : this.#read(key, object)
+          if (entry !== undefined) next.set(key, entry)
+        }
+      },
+      finish: () => {
+        this.#takeList(next)
+      },
+    }
+  }
+
+  publish(): boolean {
+    if (!this.#isChanged) return false
+    this.#copy()
+    return true
+  }
+
+  #read(key: string, object: ValueMap): Entry<T> | undefined {
+    const { read, onUnread } = this.#options
     try {
-      const value = read(object, entries.get(key)?.value)
+      const value = read(object, this.#entries.get(key)?.value)
       return value === undefined ? undefined : { identity: identityOf(object), value }
     } catch (error) {
       onUnread(key, error)
@@ -52,60 +115,38 @@ export const createItems = <T>({ read, onUnread }: ItemsOptions<T>): Items<T> =>
     }
   }
 
-  const put = (object: ValueMap): void => {
-    const key = keyOf(object)
-    if (key === undefined) return
-    const known = entries.get(key)
-    if (known?.identity === identityOf(object)) return
-    const entry = readOne(key, object)
-    if (entry !== undefined) entries.set(key, entry)
-    else if (known !== undefined) entries.delete(key)
-    else return
-    isChanged = true
+  #takeList(next: Map<string, Entry<T>>): void {
+    const before = this.#entries
+    this.#entries = next
+    const renewed: Entry<T>[] = []
+    let kept = 0
+    for (const [key, entry] of next) {
+      const known = before.get(key)
+      if (known !== undefined) kept += 1
+      if (known === entry) continue
+      if (this.#isRenewal(known, entry)) renewed.push(entry)
+      else this.#isChanged = true
+    }
+    if (kept < before.size) this.#isChanged = true
+    if (renewed.length > 0) this.#renewed(renewed)
   }
 
-  return {
-    get current() {
-      return current
-    },
-    put,
-    remove: (object) => {
-      const key = keyOf(object)
-      if (key !== undefined && entries.delete(key)) isChanged = true
-    },
-    startList: (isAnotherPast) => {
-      const next = new Map<string, Entry<T>>()
-      return {
-        take: (objects) => {
-          for (const object of objects) {
-            const key = keyOf(object)
-            if (key === undefined) continue
-            const known = entries.get(key)
-            const isSame = !isAnotherPast && known?.identity === identityOf(object)
-            const entry = isSame ? known : readOne(key, object)
-            if (entry !== undefined) next.set(key, entry)
-          }
-        },
-        finish: () => {
-          isChanged ||= !haveSameEntries(entries, next)
-          entries = next
-        },
-      }
-    },
-    publish: () => {
-      if (!isChanged) return false
-      isChanged = false
-      current = new Map([...entries].map(([key, { value }]) => [key, value]))
-      return true
-    },
+  #isRenewal(known: Entry<T> | undefined, { value }: Entry<T>): boolean {
+    const { isNews } = this.#options
+    return known !== undefined && isNews !== undefined && !isNews(known.value, value)
+  }
+
+  #renewed(entries: readonly Entry<T>[]): void {
+    this.#isRenewed = true
+    for (const { value } of entries) this.#options.onRenewed?.(value)
+  }
+
+  #copy(): void {
+    this.#current = new Map(Array.from(this.#entries, ([key, { value }]) => [key, value]))
+    this.#isChanged = false
+    this.#isRenewed = false
   }
 }
-
-const haveSameEntries = <T>(
-  before: ReadonlyMap<string, Entry<T>>,
-  after: ReadonlyMap<string, Entry<T>>,
-): boolean =>
-  before.size === after.size && [...after].every(([key, entry]) => before.get(key) === entry)
 
 /** `namespace/name`; undefined for what has no name. */
 const keyOf = (object: ValueMap): string | undefined => {

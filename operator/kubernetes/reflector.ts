@@ -2,6 +2,7 @@
 // again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
 // forgets an object because it could not look.
 
+import type { Log } from '../../telemetry/log.ts'
 import { BACK_OFF } from './reflector-backoff.ts'
 import { createChanges } from './reflector-changes.ts'
 import { createItems } from './reflector-items.ts'
@@ -22,7 +23,7 @@ export const createReflector = <T>(
   options: WatchedOptions<T>,
   tuning: Partial<ReflectorTuning> = {},
 ): Watched<T> => {
-  const { type, clock, namespace, watchLog = new WatchLog(options) } = options
+  const { type, clock, namespace, isNews, onRenewed, watchLog = new WatchLog(options) } = options
   const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
   const log = options.log.child(of)
   const items = createItems({
@@ -30,6 +31,8 @@ export const createReflector = <T>(
     onUnread: (object, error) => {
       log.error('an object could not be read and is left out', { object, error })
     },
+    ...(isNews !== undefined && { isNews }),
+    ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, log) }),
   })
   const changes = createChanges({
     onChange: () => {
@@ -63,3 +66,14 @@ export const createReflector = <T>(
     },
   }
 }
+
+/** What a listener throws never reaches those who change something. */
+const guarded =
+  <T>(listen: (value: T) => void, log: Log) =>
+  (value: T): void => {
+    try {
+      listen(value)
+    } catch (error) {
+      log.error('a listener failed', { error })
+    }
+  }

@@ -1,11 +1,13 @@
 // What the watches hold, again and again, in; one cache of resources after another out. Pure: keeps a resource
-// whose departure is not believed, and one whose newest version refers to what nobody knows yet.
+// whose departure is not believed, and one whose newest version refers to what nobody knows yet. What operators wrote
+// into statuses comes along with the next cache, and makes none.
 
 import { isDeepStrictEqual } from 'node:util'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import { type ObjectReference, referencesOf } from './referenced-objects.ts'
+import { isSameButVersion, saysSame } from './resource-words.ts'
 
 export interface Listing {
   /** ApiSpecifications and Realms as they stand there, by key. */
@@ -24,18 +26,42 @@ export interface Listing {
 interface Standing {
   /** As the watch had it. */
   readonly listed: Resource
-  /** As the cache has it: the same object until it says something else. */
+  /** As the cache has it: the same object until it, or its status, says something else. */
   readonly published: Resource
 }
 
+export interface Updated {
+  /** Keys of resources whose newest version waits for what it refers to. */
+  readonly waiting: readonly string[]
+  /** Resources that say what they said before, and whose status says something else. */
+  readonly renewed: readonly Resource[]
+}
+
 export class SourceTable {
-  #standing: ReadonlyMap<string, Standing> = new Map()
+  #standing = new Map<string, Standing>()
   #others: ReadonlyMap<string, Resource> = new Map()
   readonly #references = new WeakMap<Resource, readonly ObjectReference[]>()
   #cache: ResourceCache = EMPTY_CACHE
+  /** Statuses that the cache has not yet. */
+  #hasRenewed = false
 
+  /** What operators wrote into statuses makes another object of the same version; it is made when it is asked for. */
   get cache(): ResourceCache {
+    if (this.#hasRenewed) {
+      this.#hasRenewed = false
+      this.#cache = { ...this.#cache, resources: this.#resources() }
+    }
     return this.#cache
+  }
+
+  /** Costs the same however many resources there are. */
+  get facts(): Omit<ResourceCache, 'resources'> {
+    return this.#cache
+  }
+
+  /** An ApiSpecification or a Realm, as the cache has it. */
+  find(key: string): Resource | undefined {
+    return this.#standing.get(key)?.published
   }
 
   /** Keys of ApiSpecifications and Realms that the cache has and the watches have not. */
@@ -57,14 +83,32 @@ export class SourceTable {
     return references
   }
 
-  /** @returns keys of resources whose newest version waits for what it refers to */
-  update(listing: Listing): readonly string[] {
+  /**
+   * One resource in a version that says what the one before said.
+   * @returns as the cache has it from now on; undefined: nothing of it is new, or it waits for a whole update
+   */
+  renew(resource: Resource): Resource | undefined {
+    const key = keyOf(resource)
+    const before = this.#standing.get(key)
+    if (before === undefined || !saysSame(before.listed, resource)) return undefined
+    const published = settle(before.published, resource)
+    this.#standing.set(key, { listed: resource, published })
+    if (published === before.published) return undefined
+    this.#hasRenewed = true
+    return published
+  }
+
+  update(listing: Listing): Updated {
     const standing = new Map<string, Standing>()
     const waiting: string[] = []
+    const renewed: Resource[] = []
     for (const [key, resource] of listing.listed) {
+      const before = this.#standing.get(key)?.published
       const next = this.#stand(key, resource, listing.covers)
       if (next?.listed !== resource) waiting.push(key)
-      if (next !== undefined) standing.set(key, next)
+      if (next === undefined) continue
+      standing.set(key, next)
+      if (isRenewal(before, next.published)) renewed.push(next.published)
     }
     for (const [key, before] of this.#standing) {
       if (!listing.listed.has(key) && !listing.believed.has(key)) standing.set(key, before)
@@ -73,7 +117,7 @@ export class SourceTable {
     this.#others = this.#settleOthers(listing.others)
     this.#standing = standing
     this.#publish(listing, waiting.some(isNewHere) ? NEW_WAITS : undefined)
-    return waiting
+    return { waiting, renewed }
   }
 
   #stand(key: string, resource: Resource, covers: Listing['covers']): Standing | undefined {
@@ -93,8 +137,7 @@ export class SourceTable {
   }
 
   #publish({ forbidden, holdDeletes, notes }: Listing, hold: string | undefined): void {
-    const resources = new Map<string, Resource>(this.#others)
-    for (const [key, { published }] of this.#standing) resources.set(key, published)
+    const resources = this.#resources()
     const before = this.#cache
     const reason = holdDeletes ?? hold
     const isSame =
@@ -103,40 +146,47 @@ export class SourceTable {
       isDeepStrictEqual(before.forbidden ?? new Map(), forbidden) &&
       isDeepStrictEqual(before.notes, notes)
     // The first cache is news also when it is empty.
-    if (isSame && before.version > 0) return
+    const isNews = !isSame || before.version === 0
+    this.#hasRenewed = false
     this.#cache = {
-      version: before.version + 1,
+      version: before.version + (isNews ? 1 : 0),
       resources,
       forbidden,
       notes,
       ...(reason !== undefined && { holdDeletes: reason }),
     }
   }
+
+  #resources(): ReadonlyMap<string, Resource> {
+    const resources = new Map<string, Resource>(this.#others)
+    for (const [key, { published }] of this.#standing) resources.set(key, published)
+    return resources
+  }
 }
+
+const isRenewal = (before: Resource | undefined, now: Resource): boolean =>
+  before !== undefined && before !== now && saysSame(before, now)
 
 const NEW_WAITS = 'a new resource refers to what is not known yet: in a moment it will be'
 
 /** The object of before, or the part of it that was checked, where it says the same. */
 const settle = (before: Resource | undefined, next: Resource): Resource => {
   if (before === undefined || before === next) return next
-  if (isSameValue(wordsOf(before), wordsOf(next))) return before
+  if (isSameButVersion(before, next)) return before
   if (!('checked' in before && 'checked' in next) || before.kind !== next.kind) return next
   return isSameValue(before.checked, next.checked)
     ? ({ ...next, checked: before.checked } as Resource)
     : next
 }
 
-/**
- * What a resource says: its version changes with every word of others into its status. Of a Secret it is part of
- * what is said, as it stands for the values in digests.
- */
-const wordsOf = (resource: Resource): unknown =>
-  resource.kind === 'Secret'
-    ? resource
-    : { ...resource, metadata: { ...resource.metadata, resourceVersion: '' } }
-
 const sameResources = (
-  left: ReadonlyMap<string, Resource>,
-  right: ReadonlyMap<string, Resource>,
-): boolean =>
-  left.size === right.size && [...left].every(([key, entry]) => right.get(key) === entry)
+  before: ReadonlyMap<string, Resource>,
+  after: ReadonlyMap<string, Resource>,
+): boolean => {
+  if (before.size !== after.size) return false
+  for (const [key, resource] of after) {
+    const known = before.get(key)
+    if (known === undefined || !saysSame(known, resource)) return false
+  }
+  return true
+}

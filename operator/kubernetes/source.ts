@@ -13,6 +13,7 @@ import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from './reflector.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import { ReferencedWatches } from './referenced-watches.ts'
+import { saysSame } from './resource-words.ts'
 import { Departures } from './source-departures.ts'
 import { holdReason, namespacesNote, referencedNotes, troubleNote } from './source-notes.ts'
 import { SourceTable } from './source-table.ts'
@@ -70,6 +71,7 @@ class KubernetesSource implements ResourceSource {
   readonly #referenced: ReferencedWatches
   readonly #departures: Departures
   #onChange: () => void = () => undefined
+  #onRenewed: (resource: Resource) => void = () => undefined
   #waiting: readonly string[] = []
   #isSynced = false
   #isStopped = false
@@ -87,7 +89,14 @@ class KubernetesSource implements ResourceSource {
     }
     const shared = { api, clock, log, watchLog, createReflector, onChange }
     const read = readOfClass(className)
-    const ours = { ...shared, namespaces, pageSize: DOCUMENT_PAGE, read }
+    const ours = {
+      ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
+      isNews: (before: Resource, now: Resource) => !saysSame(before, now),
+      onRenewed: (resource: Resource) => {
+        const renewed = this.#table.renew(resource)
+        if (renewed !== undefined) this.#onRenewed(renewed)
+      },
+    }
     this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })
     this.#realms = new Watches({ ...ours, type: TYPES.realms })
     this.#namespaces = new Watches({
@@ -109,8 +118,11 @@ class KubernetesSource implements ResourceSource {
     })
   }
 
-  start(onChange: () => void): Promise<void> {
+  start(
+    ...[onChange, onRenewed = () => undefined]: Parameters<ResourceSource['start']>
+  ): Promise<void> {
     this.#onChange = onChange
+    this.#onRenewed = onRenewed
     this.#departures.start()
     for (const watches of this.#watches()) watches.start()
     return Promise.resolve()
@@ -154,7 +166,7 @@ class KubernetesSource implements ResourceSource {
     if (after === undefined || !listed.every(Boolean) || this.#isStopped) return false
     const isSame = this.#departures.confirm(this.#table.missing(this.#listed()), before, after)
     this.#update()
-    return isSame && this.#table.cache.holdDeletes === undefined
+    return isSame && this.#table.facts.holdDeletes === undefined
   }
 
   /** Many events make one cache. */
@@ -168,15 +180,15 @@ class KubernetesSource implements ResourceSource {
   #update(): void {
     this.#cancelUpdate?.()
     this.#cancelUpdate = undefined
-    const before = this.#table.cache
+    const { version } = this.#table.facts
     const listed = this.#listed()
     const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
     const believed = this.#departures.judge(this.#table.missing(listed), {
       areUnknown: facts.some(({ trouble }) => trouble?.status === NOT_FOUND),
       areListed: this.#isSynced,
     })
-    this.#retryGrants(listed, before)
-    this.#waiting = this.#table.update({
+    this.#retryGrants(listed)
+    const { waiting, renewed } = this.#table.update({
       listed,
       believed,
       others: [...this.#namespaces.items(), ...this.#referenced.found()],
@@ -185,12 +197,14 @@ class KubernetesSource implements ResourceSource {
       holdDeletes: holdReason(facts) ?? this.#departures.hold,
       notes: this.#notes(),
     })
+    this.#waiting = waiting
     // After the table: what it keeps goes on to need what it refers to.
     const hasLeft = this.#referenced.want(wantedObjects(this.#table.references(listed)))
     if (hasLeft) this.#schedule()
     const wasSynced = this.#isSynced
     this.#isSynced ||= this.#hasAll()
-    if (this.#table.cache !== before || this.#isSynced !== wasSynced) this.#onChange()
+    if (this.#table.facts.version !== version || this.#isSynced !== wasSynced) this.#onChange()
+    for (const resource of renewed) this.#onRenewed(resource)
   }
 
   #listed(): ReadonlyMap<string, Resource> {
@@ -202,10 +216,10 @@ class KubernetesSource implements ResourceSource {
   }
 
   /** Whoever edits a resource that lacks a Secret may have granted it a moment ago. */
-  #retryGrants(listed: ReadonlyMap<string, Resource>, { resources }: ResourceCache): void {
-    if (this.#table.cache.forbidden?.size === 0) return
+  #retryGrants(listed: ReadonlyMap<string, Resource>): void {
+    if (this.#table.facts.forbidden?.size === 0) return
     for (const [key, resource] of listed) {
-      const known = resources.get(key)
+      const known = this.#table.find(key)
       if (known !== undefined && known.metadata.generation !== resource.metadata.generation) {
         this.#referenced.tryAgain(this.#table.referencesOf(resource))
       }

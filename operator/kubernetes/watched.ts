@@ -19,6 +19,10 @@ export interface WatchedOptions<T> extends Scope {
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   /** After the first list, and after every change of `items` or `trouble`. What it throws is logged. */
   readonly onChange: () => void
+  /** Whether what is kept now says something else than what was kept before; absent: it always does. */
+  readonly isNews?: (before: T, now: T) => boolean
+  /** Says the same: no change that `onChange` tells of. What it throws is logged. */
+  readonly onRenewed?: (now: T) => void
   readonly clock: Clock
   readonly log: Log
   /** Of several watches together; absent: of this one alone. */

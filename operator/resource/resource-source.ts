@@ -5,8 +5,11 @@ import type { KeyRing } from '../../spec/key-ring.ts'
 import type { Origin, Resource } from './resource.ts'
 
 export interface ResourceSource {
-  /** Begins to watch. `onChange` is called after every change of `current()`, also for the first one. */
-  start(onChange: () => void): Promise<void>
+  /**
+   * Begins to watch. `onChange` is called after every change of `current()`, also for the first one; but where nothing
+   * is new of a resource but what operators wrote into its status: then `onRenewed` is, with the resource.
+   */
+  start(onChange: () => void, onRenewed?: (resource: Resource) => void): Promise<void>
   /** Every kind has been listed once: `current()` is whole. */
   synced(): boolean
   current(): ResourceCache
@@ -20,7 +23,7 @@ export interface ResourceSource {
 
 /** Immutable. A resource that has not changed is the same object in the next cache. */
 export interface ResourceCache {
-  /** Grows with every change. */
+  /** Grows with every change, but those of which `onRenewed` tells: another cache of the same version may have them. */
   readonly version: number
   /** By `keyOf`. */
   readonly resources: ReadonlyMap<string, Resource>

@@ -2,7 +2,7 @@
 // is something to write out. Knows nothing of time and of requests.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
-import { API_VERSION, type Metadata } from '../resource/resource.ts'
+import { API_VERSION, type Metadata, type Resource } from '../resource/resource.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import {
   type Difference,
@@ -37,6 +37,8 @@ interface Wait {
 
 export class StatusEntry {
   #source: ResourceStatus
+  /** As it was read last: with what its status says in the API. */
+  #resource: ResourceStatus['verdict']['resource']
   #wanted: StatusObject
   #written: Written | undefined
   /** It was not there when it was last written to. */
@@ -52,6 +54,7 @@ export class StatusEntry {
 
   constructor(source: ResourceStatus) {
     this.#source = source
+    this.#resource = source.verdict.resource
     this.#wanted = statusObject(source)
   }
 
@@ -62,13 +65,25 @@ export class StatusEntry {
   /** False: it is the same as before. */
   take(source: ResourceStatus): boolean {
     if (source === this.#source) return false
+    if (source.verdict !== this.#source.verdict) this.#resource = source.verdict.resource
     this.#source = source
     this.#wanted = statusObject(source)
     return true
   }
 
+  /**
+   * The same resource was read again: its status says something else.
+   * @returns whether it is the same resource
+   */
+  renew(resource: Resource): boolean {
+    if (resource.kind !== 'ApiSpecification' && resource.kind !== 'Realm') return false
+    if (resource.metadata.uid !== this.#resource.metadata.uid) return false
+    this.#resource = resource
+    return true
+  }
+
   difference(): Difference {
-    const { metadata } = this.#source.verdict.resource
+    const { metadata } = this.#resource
     if (this.#goneVersion === versionOf(metadata)) return 'none'
     return differenceOf(this.#standing(), this.#wanted)
   }
@@ -78,7 +93,7 @@ export class StatusEntry {
    * does not look at it where only a status is applied.
    */
   write(): StatusWrite {
-    const { kind, metadata } = this.#source.verdict.resource
+    const { kind, metadata } = this.#resource
     const { namespace, name, uid } = metadata
     return {
       kind,
@@ -119,17 +134,17 @@ export class StatusEntry {
 
   /** What the API has: what was read of it, unless that is older than what was written. */
   #standing(): StatusObject | undefined {
-    return this.#newerWritten()?.status ?? recordedStatus(this.#source.verdict.resource)
+    return this.#newerWritten()?.status ?? recordedStatus(this.#resource)
   }
 
   #lastVersion(): string {
-    const { resourceVersion } = this.#source.verdict.resource.metadata
+    const { resourceVersion } = this.#resource.metadata
     return this.#newerWritten()?.versions.at(-1) ?? resourceVersion
   }
 
   /** Undefined: what was read is newer. */
   #newerWritten(): Written | undefined {
-    const { uid, resourceVersion } = this.#source.verdict.resource.metadata
+    const { uid, resourceVersion } = this.#resource.metadata
     const written = this.#written
     return written?.uid === uid && written.versions.includes(resourceVersion) ? written : undefined
   }

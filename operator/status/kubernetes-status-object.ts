@@ -81,6 +81,7 @@ export const differenceOf = (
   standing: StatusObject | undefined,
   wanted: StatusObject,
 ): Difference => {
+  if (standing === wanted) return 'none'
   if (standing === undefined || factsOf(standing) !== factsOf(wanted)) return 'news'
   return wordsOf(standing) === wordsOf(wanted) ? 'none' : 'wording'
 }

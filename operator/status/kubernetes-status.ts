@@ -5,6 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
+import { keyOf, type Resource } from '../resource/resource.ts'
 import { applyStatus } from './kubernetes-status-apply.ts'
 import { StatusEntry, type StatusWrite } from './kubernetes-status-entry.ts'
 import { afterFailure } from './kubernetes-status-failure.ts'
@@ -19,6 +20,8 @@ export interface StatusWriterOptions {
 export interface StatusWriter {
   /** After every change; cheap where little has changed. Remembered also while nothing may be written. */
   update(status: OperatorStatus): void
+  /** The status of this resource says something else in the API than when it was judged. */
+  renew(resource: Resource): void
   /** Our turn begins. */
   start(): void
   /** Our turn is over: nothing is written from now on; what is under way is forgotten. */
@@ -97,6 +100,11 @@ class Writer implements StatusWriter {
       if (known === undefined || known.take(source)) this.#consider(entry)
     }
     for (const entry of before.values()) this.#forget(entry)
+  }
+
+  renew(resource: Resource): void {
+    const entry = this.#entries.get(keyOf(resource))
+    if (entry?.renew(resource) === true) this.#consider(entry)
   }
 
   start(): void {

@@ -7,8 +7,9 @@ import {
   type LeadershipEvents,
 } from '../../../operator/leadership.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
+import type { DataPlanes } from '../../../operator/data-plane.ts'
 import { startTenure } from '../../../operator/tenure.ts'
-import type { Resource } from '../../../operator/resource/resource.ts'
+import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import {
   EMPTY_CACHE,
   type ResourceCache,
@@ -28,11 +29,13 @@ class FakeSource implements ResourceSource {
   cache: ResourceCache = EMPTY_CACHE
   isSynced = false
   #onChange: () => void = () => undefined
+  #onRenewed: (resource: Resource) => void = () => undefined
   /** What a live listing finds. */
   live: readonly Resource[] | undefined
 
-  start(onChange: () => void): Promise<void> {
+  start(onChange: () => void, onRenewed: (resource: Resource) => void): Promise<void> {
     this.#onChange = onChange
+    this.#onRenewed = onRenewed
     return Promise.resolve()
   }
 
@@ -62,6 +65,13 @@ class FakeSource implements ResourceSource {
   nudge(): void {
     this.#onChange()
   }
+
+  /** Somebody has written into its status. */
+  renew(resource: Resource): void {
+    const resources = new Map(this.cache.resources).set(keyOf(resource), resource)
+    this.cache = { ...this.cache, resources }
+    this.#onRenewed(resource)
+  }
 }
 
 const realm = resourceOf('Realm', 'shop', { spec: { uri: 'com.shop' } })
@@ -77,6 +87,8 @@ interface Fixture {
   readonly plane: FakeDataPlane
   readonly controller: Controller
   readonly statuses: OperatorStatus[]
+  /** Of what the status in the API was told. */
+  readonly recorded: readonly Resource[]
   /** What companions were told. */
   readonly turns: readonly string[]
 }
@@ -84,22 +96,25 @@ interface Fixture {
 const aController = async (
   clock: Clock = SYSTEM_CLOCK,
   leadership: Leadership = alwaysLeading(startTenure(() => 1)),
+  dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
 ): Promise<Fixture> => {
   const plane = await FakeDataPlane.start()
   closing.push(() => plane.close())
   const source = new FakeSource()
   const statuses: OperatorStatus[] = []
   const turns: string[] = []
+  const recorded: Resource[] = []
   const controller = new Controller({
     source,
     judging: { className: 'svc' },
     leadership,
+    onRecorded: (resource) => recorded.push(resource),
     companions: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
     clock: { ...clock, after: (ms, callback) => clock.after(Math.min(ms, 20), callback) },
     log: createSilentLog(),
     onStatus: (status) => statuses.push(status),
     fleet: {
-      dataPlanes: staticDataPlanes([plane.url]),
+      dataPlanes: dataPlanesOf(plane.url),
       manager: 'svc-operator',
       credentials: () => Promise.resolve({ tls: {} }),
       pollMs: 20,
@@ -107,7 +122,7 @@ const aController = async (
   })
   closing.push(() => controller.stop())
   await controller.start()
-  return { source, plane, controller, statuses, turns }
+  return { source, plane, controller, statuses, recorded, turns }
 }
 
 const ready = ({ controller }: Fixture): readonly string[] =>
@@ -194,6 +209,132 @@ class TakingTurns implements Leadership {
     return Promise.resolve()
   }
 }
+
+const DOC = 'ApiSpecification/default/d0'
+
+/** As an operator leaves it that has put it, long ago. */
+const told = (
+  digest: string,
+  {
+    id = 'd0',
+    document = aSpecification(id),
+    generation = 1,
+  }: { readonly id?: string; readonly document?: object; readonly generation?: number } = {},
+): Resource =>
+  resourceOf(
+    'ApiSpecification',
+    id,
+    {
+      spec: { document },
+      status: {
+        conditions: (['Accepted', 'ResolvedRefs', 'Programmed', 'Ready'] as const).map((type) => ({
+          ...{ type, status: 'True', reason: type, message: 'as it was' },
+          ...{ observedGeneration: 1, lastTransitionTime: '2020-01-01T00:00:00Z' },
+        })),
+        programmedGeneration: 1,
+        programmedDigest: digest,
+      },
+    },
+    { generation, resourceVersion: '2' },
+  )
+
+describe('what is written into a status', () => {
+  const programmedSince = ({ controller }: Fixture, name = 'd0'): string | undefined =>
+    controller.status.resources
+      .get(`ApiSpecification/default/${name}`)
+      ?.conditions.find(({ type, status }) => type === 'Programmed' && status === 'True')
+      ?.lastTransitionTime
+
+  it('is told of, and nothing is judged for it', async () => {
+    const fixture = await aController()
+    const { source, controller, statuses, recorded } = fixture
+    source.show(many(2))
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
+    })
+    const [count, verdict] = [statuses.length, controller.status.resources.get(DOC)?.verdict]
+    const digest = controller.desired?.documents.get('d0')?.digest ?? ''
+    source.renew(told(digest))
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    expect(recorded).toEqual([told(digest)])
+    expect(statuses).toHaveLength(count)
+    expect(controller.status.resources.get(DOC)?.verdict).toBe(verdict)
+    // With the next change of anything it is looked at.
+    source.show([...source.cache.resources.values(), ...many(3).slice(-1)])
+    expect(controller.status.resources.get(DOC)?.verdict.resource).toEqual(told(digest))
+  })
+
+  it('by another operator before a standby leads, and before it says anything: it goes on from there', async () => {
+    const leadership = new TakingTurns()
+    const known = { isKnown: false, tell: (): void => undefined }
+    const fixture = await aController(SYSTEM_CLOCK, leadership, (url) => ({
+      ...staticDataPlanes([url]),
+      start: (adopt) => {
+        known.tell = () => {
+          known.isKnown = true
+          staticDataPlanes([url]).start(adopt)
+        }
+      },
+      synced: () => known.isKnown,
+    }))
+    const { source, controller } = fixture
+    source.show(many(2))
+    const [first = '', second = ''] = ['d0', 'd1'].map(
+      (id) => controller.desired?.documents.get(id)?.digest,
+    )
+    source.renew(told(first))
+    leadership.events?.onLead(startTenure(() => 7))
+    source.renew(told(second, { id: 'd1' }))
+    known.tell()
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
+    })
+    expect(programmedSince(fixture, 'd0')).toBe('2020-01-01T00:00:00Z')
+    expect(programmedSince(fixture, 'd1')).toBe('2020-01-01T00:00:00Z')
+  })
+
+  it('by another operator between two turns of ours: it goes on from there', async () => {
+    const leadership = new TakingTurns()
+    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const { source, controller } = fixture
+    source.show(many(1))
+    leadership.events?.onLead(startTenure(() => 7))
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready'])
+    })
+    expect(programmedSince(fixture)).not.toBe('2020-01-01T00:00:00Z')
+    leadership.events?.onLose()
+    source.renew(told(controller.desired?.documents.get('d0')?.digest ?? ''))
+    leadership.events?.onLead(startTenure(() => 9))
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready'])
+    })
+    expect(programmedSince(fixture)).toBe('2020-01-01T00:00:00Z')
+  })
+
+  it('says what serves, though the standby has seen nothing of it that was good', async () => {
+    const leadership = new TakingTurns()
+    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const { source, controller, plane } = fixture
+    const bad = { ...aSpecification('d0'), host: 'b ad' }
+    const broken = resourceOf(
+      'ApiSpecification',
+      'd0',
+      { spec: { document: bad } },
+      { generation: 2 },
+    )
+    // Nobody has put it, as far as its status goes: nothing is kept for it.
+    source.show([realm, { ...broken, conditions: [] } as Resource])
+    source.renew(told('sha256:other', { document: bad, generation: 2 }))
+    leadership.events?.onLead(startTenure(() => 7))
+    expect(controller.desired?.kept.documents).toEqual(new Set(['d0']))
+    await eventually(() => {
+      expect(plane.complete).toBe(true)
+    })
+    expect(controller.status.resources.get(DOC)?.verdict.serving?.digest).toBe('sha256:other')
+    expect(controller.status.resources.get(DOC)?.programmed?.digest).toBe('sha256:other')
+  })
+})
 
 describe('turns', () => {
   it('a standby judges and sends nothing; the leader sends; what was the leader sends nothing more', async () => {

@@ -76,16 +76,22 @@ const createFakeWatch = <T>(
   let isStarted = false
   let isStopped = false
   let trouble: WatchTrouble | undefined
-  const hold = (objects: readonly ValueMap[]): void => {
+  /** @returns what says the same as before */
+  const hold = (objects: readonly ValueMap[]): readonly T[] => {
     const next = new Map(items)
+    const renewed: T[] = []
     for (const object of objects) {
       const { namespace = '', name } = object['metadata'] as Record<string, string>
       const key = `${namespace}/${name}`
-      const value = options.read(object, items.get(key))
+      const before = items.get(key)
+      const value = options.read(object, before)
       if (value === undefined) next.delete(key)
       else next.set(key, value)
+      const isKnown = before !== undefined && value !== undefined
+      if (isKnown && options.isNews?.(before, value) === false) renewed.push(value)
     }
     items = next
+    return renewed
   }
   const tell = (change: () => void) => (): FakeWatch => {
     change()
@@ -106,10 +112,13 @@ const createFakeWatch = <T>(
       hold(objects)
       return fake
     },
-    put: (...objects) =>
-      tell(() => {
-        hold(objects)
-      })(),
+    put: (...objects) => {
+      const renewed = hold(objects)
+      if (isStopped) return fake
+      for (const each of renewed) options.onRenewed?.(each)
+      if (renewed.length < objects.length) options.onChange()
+      return fake
+    },
     remove: (...names) =>
       tell(() => {
         items = new Map([...items].filter(([key]) => !names.includes(key)))

@@ -128,3 +128,75 @@ describe('what is kept of objects', () => {
     expect(items.current.size).toBe(0)
   })
 })
+
+describe('what says the same as before', () => {
+  const saying = () => {
+    const renewed: string[] = []
+    const items = createItems<string>({
+      read: ({ word = '', mark = '' }) => `${JSON.stringify(word)} ${JSON.stringify(mark)}`,
+      onUnread: () => undefined,
+      isNews: (before, now) => before.split(' ')[0] !== now.split(' ')[0],
+      onRenewed: (now) => renewed.push(now),
+    })
+    const said = (): readonly string[] => [...items.current.values()]
+    return { items, renewed, said }
+  }
+
+  it.each<[string, (items: Items<string>, objects: readonly ValueMap[]) => void]>([
+    [
+      'by a watch',
+      (items, objects) => {
+        for (const each of objects) items.put(each)
+      },
+    ],
+    [
+      'by a list',
+      (items, objects) => {
+        list(items, objects)
+      },
+    ],
+  ])('%s: is there, and nothing is published', (_, tell) => {
+    const { items, renewed, said } = saying()
+    tell(items, [object('a', 1, { word: 1 }), object('b', 1, { word: 1 })])
+    expect(items.publish()).toBe(true)
+    const before = items.current
+    tell(items, [object('a', 2, { word: 1, mark: 2 }), object('b', 1, { word: 1 })])
+    expect(items.publish()).toBe(false)
+    expect(renewed).toEqual(['1 2'])
+    expect(said()).toEqual(['1 2', '1 ""'])
+    expect(items.current).not.toBe(before)
+    expect(items.current).toBe(items.current)
+  })
+
+  it.each<[string, readonly ValueMap[], boolean]>([
+    ['one that is new', [object('a', 2, { word: 1, mark: 2 }), object('c', 1, { word: 1 })], true],
+    ['one that says something else', [object('a', 2, { word: 1, mark: 2 }), object('b', 2)], true],
+    ['one that is gone', [object('a', 2, { word: 1, mark: 2 })], true],
+    ['one of another past', [object('a', 2, { word: 2 }), object('b', 1, { word: 1 })], true],
+    ['nothing', [object('a', 1, { word: 1 }), object('b', 1, { word: 1 })], false],
+  ])('beside %s in a list', (_, objects, isPublished) => {
+    const { items, said } = saying()
+    list(items, [object('a', 1, { word: 1 }), object('b', 1, { word: 1 })])
+    items.publish()
+    const before = said()
+    list(items, objects)
+    // What is not told yet is not seen.
+    expect(said()).toEqual(before)
+    expect(items.publish()).toBe(isPublished)
+    expect(items.current.size).toBe(objects.length)
+  })
+
+  it('one that is gone, or changed, right after is told', () => {
+    const { items, renewed } = saying()
+    list(items, [object('a', 1, { word: 1 })])
+    items.publish()
+    items.put(object('a', 2, { word: 1, mark: 2 }))
+    items.put(object('a', 3, { word: 2 }))
+    expect(items.publish()).toBe(true)
+    items.put(object('a', 4, { word: 2, mark: 2 }))
+    items.remove(object('a', 5))
+    expect(items.publish()).toBe(true)
+    expect(items.current.size).toBe(0)
+    expect(renewed).toHaveLength(2)
+  })
+})

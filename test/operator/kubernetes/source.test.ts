@@ -28,6 +28,8 @@ interface Fixture {
   readonly api: FakeApi
   readonly clock: FakeClock
   readonly changes: () => number
+  /** Of which only the status was news, as they were told. */
+  readonly renewed: readonly Resource[]
   /** Lets what was told be published. */
   readonly publish: () => Promise<void>
   readonly keys: () => readonly string[]
@@ -50,9 +52,13 @@ const aSource = async (
     ...more,
   })
   let changes = 0
-  await source.start(() => {
-    changes += 1
-  })
+  const renewed: Resource[] = []
+  await source.start(
+    () => {
+      changes += 1
+    },
+    (resource) => renewed.push(resource),
+  )
   await clock.advance(1)
   return {
     source,
@@ -60,6 +66,7 @@ const aSource = async (
     api,
     clock,
     changes: () => changes,
+    renewed,
     publish: () => clock.advance(50),
     keys: () =>
       [...source.current().resources.keys()].filter((key) => !key.startsWith('Namespace/')),
@@ -331,10 +338,10 @@ describe('what has not changed is the same object', () => {
     programmedDigest: 'd',
   })
 
-  it.each<[string, ValueMap, string]>([
+  it.each<[string, ValueMap, 'same' | 'renewed' | 'same checked' | 'other']>([
     ['nothing but the version', aDocument('a', { version: 2 }), 'same'],
     ['a status that nobody reads', aDocument('a', { version: 2, status: { other: 1 } }), 'same'],
-    ['what was programmed', aDocument('a', { version: 2, status: status('t', 2) }), 'same checked'],
+    ['what was programmed', aDocument('a', { version: 2, status: status('t', 2) }), 'renewed'],
     ['a label', aDocument('a', { version: 2, metadata: { labels: { x: 'y' } } }), 'same checked'],
     ['another uid', aDocument('a', { uid: 'other' }), 'same checked'],
     [
@@ -350,11 +357,78 @@ describe('what has not changed is the same object', () => {
     await fixture.publish()
     const after = fixture.find(DOC)
     expect(after === before).toBe(expected === 'same')
-    expect(fixture.source.current().version === version).toBe(expected === 'same')
+    const isNews = expected !== 'same' && expected !== 'renewed'
+    expect(fixture.source.current().version === version).toBe(!isNews)
+    expect(fixture.renewed).toEqual(expected === 'renewed' ? [after] : [])
     expect(fixture.find('ApiSpecification/shop/b')).toBe(other)
     const checkedOf = (resource: Resource | undefined): unknown =>
       resource?.kind === 'ApiSpecification' ? resource.checked : undefined
     expect(checkedOf(after) === checkedOf(before)).toBe(expected !== 'other')
+  })
+
+  it('statuses make no change, and are there for whoever looks', async () => {
+    const fixture = await aSyncedSource([aDocument('a'), aDocument('b'), aRealm('r')])
+    const { version } = fixture.source.current()
+    const [changes, realm] = [fixture.changes(), fixture.find('Realm/shop/r')]
+    for (const generation of [2, 3]) {
+      const facts = { version: generation, status: status('t', generation) }
+      fixture.watches.of(apiSpecifications).put(aDocument('a', facts))
+      expect(fixture.find(DOC)).toHaveProperty('programmed.generation', generation)
+    }
+    await fixture.publish()
+    expect(fixture.changes()).toBe(changes)
+    expect(fixture.source.current().version).toBe(version)
+    expect(fixture.find('Realm/shop/r')).toBe(realm)
+    expect(fixture.renewed.map(({ metadata }) => metadata.resourceVersion)).toEqual(['2', '3'])
+
+    // They come along with the next change, of whatever it is.
+    fixture.watches.of(realms).put(aRealm('r', { version: 2, generation: 2 }, { more: 1 }))
+    await fixture.publish()
+    expect(fixture.changes()).toBe(changes + 1)
+    expect(fixture.source.current().version).toBe(version + 1)
+    expect(fixture.find(DOC)).toHaveProperty('programmed.generation', 3)
+    expect(fixture.renewed).toHaveLength(2)
+  })
+
+  it('a status that came while nobody could look makes no change either', async () => {
+    const fixture = await aSyncedSource([aDocument('a'), aDocument('b')])
+    const changes = fixture.changes()
+    fixture.watches.of(apiSpecifications).fail(0)
+    await fixture.publish()
+    const before = fixture.changes()
+    const { version } = fixture.source.current()
+    fixture.watches
+      .of(apiSpecifications)
+      .hold(aDocument('a', { version: 2, status: status('t', 2) }))
+      .fail(0)
+    await fixture.publish()
+    expect(before).toBeGreaterThan(changes)
+    expect(fixture.source.current().version).toBe(version)
+    expect(fixture.renewed).toHaveLength(1)
+    expect(fixture.find(DOC)).toHaveProperty('programmed.generation', 2)
+  })
+
+  it('a status of a version that waits for its Secret waits with it', async () => {
+    const fixture = await aSyncedSource([aDocument('a')])
+    const facts = { version: 2, generation: 2 }
+    const waiting = aDocument('a', facts, { variablesFrom: [{ secretRef: { name: 'keys' } }] })
+    fixture.watches.of(apiSpecifications).put(waiting)
+    await fixture.publish()
+    const told = {
+      ...waiting,
+      status: status('t', 1),
+      metadata: { ...(waiting['metadata'] as ValueMap), resourceVersion: '3' },
+    }
+    fixture.watches.of(apiSpecifications).put(told)
+    await fixture.publish()
+    expect(fixture.find(DOC)).toMatchObject({ metadata: { generation: 1 } })
+    expect(fixture.renewed).toEqual([])
+    fixture.watches.of(secrets).sync(aSecret('keys', { one: 'MQ==' }))
+    await fixture.publish()
+    expect(fixture.find(DOC)).toMatchObject({
+      metadata: { generation: 2, resourceVersion: '3' },
+      programmed: { generation: 1 },
+    })
   })
 
   it('a Secret that was rotated is another, and only it', async () => {

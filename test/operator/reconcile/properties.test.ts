@@ -7,7 +7,8 @@ import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../../../operat
 import { type Answer, FleetView, type Subject } from '../../../operator/reconcile/fleet-view.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../../operator/reconcile/status-book.ts'
-import type { Resource } from '../../../operator/resource/resource.ts'
+import type { Verdict } from '../../../operator/reconcile/verdict.ts'
+import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 const realm = resourceOf(
@@ -50,6 +51,25 @@ const outcome = (reconciler: Reconciler, list: readonly Resource[]): object => {
       )
       .sort(),
   }
+}
+
+/** As the status says it when every data plane holds what it should. */
+const written = (resource: Resource, verdicts: ReadonlyMap<string, Verdict>): Resource => {
+  const verdict = verdicts.get(keyOf(resource))
+  if (verdict === undefined) return resource
+  const { accepted, resolvedRefs, serving } = verdict
+  const conditions = [accepted, resolvedRefs].map((finding) => ({
+    ...finding,
+    ...{ observedGeneration: 1, lastTransitionTime: '2026-01-01T00:00:00Z' },
+  }))
+  return { ...resource, conditions, ...(serving && { programmed: serving }) } as Resource
+}
+
+const withStatusOf = (told: readonly Resource[], resource: Resource): Resource => {
+  const before = told.find((each) => keyOf(each) === keyOf(resource))
+  if (before?.kind !== 'ApiSpecification') return resource
+  const { conditions, programmed } = before
+  return { ...resource, conditions, ...(programmed && { programmed }) } as Resource
 }
 
 describe('judging', () => {
@@ -108,6 +128,26 @@ describe('judging', () => {
           }
           before = after
         }
+      }),
+    )
+  })
+
+  it('what a leader writes into statuses changes nothing, so that it need not be judged', () => {
+    fc.assert(
+      fc.property(options, fc.array(resources, { minLength: 2, maxLength: 6 }), (option, steps) => {
+        const [all, some] = [new Reconciler(option), new Reconciler(option)]
+        let told: readonly Resource[] = []
+        for (const list of steps) {
+          // Each is read with what was written into its status last.
+          const next = list.map((resource) => withStatusOf(told, resource))
+          expect(outcome(some, next)).toEqual(outcome(all, next))
+          const { verdicts } = all.reconcile(cacheOf([realm, ...next]))
+          told = next.map((resource) => written(resource, verdicts))
+          // The one is told of that at once, the other with the next change.
+          const before = outcome(all, next)
+          expect(outcome(all, told)).toEqual(before)
+        }
+        expect(outcome(some, told)).toEqual(outcome(all, told))
       }),
     )
   })

@@ -62,6 +62,13 @@ const rejectedBy = (words: string): StatusOptions => ({
   conditions: ['Accepted=True', `Programmed=False:Rejected:${words}`],
 })
 
+/** As the API has it now. */
+const readBack = (
+  recorded: NonNullable<StatusOptions['recorded']>,
+  resourceVersion: string,
+  { name = 'shop', uid = `uid-${name}` }: { readonly name?: string; readonly uid?: string } = {},
+) => aStatus({ name, recorded, metadata: { uid, resourceVersion } }).verdict.resource
+
 describe('a status', () => {
   it('is applied whole, to the status of the very resource', async () => {
     const { writer, applied, pass } = aWriter()
@@ -225,6 +232,29 @@ describe('nothing is written', () => {
     expect(applied).toHaveLength(2)
   })
 
+  it('where what we wrote comes back, however often, and the status is judged anew without it', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    let conditions: StatusOptions['conditions'] & object = ['Accepted=True']
+    const judged = aStatus({ conditions })
+    writer.update(statusOf(judged))
+    await pass(1_000)
+    for (let turn = 1; turn <= 20; turn += 1) {
+      writer.renew(
+        readBack({ conditions: aStatus({ conditions }).conditions }, `w${applied.length}`),
+      )
+      await pass(1_000)
+      expect(applied).toHaveLength(turn)
+      // What data planes say: the verdict is the same, and so is the resource in it.
+      const reason = turn % 2 === 0 ? 'Programmed=True' : 'Programmed=False:Pending:x'
+      conditions = ['Accepted=True', reason]
+      writer.update(statusOf({ ...aStatus({ conditions }), verdict: judged.verdict }))
+      await pass(1_000)
+      expect(applied).toHaveLength(turn + 1)
+      expect(applied.at(-1)?.object).toHaveProperty('metadata.resourceVersion', `w${turn}`)
+    }
+  })
+
   it('for other words, until half a minute after the last write', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
@@ -260,6 +290,29 @@ describe('it is written again', () => {
     await pass(1_000)
     const recorded = { conditions: [aCondition('Accepted=False:Invalid:by hand')] }
     writer.update(statusOf(aStatus({ recorded, metadata: { resourceVersion: '77' } })))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it('when somebody else has changed it, of which nothing but that is told', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    const judged = aStatus()
+    writer.update(statusOf(judged))
+    await pass(1_000)
+    writer.renew(readBack({ conditions: judged.conditions }, 'w1'))
+    await pass(1_000)
+    expect(applied).toHaveLength(1)
+    writer.renew(readBack({ conditions: [aCondition('Accepted=False:Invalid:mine')] }, '12'))
+    await pass(1_000)
+    expect(applied).toHaveLength(2)
+    expect(applied[1]?.object).toMatchObject({
+      metadata: { resourceVersion: '12' },
+      status: { conditions: judged.conditions },
+    })
+    // Another one of that name, or one that nobody has judged, is not ours to write to yet.
+    writer.renew(readBack({ conditions: [] }, '13', { uid: 'other' }))
+    writer.renew(readBack({ conditions: [] }, '14', { name: 'new' }))
     await pass(1_000)
     expect(applied).toHaveLength(2)
   })
