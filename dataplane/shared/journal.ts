@@ -33,6 +33,8 @@ class FileJournal implements Journal {
   readonly #nowSeconds: () => number
   #file: FileHandle
   #lines: number
+  /** So many lines make it worth a look at what of them still counts. */
+  #compactFrom: number
   /** The newest entry of each key: what the next file holds. */
   readonly #current: Map<string, JournalEntry>
   #pending: string[] = []
@@ -49,6 +51,7 @@ class FileJournal implements Journal {
     this.#file = file
     this.#lines = entries.length
     this.#current = new Map(entries.map((entry) => [nameOf(entry), entry]))
+    this.#compactFrom = this.#worthCompacting()
     this.#nowSeconds = nowSeconds
   }
 
@@ -71,10 +74,11 @@ class FileJournal implements Journal {
     this.#pending = []
     this.#writing = undefined
     await this.#turn(async () => {
-      await this.#file.appendFile(lines.join(''))
+      // On a line of its own: the one before may have been cut by a full disk.
+      await this.#file.appendFile(`\n${lines.join('')}`)
       await this.#file.datasync()
       this.#lines += lines.length
-      if (this.#lines >= COMPACT_FROM_LINES) await this.#compact()
+      if (this.#lines >= this.#compactFrom) await this.#compact()
     })
   }
 
@@ -88,11 +92,16 @@ class FileJournal implements Journal {
   async #compact(): Promise<void> {
     const now = this.#nowSeconds()
     for (const [name, { until }] of this.#current) if (until <= now) this.#current.delete(name)
-    if (this.#current.size > this.#lines / 2) return
+    this.#compactFrom = this.#worthCompacting()
+    if (this.#lines < this.#compactFrom) return
     const next = await rewrite(this.#path, [...this.#current.values()])
     await this.#file.close()
     this.#file = next
     this.#lines = this.#current.size
+  }
+
+  #worthCompacting(): number {
+    return Math.max(COMPACT_FROM_LINES, 2 * this.#current.size)
   }
 }
 

@@ -2,6 +2,7 @@
 // there is a state directory, so that what is revoked or used stays so over a restart.
 
 import { Revocations } from './revocations.ts'
+import { messageOf } from '../thrown.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 
 /** One fact that must outlive the process. Times are Unix seconds. */
@@ -48,8 +49,8 @@ class InMemory implements MemoryState {
   readonly #values = new Map<string, Held>()
   readonly #counts = new Map<string, { count: number; readonly until: number }>()
   readonly #revocations: Revocations
-  /** Revoked, but not yet in the journal: asked for again, it is written again. */
-  readonly #unwritten = new Set<string>()
+  /** Revoked, but not yet in the journal: tried again when it is asked for again, and each minute. */
+  readonly #unwritten = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
 
   constructor(options: MemoryStateOptions) {
@@ -79,10 +80,22 @@ class InMemory implements MemoryState {
   ): Promise<boolean> {
     if (this.#live(key)?.value !== expected) return false
     if (!this.#values.has(key) && this.#values.size >= MAX_VALUES) this.#makeRoom()
-    const until = this.#nowSeconds() + ttlSeconds
-    this.#values.set(key, { value: next, until })
-    await this.#options.journal?.append({ kind: 'value', key, value: next, until })
+    const before = this.#values.get(key)
+    const held: Held = { value: next, until: this.#nowSeconds() + ttlSeconds }
+    this.#values.set(key, held)
+    try {
+      await this.#keep({ kind: 'value', key, ...held })
+    } catch (error) {
+      // Nothing has come of it: who tries again must not look like who uses something twice.
+      if (this.#values.get(key) === held) this.#putBack(key, before)
+      throw error
+    }
     return true
+  }
+
+  #putBack(key: string, before: Held | undefined): void {
+    if (before === undefined) this.#values.delete(key)
+    else this.#values.set(key, before)
   }
 
   increment(key: string, windowSeconds: number): Promise<number> {
@@ -98,11 +111,7 @@ class InMemory implements MemoryState {
 
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
     if (!this.#add(key, untilUnixSeconds) && !this.#unwritten.has(key)) return
-    const { journal } = this.#options
-    if (journal === undefined) return
-    this.#unwritten.add(key)
-    await journal.append({ kind: 'revoked', key, until: untilUnixSeconds })
-    this.#unwritten.delete(key)
+    await this.#write(key, untilUnixSeconds)
   }
 
   isRevoked(key: string): boolean {
@@ -121,6 +130,20 @@ class InMemory implements MemoryState {
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#options.journal?.close()
+  }
+
+  async #write(key: string, until: number): Promise<void> {
+    this.#unwritten.set(key, until)
+    await this.#keep({ kind: 'revoked', key, until })
+    this.#unwritten.delete(key)
+  }
+
+  async #keep(entry: JournalEntry): Promise<void> {
+    try {
+      await this.#options.journal?.append(entry)
+    } catch (cause) {
+      throw new SharedStateAway(`The journal can not be written: ${messageOf(cause)}`, cause)
+    }
   }
 
   #add(key: string, until: number): boolean {
@@ -153,7 +176,10 @@ class InMemory implements MemoryState {
     for (const [key, { until }] of this.#values) if (until <= now) this.#values.delete(key)
     for (const [key, { until }] of this.#counts) if (until <= now) this.#counts.delete(key)
     this.#revocations.sweep()
-    for (const key of this.#unwritten) if (!this.#revocations.has(key)) this.#unwritten.delete(key)
+    for (const [key, until] of this.#unwritten) {
+      if (!this.#revocations.has(key)) this.#unwritten.delete(key)
+      else this.#write(key, until).catch(() => undefined)
+    }
   }
 
   #nowSeconds(): number {

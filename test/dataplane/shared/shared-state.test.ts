@@ -1,13 +1,15 @@
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { openJournal } from '../../../dataplane/shared/journal.ts'
-import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { createMemoryState, type Journal } from '../../../dataplane/shared/memory-state.ts'
 import {
   answerCall,
   createRelayedState,
   type SharedCall,
   type SharedReply,
 } from '../../../dataplane/shared/relayed-state.ts'
-import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
+import { SharedStateAway, type SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { redisAvailability, startRedis } from '../../support/redis-server.ts'
 import type { Availability } from '../../support/routers/recipe.ts'
@@ -158,29 +160,112 @@ describe('the journal', () => {
     expect(await second.read('family:1')).toBe('b')
     await second.close()
   })
+
+  it('loses nothing for a line that a full disk has cut', async () => {
+    await using dir = await makeTempDir()
+    const nowSeconds = (): number => Date.now() / 1000
+    const { journal } = await openJournal(dir.path, nowSeconds)
+    const keep = (key: string) => journal.append({ kind: 'revoked', key, until: soon() })
+    await keep('ticket:1')
+    await appendFile(join(dir.path, 'shared/journal'), '{"kind":"revoked","key":"tic')
+    await keep('ticket:2')
+    await journal.close()
+    const { journal: next, restored } = await openJournal(dir.path, nowSeconds)
+    expect(restored.map(({ key }) => key)).toEqual(['ticket:1', 'ticket:2'])
+    await next.close()
+  })
+
+  it('forgets what has expired or was replaced once that is most of it, and nothing else', async () => {
+    await using dir = await makeTempDir()
+    const clock = { now: 1000 }
+    const nowSeconds = (): number => clock.now
+    const { journal } = await openJournal(dir.path, nowSeconds)
+    const file = join(dir.path, 'shared/journal')
+    const keep = (name: string, until: number): Promise<unknown> =>
+      Promise.all(
+        Array.from({ length: 7000 }, (_x, at) =>
+          journal.append({ kind: 'revoked', key: `${name}:${at}`, until }),
+        ),
+      )
+    const linesOf = async (): Promise<number> =>
+      (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '').length
+    await keep('short', 1001)
+    await keep('long', 9999)
+    expect(await linesOf()).toBe(14_000)
+    clock.now = 2000
+    await keep('late', 9999)
+    // Of 21,000 lines 14,000 still count.
+    expect(await linesOf()).toBe(21_000)
+    await keep('late', 9998)
+    expect(await linesOf()).toBe(14_000)
+    await journal.close()
+    const { journal: next, restored } = await openJournal(dir.path, nowSeconds)
+    expect(restored).toHaveLength(14_000)
+    await next.close()
+  })
+})
+
+/** A journal that writes nothing down while it has a fault. */
+const faultyJournal = () => {
+  const disk: { fault: Error | undefined; readonly kept: string[] } = {
+    fault: new Error('the disk is full'),
+    kept: [],
+  }
+  const journal: Journal = {
+    append: ({ key }) => {
+      if (disk.fault !== undefined) return Promise.reject(disk.fault)
+      disk.kept.push(key)
+      return Promise.resolve()
+    },
+    close: () => Promise.resolve(),
+  }
+  return { disk, journal }
+}
+
+describe('what could not be kept', () => {
+  it('counts as not done, and may be done again', async () => {
+    const { disk, journal } = faultyJournal()
+    const state = createMemoryState({ now: Date.now, journal })
+    await expect(state.takeOnce('state:1', 60)).rejects.toBeInstanceOf(SharedStateAway)
+    disk.fault = undefined
+    expect(await state.takeOnce('state:1', 60)).toBe(true)
+    await state.replace('family:1', undefined, 'a', 60)
+    disk.fault = new Error('the disk is full')
+    await expect(state.replace('family:1', 'a', 'b', 60)).rejects.toThrow('the disk is full')
+    disk.fault = undefined
+    expect(await state.replace('family:1', 'a', 'b', 60)).toBe(true)
+    await state.close()
+  })
 })
 
 describe('a revocation that could not be kept', () => {
-  it('is tried again when it is asked for again', async () => {
-    const kept: string[] = []
-    let fault: Error | undefined = new Error('the disk is full')
-    const journal = {
-      append: ({ key }: { readonly key: string }): Promise<void> => {
-        if (fault !== undefined) return Promise.reject(fault)
-        kept.push(key)
-        return Promise.resolve()
-      },
-      close: () => Promise.resolve(),
+  it('is tried again each minute', async () => {
+    jest.useFakeTimers()
+    const { disk, journal } = faultyJournal()
+    try {
+      const state = createMemoryState({ now: Date.now, journal })
+      await expect(state.revoke('ticket:1', soon() + 3600)).rejects.toThrow('the disk is full')
+      await jest.advanceTimersByTimeAsync(60_000)
+      disk.fault = undefined
+      await jest.advanceTimersByTimeAsync(180_000)
+      expect(disk.kept).toEqual(['ticket:1'])
+      await state.close()
+    } finally {
+      jest.useRealTimers()
     }
+  })
+
+  it('is tried again when it is asked for again', async () => {
+    const { disk, journal } = faultyJournal()
     const state = createMemoryState({ now: Date.now, journal })
     const until = soon()
     await expect(state.revoke('ticket:1', until)).rejects.toThrow('the disk is full')
     expect(state.isRevoked('ticket:1')).toBe(true)
     await expect(state.revoke('ticket:1', until)).rejects.toThrow('the disk is full')
-    fault = undefined
+    disk.fault = undefined
     await state.revoke('ticket:1', until)
     await state.revoke('ticket:1', until)
-    expect(kept).toEqual(['ticket:1'])
+    expect(disk.kept).toEqual(['ticket:1'])
     await state.close()
   })
 })
