@@ -61,6 +61,13 @@ export interface OpenedRelay {
   drop(): void
 }
 
+/** What a connection belongs to. */
+export interface RelayPlace {
+  readonly realmUri: string
+  /** Asked now and then: once it is false, the connection is closed. */
+  readonly isServed: () => boolean
+}
+
 export interface Relays {
   /** Whether the realm has a router that is reached by WebSocket. */
   hasRouter(realmUri: string): boolean
@@ -68,7 +75,7 @@ export interface Relays {
    * @throws GatewayError `svc.error.bad_gateway`: no router takes the connection; `svc.error.overloaded`: there
    * are too many, or the gateway is shutting down
    */
-  open(realmUri: string, handshake: RelayHandshake, signal: AbortSignal): Promise<OpenedRelay>
+  open(place: RelayPlace, handshake: RelayHandshake, signal: AbortSignal): Promise<OpenedRelay>
   /** Closes all with `code` and takes no new ones; resolves when the last has ended, within about 2 s. */
   closeAll(code?: number): Promise<void>
   /** Open now. */
@@ -78,13 +85,14 @@ export interface Relays {
 /**
  * @example
  * const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
- * const opened = await relays.open('com.acme', { key, protocols: ['wamp.2.json'] }, signal)
+ * const place = { realmUri: 'com.acme', isServed: () => true }
+ * const opened = await relays.open(place, { key, protocols: ['wamp.2.json'] }, signal)
  */
 export const createRelays = (options: RelaysOptions): Relays => new RelayRegistry(options)
 
 interface Held {
   readonly relay: Relay
-  readonly realmUri: string
+  readonly place: RelayPlace
   readonly url: string
 }
 
@@ -115,7 +123,7 @@ class RelayRegistry implements Relays {
   }
 
   async open(
-    realmUri: string,
+    place: RelayPlace,
     handshake: RelayHandshake,
     signal: AbortSignal,
   ): Promise<OpenedRelay> {
@@ -124,7 +132,7 @@ class RelayRegistry implements Relays {
       throw overloaded('There are too many WebSocket connections')
     this.#opening += 1
     try {
-      return this.#opened(realmUri, await this.#connect(realmUri, handshake, signal))
+      return this.#opened(place, await this.#connect(place.realmUri, handshake, signal))
     } catch (error) {
       this.#opening -= 1
       throw error
@@ -170,7 +178,7 @@ class RelayRegistry implements Relays {
     this.#options.log.warn('no router takes a WebSocket connection', { realm, reasons })
   }
 
-  #opened(realmUri: string, connection: RouterConnection): OpenedRelay {
+  #opened(place: RelayPlace, connection: RouterConnection): OpenedRelay {
     const { socket: router, head: routerHead, accept, protocol, url } = connection
     return {
       accept,
@@ -178,7 +186,7 @@ class RelayRegistry implements Relays {
       start: (client, clientHead) => {
         this.#opening -= 1
         if (client instanceof Socket) client.setTimeout(0)
-        this.#hold(realmUri, url, { client, clientHead, router, routerHead })
+        this.#hold(place, url, { client, clientHead, router, routerHead })
       },
       drop: () => {
         this.#opening -= 1
@@ -187,7 +195,7 @@ class RelayRegistry implements Relays {
     }
   }
 
-  #hold(realmUri: string, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
+  #hold(place: RelayPlace, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
     const relay = new Relay(ends, {
       ...this.#limits,
       now: this.#now,
@@ -196,7 +204,7 @@ class RelayRegistry implements Relays {
         this.#let(held)
       },
     })
-    const held: Held = { relay, realmUri, url }
+    const held: Held = { relay, place, url }
     this.#held.add(held)
     this.#timer ??= setInterval(() => {
       this.#check()
@@ -213,11 +221,12 @@ class RelayRegistry implements Relays {
     this.#whenEmpty = []
   }
 
-  /** A realm that is gone, or has another router, leaves its connections without a place to be. */
+  /** What let a connection in is gone, or its realm, or its realm has another router: it has no place to be. */
   #check(): void {
-    for (const { relay, realmUri, url } of this.#held) {
+    for (const { relay, place, url } of this.#held) {
       relay.check()
-      if (!hasUrl(this.#options.routerOf(realmUri), url))
+      if (!place.isServed()) relay.close(GOING_AWAY, 'the API is served no more')
+      else if (!hasUrl(this.#options.routerOf(place.realmUri), url))
         relay.close(GOING_AWAY, 'the realm has another router')
     }
   }

@@ -27,8 +27,10 @@ export const createInvocations = (outbox: Outbox, log: Log): Invocations => {
   }
 
   const answer = (requestId: number, message: WampMessage): void => {
-    if (!running.delete(requestId) || outbox.post(message)) return
-    refuse(requestId, 'wamp.error.invalid_argument', 'the answer can’t be encoded')
+    if (!running.delete(requestId)) return
+    if (outbox.isStuffed) refuse(requestId, 'svc.error.overloaded', 'answers are not read')
+    else if (!outbox.post(message))
+      refuse(requestId, 'wamp.error.invalid_argument', 'the answer can’t be encoded')
   }
 
   const finish = async (

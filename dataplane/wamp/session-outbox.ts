@@ -17,7 +17,7 @@ export interface Outbox {
    * @throws WampFault, unsent, when it can't be encoded: autobahn has forgotten it too
    */
   request<T>(start: () => T): T
-  /** False: the message can't be encoded, and was not sent. */
+  /** False: the message can't be encoded, and was not sent. Beyond a bound `onStuffed` is told instead. */
   post(message: WampMessage): boolean
   /** Request ids count up from 1 in each session: what is above was never asked. */
   readonly lastRequestId: number
@@ -32,6 +32,8 @@ interface OutboxOptions {
   readonly account: (message: WampMessage) => void
   /** HELLO or AUTHENTICATE can't be encoded. */
   readonly onFault: (cause: unknown) => void
+  /** The router makes us answer, and does not read the answers. */
+  readonly onStuffed: () => void
 }
 
 interface Failed {
@@ -39,7 +41,7 @@ interface Failed {
   readonly cause: unknown
 }
 
-export const createOutbox = ({ account, onFault }: OutboxOptions): Outbox => {
+export const createOutbox = ({ account, onFault, onStuffed }: OutboxOptions): Outbox => {
   let transport: Transport | undefined
   let lastRequestId = 0
   let isRequesting = false
@@ -85,15 +87,16 @@ export const createOutbox = ({ account, onFault }: OutboxOptions): Outbox => {
       account([MESSAGE.error, message[0] ?? 0, message[1] ?? 0, {}, INVALID])
       throw unencodable(cause)
     },
-    post: (message) =>
-      canSend(() => {
-        send(message)
-      }),
+    post: (message) => {
+      const isStuffed = bufferedIn(transport) > MOST_ANSWER_BYTES
+      if (isStuffed) onStuffed()
+      return isStuffed || canSend(send, message)
+    },
     get lastRequestId() {
       return lastRequestId
     },
     get isStuffed() {
-      return (transport?.bufferedBytes ?? 0) > MOST_BUFFERED_BYTES
+      return bufferedIn(transport) > MOST_BUFFERED_BYTES
     },
     get isBusy() {
       return isBusy
@@ -101,9 +104,11 @@ export const createOutbox = ({ account, onFault }: OutboxOptions): Outbox => {
   }
 }
 
-const canSend = (send: () => void): boolean => {
+const bufferedIn = (transport: Transport | undefined): number => transport?.bufferedBytes ?? 0
+
+const canSend = (send: (message: WampMessage) => void, message: WampMessage): boolean => {
   try {
-    send()
+    send(message)
     return true
   } catch {
     return false
@@ -112,6 +117,8 @@ const canSend = (send: () => void): boolean => {
 
 /** Four of the largest messages. Calls that time out leave theirs behind. */
 const MOST_BUFFERED_BYTES = 64 * 1024 * 1024
+/** Of answers that nothing else bounds: a router may ask as fast as it can. */
+const MOST_ANSWER_BYTES = 2 * MOST_BUFFERED_BYTES
 
 const INVALID = 'wamp.error.invalid_argument'
 

@@ -79,6 +79,9 @@ class SessionLife implements OpenSession {
         const text = cause instanceof Error ? cause.message : 'it can’t be encoded'
         this.#end({ kind: 'refused', uri: 'wamp.error.cannot_authenticate', text })
       },
+      onStuffed: () => {
+        this.#end({ kind: 'lost', uri: NET_FAILURE, text: 'the router reads no answers' })
+      },
     })
     const { authmethods, authid, authextra } = options.authentication
     this.#peer = createPeer(options.autobahn, {

@@ -15,6 +15,7 @@ const start = () => {
       peer.receive(message)
     },
     onFault: () => undefined,
+    onStuffed: () => undefined,
   })
   const peer = createPeer(autobahn, {
     realmUri: 'com.r',

@@ -9,6 +9,7 @@ import type { Relays } from '../../../dataplane/wamp/relays.ts'
 
 export const HANDSHAKE = { key: 'dGhlIHNhbXBsZSBub25jZQ==', protocols: ['wamp.2.json'] }
 export const REALM = 'com.acme'
+export const PLACE = { realmUri: REALM, isServed: (): boolean => true }
 
 /** RFC 6455 §1.3. */
 const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
@@ -140,7 +141,7 @@ export const startFront = async (
     socket.once('close', () => {
       gone.abort()
     })
-    relays.open(REALM, HANDSHAKE, gone.signal).then(
+    relays.open(PLACE, HANDSHAKE, gone.signal).then(
       (opened) => {
         outcomes.push('open')
         opened.start(socket, head)

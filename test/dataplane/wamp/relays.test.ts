@@ -15,6 +15,7 @@ import {
   answerText,
   HANDSHAKE,
   openClient,
+  PLACE,
   REALM,
   startFront,
   startRawRouter,
@@ -210,7 +211,7 @@ describe('the handshake with the router', () => {
     ['the host is not known', () => 'ws://nobody.invalid/'],
   ])('%s: bad gateway', async (_, url) => {
     const relays = relaysTo({ url: await url() })
-    await expect(relays.open(REALM, HANDSHAKE, new AbortController().signal)).rejects.toMatchObject(
+    await expect(relays.open(PLACE, HANDSHAKE, new AbortController().signal)).rejects.toMatchObject(
       {
         code: 'svc.error.bad_gateway',
       },
@@ -220,7 +221,7 @@ describe('the handshake with the router', () => {
   it('a router that speaks no TLS: bad gateway', async () => {
     await using router = await startRawRouter()
     const relays = relaysTo({ url: `wss://127.0.0.1:${router.port}/` }, { connectTimeoutMs: 300 })
-    await expect(relays.open(REALM, HANDSHAKE, new AbortController().signal)).rejects.toMatchObject(
+    await expect(relays.open(PLACE, HANDSHAKE, new AbortController().signal)).rejects.toMatchObject(
       {
         code: 'svc.error.bad_gateway',
       },
@@ -235,11 +236,11 @@ describe('the handshake with the router', () => {
     await once(server, 'listening')
     const url = `wss://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const { signal } = new AbortController()
-    await expect(relaysTo({ url }).open(REALM, HANDSHAKE, signal)).rejects.toMatchObject({
+    await expect(relaysTo({ url }).open(PLACE, HANDSHAKE, signal)).rejects.toMatchObject({
       code: 'svc.error.bad_gateway',
     })
     const trusting = relaysTo({ url }, {}, [ca.cert])
-    for (let turn = 0; turn < 2; turn++) (await trusting.open(REALM, HANDSHAKE, signal)).drop()
+    for (let turn = 0; turn < 2; turn++) (await trusting.open(PLACE, HANDSHAKE, signal)).drop()
     for (const socket of router.clients) socket.terminate()
     server.close()
     await once(server, 'close')
@@ -249,7 +250,7 @@ describe('the handshake with the router', () => {
     await using router = await startRawRouter('')
     const relays = relaysTo({ url: router.url })
     const gone = new AbortController()
-    const waiting = relays.open(REALM, HANDSHAKE, gone.signal)
+    const waiting = relays.open(PLACE, HANDSHAKE, gone.signal)
     await eventually(() => {
       expect(router.sockets.size).toBe(1)
     })
@@ -265,13 +266,13 @@ describe('the handshake with the router', () => {
     await using router = await startTestRouter()
     const relays = relaysTo({ url: router.url }, { maxRelays: 1 })
     const { signal } = new AbortController()
-    const one = await relays.open(REALM, HANDSHAKE, signal)
+    const one = await relays.open(PLACE, HANDSHAKE, signal)
     expect([one.protocol, relays.size]).toEqual(['wamp.2.json', 0])
     one.drop()
     await eventually(() => {
       expect(router.connections.size).toBe(0)
     })
-    const another = await relays.open(REALM, HANDSHAKE, signal)
+    const another = await relays.open(PLACE, HANDSHAKE, signal)
     another.drop()
   })
 })
@@ -569,7 +570,7 @@ describe('closeAll', () => {
   it('refuses what is being opened', async () => {
     await using router = await startRawRouter('')
     const relays = relaysTo({ url: router.url })
-    const waiting = relays.open(REALM, HANDSHAKE, new AbortController().signal)
+    const waiting = relays.open(PLACE, HANDSHAKE, new AbortController().signal)
     await Promise.all([
       expect(waiting).rejects.toMatchObject({ code: 'svc.error.overloaded' }),
       relays.closeAll(),

@@ -159,6 +159,39 @@ describe('register', () => {
     ])
   })
 
+  it('a router that reads nothing gets small answers for large ones', async () => {
+    const { transport, ends } = await register(() =>
+      Promise.resolve({ args: ['large'], kwargs: {} }),
+    )
+    transport.receive(68, 5, 12, {})
+    transport.bufferedBytes = 64 * 1024 * 1024 + 1
+    await settle()
+    expect(transport.sent).toEqual([[8, 68, 5, {}, 'svc.error.overloaded', [expect.any(String)]]])
+    expect(ends).toEqual([])
+  })
+
+  it.each([
+    ['is made up', 99],
+    ['was registered', 12],
+  ])('a router that asks and asks what %s, and reads nothing, is left', async (_, registration) => {
+    const { transport, ends, session } = await register(() =>
+      Promise.resolve({ args: [], kwargs: {} }),
+    )
+    transport.bufferedBytes = 128 * 1024 * 1024
+    transport.receive(68, 5, registration, {})
+    await settle()
+    expect(transport.sent).toHaveLength(1)
+    transport.bufferedBytes += 1
+    transport.receive(68, 6, registration, {})
+    await settle()
+    expect(transport.sent).toHaveLength(1)
+    expect(transport.isClosed).toBe(true)
+    expect(ends).toMatchObject([{ kind: 'lost', text: 'the router reads no answers' }])
+    await expect(session.register('com.q', {}, () => Promise.reject(new Error()))).rejects.toThrow(
+      WampFault,
+    )
+  })
+
   it('bounds invocations at once', async () => {
     const { transport } = await register(() => new Promise(() => undefined))
     for (let id = 1; id <= 10_001; id++) transport.receive(68, id, 12, {})
