@@ -129,7 +129,7 @@ const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade):
 
 /** @throws GatewayError */
 const admit = async (
-  { dispatch, relays, origins }: UpgradeOptions,
+  { dispatch, webSockets, relays, origins }: UpgradeOptions,
   { arrival }: Upgrade,
   found: ServedWebSocket,
   signal: AbortSignal,
@@ -142,7 +142,8 @@ const admit = async (
   if (security.type !== 'anonymous') {
     await authenticated(dispatch, arrival, { guard: security, realmUri })
   }
-  return relays.open(realmUri, readHandshake(request), signal)
+  const place = { realmUri, isServed: () => webSockets.serves(version) }
+  return relays.open(place, readHandshake(request), signal)
 }
 
 /** Rejects with the refusal. */

@@ -5,11 +5,13 @@ import type { Scheme } from '../../spec/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../router/match.ts'
 import type { RouteTable } from '../router/route-table.ts'
-import type { ServedWebSocket } from '../served.ts'
+import type { ServedVersion, ServedWebSocket } from '../served.ts'
 
 export interface WebSocketRoutes {
   /** undefined: no version that can carry a connection has its `/ws` there. */
   find(host: string, path: string, scheme: Scheme): ServedWebSocket | undefined
+  /** False: its document is gone, or has no such version any more, or another realm. */
+  serves(version: Pick<ServedVersion, 'apiId' | 'name' | 'realmUri'>): boolean
 }
 
 /** @param hasRouter whether a realm has a router that is reached by WebSocket */
@@ -23,6 +25,12 @@ export const createWebSocketRoutes = (
     const able = found.candidates.filter(({ target }) => hasRouter(target.version.realmUri))
     return (able.find(({ target }) => target.schemes.includes(scheme)) ?? able[0])?.target
   },
+  serves: ({ apiId, name, realmUri }) =>
+    table()
+      .sets?.get(apiId)
+      ?.routes.some(
+        ({ target: { version } }) => version.name === name && version.realmUri === realmUri,
+      ) === true,
 })
 
 /** @throws GatewayError 404, as a path has it (behaviour §3) */

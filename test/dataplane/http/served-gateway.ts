@@ -59,6 +59,7 @@ export interface ServedGateway extends AsyncDisposable {
   readonly address: Address
   /** Documents in order of age. Throws what is wrong with them. */
   load(...documents: readonly unknown[]): Promise<void>
+  remove(id: string): Promise<void>
   /** By HTTP/1.1 with Host `a.test` and no Accept, unless said otherwise. */
   ask(method: string, path: string, options?: Omit<HttpOptions, 'method'>): Promise<HttpAnswer>
   raw(...parts: readonly (string | Part)[]): Promise<RawClient>
@@ -181,6 +182,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
         remove: [],
         realms: { put: [], delete: [] },
       }),
+    remove: (id) => serving.apply({ put: [], remove: [id], realms: { put: [], delete: [] } }),
     ask: (method, path, more = {}) =>
       request(`${url}${path}`, { method, ...more, headers: { host: 'a.test', ...more.headers } }),
     raw: async (...parts) => {

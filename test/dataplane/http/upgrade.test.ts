@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { WebSocket } from 'ws'
 import type { Exchange } from '../../../dataplane/actions/performer.ts'
@@ -46,8 +47,10 @@ afterEach(async () => {
 })
 
 const X = { '/x': { get: answers('x') } }
-const at = (base: string, more: object = {}): unknown =>
-  apiOf(X, { version: { base_path: base }, ...more })
+const at = (
+  base: string,
+  { version = {}, ...more }: Readonly<Record<string, unknown>> & { readonly version?: object } = {},
+): unknown => apiOf(X, { version: { base_path: base, ...version }, ...more })
 
 type Head = Readonly<Record<string, string | undefined>>
 
@@ -355,6 +358,37 @@ describe('whose router', () => {
     expect(await status()).toBe(101)
     realms.delete('com.late')
     expect(await status()).toBe(404)
+  })
+})
+
+describe('the document that let a connection in', () => {
+  const openFirst = async (): Promise<WebSocket> => {
+    await serve({ relayLimits: { checkMs: 20 } })
+    realms.set('com.other', { uri: 'com.other', router: { url: router.url } })
+    await gateway.load(at('/'), at('/other', { id: 'other' }))
+    return open('/ws')
+  }
+
+  it.each([
+    ['is deleted', () => gateway.remove('api')],
+    ['is deactivated', () => gateway.load(at('/', { version: { is_active: false } }))],
+    ['goes to another realm', () => gateway.load(at('/', { realm_uri: 'com.other' }))],
+  ])('%s: it is closed with 1001, though another one of the realm stays', async (_, change) => {
+    const socket = await openFirst()
+    const closed = once(socket, 'close')
+    await change()
+    expect((await closed)[0]).toBe(1001)
+    await eventually(() => {
+      expect(gateway.relays.size).toBe(0)
+    })
+  })
+
+  it('is replaced: it stays, wherever its /ws is now', async () => {
+    const socket = await openFirst()
+    await gateway.load(at('/elsewhere', { version: { security: { type: 'basic' } } }))
+    await sleep(100)
+    socket.send('x')
+    expect(await said(socket)).toBe('x')
   })
 })
 
