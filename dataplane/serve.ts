@@ -1,7 +1,6 @@
 // Settings in, a serving gateway out, which shuts down in order: the composition of all rooms. Loaded only by a process
 // that serves.
 
-import { setFlagsFromString } from 'node:v8'
 import { createLog, type Log } from '../telemetry/log.ts'
 import { BridgeBoard, peersOfOne } from './bridge-board.ts'
 import { openSecurityState } from './security-state.ts'
@@ -16,18 +15,11 @@ import { type Plane, serveHere } from './plane.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { openTraces } from './traces.ts'
-
-/**
- * V8 sets aside a small limit of its own for memory outside its heap, and collects the whole heap each time that bodies
- * on their way have filled it: a quarter of the CPU time of a forwarded MiB. So they count to the one limit of all.
- */
-const countBodiesInHeapLimit = (): void => {
-  setFlagsFromString('--external-memory-accounted-in-global-limit')
-}
+import { breakHabitsOfV8 } from './v8-habits.ts'
 
 /** Until a signal ends it. @throws StartError with the line to print */
 export const serve = async (settings: GatewaySettings): Promise<void> => {
-  countBodiesInHeapLimit()
+  breakHabitsOfV8()
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
   const processes = countProcesses(settings.processes)
   const board = new BridgeBoard()
@@ -76,7 +68,7 @@ const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane =
 
 /** One of several serving processes: as its primary says. */
 export const serveAsWorker = (): void => {
-  countBodiesInHeapLimit()
+  breakHabitsOfV8()
   runWorker({
     channel: process,
     create: async (settings, home) => {
