@@ -51,6 +51,12 @@ const TABLE = {
     help: 'What the operator cannot do, by what it is of: pods (to read), certificates, webhook',
     labels: ['of'],
   },
+  podsWithoutGateway: {
+    kind: 'gauge',
+    name: 'svc_operator_pods_without_gateway',
+    help: 'Pods that ask for a gateway beside them and have none; 1000 at most, of the leader',
+    labels: [],
+  },
   pushes: {
     kind: 'counter',
     name: 'svc_operator_pushes_total',
@@ -100,6 +106,8 @@ export interface KubernetesMetricsSources {
   readonly certificateEndsMs: () => ReadonlyMap<string, number>
   /** How many. */
   readonly troubles: () => Readonly<Record<TroubleKind, number>>
+  /** Undefined: not known. */
+  readonly podsWithoutGateway: () => number | undefined
   /** Undefined while another operator leads. */
   readonly fleet: () => FleetCounters | undefined
 }
@@ -138,8 +146,9 @@ const observeOperator = (
 
 const observeTroubles = (
   metrics: Metrics<typeof TABLE>,
-  { certificateEndsMs, troubles }: KubernetesMetricsSources,
+  { certificateEndsMs, troubles, podsWithoutGateway }: KubernetesMetricsSources,
 ): void => {
+  metrics.gauge('podsWithoutGateway', () => alone(podsWithoutGateway()))
   metrics.gauge('certificateEnds', () =>
     Array.from(certificateEndsMs(), ([secret, endsMs]) => [{ secret }, endsMs / 1000]),
   )

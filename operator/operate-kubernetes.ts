@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
+import type { MissedPods } from './admission/missed-pods.ts'
 import type { WebhookKeeper } from './admission/webhook-keeper.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
@@ -33,7 +34,7 @@ import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
-import { createWebhookKeepers, openAdmission, webhookNames } from './webhook.ts'
+import { createMissedPods, createWebhookKeepers, openAdmission, webhookNames } from './webhook.ts'
 
 export interface KubernetesOptions {
   readonly settings: OperatorSettings
@@ -79,9 +80,11 @@ export const operateOnKubernetes = async (
     stop: async () => {
       await parts.controller.stop()
       parts.dataPlanes.close()
+      const missedPods = parts.missedPods?.stop()
       // What is still asked of the API server is nobody's to wait for: our turn is over.
       await api.close()
       await parts.certificates.stop()
+      await missedPods
       await Promise.all(parts.webhooks.map((webhook) => webhook.stop()))
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
@@ -95,6 +98,7 @@ interface Parts {
   readonly certificates: CertificateKeeper
   readonly dataPlanes: WarmDataPlanes
   readonly webhooks: readonly WebhookKeeper[]
+  readonly missedPods: MissedPods | undefined
   readonly readMetrics: () => Promise<MetricsState>
   /** What is wrong beside the resources. */
   readonly troubles: () => readonly SourceNote[]
@@ -139,7 +143,8 @@ const assemble = (around: Surroundings): Parts => {
       if (settings.dataPlaneTls) void certificates.ensureNamespace(each)
     },
   })
-  const companions = [certificates, ...webhooks]
+  const missedPods = createMissedPods({ ...around, certificates })
+  const companions = [certificates, ...webhooks, ...(missedPods === undefined ? [] : [missedPods])]
   const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
   const controller = createController(around, { certificates, dataPlanes, companions, writer })
   const readMetrics = around.metrics.observe({
@@ -152,6 +157,7 @@ const assemble = (around: Surroundings): Parts => {
       certificates: certificates.troubles.size,
       webhook: webhooks.some(({ trouble }) => trouble !== undefined) ? 1 : 0,
     }),
+    podsWithoutGateway: () => missedPods?.count,
     fleet: () => controller.fleet?.counters(),
   })
   const troubles = () => [
@@ -159,10 +165,12 @@ const assemble = (around: Surroundings): Parts => {
     ...webhooks.flatMap(({ trouble, drift }) => [
       ...(trouble === undefined ? [] : [errorNote(`the webhook: ${trouble}`)]),
       // It may be as somebody wants it.
-      ...(drift === undefined ? [] : [{ severity: 'warning' as const, message: drift }]),
+      ...warningNotes(drift),
     ]),
+    ...warningNotes(missedPods?.note),
   ]
-  return { namespace, controller, certificates, dataPlanes, webhooks, readMetrics, troubles }
+  const kept = { certificates, webhooks, missedPods }
+  return { namespace, controller, dataPlanes, ...kept, readMetrics, troubles }
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
@@ -203,6 +211,9 @@ const createController = (
     onStatus: (status) => {
       writer.update(status)
       events.update(status)
+    },
+    onRecorded: (resource) => {
+      writer.renew(resource)
     },
   })
 }
@@ -274,3 +285,6 @@ const certificateNotes = ({ troubles }: CertificateKeeper): readonly SourceNote[
   )
 
 const errorNote = (message: string): SourceNote => ({ severity: 'error', message })
+
+const warningNotes = (message: string | undefined): readonly SourceNote[] =>
+  message === undefined ? [] : [{ severity: 'warning', message }]

@@ -8,6 +8,7 @@ import {
   startAdmissionServer,
 } from './admission/admission-server.ts'
 import { createInjector } from './admission/inject-review.ts'
+import { MissedPods } from './admission/missed-pods.ts'
 import { validateReview } from './admission/validate-review.ts'
 import {
   INJECT_PATH,
@@ -93,6 +94,16 @@ export interface WebhookKeeperParts extends ServerOptions {
   readonly api: KubernetesApi
   readonly namespaces: readonly string[] | 'all'
 }
+
+/** Undefined: there are no sidecars. */
+export const createMissedPods = ({
+  settings,
+  namespace,
+  ...shared
+}: WebhookKeeperParts): MissedPods | undefined =>
+  settings.webhook === 'off' || settings.sidecar === null
+    ? undefined
+    : new MissedPods({ ...shared, operatorNamespace: namespace })
 
 /** One for each kind of configuration; none where there is no webhook. */
 export const createWebhookKeepers = ({

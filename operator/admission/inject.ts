@@ -45,6 +45,9 @@ export type Injection =
 /** On a pod: `"true"` or `"false"`; on a namespace: `"true"`. */
 export const INJECT_LABEL = `${GROUP}/inject`
 
+/** What the API server shows of a pod that a node runs by itself: that one is not changed by it. */
+export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
+
 /**
  * Who asks has seen that the pod or its namespace is labelled; the pod's own `"false"` is heeded here all the same.
  * Its own patch leaves nothing to do: `inject(apply(pod, patch))` is `none`.
@@ -66,9 +69,7 @@ export const inject = (pod: ValueMap, options: InjectOptions): Injection => {
     : complete(pod, options)
 }
 
-/** What the API server shows of a pod that a node runs by itself: that one is not changed by it. */
-const isMirror = (pod: ValueMap): boolean =>
-  annotationOf(pod, 'kubernetes.io/config.mirror') !== undefined
+const isMirror = (pod: ValueMap): boolean => annotationOf(pod, MIRROR_ANNOTATION) !== undefined
 
 const SIDECAR_POOL = 'sidecar'
 

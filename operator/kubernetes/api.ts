@@ -54,6 +54,8 @@ export interface ListOptions extends Scope {
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** Nothing else of each object is asked for. */
+  readonly onlyMetadata?: boolean
 }
 
 export interface ObjectList {

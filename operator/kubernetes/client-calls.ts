@@ -15,6 +15,7 @@ import type { Call } from './request.ts'
 export type ApiCall = Omit<Call, 'signal'>
 
 const ONLY_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+const ONLY_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
   ...asking(type, 'get'),
@@ -22,11 +23,12 @@ export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
 })
 
 export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
-  const { namespace, labelSelector, fieldSelector, ...rest } = asked
+  const { namespace, labelSelector, fieldSelector, onlyMetadata, ...rest } = asked
   const query = queryOf({ labelSelector, fieldSelector, ...rest } satisfies Query)
   return {
     ...asking(type, 'list'),
     path: collectionPath(type, namespace) + query,
+    ...(onlyMetadata === true && { accept: ONLY_METADATA_LIST }),
     ...(asked.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
   }
 }

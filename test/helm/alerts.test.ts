@@ -59,6 +59,7 @@ const WELL: Readonly<Record<string, string>> = {
   [`svc_operator_troubles{${OPERATOR},of="pods"}`]: '0x60',
   [`svc_operator_troubles{${OPERATOR},of="certificates"}`]: '0x60',
   [`svc_operator_troubles{${OPERATOR},of="webhook"}`]: '0x60',
+  [`svc_operator_pods_without_gateway{${OPERATOR}}`]: '0x60',
   [`svc_operator_data_planes{${OPERATOR},phase="synced"}`]: '5x60',
   [`svc_operator_holds_deletes{${OPERATOR}}`]: '0x60',
   [`svc_operator_resources{${OPERATOR},kind="Realm",ready="True"}`]: '5x60',
@@ -148,6 +149,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   SvcOperatorWebhookTrouble: {
     series: { [`svc_operator_troubles{${OPERATOR},of="webhook"}`]: '1x60' },
     says: 'The webhook cannot be kept',
+  },
+  SvcOperatorPodsWithoutGateway: {
+    series: { [`svc_operator_pods_without_gateway{${OPERATOR}}`]: '4x60' },
+    says: '4 pods that ask for a gateway have none',
   },
 }
 

@@ -1,5 +1,7 @@
 // Every metric and label that an alert or the dashboard asks for is one that a real gateway or a real operator shows.
 
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { createMeasurements, type Measurements } from '../../dataplane/metrics.ts'
 import { hashPassword } from '../../dataplane/security/hash-password.ts'
@@ -124,7 +126,10 @@ await describeWithKubernetes('what alerts and dashboard ask for', (plane) => {
     await useGateway(gateway, open.use(await startEchoUpstream()))
     const home = open.use(await Home.open(plane(), { tls: true }))
     await makeNamespace(plane(), 'shop')
-    const operator = await home.startOperator({ flags: ['--webhook', '127.0.0.1:0'] })
+    const sidecar = join(state.path, 'sidecar.yaml')
+    writeFileSync(sidecar, 'image: gateway:1\n')
+    const flags = ['--webhook', '127.0.0.1:0', '--sidecar', sidecar]
+    const operator = await home.startOperator({ flags })
     await home.startGatewayPod({ name: 'gw-1' })
     await plane().apply([realmObject('shop'), documentObject('shop', 'orders')])
     await home.until('shop', 'orders', 'Ready', 'Ready')

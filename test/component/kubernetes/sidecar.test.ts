@@ -43,6 +43,7 @@ const ASKED = { 'gateway.svc.dev/inject': 'true' }
 await describeWithKubernetes('sidecars', (plane) => {
   const directory = mkdtempSync(join(tmpdir(), 'sidecar-'))
   let operator: OperatorProcess
+  let flags: readonly string[] = []
 
   const create = async (object: object, ...flags: readonly string[]) => {
     const { code, stdout, stderr } = await plane().kubectl(
@@ -80,11 +81,12 @@ await describeWithKubernetes('sidecars', (plane) => {
     const port = await freePort()
     const file = join(directory, 'sidecar.yaml')
     writeFileSync(file, 'image: gateway:1\n')
-    operator = await startOperator([
+    flags = [
       ...['--kubernetes', '--status=127.0.0.1:0', `--namespace=${OWN}`, `--sidecar=${file}`],
       ...[`--kubeconfig=${kubeconfig}`, `--webhook=127.0.0.1:${port}`],
       `--webhook-url=https://127.0.0.1:${port}`,
-    ])
+    ]
+    operator = await startOperator(flags)
     await eventually(async () => {
       const { isInjected } = await create(pod('dry', 'probe', ASKED), '--dry-run=server')
       if (!isInjected) throw new Error('the webhook is not asked yet')
@@ -131,4 +133,18 @@ await describeWithKubernetes('sidecars', (plane) => {
     expect([made.code, made.isInjected]).toEqual([0, false])
     operator = { ...operator, stop: () => Promise.resolve() }
   })
+
+  it(
+    'an operator that is back tells which pods have none, and of none that opted out',
+    async () => {
+      operator = await startOperator(flags)
+      await eventually(async () => {
+        const metrics = await (await fetch(`${operator.url}/metrics`)).text()
+        expect(metrics).toMatch(/^svc_operator_pods_without_gateway 2$/m)
+      }, PATIENCE)
+      const status = JSON.stringify(await operator.page('/status'))
+      expect(status).toContain('have none: closed/host, shop/alone.')
+    },
+    LONG_MS,
+  )
 })

@@ -1,0 +1,168 @@
+// Namespaces and Pods of a Kubernetes API in; how many Pods ask for a gateway and have none, and which, out: they were
+// made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
+// more than it says; changes nothing.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import { type KubernetesApi, type ListOptions, TYPES } from '../kubernetes/api.ts'
+import { DATA_PLANE_LABEL } from '../kubernetes/read-pod.ts'
+import { ownMember } from '../resource/shape.ts'
+import { Rounds } from '../rounds.ts'
+import { annotationOf, mapOf, textOf } from './inject-pod.ts'
+import { INJECT_LABEL, MIRROR_ANNOTATION } from './inject.ts'
+
+export interface MissedPodsOptions {
+  readonly api: Pick<KubernetesApi, 'list'>
+  /** The operator's own, whose pods nobody asks about. */
+  readonly operatorNamespace: string
+  /** Of sidecars. */
+  readonly namespaces: readonly string[] | 'all'
+  /** How often; 5 minutes. */
+  readonly checkMs?: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Out of the memory of the API server, which passes over the limit then; a number of more tells nothing else. */
+const CHEAP = { onlyMetadata: true, resourceVersion: '0', limit: 500 } as const
+const ENOUGH = 1000
+const MAX_NAMESPACES = 500
+const MAX_NAMED = 5
+
+export class MissedPods {
+  readonly #options: MissedPodsOptions
+  readonly #rounds: Rounds
+  #isLeading = false
+  #missed: readonly string[] | undefined
+  #note: string | undefined
+  #trouble: string | undefined
+
+  constructor(options: MissedPodsOptions) {
+    this.#options = options
+    this.#rounds = new Rounds(options.clock, () => this.#round())
+  }
+
+  /** Undefined: not known, or for the leader to know. */
+  get count(): number | undefined {
+    return this.#missed?.length
+  }
+
+  /** What is to be done about them; undefined: nothing. */
+  get note(): string | undefined {
+    return this.#note
+  }
+
+  lead(): void {
+    this.#isLeading = true
+    this.#rounds.hurry()
+  }
+
+  follow(): void {
+    this.#isLeading = false
+    this.#rounds.pause()
+    this.#missed = undefined
+    this.#note = undefined
+  }
+
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void> {
+    this.follow()
+    return this.#rounds.stop()
+  }
+
+  async #round(): Promise<number | 'failed' | undefined> {
+    const { checkMs = 300_000, log } = this.#options
+    try {
+      if (this.#isLeading) this.#tell(await this.#look())
+      this.#trouble = undefined
+    } catch (error) {
+      if (!this.#mayTell()) return undefined
+      const trouble = error instanceof Error ? error.message : String(error)
+      if (trouble !== this.#trouble) log.warn('could not look for pods without gateway', { error })
+      this.#trouble = trouble
+      return 'failed'
+    }
+    return this.#mayTell() ? checkMs : undefined
+  }
+
+  /** Also after a wait, as the compiler can't see. */
+  #mayTell(): boolean {
+    return this.#isLeading && !this.#rounds.hasStopped()
+  }
+
+  async #look(): Promise<readonly string[]> {
+    const { namespaces } = this.#options
+    const labelled = await this.#labelledNamespaces()
+    const scopes = namespaces === 'all' ? [{}] : namespaces.map((namespace) => ({ namespace }))
+    const lists: readonly ListOptions[] = [
+      ...scopes.map((scope) => ({ ...scope, labelSelector: BY_POD })),
+      ...labelled.map((namespace) => ({ namespace, labelSelector: BY_NAMESPACE })),
+    ]
+    const missed: string[] = []
+    for (const list of lists) {
+      if (!this.#mayTell()) break
+      const { items } = await this.#options.api.list(TYPES.pods, {
+        ...list,
+        ...{ fieldSelector: RUNNING, ...CHEAP },
+      })
+      missed.push(...items.filter((pod) => this.#isMissed(pod)).map(nameOf))
+      if (missed.length >= ENOUGH) return missed.slice(0, ENOUGH)
+    }
+    return missed
+  }
+
+  async #labelledNamespaces(): Promise<readonly string[]> {
+    const { items } = await this.#options.api.list(TYPES.namespaces, {
+      ...{ labelSelector: `${INJECT_LABEL}=true`, ...CHEAP },
+    })
+    const names = items.map((item) => textOf(mapOf(item, 'metadata'), 'name'))
+    return names.filter((name) => this.#isPlace(name)).slice(0, MAX_NAMESPACES)
+  }
+
+  /** As the webhook's configuration has it. */
+  #isPlace(namespace: string): boolean {
+    const { namespaces, operatorNamespace } = this.#options
+    if (namespace === 'kube-system' || namespace === operatorNamespace) return false
+    return namespaces === 'all' || namespaces.includes(namespace)
+  }
+
+  #isMissed(pod: ValueMap): boolean {
+    const metadata = mapOf(pod, 'metadata')
+    return (
+      this.#isPlace(textOf(metadata, 'namespace')) &&
+      ownMember(metadata, 'deletionTimestamp') === undefined &&
+      annotationOf(pod, MIRROR_ANNOTATION) === undefined
+    )
+  }
+
+  #tell(missed: readonly string[]): void {
+    if (!this.#mayTell()) return
+    const { log } = this.#options
+    const before = this.#missed?.length ?? 0
+    this.#missed = missed
+    this.#note = noteOf(missed)
+    if (missed.length === before) return
+    if (this.#note === undefined) log.info('every pod that asks for a gateway has one')
+    else log.warn('pods without gateway', { count: missed.length, what: this.#note })
+  }
+}
+
+const BY_POD = `${INJECT_LABEL}=true,!${DATA_PLANE_LABEL}`
+const BY_NAMESPACE = `${INJECT_LABEL} notin (true,false),!${DATA_PLANE_LABEL}`
+const RUNNING = 'status.phase!=Succeeded,status.phase!=Failed'
+
+const nameOf = (pod: ValueMap): string => {
+  const metadata = mapOf(pod, 'metadata')
+  return `${textOf(metadata, 'namespace')}/${textOf(metadata, 'name')}`
+}
+
+const noteOf = (missed: readonly string[]): string | undefined => {
+  if (missed.length === 0) return undefined
+  const named = missed.slice(0, MAX_NAMED).join(', ')
+  const more = missed.length > MAX_NAMED ? ' and others' : ''
+  return (
+    `pods that ask for a gateway have none: ${named}${more}. They were made while no operator answered, or can't ` +
+    `have one: replace them, such as by kubectl rollout restart, or label them ${INJECT_LABEL}=false`
+  )
+}
