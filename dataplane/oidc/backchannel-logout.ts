@@ -64,6 +64,7 @@ const verifyToken = async ({
   try {
     return await readLogoutToken(token, provider.record, known, room.now())
   } catch (cause) {
+    room.providers.doubt(provider.record)
     const code = cause instanceof KeySetAway ? 'provider_unavailable' : 'invalid_request'
     throw new OidcRefusal(code, 'the logout token can not be trusted', { cause })
   }

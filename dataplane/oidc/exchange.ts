@@ -38,6 +38,8 @@ export const exchangeForClaims = async ({
     checkClaims(exchanged, provider.record.client_id, room.now())
     return exchanged
   } catch (cause) {
+    // It may have moved its endpoints.
+    room.providers.doubt(provider.record)
     const status = cause instanceof ProviderFailed ? 502 : 400
     throw new OidcRefusal(
       'token_exchange_failed',

@@ -1,7 +1,7 @@
 // What openid-client is asked for: discovery, the authorization URL, the exchange of a code. Every request goes
 // through the fetch that it is given; what a provider answers is checked here or nowhere.
 
-import type { Configuration, CustomFetch } from 'openid-client'
+import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
 import type { OidcProviderRecord } from '../../spec/realm-record.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 import type { IdTokenClaims } from './identity-claims.ts'
@@ -96,7 +96,7 @@ export const exchangeCode = async (
   const trace: Trace = { hasFailed: false }
   const configuration = await configure(record, provider, traced(record, provider, fetch, trace))
   const client = await import('openid-client')
-  // From the entry, never from Host: it becomes the `redirect_uri` of the token request.
+  // From the entry, never from Host.
   const callback = new URL(record.redirect_uri)
   callback.search = exchange.parameters.toString()
   try {
@@ -167,7 +167,7 @@ const traced = (
       const response =
         url === new URL(metadata.jwks_uri).href
           ? await keySetResponse(jwks)
-          : await guarded(url, options)
+          : await guarded(url, { ...options, body: asWritten(options.body, record) })
       if (response.status >= 500 || Math.floor(response.status / 100) === 3) trace.hasFailed = true
       return response
     } catch (cause) {
@@ -175,6 +175,17 @@ const traced = (
       throw cause
     }
   }
+}
+
+/** To the letter as in the authorization request (RFC 6749 §4.1.3): openid-client sends it normalised. */
+const asWritten = (
+  body: CustomFetchOptions['body'],
+  { redirect_uri }: OidcProviderRecord,
+): CustomFetchOptions['body'] => {
+  if (!(body instanceof URLSearchParams)) return body
+  const form = new URLSearchParams(body)
+  form.set('redirect_uri', redirect_uri)
+  return form
 }
 
 const keySetResponse = async (store: KnownProvider['jwks']): Promise<Response> => {

@@ -15,6 +15,8 @@ export interface KnownProvider {
 export interface ProviderRegistry {
   /** @throws whatever discovery failed with, also a failure of the last 5 s. */
   find(record: OidcProviderRecord): Promise<KnownProvider>
+  /** It does not behave as its metadata say: they are fetched again behind the requests, at most every 10 s. */
+  doubt(record: OidcProviderRecord): void
 }
 
 export interface RegistryOptions {
@@ -30,6 +32,7 @@ const FRESH_MS = 3_600_000
 /** And this long at most, while the provider can't be reached. */
 const USABLE_MS = 24 * 3_600_000
 const REMEMBER_FAILURE_MS = 5000
+const DOUBT_EVERY_MS = 10_000
 const MAX_PROVIDERS = 1000
 
 /** One per process. A changed entry is another provider: its key is a digest of all that it says. */
@@ -46,6 +49,9 @@ export const createProviderRegistry = (options: RegistryOptions): ProviderRegist
       const [oldest] = entries.keys()
       if (entries.size > MAX_PROVIDERS && oldest !== undefined) entries.delete(oldest)
       return entry.find()
+    },
+    doubt(record) {
+      entries.get(keyOf(record))?.doubt()
     },
   }
 }
@@ -69,6 +75,12 @@ class ProviderEntry {
     // Whoever asks is served at once; a failure is remembered, and that is all.
     if (!isWithin(FRESH_MS, { now, since: known.since })) this.#discover().catch(() => undefined)
     return known
+  }
+
+  doubt(): void {
+    const since = this.#known?.since
+    if (since === undefined || isWithin(DOUBT_EVERY_MS, { now: this.#options.now(), since })) return
+    this.#discover().catch(() => undefined)
   }
 
   async #discover(): Promise<KnownProvider> {

@@ -45,6 +45,8 @@ export class FakeProvider {
   misbehaviour: Misbehaviour = {}
   pair: SigningPair
   published: readonly SigningPair[]
+  /** Where its keys are, after the path. */
+  jwksQuery = ''
   /** Paths that were asked for. */
   readonly asked: string[] = []
   readonly #server: Server
@@ -121,10 +123,10 @@ export class FakeProvider {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = new URL(request.url ?? '/', this.issuer).pathname
+    const { pathname: path, search } = new URL(request.url ?? '/', this.issuer)
     this.asked.push(path)
     if (path === '/.well-known/openid-configuration') this.#discovery(response)
-    else if (path === '/jwks') this.#jwks(response)
+    else if (path === '/jwks' && search === this.jwksQuery) this.#jwks(response)
     else if (path === '/token') await this.#token(request, response)
     else response.writeHead(404).end()
   }

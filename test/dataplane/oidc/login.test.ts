@@ -9,7 +9,8 @@ import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
 import { createGuardedFetch } from '../../../dataplane/upstream/guarded-fetch.ts'
-import { FakeProvider, newPair } from './fake-provider.ts'
+import { eventually } from '../../support/eventually.ts'
+import { FakeProvider, newPair, sendJson } from './fake-provider.ts'
 import {
   Browser,
   headerOf,
@@ -47,6 +48,7 @@ afterAll(() => op.close())
 
 beforeEach(() => {
   op.misbehaviour = {}
+  op.jwksQuery = ''
   op.pair = pair
   op.published = [pair]
 })
@@ -360,6 +362,42 @@ describe('while the shared state is away', () => {
     const answer = await browser.callback(room, await begin(room, browser))
 
     expect(answer.status).toBe(status)
+  })
+})
+
+describe('endpoints of the provider', () => {
+  it('may move, and are looked up again after the login that did not find them', async () => {
+    const room = open()
+    const browser = new Browser()
+    await browser.callback(room, await begin(room, browser))
+    op.misbehaviour = {
+      discovery: (response, document) => {
+        sendJson(response, { ...document, jwks_uri: `${op.issuer}/jwks?moved` })
+      },
+    }
+    op.jwksQuery = '?moved'
+    room.clock.offsetMs = 301_000
+    expect((await browser.callback(room, await begin(room, browser))).status).toBe(400)
+    await eventually(async () => {
+      expect((await browser.callback(room, await begin(room, browser))).status).toBe(302)
+    })
+  })
+})
+
+describe('the redirect_uri of an entry', () => {
+  it.each([
+    'https://API.example.com:443/v1/oidc/corp/callback',
+    'https://api.example.com/v1/oidc/corp/callback?tenant=a%20b',
+    'https://api.example.com',
+  ])('goes to the provider as it was written, both times: %s', async (written) => {
+    const room = open()
+    const record = providerRecord(op.issuer, { redirect_uri: written })
+    room.realms.set(REALM, realmRecord(REALM, { corp: record }))
+    const browser = new Browser()
+    const login = await browser.login(room)
+    const location = headerOf(login, 'location') ?? ''
+    expect(new URL(location).searchParams.get('redirect_uri')).toBe(written)
+    expect((await browser.callback(room, op.authorize(location))).status).toBe(302)
   })
 })
 

@@ -15,6 +15,7 @@ const metadata = (jwks_uri = 'https://idp.example/jwks'): ProviderMetadata => ({
 
 interface Fixture {
   readonly find: (more?: Partial<typeof record>) => Promise<unknown>
+  readonly doubt: () => void
   readonly clock: { now: number }
   /** How often discovery was asked. */
   readonly asked: () => number
@@ -29,6 +30,9 @@ const open = (): Fixture => {
     asked: () => asked,
     discover: () => Promise.resolve(metadata()),
     find: (more) => registry.find({ ...record, ...more }),
+    doubt: () => {
+      registry.doubt(record)
+    },
   }
   const registry = createProviderRegistry({
     discover: () => {
@@ -101,6 +105,38 @@ describe('the registry of providers', () => {
     fixture.clock.now -= HOUR_MS / 4
     await fixture.find()
     await settle()
+    expect(fixture.asked()).toBe(3)
+  })
+
+  it('asks again behind the requests when the provider does not do what it says', async () => {
+    const fixture = open()
+    fixture.doubt()
+    await fixture.find()
+    fixture.doubt()
+    expect(fixture.asked()).toBe(1)
+    fixture.clock.now += 10_000
+    fixture.discover = () => Promise.resolve(metadata('https://idp.example/moved'))
+    fixture.doubt()
+    fixture.doubt()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    await settle()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata('https://idp.example/moved') })
+    fixture.doubt()
+    expect(fixture.asked()).toBe(2)
+  })
+
+  it('keeps what it has while it is in doubt and the provider away', async () => {
+    const fixture = open()
+    await fixture.find()
+    fixture.clock.now += 10_000
+    fixture.discover = () => Promise.reject(new Error('away'))
+    for (let each = 0; each < 3; each++) fixture.doubt()
+    await settle()
+    fixture.doubt()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    expect(fixture.asked()).toBe(2)
+    fixture.clock.now += 5000
+    fixture.doubt()
     expect(fixture.asked()).toBe(3)
   })
 
