@@ -10,7 +10,12 @@ import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts
 import { documentVerdict } from './document-verdict.ts'
 import type { HostGrant } from './host-grants.ts'
 import { type HostClaimant, HostOwners, type LostHosts } from './host-owners.ts'
-import { type DocumentJudgement, judgeDocument, type RealmAccess } from './judge-document.ts'
+import {
+  accessInputs,
+  type DocumentJudgement,
+  judgeDocument,
+  type RealmAccess,
+} from './judge-document.ts'
 import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
@@ -259,14 +264,6 @@ const applicantsOf = (
 
 const NO_CLASHES: readonly Clash[] = []
 const NO_LOST_HOSTS: LostHosts = new Map()
-
-const accessInputs = (access: RealmAccess): readonly unknown[] => [
-  access.access,
-  access.access === 'granted' ? access.realm : undefined,
-  ...(access.access === 'unready'
-    ? [access.realm.namespace, access.realm.name, access.realm.isPaused]
-    : []),
-]
 
 const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>
   isRenamed(judged) &&

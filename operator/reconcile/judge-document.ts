@@ -61,6 +61,15 @@ export interface UnreadyRealm {
   readonly isPaused: boolean
 }
 
+/** What of it decides: the same values where nothing has changed for the document. */
+export const accessInputs = (access: RealmAccess): readonly unknown[] => [
+  access.access,
+  access.access === 'granted' ? access.realm : undefined,
+  ...(access.access === 'unready'
+    ? [access.realm.namespace, access.realm.name, access.realm.isPaused]
+    : []),
+]
+
 type Readable = Extract<ReadDocument, { readonly place: DocumentPlace }>
 
 export const judgeDocument = (
