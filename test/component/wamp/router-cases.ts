@@ -121,6 +121,40 @@ export const ROUTER_CASES: readonly FaultCase[] = [
     },
   },
   {
+    name: 'the realm is closed by the router, and opened again',
+    on: ['nexus'],
+    same: {
+      inFlight: [NET_FAILURE],
+      isAtOnce: true,
+      state: 'refused',
+      reason: 'wamp.error.no_such_realm',
+      call: { status: 502, body: 'wamp.error.no_such_realm' },
+      ready: 204,
+      neighbour: { status: 200, body: ['hello'] },
+      back: { status: 200, body: ['back'] },
+      metric: ['open'],
+      sessions: 1,
+    },
+    run: async (context) => {
+      const { openRealm } = context.router
+      await serveCalls(context, context.router.ws)
+      const inFlight = await startCalls(context)
+      const what = 'after their realm was closed'
+      const sinceMs = performance.now()
+      openRealm?.close()
+      const settled = await settle(context, inFlight, sinceMs, what)
+      const { state, reason } = await context.become('refused')
+      const call = await context.call('/echo', ['away'])
+      const ready = await readiness(context)
+      const neighbour = await context.neighbour()
+      await loadAnother(context)
+      openRealm?.reopen()
+      const again = await succeedAgain(context, what)
+      const sessions = await context.untilSessions(1)
+      return { ...settled, state, reason, call, ready, neighbour, ...again, sessions }
+    },
+  },
+  {
     name: 'cut off six times: no session is left behind',
     same: { answers: [200], sessions: 1 },
     run: async (context) => {

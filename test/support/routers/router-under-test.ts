@@ -7,7 +7,7 @@ import { freePort } from '../free-port.ts'
 import { buildRouter } from './build-router.ts'
 import { type Availability, isRealRequired, routerAvailability } from './recipe.ts'
 import { FORBIDDEN_PREFIX, OPEN_REALM, SECURED_REALM } from './router-config.ts'
-import { startRouter as startReal, type RouterOptions } from './start-router.ts'
+import { startRouter as startReal, type RealRouter, type RouterOptions } from './start-router.ts'
 
 export const ROUTER_NAMES = ['embedded', 'nexus', 'crossbar'] as const
 export type RouterName = (typeof ROUTER_NAMES)[number]
@@ -17,6 +17,8 @@ export interface RouterUnderTest extends AsyncDisposable {
   readonly ws: string
   readonly rawsocket: string
   stop(how?: { readonly kill?: boolean }): Promise<void>
+  /** Where a realm can end while its router goes on. */
+  readonly openRealm?: RealRouter['openRealm']
   /** On the same ports; answers when it resolves. */
   restart(): Promise<void>
 }

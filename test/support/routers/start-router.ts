@@ -49,12 +49,11 @@ export interface RealRouter extends AsyncDisposable {
   stop(how?: { readonly kill?: boolean }): Promise<void>
   /** Starts what was stopped, on the same ports; answers when it resolves. */
   restart(): Promise<void>
+  /** nexus alone: ends the realm that anyone may join, with GOODBYE to all in it, and opens it again. */
+  readonly openRealm?: { close(): void; reopen(): void }
   /** SIGSTOP: connections stay, nothing moves. */
   freeze(): void
   thaw(): void
-  /** nexus alone: ends the realm that anyone may join, with GOODBYE to all in it. */
-  closeRealm(): void
-  reopenRealm(): void
 }
 
 const START_MS = 60_000
@@ -99,6 +98,7 @@ export const startRouter = async (
     rawsocket: `rs://127.0.0.1:${ports.rawsocket}`,
     realms: [OPEN_REALM, SECURED_REALM, ...realms],
     ...(secure && { secure: secureUrls(secure) }),
+    ...(name === 'nexus' && { openRealm: signalled(() => child.pid) }),
     ...(name === 'crossbar' && { httpBridge: httpBridgeAt(ports.ws) }),
     get pid() {
       return child.pid
@@ -114,18 +114,22 @@ export const startRouter = async (
     thaw: () => {
       child.signalAll('SIGCONT')
     },
-    closeRealm: () => {
-      process.kill(child.pid, 'SIGUSR1')
-    },
-    reopenRealm: () => {
-      process.kill(child.pid, 'SIGUSR2')
-    },
     [Symbol.asyncDispose]: async () => {
       await end(child, true)
       await directory[Symbol.asyncDispose]()
     },
   }
 }
+
+/** As the program that runs nexus has them. */
+const signalled = (pid: () => number): RealRouter['openRealm'] & object => ({
+  close: () => {
+    process.kill(pid(), 'SIGUSR1')
+  },
+  reopen: () => {
+    process.kill(pid(), 'SIGUSR2')
+  },
+})
 
 /** Its directory is short enough for the path of a socket. */
 const prepareSecure = async (

@@ -1,0 +1,149 @@
+// Routers reached by TLS and by unix socket, over each serializer: whom the gateway trusts, what it says of those
+// whom it does not, and that it is back after a router was.
+
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import type { SerializerName } from '../../dataplane/wamp/wire.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
+import { eventually } from '../support/eventually.ts'
+import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
+import { request } from '../support/http-request.ts'
+import { openRawPeer } from '../support/raw-wamp-peer.ts'
+import { buildRouter } from '../support/routers/build-router.ts'
+import { routerAvailability } from '../support/routers/recipe.ts'
+import { START_MS } from '../support/routers/router-under-test.ts'
+import { startRouter, type RealRouter } from '../support/routers/start-router.ts'
+import { makeTempDir } from '../support/temp-dir.ts'
+import { register } from '../support/wamp-peer.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
+import { post } from './gateway-client.ts'
+import { calls } from './wamp/wamp-operations.ts'
+
+type Way = 'wss' | 'rss' | 'unix'
+
+const WAYS: readonly { readonly way: Way; readonly serializer: SerializerName }[] = [
+  { way: 'wss', serializer: 'msgpack' },
+  { way: 'rss', serializer: 'cbor' },
+  { way: 'unix', serializer: 'json' },
+]
+const realmOf = (name: string): string => `com.example.by.${name}`
+const BACK_MS = 2000
+
+for (const name of ['nexus', 'crossbar'] as const) {
+  const availability = routerAvailability(name)
+  if (availability.available) await buildRouter(name)
+  describeWhenAvailable(name, availability, () => {
+    const authority = createCertificateAuthority('router CA')
+    let own: AsyncDisposableStack
+    let router: RealRouter
+    /** Trusts the router's CA. */
+    let gateway: GatewayProcess
+    let stranger: GatewayProcess
+
+    beforeAll(async () => {
+      own = new AsyncDisposableStack()
+      const directory = own.use(await makeTempDir())
+      const caPath = join(directory.path, 'ca.crt')
+      await writeFile(caPath, authority.cert)
+      const realms = WAYS.map(({ way }) => realmOf(way))
+      const certificate = authority.issue('router.test')
+      router = own.use(await startRouter(name, { certificate, realms }))
+      gateway = own.use(await startGateway({ flags: ['--upstream-ca', caPath] }))
+      stranger = own.use(await startGateway())
+      for (const { way, serializer } of WAYS) {
+        await serve(gateway, way, { url: urlOf(way), serializers: [serializer] })
+        await serve(stranger, way, { url: urlOf(way) })
+      }
+    }, START_MS)
+
+    afterAll(() => own.disposeAsync(), START_MS)
+
+    const urlOf = (way: Way): string => router.secure?.[way] ?? ''
+
+    const startCallee = async (realm: string): Promise<void> => {
+      const peer = own.use(await openRawPeer({ url: router.rawsocket, realm }))
+      await register(peer, 'com.example.echo', ({ args }) => ({ args }))
+    }
+
+    it.each(WAYS)('$way with $serializer carries calls, large ones too', async ({ way }) => {
+      await startCallee(realmOf(way))
+      const args = ['é', 'x'.repeat(5 << 20)]
+      await untilState(gateway, way, 'open')
+      expect(await echo(gateway, way, args)).toEqual({ status: 200, body: args })
+    })
+
+    it.each(['wss', 'rss'] as const)(
+      '%s: a CA that is not known is no router, and said',
+      async (way) => {
+        const reason = await untilState(stranger, way, 'waiting')
+        expect(reason).toContain('certificate')
+        const { status, body } = await echo(stranger, way, [])
+        expect({ status, body }).toMatchObject({
+          status: 502,
+          body: {
+            code: 'wamp.error.net_failure',
+            message: expect.not.stringContaining('127.0.0.1'),
+          },
+        })
+      },
+    )
+
+    it.each(['wss', 'rss'] as const)(
+      '%s: a certificate of another name is refused',
+      async (way) => {
+        const url = urlOf(way).replace('127.0.0.1', 'localhost')
+        await serve(gateway, `${way}-misnamed`, { url })
+        const reason = await untilState(gateway, `${way}-misnamed`, 'waiting')
+        expect(reason).toContain("does not match certificate's altnames")
+      },
+    )
+
+    it('all are back within two seconds of the router', async () => {
+      await router.stop()
+      for (const { way } of WAYS) await untilState(gateway, way, 'waiting')
+      await router.restart()
+      const sinceMs = performance.now()
+      await Promise.all(WAYS.map(({ way }) => untilState(gateway, way, 'open')))
+      expect(performance.now() - sinceMs).toBeLessThan(BACK_MS)
+      for (const { way } of WAYS) {
+        await startCallee(realmOf(way))
+        expect(await echo(gateway, way, ['back'])).toEqual({ status: 200, body: ['back'] })
+      }
+    }, 30_000)
+  })
+}
+
+const serve = async (gateway: GatewayProcess, name: string, router: object): Promise<void> => {
+  await post(gateway, '/realms', { uri: realmOf(name), router })
+  const paths = { '/echo': { post: calls('com.example.echo') } }
+  const { status, text } = await post(gateway, '/api_specs', {
+    ...{ id: name, host: '_', realm_uri: realmOf(name) },
+    versions: { v1: { base_path: `/${name}`, paths } },
+  })
+  expect({ status, text }).toEqual({ status: 204, text: '' })
+}
+
+/** Its reason. */
+const untilState = (gateway: GatewayProcess, name: string, state: string): Promise<string> =>
+  eventually(
+    async () => {
+      const answer = await request(`${gateway.management}/realms/${realmOf(name)}`)
+      const { sessions } = answer.json() as {
+        readonly sessions: readonly { readonly state: string; readonly reason?: string }[]
+      }
+      expect(sessions).toMatchObject([{ state }])
+      return sessions[0]?.reason ?? ''
+    },
+    { everyMs: 10, withinMs: 15_000 },
+  )
+
+const echo = async (
+  gateway: GatewayProcess,
+  name: string,
+  args: readonly unknown[],
+): Promise<{ readonly status: number; readonly body: unknown }> => {
+  const url = `${gateway.public}/${name}/echo`
+  const answer = await request(url, { method: 'POST', json: { args }, timeoutMs: 20_000 })
+  return { status: answer.status, body: answer.json() }
+}
