@@ -4,7 +4,7 @@ import type { RealmRecord } from '../../spec/realm-record.ts'
 import { originOf } from '../oidc/redirect-target.ts'
 
 export interface RealmOrigins {
-  /** `allowed_origins`; empty: the realm leaves it open who connects. */
+  /** `allowed_origins`, as browsers write them; empty: the realm leaves it open who connects. */
   readonly listed: readonly string[]
   /** The gateway's own, as browsers write them. */
   readonly own: readonly string[]
@@ -19,7 +19,8 @@ export const originsOf = (
   record: RealmRecord | undefined,
   baseUrl: string | null,
 ): RealmOrigins => ({
-  listed: record?.allowed_origins ?? [],
+  // Pages of other schemes (`null`, apps) as they stand.
+  listed: (record?.allowed_origins ?? []).map((each) => originOf(each) ?? each),
   own: ownUrls(record, baseUrl).flatMap((url) => originOf(url) ?? []),
 })
 

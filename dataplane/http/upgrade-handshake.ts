@@ -1,7 +1,7 @@
 // The opening handshake of a WebSocket client (RFC 6455 §4.2.1) and where it comes from in, what a router need
 // know of it out, or the refusal. Pure.
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../spec/compiled.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RelayHandshake } from '../wamp/relay-handshake.ts'
@@ -44,36 +44,57 @@ const MAX_PROTOCOLS = 32
 
 /**
  * Browsers always say where a connection comes from (RFC 6455 §10.2); who says nothing is none, and could
- * say anything. So where origins are listed, a present one must be among them, and an absent one passes. But a
- * cookie comes along whatever page asks (no CORS, no CSRF value): then it must be a page of ours, or a listed one.
+ * say anything. So where origins are listed, a present one must be among them, and an absent one passes. But cookies
+ * and passwords that were given once come along whatever page asks (no CORS, no CSRF value): then it must be a page
+ * of ours, or a listed one.
  * @throws GatewayError 403
  */
 export const checkOrigin = (
-  origin: string | undefined,
-  { listed, own }: RealmOrigins,
-  isByCookie: boolean,
+  { headers }: IncomingMessage,
+  origins: RealmOrigins,
+  { type }: Pick<CompiledSecurity, 'type'>,
 ): void => {
-  if (isByCookie ? isKnown(origin, [...listed, ...own]) : isOpen(origin, listed)) return
+  const sent = sentAlong(type, headers)
+  if (RULES[sent](headers.origin, origins, headers.host ?? '')) return
   throw new GatewayError(
     'svc.error.forbidden',
     'WebSocket connections from this origin are not taken',
-    isByCookie
-      ? { description: 'With a cookie it is the own origin, or one the realm lists.' }
-      : {},
+    sent === 'nothing' ? {} : { description: EXPECTED },
   )
 }
 
-const isKnown = (origin: string | undefined, known: readonly string[]): boolean =>
-  origin !== undefined && known.includes(origin)
+const EXPECTED =
+  'With a cookie, or a password, it is the own origin, or one that allowed_origins of the realm lists.'
 
-const isOpen = (origin: string | undefined, listed: readonly string[]): boolean =>
-  origin === undefined || listed.length === 0 || listed.includes(origin)
+/** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
+type SentAlong = 'cookie' | 'password' | 'nothing'
 
-/** Whether a browser would send by itself what shows who connects: a header decides alone (behaviour §6). */
-export const isByCookie = (
-  { type }: Pick<CompiledSecurity, 'type'>,
-  { headers }: IncomingMessage,
-): boolean => type === 'oidc' && headers.authorization === undefined && headers.cookie !== undefined
+const sentAlong = (
+  type: CompiledSecurity['type'],
+  { authorization, cookie }: IncomingHttpHeaders,
+): SentAlong => {
+  if (type === 'basic') return 'password'
+  return type === 'oidc' && authorization === undefined && cookie !== undefined
+    ? 'cookie'
+    : 'nothing'
+}
+
+type OriginRule = (origin: string | undefined, origins: RealmOrigins, host: string) => boolean
+
+const RULES = {
+  cookie: (origin, { listed, own }) =>
+    origin !== undefined && (listed.includes(origin) || own.includes(origin)),
+  // A password belongs to the host that a browser has asked for: here Host can't be another's.
+  password: (origin, { listed, own }, host) =>
+    origin === undefined ||
+    listed.includes(origin) ||
+    (listed.length === 0 && (own.includes(origin) || hostOf(origin) === host.toLowerCase())),
+  nothing: (origin, { listed }) =>
+    origin === undefined || listed.length === 0 || listed.includes(origin),
+} as const satisfies Record<SentAlong, OriginRule>
+
+/** `null` has none. */
+const hostOf = (origin: string): string | undefined => origin.split('://')[1]
 
 /** 426 (RFC 9110 §15.5.22). */
 export const upgradeRequired = (

@@ -19,7 +19,7 @@ import type { Guard } from './prepared-operation.ts'
 import type { RealmOrigins } from './realm-origins.ts'
 import { refuseUnmatched, report } from './report.ts'
 import { readHead, readTarget } from './request-head.ts'
-import { asksForWebSocket, checkOrigin, isByCookie, readHandshake } from './upgrade-handshake.ts'
+import { asksForWebSocket, checkOrigin, readHandshake } from './upgrade-handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { writeAnswer } from './write-answer.ts'
 
@@ -138,7 +138,7 @@ const admit = async (
   const { security, version } = found
   const { realmUri } = version
   checkScheme(found, scheme)
-  checkOrigin(request.headers.origin, origins(realmUri), isByCookie(security, request))
+  checkOrigin(request, origins(realmUri), security)
   if (security.type !== 'anonymous') {
     await authenticated(dispatch, arrival, { guard: security, realmUri })
   }

@@ -400,6 +400,8 @@ describe('who may', () => {
     ['the list is empty', [], 'https://evil.test', 101],
     ['listed', allowed, 'https://app.test', 101],
     ['listed, with a port', allowed, 'http://localhost:8080', 101],
+    ['listed as a URL of another spelling', ['HTTPS://App.test:443/'], 'https://app.test', 101],
+    ['listed, of an app', ['capacitor://localhost'], 'capacitor://localhost', 101],
     ['not listed', allowed, 'https://evil.test', 403],
     ['another scheme', allowed, 'http://app.test', 403],
     ['another port', allowed, 'http://localhost', 403],
@@ -460,6 +462,36 @@ describe('who may', () => {
     const answer = await headOf(handshake('/ws', { Cookie: COOKIE, ...head }))
     expect(answer.status).toBe(status)
     expect(gateway.authentications).toEqual(status === 101 ? ['oidc identity'] : [])
+  })
+
+  it.each<readonly [string, { listed?: readonly string[]; baseUrl?: string; head: Head }, number]>([
+    ['no browser', { head: {} }, 101],
+    ['a page of that host', { head: { Origin: 'https://a.test' } }, 101],
+    [
+      'a page of that host and port',
+      { head: { Host: 'A.test:81', Origin: 'http://a.test:81' } },
+      101,
+    ],
+    ['another port', { head: { Origin: 'http://a.test:8080' } }, 403],
+    ['a neighbour', { head: { Origin: 'https://evil.a.test' } }, 403],
+    ['a longer name', { head: { Origin: 'https://a.test.evil.test' } }, 403],
+    ['an opaque one', { head: { Origin: 'null' } }, 403],
+    ['an opaque one, no host', { head: { Host: '', Origin: 'null' } }, 403],
+    ['the base URL', { baseUrl: 'https://gw.test/x', head: { Origin: 'https://gw.test' } }, 101],
+    ['a listed one', { listed: allowed, head: { Origin: 'https://app.test' } }, 101],
+    ['one beside those listed', { listed: allowed, head: { Origin: 'https://a.test' } }, 403],
+  ])('by password, from %s', async (_, { listed, baseUrl, head }, status) => {
+    realms.set('com.acme', {
+      uri: 'com.acme',
+      router: { url: router.url },
+      ...(listed && { allowed_origins: listed }),
+    })
+    await serve({ authenticate: () => accepted(), ...(baseUrl && { baseUrl }) })
+    await gateway.load(at('/', { defaults: { security: { type: 'basic' } } }))
+    const authorization = `Basic ${Buffer.from('ada:x').toString('base64')}`
+    const answer = await headOf(handshake('/ws', { Authorization: authorization, ...head }))
+    expect(answer.status).toBe(status)
+    expect(gateway.authentications).toEqual(status === 101 ? ['basic identity'] : [])
   })
 
   const secured = at('/', { defaults: { security: { type: 'basic', groups: ['staff'] } } })
