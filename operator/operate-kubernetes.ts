@@ -5,7 +5,6 @@ import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
-import type { MissedPods } from './admission/missed-pods.ts'
 import type { WebhookKeeper } from './admission/webhook-keeper.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
@@ -34,7 +33,13 @@ import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
 import { healthPages, type PageSources, statusPages } from './status/page.ts'
 import { type StatusServer, startStatusServer } from './status/status-server.ts'
-import { createMissedPods, createWebhookKeepers, openAdmission, webhookNames } from './webhook.ts'
+import {
+  createMissedPods,
+  createWebhookKeepers,
+  createWebhookRemover,
+  openAdmission,
+  webhookNames,
+} from './webhook.ts'
 
 export interface KubernetesOptions {
   readonly settings: OperatorSettings
@@ -80,11 +85,11 @@ export const operateOnKubernetes = async (
     stop: async () => {
       await parts.controller.stop()
       parts.dataPlanes.close()
-      const missedPods = parts.missedPods?.stop()
+      const looking = parts.lookers.map((looker) => looker.stop())
       // What is still asked of the API server is nobody's to wait for: our turn is over.
       await api.close()
       await parts.certificates.stop()
-      await missedPods
+      await Promise.all(looking)
       await Promise.all(parts.webhooks.map((webhook) => webhook.stop()))
       await admission?.close()
       await Promise.all(servers.map((server) => server.close()))
@@ -98,7 +103,8 @@ interface Parts {
   readonly certificates: CertificateKeeper
   readonly dataPlanes: WarmDataPlanes
   readonly webhooks: readonly WebhookKeeper[]
-  readonly missedPods: MissedPods | undefined
+  /** Companions that are to be stopped. */
+  readonly lookers: readonly { readonly stop: () => Promise<void> }[]
   readonly readMetrics: () => Promise<MetricsState>
   /** What is wrong beside the resources. */
   readonly troubles: () => readonly SourceNote[]
@@ -144,7 +150,9 @@ const assemble = (around: Surroundings): Parts => {
     },
   })
   const missedPods = createMissedPods({ ...around, certificates })
-  const companions = [certificates, ...webhooks, ...(missedPods === undefined ? [] : [missedPods])]
+  const remover = createWebhookRemover({ ...around, certificates })
+  const lookers = [missedPods, remover].filter((each) => each !== undefined)
+  const companions = [certificates, ...webhooks, ...lookers]
   const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
   const controller = createController(around, { certificates, dataPlanes, companions, writer })
   const readMetrics = around.metrics.observe({
@@ -169,7 +177,7 @@ const assemble = (around: Surroundings): Parts => {
     ]),
     ...warningNotes(missedPods?.note),
   ]
-  const kept = { certificates, webhooks, missedPods }
+  const kept = { certificates, webhooks, lookers }
   return { namespace, controller, dataPlanes, ...kept, readMetrics, troubles }
 }
 

@@ -18,6 +18,7 @@ import {
   type WebhookTarget,
 } from './admission/webhook-configuration.ts'
 import { WebhookKeeper } from './admission/webhook-keeper.ts'
+import { WebhookRemover } from './admission/webhook-remover.ts'
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
@@ -114,12 +115,9 @@ export const createWebhookKeepers = ({
   ...shared
 }: WebhookKeeperParts): readonly WebhookKeeper[] => {
   if (settings.webhook === 'off') return []
-  const { webhookUrl: url, webhookService } = settings
-  const target: WebhookTarget =
-    url === null ? { service: { namespace, name: webhookService } } : { url }
   const name = WEBHOOK_CONFIGURATION
   const keep = { ...shared, name, caBundle: () => certificates.caBundle() }
-  const facts = { name, target, namespaces }
+  const facts = { name, target: targetOf(settings, namespace), namespaces }
   const validating = new WebhookKeeper({
     ...keep,
     type: TYPES.validatingWebhookConfigurations,
@@ -133,3 +131,25 @@ export const createWebhookKeepers = ({
   })
   return [validating, mutating]
 }
+
+/** Where there are no sidecars (any more): of what made them. Undefined: there are, or there is no webhook at all. */
+export const createWebhookRemover = ({
+  settings,
+  namespace,
+  namespaces,
+  api,
+  clock,
+  log,
+}: WebhookKeeperParts): WebhookRemover | undefined => {
+  if (settings.webhook === 'off' || settings.sidecar !== null) return undefined
+  const name = WEBHOOK_CONFIGURATION
+  const facts = { name, target: targetOf(settings, namespace), namespaces, caBundle: '' }
+  const made = injectConfiguration({ ...facts, operatorNamespace: namespace })
+  const type = TYPES.mutatingWebhookConfigurations
+  return new WebhookRemover({ api, clock, log, type, name, made })
+}
+
+const targetOf = (
+  { webhookUrl: url, webhookService: name }: Settings,
+  namespace: string,
+): WebhookTarget => (url === null ? { service: { namespace, name } } : { url })

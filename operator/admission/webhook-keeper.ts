@@ -32,7 +32,7 @@ const FIELD_MANAGER = 'svc-operator'
 const CHECK_MS = 60_000
 
 /** What it was made from: what people change in it stays until that is another. */
-const MADE_FROM = `${GROUP}/made-from`
+export const MADE_FROM = `${GROUP}/made-from`
 
 /** Until a first one is there. */
 const INTRODUCTION_MS = 1_000

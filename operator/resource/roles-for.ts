@@ -56,7 +56,7 @@ export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
 ]
 
 /**
- * For the account that runs `svc-operator uninstall`: never the operator's own, which may delete nothing.
+ * For the account that runs `svc-operator uninstall`: never the operator's own, which may delete next to nothing.
  * @internal for tests
  */
 export const uninstallerBindings = (account: OperatorAccount): readonly ValueMap[] => [

@@ -125,9 +125,17 @@ export const DUTIES: readonly Duty[] = [
   {
     name: 'svc-gateway-webhook-configurer',
     description:
-      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
+      'Make our webhook configuration, by its name, and write into it which CA it may trust. Remove that for Pods, by its name, when sidecars are turned off.',
     scope: 'webhook',
-    rules: [configurationRule('validatingwebhookconfigurations')],
+    rules: [
+      configurationRule('validatingwebhookconfigurations'),
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['mutatingwebhookconfigurations'],
+        verbs: ['get', 'delete'],
+        resourceNames: [WEBHOOK_CONFIGURATION],
+      },
+    ],
   },
   {
     name: 'svc-gateway-injection-configurer',

@@ -147,4 +147,18 @@ await describeWithKubernetes('sidecars', (plane) => {
     },
     LONG_MS,
   )
+
+  it(
+    'without --sidecar the API server asks no operator about pods any more',
+    async () => {
+      const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/svc-gateway'
+      expect((await plane().request({ path })).status).toBe(200)
+      await operator.stop()
+      operator = await startOperator(flags.filter((flag) => !flag.startsWith('--sidecar=')))
+      await eventually(async () => {
+        expect((await plane().request({ path })).status).toBe(404)
+      }, PATIENCE)
+    },
+    LONG_MS,
+  )
 })

@@ -93,6 +93,7 @@ describe('the roles of an operator', () => {
     expect(writing.flatMap(({ resources }) => resources)).toEqual([
       ...['apispecifications/status', 'realms/status', 'events'],
       ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+      'mutatingwebhookconfigurations',
       ...['secrets', 'secrets'],
       // Of the account that uninstalls.
       ...['secrets', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],

@@ -1,0 +1,104 @@
+// A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
+// more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'
+import { Rounds } from '../rounds.ts'
+import { map, own } from './review.ts'
+import { MADE_FROM } from './webhook-keeper.ts'
+import { targetOf } from './webhook-drift.ts'
+
+export interface WebhookRemoverOptions {
+  readonly api: Pick<KubernetesApi, 'get' | 'delete'>
+  readonly type: ResourceType
+  /** Of the configuration. */
+  readonly name: string
+  /** As this operator would have made it. */
+  readonly made: ValueMap
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export class WebhookRemover {
+  readonly #options: WebhookRemoverOptions
+  readonly #rounds: Rounds
+  readonly #startedMs: number
+  #isLeading = false
+  #trouble: string | undefined
+
+  constructor(options: WebhookRemoverOptions) {
+    this.#options = options
+    this.#startedMs = options.clock.now()
+    this.#rounds = new Rounds(options.clock, () => this.#round())
+  }
+
+  lead(): void {
+    this.#isLeading = true
+    this.#rounds.hurry()
+  }
+
+  follow(): void {
+    this.#isLeading = false
+    this.#rounds.pause()
+  }
+
+  /** Resolves when nothing is under way. */
+  stop(): Promise<void> {
+    this.follow()
+    return this.#rounds.stop()
+  }
+
+  async #round(): Promise<'failed' | undefined> {
+    try {
+      if (this.#isLeading) await this.#remove()
+    } catch (error) {
+      if (this.#mayWrite()) return this.#fail(error)
+    }
+    return undefined
+  }
+
+  /** Also after a wait, as the compiler can't see. */
+  #mayWrite(): boolean {
+    return this.#isLeading && !this.#rounds.hasStopped()
+  }
+
+  async #remove(): Promise<void> {
+    const { api, type, name, log } = this.#options
+    const object = await api.get(type, { namespace: '', name })
+    const uid = own(map(object, 'metadata') ?? {}, 'uid')
+    if (!this.#mayWrite() || !this.#isLeft(object) || typeof uid !== 'string') return
+    await api.delete(type, { namespace: '', name }, uid)
+    log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
+  }
+
+  /**
+   * Made by an operator, not by hand; to ask us; and before this program began: what is younger is of one that is
+   * rolled out with sidecars just now.
+   */
+  #isLeft(object: ValueMap): boolean {
+    const metadata = map(object, 'metadata') ?? {}
+    const created = own(metadata, 'creationTimestamp')
+    return (
+      own(map(metadata, 'annotations') ?? {}, MADE_FROM) !== undefined &&
+      targetOf(object) === targetOf(this.#options.made) &&
+      typeof created === 'string' &&
+      Date.parse(created) < this.#startedMs
+    )
+  }
+
+  /** Not there, or not ours to look at: as it should be. */
+  #fail(error: unknown): 'failed' | undefined {
+    if (error instanceof ApiError && [403, 404, 409].includes(error.status)) return undefined
+    const { log, type, name } = this.#options
+    const trouble = error instanceof Error ? error.message : String(error)
+    if (trouble !== this.#trouble) {
+      log.warn('could not look for what nobody answers any more', {
+        ...{ kind: type.kind, object: name, error },
+      })
+    }
+    this.#trouble = trouble
+    return 'failed'
+  }
+}
