@@ -1,0 +1,172 @@
+// Attacks of RFC 9700, RFC 8725 and OWASP's lists that are no row of a table: what a request says of its host, a
+// provider that asks for less, headers of tokens, floods of cookies.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
+import { FakeProvider, forge, newPair, rs256, sendJson } from './fake-provider.ts'
+import {
+  Browser,
+  headerOf,
+  openRoom,
+  OWN,
+  providerRecord,
+  realmRecord,
+  REALM,
+  requestOf,
+  setCookies,
+  type TestRoom,
+} from './room.ts'
+
+const pair = newPair('k1')
+let op: FakeProvider
+
+beforeAll(async () => {
+  op = await FakeProvider.open(pair)
+})
+
+beforeEach(() => {
+  op.misbehaviour = {}
+})
+
+afterAll(() => op.close())
+
+const open = (): TestRoom => {
+  const room = openRoom()
+  room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer) }))
+  return room
+}
+
+describe('who a request says that we are', () => {
+  it.each([
+    { host: 'evil.example' },
+    { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' },
+    { forwarded: 'host=evil.example;proto=http' },
+    { origin: 'https://evil.example', referer: 'https://evil.example/' },
+    { 'x-original-url': '//evil.example/', 'x-rewrite-url': '//evil.example/' },
+  ])('leads nobody anywhere: %j', async (said) => {
+    const room = open()
+    const browser = new Browser()
+    const saying = () => ({ headers: { ...browser.headers(), ...said } })
+    const login = await browser.login(room, { ...saying(), query: 'redirect_uri=/done' })
+    const location = headerOf(login, 'location') ?? ''
+    const callback = await browser.callback(room, op.authorize(location), saying())
+    const elsewhere = await new Browser().logout(room, {
+      headers: said,
+      query: 'redirect_uri=https://evil.example/done',
+    })
+    const logout = await browser.logout(room, { ...saying(), query: 'redirect_uri=/bye' })
+
+    expect(new URL(location).searchParams.get('redirect_uri')).toBe(`${OWN}/v1/oidc/corp/callback`)
+    expect([callback.status, headerOf(callback, 'location')]).toEqual([302, '/done'])
+    expect(headerOf(elsewhere, 'location')).toBe('/')
+    const end = new URL(headerOf(logout, 'location') ?? '')
+    expect(end.searchParams.get('post_logout_redirect_uri')).toBe(`${OWN}/bye`)
+  })
+})
+
+describe('RFC 9700', () => {
+  it.each([[['plain']], [[]], [undefined]])(
+    '§4.8: PKCE is S256 whatever the provider lists: %j',
+    async (listed) => {
+      op.misbehaviour = {
+        discovery: (response, document) => {
+          sendJson(response, { ...document, code_challenge_methods_supported: listed })
+        },
+      }
+      const room = open()
+      const browser = new Browser()
+      const location = headerOf(await browser.login(room), 'location') ?? ''
+
+      expect(new URL(location).searchParams.get('code_challenge_method')).toBe('S256')
+      // The provider of these tests takes no code without its verifier.
+      expect((await browser.callback(room, op.authorize(location))).status).toBe(302)
+    },
+  )
+
+  it('§4.2: no answer lets a code, a state or a hint leave as a referrer', async () => {
+    const room = open()
+    const browser = new Browser()
+    const login = await browser.login(room)
+    const query = op.authorize(headerOf(login, 'location') ?? '')
+    const callback = await browser.callback(room, query)
+    const again = await browser.callback(room, query)
+    const form = requestOf({ method: 'POST', pathProvider: 'corp' })
+    const answers = [
+      login,
+      callback,
+      again,
+      await browser.logout(room),
+      await room.oidc.backChannelLogout(form),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([302, 302, 400, 302, 400])
+    for (const answer of answers) {
+      expect(headerOf(answer, 'referrer-policy')).toBe('no-referrer')
+      expect(headerOf(answer, 'cache-control')).toBe('no-store')
+    }
+    expect(headerOf(again, 'x-content-type-options')).toBe('nosniff')
+  })
+
+  it('§4.12: a POST that logs out is never sent on as a POST', async () => {
+    const room = open()
+    const answer = await room.oidc.logout(requestOf({ method: 'POST', path: '/v1/oidc/logout' }))
+    expect(answer.status).toBe(302)
+  })
+})
+
+describe('RFC 8725', () => {
+  it.each([
+    ['a critical header that nobody knows', { crit: ['exp'], exp: 1 }],
+    ['a payload that is not encoded', { crit: ['b64'], b64: false }],
+    ['an empty list of critical headers', { crit: [] }],
+  ])('an ID token with %s is none', async (_, header) => {
+    op.misbehaviour = {
+      idToken: (claims) => {
+        const unsigned = forge({ alg: 'RS256', kid: 'k1', ...header }, claims, '').slice(0, -1)
+        return `${unsigned}.${rs256(unsigned, pair)}`
+      },
+    }
+    const room = open()
+    const browser = new Browser()
+    const login = await browser.login(room)
+    const answer = await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+
+    expect(answer).toMatchObject({ status: 400, body: '{"error":"token_exchange_failed"}' })
+    expect(browser.ticket()).toBe('')
+  })
+})
+
+describe('cookies that somebody has planted', () => {
+  it('by the hundred are ended some at a time, and the login goes on', async () => {
+    const room = open()
+    const browser = new Browser()
+    for (let each = 0; each < 150; each++)
+      browser.jar.set(`__Host-svc_oidc_planted${String(each).padStart(8, '0')}`, 'x')
+    const login = await browser.login(room)
+    const lines = setCookies(login)
+
+    expect(lines.length).toBeLessThanOrEqual(21)
+    expect(lines.filter((line) => !line.includes('; Max-Age=0;'))).toHaveLength(1)
+    const answer = await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+    expect(answer.status).toBe(302)
+  })
+
+  it('beside the genuine one of the login do not undo it, and alone are no login', async () => {
+    const room = open()
+    const browser = new Browser()
+    const login = await browser.login(room)
+    const query = op.authorize(headerOf(login, 'location') ?? '')
+    const [[name = '', value = ''] = []] = browser.jar
+    const withCookie = (cookie: string) => ({
+      headers: { 'sec-fetch-site': 'cross-site', cookie },
+    })
+
+    const alone = await browser.callback(room, query, withCookie(`${name}=planted`))
+    expect(alone.status).toBe(400)
+    const both = await browser.callback(
+      room,
+      query,
+      withCookie(`${name}=planted; ${name}=${value}`),
+    )
+    expect(both.status).toBe(302)
+  })
+})
