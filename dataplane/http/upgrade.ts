@@ -12,6 +12,7 @@ import { createSocketResponse } from '../socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relays.ts'
 import type { Arrival, DispatchOptions, Settlement } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
+import { readEarly } from './early-bytes.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { headLines } from './head-text.ts'
 import { refusalType } from './negotiate.ts'
@@ -98,22 +99,31 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
     return
   }
   const gone = new AbortController()
-  socket.once('close', () => {
+  const early = readEarly(socket, head, () => {
     gone.abort()
   })
   try {
     const opened = await admit(options, upgrade, found, gone.signal)
-    if (socket.destroyed) {
+    const sent = early.take()
+    if (early.hasGone) {
       opened.drop()
-      settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
+      forget(options, upgrade, found)
       return
     }
     socket.write(switchingProtocols(opened, upgrade, found))
-    opened.start(socket, head)
+    opened.start(socket, sent)
     settle(options, upgrade, found, { status: 101, bytes: 0 })
   } catch (error) {
-    refuse(options, upgrade, found, error)
+    early.take()
+    if (early.hasGone) forget(options, upgrade, found)
+    else refuse(options, upgrade, found, error)
   }
+}
+
+/** The client has gone. */
+const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocket): void => {
+  upgrade.socket.destroy()
+  settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
 
 /** Counted, never sent: what nginx counts for a client that did not wait. */
@@ -194,9 +204,9 @@ const refuse = (
   const known = toGatewayError(error)
   if (known.code === 'svc.error.internal')
     options.dispatch.onUnexpected(error, arrival.id, arrival.request)
-  const response = socket.destroyed ? undefined : createSocketResponse(arrival.request, socket)
+  const response = createSocketResponse(arrival.request, socket)
   if (response === undefined) {
-    settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
+    forget(options, upgrade, found)
     return
   }
   const answer = errorAnswer(known, refusalType(arrival.head.accept), [])

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createConnection } from 'node:net'
+import { createConnection, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { WebSocket } from 'ws'
@@ -8,7 +8,8 @@ import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
 import { eventually } from '../../support/eventually.ts'
 import { headerValues } from '../../support/raw-client.ts'
-import { startRawRouter, startTestRouter, type TestRouter } from '../wamp/relay-rig.ts'
+import { frame } from '../wamp/frames.ts'
+import { answerText, startRawRouter, startTestRouter, type TestRouter } from '../wamp/relay-rig.ts'
 import {
   answers,
   apiOf,
@@ -563,7 +564,12 @@ describe('when the router does not', () => {
     socket.terminate()
   })
 
-  it('answers, and the client goes: it is hung up', async () => {
+  it.each<readonly [string, (socket: Socket) => unknown]>([
+    ['is reset', (socket) => socket.resetAndDestroy()],
+    ['closes', (socket) => socket.destroy()],
+    ['says no more', (socket) => socket.end()],
+    ['speaks before its turn, then closes', (socket) => socket.end('early')],
+  ])('answers, and the client %s: it is hung up', async (_, leave) => {
     await using silent = await startRawRouter('')
     realms.set('com.acme', { uri: 'com.acme', router: { url: silent.url } })
     await gateway.load(at('/'))
@@ -572,10 +578,36 @@ describe('when the router does not', () => {
     await eventually(() => {
       expect(silent.sockets.size).toBe(1)
     })
-    socket.resetAndDestroy()
+    leave(socket)
     await eventually(() => {
       expect([silent.sockets.size, gateway.inFlight.count]).toEqual([0, 0])
     })
     expect([gateway.statuses, gateway.refused]).toEqual([[499], []])
+    expect(await gateway.connections()).toBe(0)
+    socket.destroy()
+  })
+
+  it('answers late: what the client has sent meanwhile is the first that it gets', async () => {
+    let answer: () => void = () => undefined
+    const received: Buffer[] = []
+    await using late = await startRawRouter('', (socket) => {
+      socket.on('data', (chunk) => received.push(chunk))
+      answer = () => socket.write(answerText())
+    })
+    realms.set('com.acme', { uri: 'com.acme', router: { url: late.url } })
+    await gateway.load(at('/'))
+    const socket = createConnection(gateway.address)
+    const frames = [1, 2, 3].map((byte) => frame(Buffer.alloc(30_000, byte), { isMasked: true }))
+    socket.write(handshake('/ws'))
+    await eventually(() => {
+      expect(late.sockets.size).toBe(1)
+    })
+    for (const each of frames) socket.write(each)
+    await sleep(50)
+    answer()
+    await eventually(() => {
+      expect(Buffer.concat(received).equals(Buffer.concat(frames))).toBe(true)
+    })
+    socket.destroy()
   })
 })
