@@ -62,6 +62,11 @@ const readForm = async (request: IncomingMessage): Promise<string> => {
 
 const sendPage = (response: ServerResponse, status: number, html: string): void => {
   response
-    .writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
+    .writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      // Nobody is led to log in within a page of another (RFC 9700 §4.16).
+      'content-security-policy': "frame-ancestors 'none'",
+    })
     .end(html)
 }

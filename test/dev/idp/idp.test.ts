@@ -130,6 +130,7 @@ describe('the provider', () => {
     const { url } = await newLogin({ login_hint: '<b>"bold"</b>' })
     const form = await page(browser.follow(url))
     expect(form.text).toContain('&lt;b&gt;&quot;bold&quot;&lt;/b&gt;')
+    expect(form.headers['content-security-policy']).toBe("frame-ancestors 'none'")
     const again = await page(browser.submit(form, { login }))
     expect(again.text).toContain('Nobody has this name')
     expect(again.text).not.toContain('<script>')
