@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
+import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import {
   APP2,
   basic,
@@ -14,12 +15,13 @@ import {
   USERS,
   type TokenBody,
   type TokenRoom,
+  type TokenRoomOptions,
 } from './token-room.ts'
 
 const DAY_MS = 86_400_000
 const rooms: TokenRoom[] = []
-const open = (): TokenRoom => {
-  const room = openTokenRoom()
+const open = (options?: TokenRoomOptions): TokenRoom => {
+  const room = openTokenRoom(options)
   rooms.push(room)
   return room
 }
@@ -221,6 +223,37 @@ describe('a refresh token that comes back', () => {
     expect(
       await outcomeOf(room, answer.status === 200 ? bodyOf(answer).refresh_token : token),
     ).toBe('invalid_grant')
+  })
+})
+
+describe('a family that was revoked', () => {
+  const replaces = (state: SharedState): Pick<SharedState, 'replace'> => ({
+    replace: (key, expected, next, ttl) =>
+      next.startsWith('[') ? state.replace(key, expected, next, ttl) : Promise.resolve(false),
+  })
+
+  it.each<[string, (state: SharedState) => Partial<SharedState>]>([
+    ['the deny-list of this replica is behind', () => ({ isRevoked: () => false })],
+    ['somebody was faster at every try to end it', replaces],
+  ])('is dead though %s', async (_, more) => {
+    const room = open({
+      shared: (state) => ({
+        takeOnce: (...given) => state.takeOnce(...given),
+        read: (...given) => state.read(...given),
+        replace: (...given) => state.replace(...given),
+        increment: (...given) => state.increment(...given),
+        revoke: (...given) => state.revoke(...given),
+        isRevoked: (key) => state.isRevoked(key),
+        health: 'ok',
+        onHealth: () => undefined,
+        close: () => state.close(),
+        ...more(state),
+      }),
+    })
+    const { refresh_token: token } = await logIn(room)
+    expect((await revoke(room, token)).status).toBe(200)
+    expect(await outcomeOf(room, token)).toBe('invalid_grant')
+    expect(room.audited.at(-1)).toMatchObject({ reason: 'revoked' })
   })
 })
 

@@ -157,6 +157,12 @@ describe('a token of the token endpoint', () => {
     expect(statusOf(await home.call(demand, headers))).toBe(403)
   })
 
+  it('of a user who is gone is told of as such', async () => {
+    const { jwt } = await home.accessTokens.issue({ ...DRAFT, sub: 'constructor' })
+    expect(statusOf(await ask(jwt))).toBe(401)
+    expect(home.audited).toMatchObject([{ reason: 'unknown_user' }])
+  })
+
   it('is known at once the second time', async () => {
     const { jwt } = await home.accessTokens.issue(DRAFT)
     const again = () =>
@@ -244,6 +250,7 @@ describe('a token of a trusted issuer', () => {
     ['a beginning in the future', () => ({ nbf: soon(60) }), {}],
     ['an issue in the future', () => ({ iat: soon(120) }), {}],
     ['an at_hash: an ID token', () => ({ at_hash: 'x' }), {}],
+    ['a c_hash: another one', () => ({ c_hash: 'x' }), {}],
     ['events: a logout token', () => ({ events: {} }), {}],
     ['a key of its holder', () => ({ cnf: { jkt: 'x' } }), {}],
     ['the type of an ID token that says so', () => ({}), { typ: 'id+jwt' }],
