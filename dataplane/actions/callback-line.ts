@@ -1,15 +1,27 @@
 // A line in front of a callback: tasks come in, so many run at once, the others wait in order. It is
-// bounded: what finds no place is told so.
+// bounded, by how many there are and by what they hold: what finds no place is told so.
 
 export interface Line {
-  /** undefined: there is no place left, and the task will not run. */
-  run<T>(task: () => Promise<T>): Promise<T> | undefined
+  /**
+   * undefined: there is no place left, and the task will not run.
+   * @param bytes that it holds until it is done; who is alone may hold any number
+   */
+  run<T>(bytes: number, task: () => Promise<T>): Promise<T> | undefined
 }
 
-/** @example createLine(1, 256) // one after the other, in order */
-export const createLine = (places: number, maxWaiting: number): Line => {
+export interface LineBounds {
+  /** Tasks that run at once. */
+  readonly places: number
+  readonly maxWaiting: number
+  /** Of those that run and those that wait, together. */
+  readonly maxBytes: number
+}
+
+/** @example createLine({ places: 1, maxWaiting: 256, maxBytes: 2 ** 26 }) // one after the other, in order */
+export const createLine = ({ places, maxWaiting, maxBytes }: LineBounds): Line => {
   const waiting: (() => void)[] = []
   let running = 0
+  let heldBytes = 0
 
   const enter = (): Promise<void> => {
     if (running === places) return new Promise((resolve) => waiting.push(resolve))
@@ -23,9 +35,16 @@ export const createLine = (places: number, maxWaiting: number): Line => {
   }
 
   return {
-    run(task) {
+    run(bytes, task) {
       if (running === places && waiting.length >= maxWaiting) return undefined
-      return enter().then(task).finally(leave)
+      if (running > 0 && heldBytes + bytes > maxBytes) return undefined
+      heldBytes += bytes
+      return enter()
+        .then(task)
+        .finally(() => {
+          heldBytes -= bytes
+          leave()
+        })
     },
   }
 }

@@ -21,9 +21,9 @@ export interface CallbackTarget {
 }
 
 export interface CallbackPoster {
-  /** For a registration: 64 posts at once, 256 that wait; beyond, `svc.error.overloaded`. */
+  /** For a registration: 64 posts at once, 256 that wait, 64 MiB in all; beyond, `svc.error.overloaded`. */
   invocations(target: CallbackTarget): InvocationHandler
-  /** For a subscription: one post at a time, in order, 256 that wait; what is lost is counted. */
+  /** For a subscription: one post at a time, in order, 256 that wait, 64 MiB in all; what is lost is counted. */
   events(target: CallbackTarget): EventPoster
 }
 
@@ -42,7 +42,8 @@ export interface CallbackPosterOptions extends DeliveryTools {
 
 const MAX_TIMEOUT_MS = 30_000
 const POSTS_AT_ONCE = 64
-const MAX_WAITING = 256
+/** Bodies are made before they wait: then it is known what they hold. */
+const BOUNDS = { maxWaiting: 256, maxBytes: 64 * 1024 * 1024 }
 
 /**
  * @example
@@ -53,13 +54,13 @@ const MAX_WAITING = 256
 export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPoster => {
   const { newId, onLost } = options
 
-  const post = (target: CallbackTarget, body: ValueMap): Promise<CallbackReply> => {
+  const post = (target: CallbackTarget, body: Buffer): Promise<CallbackReply> => {
     const rules = target.rules()
     if (!isAllowed(target.url, rules)) throw withdrawn()
     const delivery = {
       url: target.url,
       id: newId(),
-      body: Buffer.from(toJson(body)),
+      body,
       secret: rules?.callback_secret,
       timeoutMs: Math.min(target.timeoutMs(), MAX_TIMEOUT_MS),
     }
@@ -68,25 +69,27 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
 
   return {
     invocations(target) {
-      const line = createLine(POSTS_AT_ONCE, MAX_WAITING)
-      const answer = async (body: ValueMap): Promise<Payload> => readReply(await post(target, body))
+      const line = createLine({ ...BOUNDS, places: POSTS_AT_ONCE })
+      const answer = async (body: Buffer): Promise<Payload> => readReply(await post(target, body))
       return async ({ args, kwargs, details }) => {
-        const answered = line.run(() => answer({ args, kwargs, details }))
+        const body = toBody({ args, kwargs, details })
+        const answered = line.run(body.length, () => answer(body))
         if (answered === undefined) throw overloaded()
         return answered
       }
     },
     events(target) {
-      const line = createLine(1, MAX_WAITING)
+      const line = createLine({ ...BOUNDS, places: 1 })
       let isEnded = false
-      const tell = async (event: WampEvent): Promise<void> => {
+      const tell = async (body: Buffer): Promise<void> => {
         if (isEnded) return
-        const { statusCode } = await post(target, bodyOf(event))
+        const { statusCode } = await post(target, body)
         if (statusCode >= 300) onLost('failed')
       }
       return {
         onEvent: (event) => {
-          const told = line.run(() => tell(event))
+          const body = toBody(viewOf(event))
+          const told = line.run(body.length, () => tell(body))
           if (told === undefined) onLost('overloaded')
           else {
             told.catch(() => {
@@ -102,7 +105,9 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
   }
 }
 
-const bodyOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap => ({
+const toBody = (view: ValueMap): Buffer => Buffer.from(toJson(view))
+
+const viewOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap => ({
   args,
   kwargs,
   details,

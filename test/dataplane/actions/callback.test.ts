@@ -304,6 +304,17 @@ const scripted = (script: readonly (number | ConstructorParameters<typeof Upstre
   return { upstream, sent }
 }
 
+it('invocations are overloaded beyond 64 MiB', async () => {
+  const { upstream } = scripted([])
+  const { callbacks, target } = posterFor('http://hooks', { upstream })
+  const invoke = callbacks.invocations(target)
+  const large = { ...INVOCATION, args: ['x'.repeat(33 * 1024 * 1024)] }
+  const first = invoke(large)
+  expect(await faultOf(invoke(large))).toMatchObject({ uri: 'svc.error.overloaded' })
+  expect(await first).toEqual({ args: [], kwargs: {} })
+  expect(await invoke(large)).toEqual({ args: [], kwargs: {} })
+})
+
 describe('retries of a delivery', () => {
   it.each([
     [['refused', 'connect_timeout', 204] as const, undefined, 3],
@@ -371,6 +382,25 @@ describe('events', () => {
     for (let publicationId = 0; publicationId < 260; publicationId++)
       tell(eventOf({ publicationId }))
     expect(lost).toEqual(['overloaded', 'overloaded', 'overloaded'])
+  })
+
+  it('are lost and counted beyond 64 MiB, but for one alone; those that fit are posted', async () => {
+    const { upstream, sent } = scripted([])
+    const { callbacks, target, lost } = posterFor('http://hooks', { upstream })
+    const { onEvent: tell } = callbacks.events(target)
+    const ofMebibytes = (count: number) => eventOf({ args: ['x'.repeat(count * 1024 * 1024)] })
+    tell(ofMebibytes(65))
+    tell(ofMebibytes(0))
+    expect(lost).toEqual(['overloaded'])
+    await eventually(() => {
+      expect(sent).toHaveLength(1)
+    })
+    await sleep(0)
+    for (const size of [40, 20, 5, 1]) tell(ofMebibytes(size))
+    expect(lost).toEqual(['overloaded', 'overloaded'])
+    await eventually(() => {
+      expect(sent).toHaveLength(4)
+    })
   })
 
   it.each([['reset'], [500], [307]] as const)(
