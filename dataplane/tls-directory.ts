@@ -1,7 +1,7 @@
 // A directory with a folder for each certificate in, those that can be served out whenever something changes.
 // A folder that is broken, or only half renewed, changes nothing but the log.
 
-import { readdir, readFile } from 'node:fs/promises'
+import { opendir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { Log } from '../telemetry/log.ts'
@@ -61,8 +61,11 @@ interface Pair {
   readonly key: Buffer
 }
 
-/** A bound for what is read every two seconds. */
+/** Bounds for what is read every two seconds: a chain of certificates is some KiB. */
+const MAX_ENTRIES = 10_000
 const MAX_FOLDERS = 1000
+const MAX_FILE_BYTES = 256 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
 
 /** Never rejects. */
 const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Promise<void>) => {
@@ -83,7 +86,7 @@ const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Pr
     for (const [name, folder] of read) tellOf(log, name, folders.get(name), folder)
     folders = read
     const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
-    if (names.length > MAX_FOLDERS) complain(`more than ${MAX_FOLDERS} folders`)
+    if (names.length > read.size) complain(leftOut(names, read.size))
     else if (hosts.length === 0) complain('no folder has a tls.crt and tls.key that can be used')
     else fault = undefined
     if (hosts.length === 0 || isSame(hosts, served)) return
@@ -99,11 +102,22 @@ const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Pr
 
 /** Names with a dot in front are the kubelet's own: `..data` and what it points to. */
 const listFolders = async (directory: string): Promise<readonly string[]> => {
-  const entries = await readdir(directory, { withFileTypes: true })
-  return entries
-    .filter((entry) => !entry.name.startsWith('.') && !entry.isFile())
-    .map(({ name }) => name)
-    .sort()
+  const names: string[] = []
+  let count = 0
+  for await (const entry of await opendir(directory)) {
+    count += 1
+    if (count > MAX_ENTRIES) throw new Error(`more than ${MAX_ENTRIES} entries: nothing is read`)
+    if (!entry.name.startsWith('.') && !entry.isFile()) names.push(entry.name)
+  }
+  return names.sort()
+}
+
+const leftOut = (names: readonly string[], read: number): string => {
+  const bound =
+    read < MAX_FOLDERS
+      ? `more than ${MAX_BYTES} bytes together`
+      : `more than ${MAX_FOLDERS} folders`
+  return `${bound}: those from '${names[read] ?? ''}' on are left out`
 }
 
 const readFolders = async (
@@ -112,9 +126,14 @@ const readFolders = async (
   before: ReadonlyMap<string, Folder>,
 ): Promise<ReadonlyMap<string, Folder>> => {
   const folders = new Map<string, Folder>()
+  let bytes = 0
   // One after the other: the threads that read files are needed for names and passwords too.
-  for (const name of names)
-    folders.set(name, await readFolder(join(directory, name), name, before.get(name)))
+  for (const name of names) {
+    const folder = await readFolder(join(directory, name), name, before.get(name))
+    bytes += (folder.pair?.cert.length ?? 0) + (folder.pair?.key.length ?? 0)
+    if (bytes > MAX_BYTES) break
+    folders.set(name, folder)
+  }
   return folders
 }
 
@@ -127,8 +146,8 @@ const readFolder = async (
   let pair: Pair
   try {
     pair = {
-      cert: await readFile(join(path, 'tls.crt')),
-      key: await readFile(join(path, 'tls.key')),
+      cert: await readPem(join(path, 'tls.crt')),
+      key: await readPem(join(path, 'tls.key')),
     }
   } catch (error) {
     return { pair: undefined, host, fault: messageOf(error) }
@@ -139,6 +158,15 @@ const readFolder = async (
   } catch (error) {
     return { pair, host, fault: messageOf(error) }
   }
+}
+
+/** @throws Error that names the file: it can't be read, is none, or too large for what it should be */
+const readPem = async (path: string): Promise<Buffer> => {
+  const facts = await stat(path)
+  // One that is a pipe would never come to an end.
+  if (!facts.isFile()) throw new Error(`${path} is no file`)
+  if (facts.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`)
+  return readFile(path)
 }
 
 /** @throws Error of OpenSSL when one cannot be read, or they do not belong together */
