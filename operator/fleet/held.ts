@@ -4,6 +4,7 @@
 import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
 import type { StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
+import { changedKeys, edited } from '../edited-map.ts'
 import { Comparison } from './comparison.ts'
 import { HeldEntries } from './held-entries.ts'
 import type { Keys, Selection } from './selection.ts'
@@ -31,10 +32,8 @@ export class Held {
   rootDigest: string
   #complete: boolean
   /** Ours only. */
-  #documents = new Map<string, HeldDocument>()
-  #realms = new Map<string, HeldRealm>()
-  /** Both were handed out: they are copied before they are changed. */
-  #isHandedOut = false
+  readonly #documents: ChangingMap<HeldDocument>
+  readonly #realms: ChangingMap<HeldRealm>
   readonly #comparison = new Comparison()
 
   readonly #entries: HeldEntries
@@ -55,23 +54,19 @@ export class Held {
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
     this.#complete = state.complete
-    for (const [id, { digest, managedBy, warnings }] of Object.entries(state.specs)) {
-      if (managedBy !== manager) continue
-      const known = before?.documents.get(id)
-      const isSame = known?.digest === digest && known.warnings.length + warnings.length === 0
-      this.#documents.set(id, isSame ? known : entries.of(id, { digest, warnings }))
-    }
-    for (const [uri, { digest, managedBy, sessions }] of Object.entries(state.realms)) {
-      if (managedBy === manager) this.#realms.set(uri, { digest, sessions })
-    }
+    this.#documents = new ChangingMap(
+      documentsIn(state, manager, { before, entries }),
+      before?.documents,
+    )
+    this.#realms = new ChangingMap(realmsIn(state, manager), before?.realms)
   }
 
   get documents(): ReadonlyMap<string, HeldDocument> {
-    return this.#documents
+    return this.#documents.current
   }
 
   get realms(): ReadonlyMap<string, HeldRealm> {
-    return this.#realms
+    return this.#realms.current
   }
 
   get complete(): boolean {
@@ -79,7 +74,7 @@ export class Held {
   }
 
   get size(): number {
-    return this.#documents.size + this.#realms.size
+    return this.documents.size + this.realms.size
   }
 
   /** @param digest that was sent with a put */
@@ -91,12 +86,10 @@ export class Held {
 
   /** What it holds now, for whoever keeps it: stays as it is. */
   snapshot(): HeldContents {
-    this.#isHandedOut = true
-    return { documents: this.#documents, realms: this.#realms }
+    return { documents: this.documents, realms: this.realms }
   }
 
   remove(kind: SyncItem['kind'], id: string): void {
-    this.#makeOwn()
     const entries = kind === 'spec' ? this.#documents : this.#realms
     entries.delete(id)
     this.#changed(kind, id)
@@ -124,28 +117,75 @@ export class Held {
   expectedRootDigest(selection: Selection): string {
     if (this.matches(selection)) return selection.rootDigest()
     const entries: HeldEntry[] = []
-    for (const [key, { digest }] of this.#realms) entries.push({ kind: 'realm', key, digest })
-    for (const [key, { digest }] of this.#documents) entries.push({ kind: 'spec', key, digest })
+    for (const [key, { digest }] of this.realms) entries.push({ kind: 'realm', key, digest })
+    for (const [key, { digest }] of this.documents) entries.push({ kind: 'spec', key, digest })
     return rootDigest(entries)
   }
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
-    this.#makeOwn()
     if (kind === 'spec') this.#documents.set(id, this.#entries.of(id, { digest, warnings }))
-    else this.#realms.set(id, { digest, sessions: this.#realms.get(id)?.sessions ?? [] })
+    else this.#realms.set(id, { digest, sessions: this.realms.get(id)?.sessions ?? [] })
     this.#changed(kind, id)
-  }
-
-  #makeOwn(): void {
-    if (!this.#isHandedOut) return
-    this.#documents = new Map(this.#documents)
-    this.#realms = new Map(this.#realms)
-    this.#isHandedOut = false
   }
 
   #changed(kind: SyncItem['kind'], id: string): void {
     this.#comparison.touch(kind, id)
     this.revision += 1
+  }
+}
+
+const documentsIn = (
+  { specs }: StateView,
+  manager: string,
+  { before, entries }: Required<HeldMemory>,
+): ReadonlyMap<string, HeldDocument> => {
+  const documents = new Map<string, HeldDocument>()
+  for (const [id, { digest, managedBy, warnings }] of Object.entries(specs)) {
+    if (managedBy !== manager) continue
+    const known = before?.documents.get(id)
+    const isSame = known?.digest === digest && known.warnings.length + warnings.length === 0
+    documents.set(id, isSame ? known : entries.of(id, { digest, warnings }))
+  }
+  return documents
+}
+
+const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, HeldRealm> => {
+  const ours = new Map<string, HeldRealm>()
+  for (const [uri, { digest, managedBy, sessions }] of Object.entries(realms)) {
+    if (managedBy === manager) ours.set(uri, { digest, sessions })
+  }
+  return ours
+}
+
+/** Handed out again and again, and changed between: what was handed out stays as it is. */
+class ChangingMap<T extends object> {
+  #map: ReadonlyMap<string, T>
+  /** Since it was handed out last. */
+  #edits = new Map<string, T | undefined>()
+
+  /** @param before made of it, where there is one: most of it is the same */
+  constructor(entries: ReadonlyMap<string, T>, before: ReadonlyMap<string, T> = entries) {
+    const edits = Array.from(
+      changedKeys(before, entries),
+      (key) => [key, entries.get(key)] as const,
+    )
+    this.#map = edited(before, new Map(edits))
+  }
+
+  get current(): ReadonlyMap<string, T> {
+    if (this.#edits.size > 0) {
+      this.#map = edited(this.#map, this.#edits)
+      this.#edits = new Map()
+    }
+    return this.#map
+  }
+
+  set(key: string, value: T): void {
+    this.#edits.set(key, value)
+  }
+
+  delete(key: string): void {
+    this.#edits.set(key, undefined)
   }
 }
 

@@ -1,6 +1,7 @@
 // Two reports of a data plane in; whether they say the same out.
 
 import type { DataPlaneReport } from '../data-plane.ts'
+import { changedKeys } from '../edited-map.ts'
 
 export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.phase === right.phase &&
@@ -14,15 +15,12 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   sameMap(left.rejected.realms, right.rejected.realms)
 
 /** Entries are replaced when they change, but for a state that was read again and says the same. */
-const sameMap = (
-  left: ReadonlyMap<string, { readonly digest: string }>,
-  right: ReadonlyMap<string, { readonly digest: string }>,
+const sameMap = <T extends { readonly digest: string }>(
+  left: ReadonlyMap<string, T>,
+  right: ReadonlyMap<string, T>,
 ): boolean => {
-  if (left === right) return true
   if (left.size !== right.size) return false
-  for (const [key, entry] of left) {
-    const other = right.get(key)
-    if (entry !== other && JSON.stringify(entry) !== JSON.stringify(other)) return false
-  }
+  for (const key of changedKeys(left, right))
+    if (JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key))) return false
   return true
 }

@@ -3,6 +3,7 @@
 import { rootDigest } from '../../spec/digest.ts'
 import { type DataPlane, isSelected } from '../data-plane.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
+import { changedKeys } from '../edited-map.ts'
 
 export interface Selection {
   readonly desired: DesiredSet
@@ -47,17 +48,6 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
       return made
     },
   }
-}
-
-/** An entry that has not changed is the same object. */
-const changedKeys = (
-  before: ReadonlyMap<string, unknown>,
-  after: ReadonlyMap<string, unknown>,
-): ReadonlySet<string> => {
-  const keys = new Set<string>()
-  for (const [key, entry] of after) if (before.get(key) !== entry) keys.add(key)
-  for (const key of before.keys()) if (!after.has(key)) keys.add(key)
-  return keys
 }
 
 const rootDigestOf = (

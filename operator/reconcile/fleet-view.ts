@@ -1,8 +1,8 @@
 // Reports of data planes, again and again, in; for each document and realm what they answer, and which of them a
-// change concerns, out. A report costs what it says anew, and a look at each document, whatever the number of data
-// planes.
+// change concerns, out. A report costs what it says anew, whatever the number of data planes.
 
 import { type DataPlane, type DataPlaneReport, isSelected } from '../data-plane.ts'
+import { changedKeys } from '../edited-map.ts'
 import type { LabelSelector } from '../resource/resource.ts'
 import {
   answerOnDocument,
@@ -142,10 +142,10 @@ export class FleetView {
       return this.#entries.keys()
     }
     const names = [
-      ...changed(before.documents, after.documents).map(documentName),
-      ...changed(before.rejected.documents, after.rejected.documents).map(documentName),
-      ...changed(before.realms, after.realms).map(realmName),
-      ...changed(before.rejected.realms, after.rejected.realms).map(realmName),
+      ...Array.from(changedKeys(before.documents, after.documents), documentName),
+      ...Array.from(changedKeys(before.rejected.documents, after.rejected.documents), documentName),
+      ...Array.from(changedKeys(before.realms, after.realms), realmName),
+      ...Array.from(changedKeys(before.rejected.realms, after.rejected.realms), realmName),
     ]
     return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
   }
@@ -199,24 +199,6 @@ const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.phase === right.phase &&
   left.ready === right.ready &&
   left.message === right.message
-
-/** Entries are replaced when they change. */
-const changed = (
-  left: ReadonlyMap<string, unknown>,
-  right: ReadonlyMap<string, unknown>,
-): readonly string[] => {
-  if (left === right) return []
-  const keys: string[] = []
-  let common = 0
-  for (const [key, entry] of left) {
-    const other = right.get(key)
-    if (other !== undefined) common += 1
-    if (other !== entry) keys.push(key)
-  }
-  if (common === right.size) return keys
-  for (const key of right.keys()) if (!left.has(key)) keys.push(key)
-  return keys
-}
 
 const NOBODY: Sight = { total: 0, count: () => 0, first: () => undefined }
 

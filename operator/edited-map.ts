@@ -1,0 +1,134 @@
+// A map that nobody changes and a few edits in; the next such map out, at the cost of the edits, and the keys at which two
+// of them differ, at the cost of what lies between them. For whoever keeps many entries, of which few change at a time.
+
+/** Undefined: the key goes. */
+export type Edits<T extends object> = ReadonlyMap<string, T | undefined>
+
+/**
+ * The very same map where the edits change nothing. Of 10,000 entries an edit costs 5 µs so, and a copy 500 µs.
+ * @param before never changed from now on
+ * @example edited(new Map([['a', one]]), new Map([['a', undefined], ['b', two]])) // b → two
+ */
+export const edited = <T extends object>(
+  before: ReadonlyMap<string, T>,
+  edits: Edits<T>,
+): ReadonlyMap<string, T> => {
+  const changes = [...edits].filter(([key, value]) => before.get(key) !== value)
+  if (changes.length === 0) return before
+  const base: Base<T> = isEdited(before) ? before.base : { entries: before }
+  const together = new Map(isEdited(before) ? before.edits : [])
+  for (const [key, value] of changes) {
+    if (value === undefined && !base.entries.has(key)) together.delete(key)
+    else together.set(key, value)
+  }
+  const most = Math.max(LEAST_EDITS, Math.sqrt(base.entries.size))
+  return together.size <= most ? new EditedMap(base, together) : joined(base, together)
+}
+
+/**
+ * Keys whose entry is another object, or that only one of them has. Costs a look at every entry where the one was not
+ * made of the other, or long ago.
+ */
+export const changedKeys = <T extends object>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  if (before === after) return keys
+  for (const suspects of between(before, after) ?? [before, after])
+    for (const key of suspects.keys()) if (before.get(key) !== after.get(key)) keys.add(key)
+  return keys
+}
+
+/** So many edits, or as many as the square root of the entries, stand beside a map before both are copied into one. */
+const LEAST_EDITS = 32
+
+/** Several maps share one. */
+interface Base<T extends object> {
+  readonly entries: ReadonlyMap<string, T>
+  /** What it was copied from, and where it differs; the base before that is let go of. */
+  readonly from?: { readonly base: WeakRef<Base<T>>; readonly edits: Keys }
+}
+
+type Keys = Pick<ReadonlySet<string>, 'keys'>
+
+class EditedMap<T extends object> implements ReadonlyMap<string, T> {
+  readonly size: number
+  readonly base: Base<T>
+  readonly edits: Edits<T>
+
+  constructor(base: Base<T>, edits: Edits<T>) {
+    this.base = base
+    this.edits = edits
+    let { size } = base.entries
+    for (const [key, value] of edits) {
+      if (value === undefined) size -= 1
+      else if (!base.entries.has(key)) size += 1
+    }
+    this.size = size
+  }
+
+  get(key: string): T | undefined {
+    return this.edits.get(key) ?? (this.edits.has(key) ? undefined : this.base.entries.get(key))
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined
+  }
+
+  *entries(): MapIterator<[string, T]> {
+    for (const [key, value] of this.base.entries) {
+      const edit = this.edits.get(key)
+      if (edit !== undefined) yield [key, edit]
+      else if (!this.edits.has(key)) yield [key, value]
+    }
+    for (const [key, edit] of this.edits)
+      if (edit !== undefined && !this.base.entries.has(key)) yield [key, edit]
+  }
+
+  *keys(): MapIterator<string> {
+    for (const [key] of this.entries()) yield key
+  }
+
+  *values(): MapIterator<T> {
+    for (const [, value] of this.entries()) yield value
+  }
+
+  [Symbol.iterator](): MapIterator<[string, T]> {
+    return this.entries()
+  }
+
+  forEach(callback: (value: T, key: string, map: ReadonlyMap<string, T>) => void): void {
+    for (const [key, value] of this.entries()) callback(value, key, this)
+  }
+}
+
+const joined = <T extends object>(base: Base<T>, edits: Edits<T>): EditedMap<T> => {
+  const entries = new Map(base.entries)
+  for (const [key, value] of edits) {
+    if (value === undefined) entries.delete(key)
+    else entries.set(key, value)
+  }
+  const from = { base: new WeakRef(base), edits }
+  return new EditedMap<T>({ entries, from }, new Map<string, T>())
+}
+
+/** What has a key at which they differ; undefined: that can't be told. */
+const between = (
+  left: ReadonlyMap<string, object>,
+  right: ReadonlyMap<string, object>,
+): readonly Keys[] | undefined => {
+  const [from, to] = [partsOf(left), partsOf(right)]
+  if (from.base.entries === to.base.entries) return [from.edits, to.edits]
+  if (to.base.from?.base.deref() === from.base) return [from.edits, to.base.from.edits, to.edits]
+  if (from.base.from?.base.deref() === to.base) return [to.edits, from.base.from.edits, from.edits]
+  return undefined
+}
+
+const partsOf = (
+  map: ReadonlyMap<string, object>,
+): { readonly base: Base<object>; readonly edits: Edits<object> } =>
+  isEdited(map) ? map : { base: { entries: map }, edits: new Map() }
+
+const isEdited = <T extends object>(map: ReadonlyMap<string, T>): map is EditedMap<T> =>
+  map instanceof EditedMap
