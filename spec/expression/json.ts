@@ -5,6 +5,7 @@ import { ExpressionError } from './errors.ts'
 import { memoReads } from './memo-reads.ts'
 import { toJson } from './render.ts'
 import { type EvaluationContext, evaluator } from './run.ts'
+import { createTextShare } from './share-text.ts'
 import type { MapTemplate, Template } from './template.ts'
 
 export { toJson } from './render.ts'
@@ -21,10 +22,14 @@ export const jsonWriter = (template: Template): Write => {
   append(template, segments)
   const { lead, waiting } = segments
   if (waiting.length === 0) return () => lead
+  // Two lists and shared texts: what one operation alone reads is mostly not in the processor's cache.
+  const writes = waiting.map(({ write }) => write)
+  const tails = waiting.map(({ tail }) => shareText(tail))
   return (context) => {
     try {
       let json = lead
-      for (const segment of waiting) json += segment.write(context) + segment.tail
+      for (let index = 0; index < writes.length; index++)
+        json += (writes[index]?.(context) ?? '') + (tails[index] ?? '')
       return json
     } catch (error) {
       throw asExpressionError(error)
@@ -67,6 +72,8 @@ const valueWriter = (template: Template): Write => {
 }
 
 const readWriter = memoReads(valueWriter)
+
+const shareText = createTextShare()
 
 /** By way of an object, for keys in the order the evaluator's would have: integers come first. */
 const appendMap = ({ entries }: MapTemplate, segments: Segments): void => {
