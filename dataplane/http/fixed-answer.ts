@@ -9,13 +9,11 @@ import {
   composeHead,
   type Envelope,
   hasNoBody,
+  ID_ENTRIES,
   isSpecial,
   toWritable,
   writeAnswer,
 } from './write-answer.ts'
-
-/** Name and value of the request's id, which `composeHead` puts first. */
-const ID_ENTRIES = 2
 
 export interface FixedAnswer {
   readonly status: number

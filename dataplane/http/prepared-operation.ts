@@ -24,6 +24,7 @@ import {
   type ResponsePlan,
   type ResponseTemplates,
 } from './response-plan.ts'
+import { createHeadMemo, type HeadMemo } from './write-answer.ts'
 
 export type Guard = Exclude<CompiledSecurity, { readonly type: 'anonymous' }>
 
@@ -60,6 +61,7 @@ export interface PreparedOperation {
   readonly fixed: Map<ContentType, FixedAnswer>
   /** Value of `Vary`: what the answer is negotiated by. */
   readonly vary: string | undefined
+  readonly headMemo: HeadMemo
   readonly row: RequestRow
 }
 
@@ -106,6 +108,7 @@ export const prepareOperation = (
     isFixed,
     fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,
     vary: varyOf(operation, path.version),
+    headMemo: createHeadMemo(),
     row: preparation.rowFor(path.version, path.template, method),
   }
 }

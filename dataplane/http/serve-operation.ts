@@ -82,6 +82,7 @@ const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
   language,
   deprecation: operation.version.deprecation,
   vary: operation.vary,
+  memo: operation.headMemo,
 })
 
 const factsOf = ({

@@ -15,6 +15,8 @@ export interface Envelope {
   readonly deprecation: Readonly<Record<string, string>> | undefined
   /** What the answer was negotiated by: `accept`, `accept, accept-language`. */
   readonly vary: string | undefined
+  /** Of the operation, whose deprecation and `vary` are always the same. */
+  readonly memo?: HeadMemo
 }
 
 /** Writes and ends the response; gives the bytes of the body that were written. */
@@ -26,10 +28,12 @@ export const writeAnswer = (
 ): number => {
   const { status } = answer
   const body = toWritable(answer.body)
-  const head = composeHead(answer, envelope)
   const isBodyless = hasNoBody(status)
-  if (!isBodyless) head.push('content-length', String(body.length))
-  sendHead(response, status, head)
+  if (isBodyless || !presetComposed(response, answer, envelope, body.length)) {
+    const head = composeHead(answer, envelope)
+    if (!isBodyless) head.push('content-length', String(body.length))
+    response.writeHead(status, head)
+  }
   if (isBodyless || isHead || body.length === 0) {
     response.end()
     return 0
@@ -39,12 +43,56 @@ export const writeAnswer = (
   return body.length
 }
 
-/** @param head ends the response's framing where there is a body: it holds its Content-Length */
-const sendHead = (response: ServerResponse, status: number, head: readonly string[]): void => {
-  const isPlain = !hasNoBody(status) && !head.some(isSpecial)
-  if (!isPlain || !presetHead(response, status, headLines(head)))
-    response.writeHead(status, [...head])
+/** @returns false: node must see the head */
+const presetComposed = (
+  response: ServerResponse,
+  answer: Answer,
+  envelope: Envelope,
+  length: number,
+): boolean => {
+  const lines = composeLines(answer, envelope)
+  if (lines === undefined) return false
+  const all = `x-request-id: ${envelope.requestId}\r\n${lines}content-length: ${length}\r\n`
+  return presetHead(response, answer.status, all)
 }
+
+/** The head lines of an answer that an operation gave before, and what they were made of. */
+export interface HeadMemo {
+  headers: HeaderList | undefined
+  contentType: string | undefined
+  language: string | undefined
+  lines: string | undefined
+}
+
+export const createHeadMemo = (): HeadMemo => ({
+  headers: undefined,
+  contentType: undefined,
+  language: undefined,
+  lines: undefined,
+})
+
+/**
+ * All lines but the id of the request and the length; undefined if node must see them. Where no header waits for the
+ * request an operation has the very same list each time, and mostly the same lines.
+ */
+const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
+  const { headers, contentType } = answer
+  const { language, memo } = envelope
+  if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
+    return memo.lines
+  const head = composeHead(answer, envelope).slice(ID_ENTRIES)
+  const lines = head.some(isSpecial) ? undefined : headLines(head)
+  if (memo !== undefined) {
+    memo.headers = headers
+    memo.contentType = contentType
+    memo.language = language
+    memo.lines = lines
+  }
+  return lines
+}
+
+/** Name and value of the request's id, which `composeHead` puts first. */
+export const ID_ENTRIES = 2
 
 /** Names that node must see, for they change what it does. Values are never just such a word. */
 export const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'

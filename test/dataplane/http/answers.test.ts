@@ -22,6 +22,7 @@ type Api = Parameters<typeof apiOf>[1]
 
 const path = (operations: object, more: object = {}) => apiOf({ '/x': { ...more, ...operations } })
 const json = (value: unknown) => ({ json: value })
+const JSON_TYPE = 'application/json'
 
 describe('the status of a success', () => {
   it.each([
@@ -181,6 +182,40 @@ describe('which headers', () => {
       'content-language': 'es-AR',
       vary: 'accept, accept-language',
     })
+  })
+
+  it.each([
+    ['that are always the same', { 'x-own': 'same' }],
+    ['that wait for the request', { 'x-own': '{{request.query_params.own}}' }],
+    ['of which node must see one', { 'x-own': 'same', date: 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+  ])('headers %s, and requests that ask for this and that by turns', async (_, headers) => {
+    const document = apiOf(
+      { '/x': { headers, post: answers('{{request.query_params.body}}') } },
+      { version: { languages: ['en', 'es'] } },
+    )
+    const wishes = [
+      [JSON_TYPE, 'en', 'a', 'same'],
+      [JSON_TYPE, 'es', 'b', 'same'],
+      ['application/msgpack', 'es', 'b', 'other'],
+      [JSON_TYPE, 'en', '', 'same'],
+      [JSON_TYPE, 'en', 'longer', 'other'],
+      [JSON_TYPE, 'en', 'a', 'same'],
+    ] as const
+    const ask = ([accept, language, body, own]: (typeof wishes)[number]) =>
+      gateway.ask('POST', `/x?body=${body}&own=${own}`, {
+        headers: { accept, 'accept-language': language },
+      })
+    await gateway.load(document)
+    for (const wish of wishes) {
+      const [accept, language, body, own] = wish
+      const { status, headers: got } = await ask(wish)
+      const isEmpty = body === ''
+      const length = String(body.length + (accept === JSON_TYPE ? 2 : 1))
+      expect([status, got['content-type'], got['content-language'], got['content-length']]).toEqual(
+        isEmpty ? [204, undefined, language, undefined] : [200, accept, language, length],
+      )
+      expect(got['x-own']).toBe(headers['x-own'] === 'same' ? 'same' : own)
+    }
   })
 
   it('a deprecated version says so, also on errors', async () => {

@@ -184,7 +184,12 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
       }),
     remove: (id) => serving.apply({ put: [], remove: [id], realms: { put: [], delete: [] } }),
     ask: (method, path, more = {}) =>
-      request(`${url}${path}`, { method, ...more, headers: { host: 'a.test', ...more.headers } }),
+      request(`${url}${path}`, {
+        method,
+        ...more,
+        // As nearly all clients do: the last answer on a connection has a head of its own.
+        headers: { host: 'a.test', connection: 'keep-alive', ...more.headers },
+      }),
     raw: async (...parts) => {
       const client = await openRawClient(address, 10_000)
       client.send(
