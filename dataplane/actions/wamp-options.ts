@@ -122,13 +122,19 @@ const split = (kind: OptionsKind, options: ValueMap): CheckedOptions => {
   const match = ownValue(options, 'match')
   const own = withoutOurs(options)
   return {
-    sent: kind === 'publish' ? { ...own, acknowledge: true } : own,
+    sent: kind === 'publish' ? { ...HEARD_BY_ALL, ...own, acknowledge: true } : own,
     timeoutMs: typeof timeout === 'number' ? Math.min(timeout, LONGEST_MS) : 0,
     forwardsIdentity: ownValue(options, 'forward_identity') === true,
     forwardsTrace: ownValue(options, 'forward_trace') === true,
     match: match === 'prefix' || match === 'wildcard' ? match : 'exact',
   }
 }
+
+/**
+ * The publisher is the gateway's session, and so are the event streams and callbacks of its clients: routers would
+ * keep from them what another client publishes, where both happen to be at the same session.
+ */
+const HEARD_BY_ALL: ValueMap = { exclude_me: false }
 
 const OURS: ReadonlySet<string> = new Set(['timeout', 'forward_identity', 'forward_trace'])
 

@@ -1,10 +1,12 @@
 // Every request that an example tells its reader to send is sent, as it stands there, to a playground of
 // its own; the answer must be the one that stands below it.
 
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import { isReady } from '../../dev/status-view.ts'
+import { openRequest, request } from '../support/http-request.ts'
 import { runValidateOnExamples } from './validate-examples.ts'
 import {
   canSend,
@@ -55,6 +57,19 @@ describe('the examples', () => {
   ])('%s does not pass', (_name, answer, expected) => {
     expect(holds(answer, expected)).toBe(false)
   })
+})
+
+it('14-publish.yaml: who listens in a second terminal hears what is sent', async () => {
+  const room = `${playground.urls.public}/chat/rooms/tea`
+  const stream = await openRequest(room)
+  try {
+    const first = once(stream, 'data')
+    const json = { from: 'Ada', text: 'Hi' }
+    expect((await request(room, { method: 'POST', json })).status).toBe(202)
+    expect(String((await first)[0])).toContain('data: {"from":"Ada","text":"Hi"}')
+  } finally {
+    stream.destroy()
+  }
 })
 
 if (canSend()) {

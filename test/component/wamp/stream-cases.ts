@@ -11,7 +11,7 @@ import { type EventClient, openEventClient } from '../../dataplane/http/event-cl
 import { post } from '../gateway-client.ts'
 import type { FaultCase, FaultContext } from './fault-case.ts'
 import { measured } from './measured.ts'
-import { calls, follows } from './wamp-operations.ts'
+import { calls, follows, publishes } from './wamp-operations.ts'
 
 const STREAMS = 20
 const LOST = ': router connection lost; events may be missed'
@@ -43,6 +43,23 @@ export const STREAM_CASES: readonly FaultCase[] = [
         while: refused.status,
         metric: Number(metric.split(' ')[1]),
       }
+    },
+  },
+  {
+    name: 'what is published through the same gateway comes too, unless the document says no',
+    same: { texts: [['data: [1]', 'data: [3]']] },
+    run: async (context) => {
+      const topic = `${context.uri}.topic`
+      const streams = await openStreams(context, {
+        '/publish': { post: publishes(topic) },
+        '/to-others': { post: publishes(topic, { exclude_me: true }) },
+      })
+      await context.call('/publish', [1])
+      await context.call('/to-others', [2])
+      await context.call('/publish', [3])
+      await untilAll(streams, 'data: [3]')
+      const texts = new Set(streams.map(({ body }) => JSON.stringify(linesOf(body))))
+      return { texts: [...texts].map((text) => JSON.parse(text) as unknown) }
     },
   },
   {
@@ -198,9 +215,12 @@ export const STREAM_CASES: readonly FaultCase[] = [
 
 const DRAIN_MS = 20_000
 
-const openStreams = async (context: FaultContext): Promise<readonly EventClient[]> => {
+const openStreams = async (
+  context: FaultContext,
+  more: Parameters<FaultContext['serve']>[0] = {},
+): Promise<readonly EventClient[]> => {
   await context.realm({ url: context.router.ws })
-  await context.serve({ '/topic': { get: follows(`${context.uri}.topic`) } })
+  await context.serve({ '/topic': { get: follows(`${context.uri}.topic`) }, ...more })
   await context.become('open')
   const streams = await Promise.all(Array.from({ length: STREAMS }, () => context.listen('/topic')))
   await untilFollowing(streams)

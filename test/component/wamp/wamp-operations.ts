@@ -16,8 +16,8 @@ export const follows = (topic: string, mark = '', options: object = {}): Operati
 })
 
 /** Of the request's `args`. */
-export const publishes = (topic: string): Operation => ({
-  action: { type: 'wamp_publish', topic, args: '{{request.body.args}}' },
+export const publishes = (topic: string, options: object = {}): Operation => ({
+  action: { type: 'wamp_publish', topic, args: '{{request.body.args}}', options },
   response: { on_result: { body: '{{action.result}}' } },
 })
 

@@ -229,8 +229,9 @@ describe('checkOptions', () => {
   it.each<[OptionsKind, ValueMap, ValueMap]>([
     ['call', { timeout: 5, forward_identity: true, x: 1 }, { x: 1 }],
     ['call', { forward_trace: true, x: 1 }, { x: 1 }],
-    ['publish', { x: 1 }, { x: 1, acknowledge: true }],
-    ['publish', { acknowledge: false }, { acknowledge: true }],
+    ['publish', { x: 1 }, { exclude_me: false, x: 1, acknowledge: true }],
+    ['publish', { acknowledge: false }, { exclude_me: false, acknowledge: true }],
+    ['publish', { exclude_me: true }, { exclude_me: true, acknowledge: true }],
     ['subscribe', { timeout: 5, match: 'prefix' }, { match: 'prefix' }],
     ['register', { match: 'exact' }, { match: 'exact' }],
   ])('%s %j is sent as %j', (kind, options, sent) => {

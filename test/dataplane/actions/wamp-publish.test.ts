@@ -31,7 +31,7 @@ describe('wamp_publish', () => {
       expect(publication).toMatchObject({
         topic: 'com.acme.orders',
         payload: { args: [5], kwargs: { a: 1 } },
-        options: { acknowledge: true },
+        options: { exclude_me: false, acknowledge: true },
       })
       expect(world.calls.inFlight).toBe(1)
       publication?.resolve({ publicationId: 99 })
@@ -98,6 +98,6 @@ describe('wamp_publish', () => {
   it('passes the caller on where the document says so', () => {
     const { publication } = started({ options: { forward_identity: true } })
     expect(publication?.payload.kwargs).toMatchObject({ a: 1, _caller: { realm: 'com.acme' } })
-    expect(publication?.options).toEqual({ acknowledge: true })
+    expect(publication?.options).toEqual({ exclude_me: false, acknowledge: true })
   })
 })
