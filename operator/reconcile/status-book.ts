@@ -2,6 +2,7 @@
 // conditions from one time to the next, so that times move only when a status does. Time comes in.
 
 import type { DataPlaneReport } from '../data-plane.ts'
+import { edited } from '../edited-map.ts'
 import { FleetView, type Subject } from './fleet-view.ts'
 import { isGood } from './programmed.ts'
 import { type Entry, isWaiting, makeEntry, type ResourceStatus } from './status-entry.ts'
@@ -33,12 +34,12 @@ export class StatusBook {
   ): ReadonlyMap<string, ResourceStatus> {
     const open = new Set(this.#waiting)
     for (const key of this.#view.take(reports)) open.add(key)
-    let isChanged = this.#takeVerdicts(verdicts, open)
+    const edits = this.#takeVerdicts(verdicts, open)
     for (const key of open) {
       const verdict = verdicts.get(key)
-      if (verdict !== undefined && this.#judge(key, verdict, nowMs)) isChanged = true
+      if (verdict !== undefined) edits.set(key, this.#judge(key, verdict, nowMs))
     }
-    if (isChanged) this.#publish()
+    this.#statuses = edited(this.#statuses, edits)
     return this.#statuses
   }
 
@@ -47,9 +48,13 @@ export class StatusBook {
     return this.#waiting.size > 0
   }
 
-  #takeVerdicts(verdicts: ReadonlyMap<string, Verdict>, open: Set<string>): boolean {
-    if (verdicts === this.#verdicts) return false
-    let isChanged = false
+  /** @returns statuses that go */
+  #takeVerdicts(
+    verdicts: ReadonlyMap<string, Verdict>,
+    open: Set<string>,
+  ): Map<string, ResourceStatus | undefined> {
+    const gone = new Map<string, ResourceStatus | undefined>()
+    if (verdicts === this.#verdicts) return gone
     for (const [key, verdict] of verdicts) {
       if (this.#verdicts.get(key) === verdict) continue
       this.#view.watch(key, subjectOf(verdict))
@@ -60,31 +65,20 @@ export class StatusBook {
       this.#view.watch(key, undefined)
       this.#entries.delete(key)
       this.#waiting.delete(key)
-      isChanged = true
+      gone.set(key, undefined)
     }
     this.#verdicts = verdicts
-    return isChanged
+    return gone
   }
 
-  /** @returns whether there is another entry now */
-  #judge(key: string, verdict: Verdict, nowMs: number): boolean {
+  #judge(key: string, verdict: Verdict, nowMs: number): ResourceStatus {
     const before = this.#entries.get(key)
     const entry = makeEntry(verdict, this.#view.look(key), { before, nowMs })
-    if (entry === before) return false
+    if (entry === before) return entry.status
     this.#entries.set(key, entry)
     if (isWaiting(entry)) this.#waiting.add(key)
     else this.#waiting.delete(key)
-    return entry.status !== before?.status
-  }
-
-  /** In the order of the verdicts. */
-  #publish(): void {
-    const statuses = new Map<string, ResourceStatus>()
-    for (const key of this.#verdicts.keys()) {
-      const entry = this.#entries.get(key)
-      if (entry !== undefined) statuses.set(key, entry.status)
-    }
-    this.#statuses = statuses
+    return entry.status
   }
 }
 

@@ -1,6 +1,7 @@
 // The status of the operator, again and again, in; an Event for what is new of a resource or a data plane out.
 
 import type { OperatorStatus } from '../controller/controller.ts'
+import { changedKeys } from '../edited-map.ts'
 import type { EventRecorder } from '../kubernetes/event-recorder.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import { eventsOf, type Told, toldBefore } from './kubernetes-events.ts'
@@ -14,36 +15,34 @@ export interface StatusEvents {
   stop(): void
 }
 
-interface Seen {
-  readonly status: ResourceStatus
-  readonly told: Told
-}
-
 /** Starts and stops the recorder too. */
 export const createStatusEvents = (recorder: EventRecorder): StatusEvents => {
-  const state = { isLeading: false, seen: new Map<string, Seen>(), pods: NO_PODS }
+  const state = { isLeading: false, resources: NO_RESOURCES, pods: NO_PODS }
+  const seen = new Map<string, Told>()
   return {
     update: ({ isReady, resources, dataPlanes }) => {
       if (!state.isLeading || !isReady) return
-      const seen = new Map<string, Seen>()
-      for (const [key, status] of resources) {
-        const before = state.seen.get(key)
-        seen.set(key, before?.status === status ? before : look(recorder, before?.told, status))
+      for (const key of changedKeys(state.resources, resources)) {
+        const status = resources.get(key)
+        if (status === undefined) seen.delete(key)
+        else seen.set(key, look(recorder, seen.get(key), status))
       }
-      state.seen = seen
+      state.resources = resources
       const { events, told } = podEventsOf(state.pods, dataPlanes)
       for (const event of events) recorder.record(event)
       state.pods = told
     },
     start: () => {
       state.isLeading = true
-      state.seen = new Map()
+      seen.clear()
+      state.resources = NO_RESOURCES
       state.pods = NO_PODS
       recorder.start()
     },
     stop: () => {
       state.isLeading = false
-      state.seen = new Map()
+      seen.clear()
+      state.resources = NO_RESOURCES
       state.pods = NO_PODS
       recorder.stop()
     },
@@ -52,8 +51,10 @@ export const createStatusEvents = (recorder: EventRecorder): StatusEvents => {
 
 const NO_PODS: ToldPods = new Map()
 
-const look = (recorder: EventRecorder, before: Told | undefined, status: ResourceStatus): Seen => {
+const NO_RESOURCES: OperatorStatus['resources'] = new Map()
+
+const look = (recorder: EventRecorder, before: Told | undefined, status: ResourceStatus): Told => {
   const { events, told } = eventsOf(before ?? toldBefore(status.verdict.resource), status)
   for (const event of events) recorder.record(event)
-  return { status, told }
+  return told
 }

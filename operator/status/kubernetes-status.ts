@@ -4,7 +4,9 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
+import { changedKeys } from '../edited-map.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
+import type { ResourceStatus } from '../reconcile/status-book.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { applyStatus } from './kubernetes-status-apply.ts'
 import { StatusEntry, type StatusWrite } from './kubernetes-status-entry.ts'
@@ -55,11 +57,14 @@ const WORDING_MS = 30_000
 export const createStatusWriter = (options: StatusWriterOptions): StatusWriter =>
   new Writer(options)
 
+const NONE: OperatorStatus['resources'] = new Map()
+
 class Writer implements StatusWriter {
   readonly #options: StatusWriterOptions
   #latest: OperatorStatus | undefined
-  #resources: OperatorStatus['resources'] | undefined
-  #entries = new Map<string, StatusEntry>()
+  /** As the entries know them. */
+  #resources: OperatorStatus['resources'] = NONE
+  readonly #entries = new Map<string, StatusEntry>()
   /** What came first stands first. */
   readonly #ready = new Set<StatusEntry>()
   /** Every other write is for what came last: one edit does not wait behind a thousand, nor they behind edits. */
@@ -87,19 +92,10 @@ class Writer implements StatusWriter {
 
   update(status: OperatorStatus): void {
     this.#latest = status
-    const isSame = status.resources === this.#resources
-    if (this.#turn === undefined || !status.isReady || isSame) return
+    if (this.#turn === undefined || !status.isReady) return
+    const keys = changedKeys(this.#resources, status.resources)
     this.#resources = status.resources
-    const before = this.#entries
-    this.#entries = new Map()
-    for (const [key, source] of status.resources) {
-      const known = before.get(key)
-      const entry = known ?? new StatusEntry(source)
-      this.#entries.set(key, entry)
-      before.delete(key)
-      if (known === undefined || known.take(source)) this.#consider(entry)
-    }
-    for (const entry of before.values()) this.#forget(entry)
+    for (const key of keys) this.#take(key, status.resources.get(key))
   }
 
   renew(resource: Resource): void {
@@ -120,9 +116,21 @@ class Writer implements StatusWriter {
     for (const entry of this.#entries.values()) this.#forget(entry)
     // Another operator may write now: what we have written proves nothing any more, nor what we knew.
     this.#latest = undefined
-    this.#entries = new Map()
-    this.#resources = undefined
+    this.#entries.clear()
+    this.#resources = NONE
     this.#flying = 0
+  }
+
+  #take(key: string, source: ResourceStatus | undefined): void {
+    const known = this.#entries.get(key)
+    if (source === undefined) {
+      if (known !== undefined) this.#forget(known)
+      this.#entries.delete(key)
+      return
+    }
+    const entry = known ?? new StatusEntry(source)
+    this.#entries.set(key, entry)
+    if (known === undefined || known.take(source)) this.#consider(entry)
   }
 
   /** Something of it has changed, or what was under way has ended. */
