@@ -2,6 +2,7 @@
 
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
@@ -365,6 +366,38 @@ describe.each([
     router.send([50, 2])
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })
   })
+
+  it('whatever bytes come, in whatever pieces: what was whole before them is told, and one end', async () => {
+    await using router = await start()
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      // The head of a frame, right or nearly so, and something of what it announces.
+      fc
+        .tuple(
+          fc.constantFrom(...[0, 1, 2, 3, 0x81, 0x82, 0x01, 0x80, 0x88, 0x89, 0x8a, 0xc1, 0x91]),
+          fc.constantFrom(0, 1, 2, 9, 125, 126, 127, 128, 255),
+          fc.uint8Array({ maxLength: 20 }),
+        )
+        .map(([first, second, rest]) => Uint8Array.of(first, second, ...rest)),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(bytes, { maxLength: 8 }), async (pieces) => {
+        const probe = openProbe(router.url, { serializers: ['json'] })
+        await probe.untilOpen()
+        router.send([50, 7])
+        for (const piece of pieces) {
+          router.socket.write(piece)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        router.socket.end()
+        await probe.untilEnd()
+        await sleep(1)
+        expect(probe.messages[0]).toEqual([50, 7])
+        expect(probe.ends).toHaveLength(1)
+      }),
+      { numRuns: 150 },
+    )
+  }, 60_000)
 
   it('TLS: is trusted by an extra CA only', async () => {
     const authority = createCertificateAuthority('router CA')
