@@ -250,6 +250,7 @@ describe('a token of a trusted issuer', () => {
     ['a beginning in the future', () => ({ nbf: soon(60) }), {}],
     ['an issue in the future', () => ({ iat: soon(120) }), {}],
     ['an at_hash: an ID token', () => ({ at_hash: 'x' }), {}],
+    ['more than 8 KiB', () => ({ note: 'a'.repeat(6144) }), {}],
     ['a c_hash: another one', () => ({ c_hash: 'x' }), {}],
     ['events: a logout token', () => ({ events: {} }), {}],
     ['a key of its holder', () => ({ cnf: { jkt: 'x' } }), {}],
