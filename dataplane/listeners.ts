@@ -7,7 +7,7 @@ import type { Address } from '../telemetry/settings-table.ts'
 import type { GatewaySettings } from './config.ts'
 import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
 import { openListener, type Listener } from './listener.ts'
-import { openPublicTls } from './public-tls.ts'
+import { openPublicTls, type PublicTlsWatch } from './public-tls.ts'
 import { openWhenFilesAppear } from './tls-files.ts'
 import type { FileWatch } from './watched-files.ts'
 
@@ -32,6 +32,8 @@ export interface Listeners {
   urls(): Readonly<Partial<Record<ListenerName, string>>>
   addresses(): Readonly<Partial<Record<ListenerName, Address>>>
   connections(): Promise<Readonly<Partial<Record<ListenerName, number>>>>
+  /** Folder in `--tls-dir`, or `--tls-cert` → Unix time, ms, when the public certificate that is served ends. */
+  certificateEndsMs(): ReadonlyMap<string, number>
   beginDraining(): void
   closeIdle(): void
   close(): Promise<void>
@@ -45,7 +47,7 @@ export interface Listeners {
  */
 export const openListeners = async (options: ListenersOptions): Promise<Listeners> => {
   const open = new Map<ListenerName, Listener>()
-  const watches: FileWatch[] = []
+  const watches: Watch[] = []
   const listeners = gather(open, watches)
   try {
     if (options.publicHandlers !== undefined) {
@@ -103,9 +105,11 @@ const openTls = async (
   watches.push(...(await openPublicTls({ settings, handlers, log, intervalMs, listen })))
 }
 
+type Watch = FileWatch & Partial<PublicTlsWatch>
+
 interface Opened {
   readonly open: Map<ListenerName, Listener>
-  readonly watches: FileWatch[]
+  readonly watches: Watch[]
 }
 
 const openManagement = async (
@@ -146,7 +150,7 @@ const openManagement = async (
 
 const gather = (
   open: ReadonlyMap<ListenerName, Listener>,
-  watches: readonly FileWatch[],
+  watches: readonly Watch[],
 ): Listeners => ({
   urls: () => mapValues(open, (listener) => listener.url),
   addresses: () => mapValues(open, (listener) => listener.address),
@@ -157,6 +161,7 @@ const gather = (
     )
     return Object.fromEntries(await Promise.all(counts))
   },
+  certificateEndsMs: () => new Map(watches.flatMap(({ endsMs }) => [...(endsMs?.() ?? [])])),
   beginDraining: () => {
     for (const listener of open.values()) listener.beginDraining()
   },

@@ -183,3 +183,16 @@ export const connectionsFamily = (counts: Readonly<Record<string, number>>): Fam
     values: Object.values(counts),
   }
 }
+
+/** Certificates of the public TLS listener → Unix time, ms, when each ends; of several processes the first. */
+export const certificatesFamily = (endsMs: ReadonlyMap<string, number>): FamilyState => {
+  const name = 'svc_gateway_tls_certificate_expiry_timestamp_seconds'
+  return {
+    name,
+    help: 'Unix time when a certificate that is served ends, by folder in --tls-dir, or --tls-cert.',
+    type: 'gauge',
+    merge: 'min',
+    series: Array.from(endsMs.keys(), (certificate) => seriesOf(name, { certificate })),
+    values: Array.from(endsMs.values(), (ms) => ms / 1000),
+  }
+}

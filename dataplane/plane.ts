@@ -7,7 +7,7 @@ import type { HeldName } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
 import type { ServerHandlers } from './http-server.ts'
 import { openListeners, type ListenerName, type Listeners } from './listeners.ts'
-import { connectionsFamily } from './metrics.ts'
+import { certificatesFamily, connectionsFamily } from './metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from './store/serving.ts'
 
@@ -76,5 +76,6 @@ export const exportMetrics = async (
   listeners: Listeners | undefined,
 ): Promise<MetricsState> => {
   const counts = (await listeners?.connections()) ?? {}
-  return [...(await parts.exportMetrics()), connectionsFamily(counts)]
+  const ends = certificatesFamily(listeners?.certificateEndsMs() ?? new Map())
+  return [...(await parts.exportMetrics()), connectionsFamily(counts), ends]
 }

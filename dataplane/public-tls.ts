@@ -11,7 +11,12 @@ import { StartError } from './start-error.ts'
 import { messageOf } from './thrown.ts'
 import { watchTlsDirectory } from './tls-directory.ts'
 import { refreshContext, type TlsFiles } from './tls-files.ts'
-import { createTlsHostTable, type TlsHost, type TlsHostTable } from './tls-hosts.ts'
+import {
+  createTlsHostTable,
+  endOfCertificate,
+  type TlsHost,
+  type TlsHostTable,
+} from './tls-hosts.ts'
 import type { FileWatch } from './watched-files.ts'
 
 export interface PublicTlsOptions {
@@ -24,12 +29,19 @@ export interface PublicTlsOptions {
   readonly listen: (server: TlsServer) => Promise<string>
 }
 
+export interface PublicTlsWatch extends FileWatch {
+  /** Folder in `--tls-dir`, or `--tls-cert` → Unix time when the certificate that is served ends. */
+  endsMs(): ReadonlyMap<string, number>
+}
+
 /**
  * With `--tls-cert` it must open now; with `--tls-dir` alone it opens when the first certificate is there.
  * @returns what follows the files; to be closed before the listener
  * @throws StartError with the line to print
  */
-export const openPublicTls = async (options: PublicTlsOptions): Promise<readonly FileWatch[]> => {
+export const openPublicTls = async (
+  options: PublicTlsOptions,
+): Promise<readonly PublicTlsWatch[]> => {
   const { tlsCert: cert, tlsKey: key, tlsDir } = options.settings
   const files = cert === null || key === null ? undefined : { cert, key }
   if (tlsDir !== null) return openForHosts(options, tlsDir, files)
@@ -40,20 +52,26 @@ const openForOne = async (
   options: PublicTlsOptions,
   files: TlsFiles,
   more: TlsOptions = {},
-): Promise<FileWatch> => {
+): Promise<PublicTlsWatch> => {
   const pair = { cert: readNow('tls-cert', files.cert), key: readNow('tls-key', files.key) }
   const server = createNow(() =>
     createSecureServer(options.settings, options.handlers, { ...more, ...pair }),
   )
   await options.listen(server)
-  return refreshContext(server, files, options.log, options.intervalMs)
+  const { log, intervalMs } = options
+  let endsMs = endOfCertificate(pair.cert)
+  const onUse = ({ cert }: { readonly cert: Buffer }): void => {
+    endsMs = endOfCertificate(cert)
+  }
+  const watch = refreshContext(server, { files, log, onUse, intervalMs })
+  return { ...watch, endsMs: () => new Map([['--tls-cert', endsMs]]) }
 }
 
 const openForHosts = async (
   options: PublicTlsOptions,
   directory: string,
   files: TlsFiles | undefined,
-): Promise<readonly FileWatch[]> => {
+): Promise<readonly PublicTlsWatch[]> => {
   const { log, intervalMs } = options
   let table: TlsHostTable = createTlsHostTable([])
   const bySni = { SNICallback: chooseFrom(() => table) }
@@ -74,7 +92,8 @@ const openForHosts = async (
     watch.close()
     throw error
   }
-  return [watch, ...one]
+  const endsMs = () => new Map(table.hosts.map((host) => [host.folder, host.endsMs]))
+  return [{ ...watch, endsMs }, ...one]
 }
 
 /** Nothing found is no error: the server's own certificate is shown then. */

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls'
 import type { Log } from '../telemetry/log.ts'
 import { withTlsFloor } from './http-server.ts'
 import { messageOf } from './thrown.ts'
-import { namesOfCertificate, type TlsHost } from './tls-hosts.ts'
+import { endOfCertificate, namesOfCertificate, type TlsHost } from './tls-hosts.ts'
 import type { FileWatch } from './watched-files.ts'
 
 export interface TlsDirectoryOptions {
@@ -173,6 +173,7 @@ const readPem = async (path: string): Promise<Buffer> => {
 const createHost = (folder: string, pair: Pair): TlsHost => ({
   folder,
   names: namesOfCertificate(pair.cert),
+  endsMs: endOfCertificate(pair.cert),
   ...pair,
   context: createSecureContext(withTlsFloor(pair)),
 })

@@ -19,23 +19,30 @@ export interface TlsContents {
   readonly ca?: Buffer
 }
 
+export interface Refreshing {
+  readonly files: TlsFiles
+  readonly log: Log
+  /** Of each that is in use from now on, the first one too. */
+  readonly onUse: (contents: TlsContents) => void
+  readonly intervalMs: number | undefined
+}
+
 /** Gives a running server the new certificate whenever a file changes; connections that are open stay. */
-export const refreshContext = (
-  server: TlsServer,
-  files: TlsFiles,
-  log: Log,
-  intervalMs?: number,
-): FileWatch =>
-  watchFiles({
+export const refreshContext = (server: TlsServer, refreshing: Refreshing): FileWatch => {
+  const { files, log, onUse, intervalMs } = refreshing
+  return watchFiles({
     paths: pathsOf(files),
-    onContents: (contents) => {
-      server.setSecureContext(withTlsFloor(contentsOf(contents)))
+    onContents: (buffers) => {
+      const contents = contentsOf(buffers)
+      server.setSecureContext(withTlsFloor(contents))
+      onUse(contents)
     },
     onFailure: (error) => {
       log.error('cannot use the new TLS files, the old ones stay', { files: pathsOf(files), error })
     },
     ...(intervalMs === undefined ? {} : { intervalMs }),
   })
+}
 
 export interface LateOpening {
   readonly files: TlsFiles

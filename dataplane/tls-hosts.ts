@@ -9,6 +9,8 @@ export interface TlsHost {
   readonly folder: string
   /** In lower case; `*.example.com` as it stands in the certificate. */
   readonly names: readonly string[]
+  /** Unix time when it ends. */
+  readonly endsMs: number
   readonly cert: Buffer
   readonly key: Buffer
   readonly context: SecureContext
@@ -36,6 +38,13 @@ export const createTlsHostTable = (hosts: readonly TlsHost[]): TlsHostTable => {
     },
   }
 }
+
+/**
+ * Unix time when the first certificate of a chain ends.
+ * @throws Error of OpenSSL when it is no certificate
+ */
+export const endOfCertificate = (pem: Buffer): number =>
+  new X509Certificate(pem).validToDate.getTime()
 
 /**
  * DNS names of the first certificate of a chain, its subject alternative names; a common name is none.

@@ -1,6 +1,7 @@
 // The public listener with certificates of several hosts, over real TLS: who is shown which, and what happens while
 // they come, change, break and go.
 
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
@@ -115,6 +116,9 @@ describe('several hosts', () => {
     expect(await shown(listeners)).toBe('default.test')
     expect(await shown(listeners, 'x.test')).toBe('default.test')
     expect(await shown(listeners, 'api.test')).toBe('api.test')
+    const ends = listeners.certificateEndsMs()
+    expect([...ends.keys()].sort()).toEqual(['--tls-cert', 'a'])
+    expect(ends.get('--tls-cert')).toBe(Date.parse(new X509Certificate(cert).validTo))
     const renewed = authority.issue('renewed.test')
     await Promise.all([writeFile(files.key, renewed.key), writeFile(files.cert, renewed.cert)])
     await eventually(async () => {
@@ -160,10 +164,12 @@ describe('while it serves', () => {
     await eventually(async () => {
       expect(await shown(listeners, 'new.test')).toBe('new.test')
     })
+    expect([...listeners.certificateEndsMs().keys()]).toEqual(['a', 'new'])
     await rm(join(dir.path, 'new'), { recursive: true })
     await eventually(async () => {
       expect(await shown(listeners, 'new.test')).toBe('one.test')
     })
+    expect([...listeners.certificateEndsMs().keys()]).toEqual(['a'])
   })
 
   it.each([

@@ -1,11 +1,18 @@
+import { X509Certificate } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { createTlsHostTable, namesOfCertificate, type TlsHost } from '../../dataplane/tls-hosts.ts'
+import {
+  createTlsHostTable,
+  endOfCertificate,
+  namesOfCertificate,
+  type TlsHost,
+} from '../../dataplane/tls-hosts.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 
 const host = (folder: string, ...names: readonly string[]): TlsHost => ({
   folder,
   names,
+  endsMs: 0,
   cert: Buffer.alloc(0),
   key: Buffer.alloc(0),
   context: createSecureContext(),
@@ -51,5 +58,14 @@ describe('namesOfCertificate', () => {
 
   it('throws for what is none', () => {
     expect(() => namesOfCertificate(Buffer.from('nonsense'))).toThrow()
+  })
+})
+
+describe('endOfCertificate', () => {
+  it('is the end of the first one, to the second', () => {
+    const { cert } = createCertificateAuthority('ca').issue('one.test')
+    const { validTo } = new X509Certificate(cert)
+    expect(endOfCertificate(Buffer.from(cert))).toBe(Date.parse(validTo))
+    expect(endOfCertificate(Buffer.from(cert))).toBeGreaterThan(Date.now())
   })
 })

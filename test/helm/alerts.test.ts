@@ -53,6 +53,8 @@ const WELL: Readonly<Record<string, string>> = {
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="open"}`]: '1x60',
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="waiting"}`]: '1x60',
   [`svc_gateway_snapshot{${GATEWAY},state="written"}`]: '1x60',
+  [`svc_gateway_tls_certificate_expiry_timestamp_seconds{${GATEWAY},certificate="a"}`]:
+    '2592000x60',
   [`svc_operator_leading{${OPERATOR}}`]: '1x60',
   [`svc_operator_leading{${STANDBY}}`]: '0x60',
   [`svc_operator_source_notes{${OPERATOR},severity="warning"}`]: '3x60',
@@ -99,6 +101,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   SvcGatewayRouterAway: {
     gone: [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="open"}`],
     says: 'has no session with the router of realm r',
+  },
+  SvcGatewayCertificateEnds: {
+    series: {
+      [`svc_gateway_tls_certificate_expiry_timestamp_seconds{${GATEWAY},certificate="a"}`]:
+        '262800x70',
+    },
+    says: 'The public certificate a ends in 3d',
   },
   SvcGatewaySnapshotFailed: {
     series: { [`svc_gateway_snapshot{${GATEWAY},state="failed"}`]: '1x60' },

@@ -10,6 +10,7 @@ import { answers, forwards, post } from '../component/gateway-client.ts'
 import { Home, PATIENCE } from '../component/kubernetes/home.ts'
 import { documentObject, realmObject } from '../component/kubernetes/objects.ts'
 import { makeNamespace } from '../component/kubernetes/operator-api.ts'
+import { createCertificateAuthority } from '../support/certificates.ts'
 import { type EchoUpstream, startEchoUpstream } from '../support/echo-upstream.ts'
 import { eventually } from '../support/eventually.ts'
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts'
@@ -24,6 +25,7 @@ import {
   type ParsedExpression,
   promqlAvailability,
 } from '../support/prometheus/promql.ts'
+import { mountSecret } from '../support/mounted-secret.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 import {
@@ -120,8 +122,12 @@ await describeWithKubernetes('what alerts and dashboard ask for', (plane) => {
 
   beforeAll(async () => {
     const state = open.use(await makeTempDir())
+    const tls = open.use(await makeTempDir())
+    const { cert, key } = createCertificateAuthority('authority').issue('shown.test')
+    await mountSecret(join(tls.path, 'shown'), { 'tls.crt': cert, 'tls.key': key })
+    const shownTls = ['--public-tls', '127.0.0.1:0', '--tls-dir', tls.path]
     const gateway = open.use(
-      await startGateway({ flags: ['--state-dir', state.path, '--processes', '2'] }),
+      await startGateway({ flags: ['--state-dir', state.path, '--processes', '2', ...shownTls] }),
     )
     await useGateway(gateway, open.use(await startEchoUpstream()))
     const home = open.use(await Home.open(plane(), { tls: true }))
