@@ -7,20 +7,19 @@ import type { Browser, BrowserContext, Page, Route } from 'playwright-core'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import {
-  findChromium,
+  chromiumAvailability,
   launchChromium,
-  NO_CHROMIUM,
   type OpenPage,
   openPage,
 } from '../support/chromium.ts'
 import { request } from '../support/http-request.ts'
-import { isRealRequired } from '../support/routers/recipe.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
 
 const EXAMPLES = join(import.meta.dirname, '../../examples')
 const PATIENCE_MS = 60_000
 const WITHIN = { timeout: 15_000 }
 
-if (findChromium() !== undefined || isRealRequired()) {
+describeWhenAvailable('the pages of the examples', chromiumAvailability(), () => {
   let browser: Browser
   let playground: Playground
 
@@ -232,6 +231,35 @@ if (findChromium() !== undefined || isRealRequired()) {
     )
 
     it(
+      'two tabs that log in at the same time both come through; the last one counts',
+      async () => {
+        const [first, second] = [await openOrders(), await openOrders()]
+        const pages = [first.page, second.page]
+        for (const page of pages) {
+          await page.getByRole('link', { name: 'Log in' }).click(WITHIN)
+          await page.getByLabel('Name').waitFor(WITHIN)
+        }
+        for (const [page, name] of [
+          [second.page, 'bob'] as const,
+          [first.page, 'alice'] as const,
+        ]) {
+          await page.getByLabel('Name').fill(name, WITHIN)
+          await page.getByRole('button', { name: 'Log in' }).click()
+          await page.locator('#name').getByText(name).waitFor(WITHIN)
+        }
+        await second.page.reload()
+        await second.page.locator('#name').getByText('alice').waitFor(WITHIN)
+        expect([...first.complaints, ...second.complaints]).toEqual([])
+
+        // Back to before it logged out: what is shown is what counts now.
+        await logOut(first.page)
+        await first.page.goBack()
+        await first.page.getByRole('link', { name: 'Log in' }).waitFor(WITHIN)
+      },
+      PATIENCE_MS,
+    )
+
+    it(
       'ends when the provider says so',
       async () => {
         const { page, complaints } = await openOrders()
@@ -264,9 +292,4 @@ if (findChromium() !== undefined || isRealRequired()) {
       PATIENCE_MS,
     )
   })
-} else {
-  process.stderr.write(`skipped: ${NO_CHROMIUM}\n`)
-  it('needs a browser', () => {
-    expect(findChromium()).toBeUndefined()
-  })
-}
+})

@@ -4,9 +4,10 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Availability } from './routers/recipe.ts'
 
 /** The first that can be run: where Debian puts it, `chromium` on PATH, `CHROMIUM`. */
-export const findChromium = (): string | undefined => {
+const findChromium = (): string | undefined => {
   const onPath = (env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'chromium'))
   return ['/usr/bin/chromium', ...onPath, env['CHROMIUM'] ?? ''].find(isProgram)
 }
@@ -40,7 +41,10 @@ export const launchChromium = async (): Promise<Browser> => {
   return chromium.launch({ executablePath, args: ARGUMENTS })
 }
 
-export const NO_CHROMIUM =
+export const chromiumAvailability = (): Availability =>
+  findChromium() === undefined ? { available: false, why: NO_CHROMIUM } : { available: true }
+
+const NO_CHROMIUM =
   'there is no Chromium: apt-get install --no-install-recommends chromium, or name one in CHROMIUM'
 
 export interface OpenPage {
