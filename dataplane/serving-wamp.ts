@@ -59,8 +59,9 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     clock: SYSTEM_CLOCK,
     wallClock: Date.now,
     newId: randomUUID,
-    onLost: (why) => {
-      metrics.count('callbacksLost', { why })
+    onLost: ({ isNews, ...loss }) => {
+      metrics.count('callbacksLost', { why: loss.why })
+      if (isNews) log.warn('a callback does not take its events: they are lost', loss)
     },
   })
   // One per loaded version: it goes when the version's document is replaced.

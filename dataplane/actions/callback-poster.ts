@@ -7,6 +7,7 @@ import { ownValue } from '../../spec/expression/lookup.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { InvocationHandler, WampEvent } from '../wamp/wamp-session.ts'
 import type { Payload } from '../wamp/wire.ts'
+import { messageOf } from '../thrown.ts'
 import { deliver, type DeliveryTools } from './callback-delivery.ts'
 import { createLine } from './callback-line.ts'
 import { callbackFault, type CallbackReply, readReply } from './callback-reply.ts'
@@ -36,8 +37,19 @@ export interface EventPoster {
 export interface CallbackPosterOptions extends DeliveryTools {
   /** An id for each delivery. */
   readonly newId: () => string
-  /** An event that no callback has taken: there was no place for it, or the delivery failed. */
-  readonly onLost: (why: 'overloaded' | 'failed') => void
+  /** An event that no callback has taken. */
+  readonly onLost: (loss: LostEvent) => void
+}
+
+export interface LostEvent {
+  /** There was no place for it, or the delivery failed. */
+  readonly why: 'overloaded' | 'failed'
+  /** For people. */
+  readonly reason: string
+  /** Origin and path. */
+  readonly callback: string
+  /** The first of its kind for this subscription within a minute. */
+  readonly isNews: boolean
 }
 
 const MAX_TIMEOUT_MS = 30_000
@@ -52,7 +64,7 @@ const BOUNDS = { maxWaiting: 256, maxBytes: 64 * 1024 * 1024 }
  * })
  */
 export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPoster => {
-  const { newId, onLost } = options
+  const { newId } = options
 
   const post = (target: CallbackTarget, body: Buffer): Promise<CallbackReply> => {
     const rules = target.rules()
@@ -80,20 +92,21 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
     },
     events(target) {
       const line = createLine({ ...BOUNDS, places: 1 })
+      const lose = createLoss(target.url, options)
       let isEnded = false
       const tell = async (body: Buffer): Promise<void> => {
         if (isEnded) return
         const { statusCode } = await post(target, body)
-        if (statusCode >= 300) onLost('failed')
+        if (statusCode >= 300) lose('failed', `It answered with status ${statusCode}.`)
       }
       return {
         onEvent: (event) => {
           const body = toBody(viewOf(event))
           const told = line.run(body.length, () => tell(body))
-          if (told === undefined) onLost('overloaded')
+          if (told === undefined) lose('overloaded', 'Too many events wait for it.')
           else {
-            told.catch(() => {
-              onLost('failed')
+            told.catch((error: unknown) => {
+              lose('failed', messageOf(error))
             })
           }
         },
@@ -102,6 +115,21 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
         },
       }
     },
+  }
+}
+
+const QUIET_MS = 60_000
+
+/** Of one subscription. */
+const createLoss = (
+  { shown: callback }: CallbackUrl,
+  { onLost, clock }: CallbackPosterOptions,
+): ((why: LostEvent['why'], reason: string) => void) => {
+  const toldMs = new Map<LostEvent['why'], number>()
+  return (why, reason) => {
+    const isNews = clock.now() - (toldMs.get(why) ?? -Infinity) >= QUIET_MS
+    if (isNews) toldMs.set(why, clock.now())
+    onLost({ why, reason, callback, isNews })
   }
 }
 

@@ -66,12 +66,17 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
     createUpstream({ guard: createGuard({ deny: readRules(options.deny ?? []).rules }) })
   open.push(() => upstream.close())
   const lost: string[] = []
+  const news: object[] = []
+  const clock = { nowMs: 0 }
   const callbacks = createCallbackPoster({
     upstream,
-    clock: { now: () => performance.now(), random: Math.random },
+    clock: { now: () => clock.nowMs + performance.now(), random: Math.random },
     wallClock: Date.now,
     newId: randomUUID,
-    onLost: (why) => lost.push(why),
+    onLost: ({ isNews, ...loss }) => {
+      lost.push(loss.why)
+      if (isNews) news.push(loss)
+    },
   })
   const realm: { rules: CallbackRules | undefined } = {
     rules: {
@@ -81,7 +86,7 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
   }
   const url = callbackOf({ callback: `${origin}/hook?a=b` }, realm.rules, 'com.acme')
   const target = { url, rules: () => realm.rules, timeoutMs: () => options.timeoutMs ?? 5000 }
-  return { callbacks, target, lost, realm }
+  return { callbacks, target, lost, news, clock, realm }
 }
 
 const INVOCATION = { args: [1, 'x'], kwargs: { a: { b: null } }, details: { procedure: 'a.b' } }
@@ -417,6 +422,29 @@ describe('events', () => {
       expect(lost).toEqual(['failed'])
     },
   )
+
+  it('are told of once a minute, with the reason, and never with the query', async () => {
+    const { upstream } = scripted([500, 500, 'reset', 500])
+    const { callbacks, target, lost, news, clock } = posterFor('http://hooks', { upstream })
+    const { onEvent: tell } = callbacks.events(target)
+    const loseMore = async (count: number): Promise<void> => {
+      const before = lost.length
+      for (let event = 0; event < count; event++) tell(eventOf())
+      await eventually(() => {
+        expect(lost).toHaveLength(before + count)
+      })
+    }
+    await loseMore(3)
+    const told = { why: 'failed', callback: 'http://hooks/hook' }
+    expect(news).toEqual([{ ...told, reason: 'It answered with status 500.' }])
+    clock.nowMs += 60_000
+    await loseMore(1)
+    expect(news).toHaveLength(2)
+    for (let event = 0; event < 260; event++) tell(eventOf())
+    expect(news.slice(2)).toEqual([
+      { ...told, why: 'overloaded', reason: 'Too many events wait for it.' },
+    ])
+  })
 
   it('are counted where the realm allows the callback no more', async () => {
     const { upstream, sent } = scripted([])
