@@ -39,6 +39,18 @@ export const CANCEL_CASES: readonly ContractCase[] = [
     run: (context) => cancelled(context, 'killnowait', ABLE_CALLEE),
   },
   {
+    name: 'killnowait, and the callee answers late with an ERROR',
+    same: { interrupt: 'killnowait', answer: CANCELED, late: 'dropped', calleeKept: true },
+    run: (context) =>
+      cancelled(context, 'killnowait', ABLE_CALLEE, (requestId) => [
+        MESSAGE.error,
+        MESSAGE.invocation,
+        requestId,
+        {},
+        'com.example.error.late',
+      ]),
+  },
+  {
     name: 'kill, callee with call_canceling: INTERRUPT, ERROR when the callee answers',
     same: { interrupt: 'kill', before: 'not answered', after: CANCELED },
     run: async ({ caller, open, uri }) => {
@@ -120,12 +132,13 @@ const cancelled = async (
   { caller, open, uri }: CaseContext,
   mode: string,
   roles: ValueMap,
+  lateAnswer = (requestId: number): WampMessage => [MESSAGE.yield, requestId, {}, ['late']],
 ): Promise<unknown> => {
   const callee = await open({ roles })
   const [request, invocation] = await callInFlight({ caller, callee, uri })
   caller.send([MESSAGE.cancel, Number(request[1]), { mode }])
   const answer = await answerSoFar(caller, request)
-  callee.send([MESSAGE.yield, invocation.requestId, {}, ['late']])
+  callee.send(lateAnswer(invocation.requestId))
   // Once it can be called again, the router has dealt with its answer.
   await register(callee, `${uri}.next`, () => ({ args: ['next'] }))
   const late = await answerSoFar(caller, request, `${uri}.next`)
