@@ -74,6 +74,11 @@ describe('what is asked anew', () => {
     ['another connection', { headers: AUTHORIZED, socket: {} }, BASIC],
     ['another scheme', { headers: AUTHORIZED }, OIDC],
     ['another header', { headers: [['x-key', 'Basic abc']] }, { ...BASIC, header: 'x-key' }],
+    [
+      'the same header where another counts',
+      { headers: AUTHORIZED },
+      { ...BASIC, header: 'x-key' },
+    ],
   ])('%s', (_, seen, bearing) => {
     const { keep, find } = home()
     keep({ headers: AUTHORIZED }, BASIC)
