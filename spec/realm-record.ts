@@ -75,6 +75,7 @@ export interface OidcProviderRecord {
   readonly cookie_http_only?: boolean
   readonly allowed_redirect_origins?: readonly string[]
   readonly end_session_endpoint?: string
-  readonly token_endpoint_auth_method?: string
+  readonly token_endpoint_auth_method?:
+    'client_secret_basic' | 'client_secret_post' | 'client_secret_jwt' | 'none'
   readonly ca?: string
 }

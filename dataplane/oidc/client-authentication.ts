@@ -17,17 +17,11 @@ export const clientAuthentication = async (
     client_secret_post: () => client.ClientSecretPost(secret),
     client_secret_jwt: () => client.ClientSecretJwt(secret),
     none: () => client.None(),
-  } as const
+  } satisfies Record<NonNullable<OidcProviderRecord['token_endpoint_auth_method']>, unknown>
   const asked = record.token_endpoint_auth_method
-  if (asked !== undefined) {
-    if (!isKeyOf(methods, asked)) throw new Error('token_endpoint_auth_method is not supported')
-    return methods[asked]()
-  }
+  if (asked !== undefined) return methods[asked]()
   const listed = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   const isPostOnly =
     !listed.includes('client_secret_basic') && listed.includes('client_secret_post')
   return isPostOnly ? methods.client_secret_post() : methods.client_secret_basic()
 }
-
-const isKeyOf = <T extends object>(table: T, key: string): key is Extract<keyof T, string> =>
-  Object.hasOwn(table, key)

@@ -175,6 +175,16 @@ describe('validateRealm rejects', () => {
       realmWith({ info: { oidc_providers: { a: { ...provider, cookie_same_site: 'Lax' } } } }),
       '/info/oidc_providers/a/cookie_same_site invalid_value',
     ],
+    ...['private_key_jwt', 'constructor', ''].map(
+      (method) =>
+        [
+          `a provider that is shown who we are by '${method}'`,
+          realmWith({
+            info: { oidc_providers: { a: { ...provider, token_endpoint_auth_method: method } } },
+          }),
+          '/info/oidc_providers/a/token_endpoint_auth_method invalid_value',
+        ] as const,
+    ),
     [
       'null for what is optional',
       realmWith({ description: null, router: null }),
