@@ -129,6 +129,7 @@ const assemble = (around: Surroundings): Parts => {
     ...{ ...shared, namespace, clientName: settings.manager },
     serviceAccount: settings.serviceAccount,
     // A Pod of the shared pool can't start before its Secret is there.
+    awaitedNamespaces: pool,
     dataPlaneNamespaces: () =>
       settings.dataPlaneTls ? new Set([...pool, ...dataPlanes.namespaces()]) : [],
     webhookNames: webhookNames(settings, namespace),

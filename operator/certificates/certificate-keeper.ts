@@ -24,6 +24,8 @@ export interface CertificateKeeperOptions {
   readonly serviceAccount?: string
   /** Asked at each round. */
   readonly dataPlaneNamespaces: () => Iterable<string>
+  /** Of these: where no gateway starts, so that none is seen, before its certificate is there. Looked at in each round. */
+  readonly awaitedNamespaces?: readonly string[]
   /** What data planes have as `--management-client-name`. */
   readonly clientName: string
   /** Names of the webhook: `<service>.<namespace>.svc`, or an IPv4 address; none: it gets no certificate. */
@@ -83,8 +85,11 @@ export class CertificateKeeper {
       chance: options.chance ?? SYSTEM_CHANCE,
       mayWrite: () => this.#isLeading && !this.#rounds.hasStopped(),
     }
-    const { namespaceCheckMs: everyMs = 600_000 } = options
-    this.#namespaces = new NamespaceCertificates(this.#workshop, everyMs)
+    const { namespaceCheckMs = 600_000, awaitedNamespaces = [] } = options
+    const awaited = new Set(awaitedNamespaces)
+    this.#namespaces = new NamespaceCertificates(this.#workshop, (each) =>
+      awaited.has(each) ? 0 : namespaceCheckMs,
+    )
     this.#seeds = new Seeds(this.#workshop, this.#own('authority'))
     this.#rounds = new Rounds(clock, () => this.#round())
   }

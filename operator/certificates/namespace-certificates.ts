@@ -22,10 +22,11 @@ const RETRY_MS = 10_000
 
 export class NamespaceCertificates {
   readonly #workshop: Workshop
-  readonly #everyMs: number
+  readonly #everyMs: (namespace: string) => number
   readonly #looked = new Map<string, Looked>()
 
-  constructor(workshop: Workshop, everyMs: number) {
+  /** @param everyMs how often it is looked at */
+  constructor(workshop: Workshop, everyMs: (namespace: string) => number) {
     this.#workshop = workshop
     this.#everyMs = everyMs
   }
@@ -51,7 +52,7 @@ export class NamespaceCertificates {
   ): Promise<{ readonly bundle: boolean; readonly leaves: boolean }> {
     const live = new Set(namespaces)
     for (const known of this.#looked.keys()) if (!live.has(known)) this.#looked.delete(known)
-    for (const namespace of live) await this.#keep(namespace, authority, this.#everyMs)
+    for (const namespace of live) await this.#keep(namespace, authority, this.#everyMs(namespace))
     const all = [...this.#looked.values()].filter(({ leaf, trouble }) => leaf ?? trouble)
     const bundle = bundleText(authority.bundle)
     return {

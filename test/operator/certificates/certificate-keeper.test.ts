@@ -47,6 +47,7 @@ interface Options {
   readonly webhookNames?: readonly string[]
   readonly onChange?: () => void
   readonly owner?: string
+  readonly awaitedNamespaces?: readonly string[]
 }
 
 const aKeeper = ({ secrets, clock, lines }: World, options: Options = {}): CertificateKeeper => {
@@ -54,6 +55,7 @@ const aKeeper = ({ secrets, clock, lines }: World, options: Options = {}): Certi
     api: secrets.api,
     namespace: options.owner ?? OWN,
     dataPlaneNamespaces: options.namespaces ?? (() => ['shop']),
+    awaitedNamespaces: options.awaitedNamespaces ?? [],
     clientName: 'operator.test',
     webhookNames: options.webhookNames ?? ['hook.system.svc'],
     clock,
@@ -526,6 +528,19 @@ describe('a namespace that was deleted and made again', () => {
     world.secrets.remove('shop', SECRET_NAMES.server)
     world.clock.advance(20_000)
     await keeper.ensureNamespace('shop')
+    expect(world.secrets.texts('shop', SECRET_NAMES.server)).toBeDefined()
+  })
+
+  it.each([
+    ['where no gateway starts without it, within two minutes', ['shop'], true],
+    ['elsewhere, not before it is its turn', [], false],
+  ])('has its certificate again: %s', async (_, awaitedNamespaces, isThere) => {
+    const world = aWorld()
+    await leading(world, { awaitedNamespaces })
+    world.secrets.remove('shop', SECRET_NAMES.server)
+    await pass(world, 2 * MINUTE_MS)
+    expect(world.secrets.texts('shop', SECRET_NAMES.server) !== undefined).toBe(isThere)
+    await pass(world, 11 * MINUTE_MS)
     expect(world.secrets.texts('shop', SECRET_NAMES.server)).toBeDefined()
   })
 
