@@ -12,13 +12,9 @@ import {
   ROLLOUT_MS,
 } from '../support/cluster/describe-with-cluster-node.ts'
 import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
+import { tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
 import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
-import {
-  type Failure,
-  formatTally,
-  isRefused,
-  type Tally,
-} from '../support/cluster/traffic-book.ts'
+import { type Failure, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
 import { describeTrouble } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
@@ -54,10 +50,6 @@ interface Pod {
 }
 
 type Part = 'gateway' | 'operator'
-
-const isReady = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True')
 
 /** Every document, from that gateway, without the Service. */
 const missingAt = async (ip: string): Promise<readonly string[]> => {
@@ -130,32 +122,14 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   const deploymentOf = (part: Part): string =>
     part === 'gateway' ? installation.name : `${installation.name}-operator`
 
-  /** So many are Ready, and no other is there any more, not even one that ends. */
   const settled = (part: Part, replicas = REPLICAS, without: readonly Pod[] = []): Promise<void> =>
-    eventually(async () => {
-      const pods = await podsOf(part)
-      const old = new Set(without.map(({ metadata }) => metadata.uid))
-      const others = pods.filter((pod) => old.has(pod.metadata.uid) || !isReady(pod))
-      if (others.length > 0 || pods.length !== replicas)
-        throw new Error(`${part}: ${pods.length} of ${replicas}, ${others.length} old or not Ready`)
-    }, PATIENCE)
+    untilSettled({
+      ...{ podsOf: () => podsOf(part), what: part, patience: PATIENCE },
+      ...{ replicas, without },
+    })
 
-  /** What became of the traffic meanwhile; it goes on for a while after. */
-  const during = async (name: string, act: () => Promise<void>): Promise<Tally> => {
-    traffic.book.take()
-    const startedMs = performance.now()
-    await act()
-    await sleep(AFTERMATH_MS)
-    const tally = traffic.book.take()
-    expect(tally.requests).toBeGreaterThan(100)
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)
-    process.stderr.write(formatTally(`${name}, ${seconds} s`, tally))
-    for (const failure of tally.failures.slice(0, 20))
-      process.stderr.write(
-        `    lost after ${((failure.startedMs - startedMs) / 1000).toFixed(1)} s: ${JSON.stringify(failure)}\n`,
-      )
-    return tally
-  }
+  const during = (name: string, act: () => Promise<void>): Promise<Tally> =>
+    tallyDuring(traffic.book, name, act)
 
   /** One that fails says what the cluster says. */
   const telling = (run: () => Promise<void>) => async (): Promise<void> => {
@@ -384,8 +358,6 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   )
 })
 
-/** A client that lost its place must have found another by then. */
-const AFTERMATH_MS = 2000
 const EVICTION_PAUSE_MS = 1000
 
 /** Streams and sockets whose every gateway was replaced have all ended in order, and have all come back. */

@@ -1,7 +1,6 @@
 // Applications with a gateway beside them, under steady traffic through their Service: they are replaced, scaled and
 // evicted, the operator is replaced, upgraded and away. What is lost is counted, request by request, and told.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { documentObject, realmObject } from '../component/kubernetes/objects.ts'
 import { nexusRouter } from '../support/cluster/application-objects.ts'
@@ -11,8 +10,9 @@ import {
   ROLLOUT_MS,
 } from '../support/cluster/describe-with-cluster-node.ts'
 import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
+import { isReady, tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
 import { startTraffic, type Traffic, trafficDocument } from '../support/cluster/traffic.ts'
-import { formatTally, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
+import { isRefused, type Tally } from '../support/cluster/traffic-book.ts'
 import { stepsIn } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
@@ -69,10 +69,6 @@ interface Pod {
     readonly initContainerStatuses?: readonly ContainerStatus[]
   }
 }
-
-const isReady = ({ metadata, status }: Pod): boolean =>
-  metadata.deletionTimestamp === undefined &&
-  (status.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True')
 
 const gatewayOf = ({ spec }: Pod): Container | undefined =>
   spec.initContainers?.find(({ name }) => name === 'svc-gateway')
@@ -225,32 +221,11 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
       expect(gatewayOf(await injectedPod('probe'))).toBeDefined()
     }, PATIENCE)
 
-  /** So many are Ready, and no other is there any more, not even one that ends. */
   const settled = (replicas: number, without: readonly Pod[] = []): Promise<void> =>
-    eventually(async () => {
-      const old = new Set(without.map(({ metadata }) => metadata.uid))
-      const pods = await podsOf()
-      const others = pods.filter((pod) => old.has(pod.metadata.uid) || !isReady(pod))
-      if (others.length > 0 || pods.length !== replicas)
-        throw new Error(`${pods.length} of ${replicas}, ${others.length} old or not Ready`)
-    }, PATIENCE)
+    untilSettled({ ...{ podsOf, what: APP, patience: PATIENCE }, ...{ replicas, without } })
 
-  /** What became of the traffic meanwhile, and for a while after. */
-  const during = async (name: string, act: () => Promise<void>): Promise<Tally> => {
-    traffic.book.take()
-    const startedMs = performance.now()
-    await act()
-    await sleep(2000)
-    const tally = traffic.book.take()
-    expect(tally.requests).toBeGreaterThan(100)
-    const seconds = ((performance.now() - startedMs) / 1000).toFixed(0)
-    process.stderr.write(formatTally(`${name}, ${seconds} s`, tally))
-    for (const failure of tally.failures.slice(0, 20))
-      process.stderr.write(
-        `    after ${((failure.startedMs - startedMs) / 1000).toFixed(1)} s: ${JSON.stringify(failure)}\n`,
-      )
-    return tally
-  }
+  const during = (name: string, act: () => Promise<void>): Promise<Tally> =>
+    tallyDuring(traffic.book, name, act)
 
   /** All of them are replaced by such. */
   const roll = async (template: object): Promise<void> => {

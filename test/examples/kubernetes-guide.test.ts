@@ -20,9 +20,9 @@ import {
 } from '../../operator/resource/status-shape.ts'
 import { DOCUMENTED_ACCOUNT } from '../support/install-files.ts'
 import { type KubernetesHealth, kstatus } from '../support/kstatus.ts'
-import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
-import { isRealRequired } from '../support/routers/recipe.ts'
+import { redisAvailability, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { resourceOf } from '../support/resources.ts'
+import { describeWhenAvailable } from '../support/when-available.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/kubernetes.md'), 'utf8')
 
@@ -309,12 +309,10 @@ const luaOf = (kind: string): string => {
   return typeof lua === 'string' ? lua : ''
 }
 
-const HAS_LUA = isRealRequired() || hasRedis()
-
 /** The Lua of Redis is that of Argo CD: 5.1. */
 const ARGO = `local obj = cjson.decode(ARGV[1])\nlocal function check()\n${luaOf('ApiSpecification')}\nend\nreturn cjson.encode(check())`
 
-;(HAS_LUA ? describe : describe.skip)('the check for Argo CD', () => {
+describeWhenAvailable('the check for Argo CD', redisAvailability(), () => {
   let redis: RedisServer
   const client = { value: undefined as ReturnType<typeof createClient> | undefined }
 
