@@ -37,7 +37,10 @@ const SET_BY_US = [
   ...['management-client-name', 'managed', 'health', 'state-dir'],
 ]
 
-/** Flags that may not be given: why. */
+/**
+ * Flags that may not be given: why.
+ * @internal written into the chart
+ */
 export const CLOSED_FLAGS: ReadonlyMap<string, string> = new Map([
   ...[...SET_BY_US, 'pid-file'].map((name): readonly [string, string] => [name, OURS]),
   ['public', BY_ANNOTATION],
