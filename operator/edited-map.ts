@@ -15,7 +15,7 @@ export const edited = <T extends object>(
 ): ReadonlyMap<string, T> => {
   const changes = [...edits].filter(([key, value]) => before.get(key) !== value)
   if (changes.length === 0) return before
-  const base: Base<T> = isEdited(before) ? before.base : { entries: before }
+  const base: Base<T> = isEdited(before) ? before.base : baseOf(before)
   const together = new Map(isEdited(before) ? before.edits : [])
   for (const [key, value] of changes) {
     if (value === undefined && !base.entries.has(key)) together.delete(key)
@@ -35,8 +35,26 @@ export const changedKeys = <T extends object>(
 ): ReadonlySet<string> => {
   const keys = new Set<string>()
   if (before === after) return keys
-  for (const suspects of between(before, after) ?? [before, after])
-    for (const key of suspects.keys()) if (before.get(key) !== after.get(key)) keys.add(key)
+  const suspects = between(before, after)
+  if (suspects === undefined) return changedOfAll(before, after)
+  for (const each of suspects)
+    for (const key of each.keys()) if (before.get(key) !== after.get(key)) keys.add(key)
+  return keys
+}
+
+const changedOfAll = <T extends object>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): ReadonlySet<string> => {
+  const keys = new Set<string>()
+  let common = 0
+  for (const [key, entry] of before) {
+    const other = after.get(key)
+    if (other !== undefined) common += 1
+    if (other !== entry) keys.add(key)
+  }
+  if (common === after.size) return keys
+  for (const key of after.keys()) if (!before.has(key)) keys.add(key)
   return keys
 }
 
@@ -46,8 +64,9 @@ const LEAST_EDITS = 32
 /** Several maps share one. */
 interface Base<T extends object> {
   readonly entries: ReadonlyMap<string, T>
-  /** What it was copied from, and where it differs; the base before that is let go of. */
-  readonly from?: { readonly base: WeakRef<Base<T>>; readonly edits: Keys }
+  readonly id: symbol
+  /** What it was copied from, and where it differs. By id: that one is let go of. */
+  readonly from?: { readonly id: symbol; readonly edits: Keys }
 }
 
 type Keys = Pick<ReadonlySet<string>, 'keys'>
@@ -109,9 +128,14 @@ const joined = <T extends object>(base: Base<T>, edits: Edits<T>): EditedMap<T> 
     if (value === undefined) entries.delete(key)
     else entries.set(key, value)
   }
-  const from = { base: new WeakRef(base), edits }
-  return new EditedMap<T>({ entries, from }, new Map<string, T>())
+  const from = { id: base.id, edits }
+  return new EditedMap<T>({ ...baseOf(entries), from }, new Map<string, T>())
 }
+
+const baseOf = <T extends object>(entries: ReadonlyMap<string, T>): Base<T> => ({
+  entries,
+  id: Symbol('base'),
+})
 
 /** What has a key at which they differ; undefined: that can't be told. */
 const between = (
@@ -120,15 +144,15 @@ const between = (
 ): readonly Keys[] | undefined => {
   const [from, to] = [partsOf(left), partsOf(right)]
   if (from.base.entries === to.base.entries) return [from.edits, to.edits]
-  if (to.base.from?.base.deref() === from.base) return [from.edits, to.base.from.edits, to.edits]
-  if (from.base.from?.base.deref() === to.base) return [to.edits, from.base.from.edits, from.edits]
+  if (to.base.from?.id === from.base.id) return [from.edits, to.base.from.edits, to.edits]
+  if (from.base.from?.id === to.base.id) return [to.edits, from.base.from.edits, from.edits]
   return undefined
 }
 
 const partsOf = (
   map: ReadonlyMap<string, object>,
 ): { readonly base: Base<object>; readonly edits: Edits<object> } =>
-  isEdited(map) ? map : { base: { entries: map }, edits: new Map() }
+  isEdited(map) ? map : { base: baseOf(map), edits: new Map() }
 
 const isEdited = <T extends object>(map: ReadonlyMap<string, T>): map is EditedMap<T> =>
   map instanceof EditedMap

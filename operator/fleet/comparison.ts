@@ -18,9 +18,27 @@ interface Compared {
   readonly realms: Set<string>
 }
 
+interface Touched {
+  readonly documents: Iterable<string>
+  readonly realms: Iterable<string>
+}
+
 /** Of one data plane: it must be told of every change of what that holds. */
 export class Comparison {
   #last: Compared | undefined
+
+  /** @param touched where it may hold something else than when it was compared last */
+  goingOn(touched: Touched): Comparison {
+    const next = new Comparison()
+    if (this.#last === undefined) return next
+    const { selection, documents, realms } = this.#last
+    next.#last = {
+      selection,
+      documents: new Set([...documents, ...touched.documents]),
+      realms: new Set([...realms, ...touched.realms]),
+    }
+    return next
+  }
 
   touch(kind: SyncItem['kind'], key: string): void {
     if (kind === 'spec') this.#last?.documents.add(key)

@@ -2,9 +2,9 @@
 // to sync calls. Believes nothing else.
 
 import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
-import type { StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
+import type { SpecState, StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
-import { changedKeys, edited } from '../edited-map.ts'
+import { edited, type Edits } from '../edited-map.ts'
 import { Comparison } from './comparison.ts'
 import { HeldEntries } from './held-entries.ts'
 import type { Keys, Selection } from './selection.ts'
@@ -34,7 +34,7 @@ export class Held {
   /** Ours only. */
   readonly #documents: ChangingMap<HeldDocument>
   readonly #realms: ChangingMap<HeldRealm>
-  readonly #comparison = new Comparison()
+  readonly #comparison: Comparison
 
   readonly #entries: HeldEntries
 
@@ -54,19 +54,21 @@ export class Held {
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
     this.#complete = state.complete
-    this.#documents = new ChangingMap(
-      documentsIn(state, manager, { before, entries }),
-      before?.documents,
-    )
-    this.#realms = new ChangingMap(realmsIn(state, manager), before?.realms)
+    const news = documentsIn(state, manager, { before, entries })
+    this.#documents = new ChangingMap(edited(before?.documents ?? NONE, news))
+    this.#realms = new ChangingMap(realmsIn(state, manager))
+    // Of realms there are few, and each says something else of its sessions.
+    const uris = [...(before?.realms.keys() ?? []), ...this.realms.keys()]
+    const touched = { documents: news.keys(), realms: uris }
+    this.#comparison = before === undefined ? new Comparison() : before.#comparison.goingOn(touched)
   }
 
   get documents(): ReadonlyMap<string, HeldDocument> {
-    return this.#documents.current
+    return this.#documents.view
   }
 
   get realms(): ReadonlyMap<string, HeldRealm> {
-    return this.#realms.current
+    return this.#realms.view
   }
 
   get complete(): boolean {
@@ -86,12 +88,12 @@ export class Held {
 
   /** What it holds now, for whoever keeps it: stays as it is. */
   snapshot(): HeldContents {
-    return { documents: this.documents, realms: this.realms }
+    return { documents: this.#documents.handOut(), realms: this.#realms.handOut() }
   }
 
   remove(kind: SyncItem['kind'], id: string): void {
     const entries = kind === 'spec' ? this.#documents : this.#realms
-    entries.delete(id)
+    entries.put(id, undefined)
     this.#changed(kind, id)
   }
 
@@ -123,8 +125,8 @@ export class Held {
   }
 
   #put({ kind, id, digest, warnings }: Omit<SyncItem, 'result' | 'errors'> & Digest): void {
-    if (kind === 'spec') this.#documents.set(id, this.#entries.of(id, { digest, warnings }))
-    else this.#realms.set(id, { digest, sessions: this.realms.get(id)?.sessions ?? [] })
+    if (kind === 'spec') this.#documents.put(id, this.#entries.of(id, { digest, warnings }))
+    else this.#realms.put(id, { digest, sessions: this.realms.get(id)?.sessions ?? [] })
     this.#changed(kind, id)
   }
 
@@ -134,20 +136,28 @@ export class Held {
   }
 }
 
+const NONE: ReadonlyMap<string, HeldDocument> = new Map()
+
+/** What differs from what was known. */
 const documentsIn = (
   { specs }: StateView,
   manager: string,
   { before, entries }: Required<HeldMemory>,
-): ReadonlyMap<string, HeldDocument> => {
-  const documents = new Map<string, HeldDocument>()
-  for (const [id, { digest, managedBy, warnings }] of Object.entries(specs)) {
-    if (managedBy !== manager) continue
-    const known = before?.documents.get(id)
-    const isSame = known?.digest === digest && known.warnings.length + warnings.length === 0
-    documents.set(id, isSame ? known : entries.of(id, { digest, warnings }))
+): Edits<HeldDocument> => {
+  const known = before?.documents ?? NONE
+  const edits = new Map<string, HeldDocument | undefined>()
+  const oursOf = (id: string): SpecState | undefined =>
+    Object.hasOwn(specs, id) && specs[id]?.managedBy === manager ? specs[id] : undefined
+  for (const id of Object.keys(specs)) {
+    const spec = oursOf(id)
+    if (spec !== undefined && !isSame(known.get(id), spec)) edits.set(id, entries.of(id, spec))
   }
-  return documents
+  for (const id of known.keys()) if (oursOf(id) === undefined) edits.set(id, undefined)
+  return edits
 }
+
+const isSame = (held: HeldDocument | undefined, { digest, warnings }: SpecState): boolean =>
+  held?.digest === digest && held.warnings.length + warnings.length === 0
 
 const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, HeldRealm> => {
   const ours = new Map<string, HeldRealm>()
@@ -157,36 +167,46 @@ const realmsIn = ({ realms }: StateView, manager: string): ReadonlyMap<string, H
   return ours
 }
 
+/** More changes than this between two times that it is handed out make a copy of it. */
+const MANY = 32
+
 /** Handed out again and again, and changed between: what was handed out stays as it is. */
 class ChangingMap<T extends object> {
   #map: ReadonlyMap<string, T>
   /** Since it was handed out last. */
   #edits = new Map<string, T | undefined>()
+  /** With the edits, where they are many; handed out to nobody yet. */
+  #own: Map<string, T> | undefined
 
-  /** @param before made of it, where there is one: most of it is the same */
-  constructor(entries: ReadonlyMap<string, T>, before: ReadonlyMap<string, T> = entries) {
-    const edits = Array.from(
-      changedKeys(before, entries),
-      (key) => [key, entries.get(key)] as const,
-    )
-    this.#map = edited(before, new Map(edits))
+  constructor(map: ReadonlyMap<string, T>) {
+    this.#map = map
   }
 
-  get current(): ReadonlyMap<string, T> {
-    if (this.#edits.size > 0) {
-      this.#map = edited(this.#map, this.#edits)
-      this.#edits = new Map()
-    }
+  /** To look at now. */
+  get view(): ReadonlyMap<string, T> {
+    return this.#own ?? this.handOut()
+  }
+
+  handOut(): ReadonlyMap<string, T> {
+    this.#map = this.#own ?? edited(this.#map, this.#edits)
+    this.#own = undefined
+    if (this.#edits.size > 0) this.#edits = new Map()
     return this.#map
   }
 
-  set(key: string, value: T): void {
-    this.#edits.set(key, value)
+  put(key: string, value: T | undefined): void {
+    if (this.#own === undefined) this.#edits.set(key, value)
+    else change(this.#own, key, value)
+    if (this.#edits.size <= MANY) return
+    this.#own = new Map(this.#map)
+    for (const [each, edit] of this.#edits) change(this.#own, each, edit)
+    this.#edits = new Map()
   }
+}
 
-  delete(key: string): void {
-    this.#edits.set(key, undefined)
-  }
+const change = <T>(map: Map<string, T>, key: string, value: T | undefined): void => {
+  if (value === undefined) map.delete(key)
+  else map.set(key, value)
 }
 
 interface Digest {

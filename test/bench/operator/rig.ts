@@ -109,7 +109,10 @@ export class Rig implements AsyncDisposable {
       process.off('exit', onExit)
     })
     this.#operators.push(operator)
-    return this.#stack.use(operator)
+    this.#stack.use(operator)
+    // A profile is written at an orderly end only; one that has ended already has written its own.
+    if (profiles !== undefined) this.#stack.defer(() => operator.stop().catch(() => undefined))
+    return operator
   }
 
   /** The next version of a document; its generation. */

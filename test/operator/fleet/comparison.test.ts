@@ -32,6 +32,7 @@ const aSelection: fc.Arbitrary<Selection> = fc.tuple(digests, aDigest).map(([wan
 )
 
 type Step =
+  | { readonly do: 'read'; readonly state: StateView }
   | { readonly do: 'want'; readonly selection: Selection }
   | {
       readonly do: 'put' | 'delete'
@@ -40,7 +41,24 @@ type Step =
       readonly digest: string
     }
 
+/** A state that was read: of our documents, of others, and realms. */
+const aState: fc.Arbitrary<StateView> = fc
+  .tuple(fc.dictionary(aKey, fc.tuple(aDigest, fc.constantFrom('op', 'op', 'other'))), digests)
+  .map(([specs, realms]) => ({
+    ...EMPTY,
+    specs: Object.fromEntries(
+      Object.entries(specs).map(([id, [digest, managedBy]]) => [
+        id,
+        { digest, managedBy, warnings: [] },
+      ]),
+    ),
+    realms: Object.fromEntries(
+      realms.map(([uri, digest]) => [uri, { digest, managedBy: 'op', sessions: [] }]),
+    ),
+  }))
+
 const aStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constant('read' as const), state: aState }),
   fc.record({ do: fc.constant('want' as const), selection: aSelection }),
   fc.record({
     do: fc.constantFrom('put' as const, 'put' as const, 'delete' as const),
@@ -67,15 +85,22 @@ const expectedKeys = (held: Held, { documents, realms }: Selection): Keys => {
 it('step by step as at once', () => {
   fc.assert(
     fc.property(aSelection, fc.array(aStep, { maxLength: 12 }), (first, steps) => {
-      const held = new Held(EMPTY, 'op')
+      let held = new Held(EMPTY, 'op')
       let selection = first
       for (const step of steps) {
+        let alone = held
         if (step.do === 'want') selection = step.selection
-        else if (step.do === 'delete') held.remove(step.kind, step.id)
+        else if (step.do === 'read') {
+          held = new Held(step.state, 'op', { before: held })
+          alone = new Held(step.state, 'op')
+        } else if (step.do === 'delete') held.remove(step.kind, step.id)
         else {
           const item = { ...step, result: 'loaded', errors: [], warnings: [] } as const
           held.apply(item, step.digest)
         }
+        // As if nothing had been known of it.
+        expect(new Map(held.documents)).toEqual(new Map(alone.documents))
+        expect(new Map(held.realms)).toEqual(new Map(alone.realms))
         const keys = expectedKeys(held, selection)
         expect(held.differing(selection)).toMatchObject(keys)
         expect(held.matches(selection)).toBe(keys.documents.size + keys.realms.size === 0)
