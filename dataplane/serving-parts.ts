@@ -63,8 +63,8 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { metrics } = measurements
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const { upstream, fetch, extraCa } = createServingUpstream(settings, metrics, () => own)
-  const dial = createRouterDial(extraCa)
+  const { upstream, fetch, extraCa, names } = createServingUpstream(settings, metrics, () => own)
+  const dial = createRouterDial(extraCa, names)
   const wamp = createServingWamp({ realms, upstream, metrics, log, peers, dial, spanOf })
   const security = createServingSecurity({
     settings,

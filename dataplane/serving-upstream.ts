@@ -2,8 +2,10 @@
 // added. One of it in every serving process.
 
 import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import type { GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { createNameLookup, type Resolve } from './name-lookup.ts'
 import { StartError } from './start-error.ts'
 import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
@@ -17,6 +19,8 @@ export interface ServingUpstream {
   readonly fetch: GuardedFetch
   /** Certificates, PEM, that routers are judged by too. */
   readonly extraCa: readonly string[]
+  /** For routers too: there is one queue of names in a process. */
+  readonly names: Resolve
 }
 
 /**
@@ -37,15 +41,18 @@ export const createServingUpstream = (
     }),
     ownListeners,
   })
+  const names = createNameLookup()
   const upstream = createUpstream({
     guard,
+    resolve: names,
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
     extraCa,
   })
   gaugeUpstream(metrics, upstream)
-  return { upstream, fetch: createGuardedFetch({ guard, extraCa }), extraCa }
+  const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
+  return { upstream, fetch, extraCa, names }
 }
 
 /**
@@ -61,6 +68,7 @@ const readCa = (path: string): string => {
   try {
     const text = readFileSync(path, 'utf8')
     if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no certificate')
+    createSecureContext({ ca: text })
     return text
   } catch (cause) {
     throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)

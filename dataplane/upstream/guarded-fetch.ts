@@ -1,9 +1,10 @@
 // A request to an identity provider or a key set in, its whole answer out. It goes where the destination
 // guard lets it, trusts the CAs it is given, follows no redirect, and ends after a time and a size.
 
-import { getCACertificates } from 'node:tls'
 import { Agent, Pool, request, type Dispatcher } from 'undici'
-import { createConnector, type Resolve } from './connector.ts'
+import type { Resolve } from '../name-lookup.ts'
+import { trustBeside } from '../trust.ts'
+import { createConnector } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 
 export interface FetchLimits {
@@ -51,7 +52,7 @@ export interface GuardedFetchOptions {
   readonly guard: DestinationGuard
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa: readonly string[]
-  /** For tests: name resolution. */
+  /** Names to addresses; `dns.lookup` if left out. */
   readonly resolve?: Resolve
 }
 
@@ -92,8 +93,7 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
 }
 
 const openAgent = ({ guard, extraCa, resolve }: GuardedFetchOptions, ca: string): Agent => {
-  const more = ca === '' ? extraCa : [...extraCa, ca]
-  const trusted = more.length === 0 ? undefined : [...getCACertificates(), ...more]
+  const secureContext = trustBeside(ca === '' ? extraCa : [...extraCa, ca])
   return new Agent({
     connections: MAX_CONNECTIONS,
     allowH2: false,
@@ -103,7 +103,7 @@ const openAgent = ({ guard, extraCa, resolve }: GuardedFetchOptions, ca: string)
     factory: (origin, settings) => {
       const connector = createConnector({
         guard,
-        ...(trusted && { ca: trusted }),
+        ...(secureContext && { secureContext }),
         ...(resolve && { resolve }),
       })
       const connect: Pool.Options['connect'] = (to, connected) => {

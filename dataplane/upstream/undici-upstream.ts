@@ -1,8 +1,9 @@
 // The `Upstream` over undici: requests come in, connections per origin are shared by everyone who
 // names that origin and live over reloads. It follows no redirect and retries nothing.
 
-import { getCACertificates } from 'node:tls'
-import { createConnector, type Resolve } from './connector.ts'
+import type { Resolve } from '../name-lookup.ts'
+import { trustBeside } from '../trust.ts'
+import { createConnector } from './connector.ts'
 import { createDeadlines } from './deadlines.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginPool, type OriginPool } from './origin-pool.ts'
@@ -17,11 +18,12 @@ export interface UpstreamOptions {
   readonly keepAliveMs?: number
   /** Told of each request that failed or was given up. */
   readonly onFailure?: (failure: UpstreamFailure) => void
-  /** For tests: name resolution. */
+  /** Names to addresses; `dns.lookup` if left out. */
   readonly resolve?: Resolve
 }
 
 /**
+ * @throws Error for a CA that is none
  * @example
  * const upstream = createUpstream({ guard: createGuard() })
  * const call = upstream.send({ origin: 'http://orders:8080', method: 'GET', … }, sink)
@@ -30,14 +32,18 @@ export interface UpstreamOptions {
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const pools = new Map<string, OriginPool>()
   const deadlines = createDeadlines()
-  const ca = options.extraCa?.length ? [...getCACertificates(), ...options.extraCa] : undefined
+  const secureContext = trustBeside(options.extraCa ?? [])
   let whenEmpty: (() => void) | undefined
 
   const openPool = (origin: string): OriginPool => {
     const { guard, resolve, onFailure, keepAliveMs = 4000 } = options
     const pool = createOriginPool({
       origin,
-      connector: createConnector({ guard, ...(ca && { ca }), ...(resolve && { resolve }) }),
+      connector: createConnector({
+        guard,
+        ...(secureContext && { secureContext }),
+        ...(resolve && { resolve }),
+      }),
       keepAliveMs,
       ...(onFailure && { onFailure }),
       onEmpty: () => {

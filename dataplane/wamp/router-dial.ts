@@ -2,13 +2,14 @@
 // process, for the sessions of its realms and for what is carried at /ws. Opens nothing.
 
 import type { LookupFunction } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { createRouterLookup } from './router-lookup.ts'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { createNameLookup, type Resolve, socketLookup } from '../name-lookup.ts'
+import { trustBeside } from '../trust.ts'
 
 export interface RouterDial {
   readonly lookup: LookupFunction
   /**
-   * One for all: with more CAs each takes 25 ms, in which nothing else runs, and 1 MB.
+   * One for all.
    * @throws Error for a CA that is none
    */
   readonly secureContext: () => SecureContext
@@ -16,18 +17,16 @@ export interface RouterDial {
 
 /**
  * @param extraCa more CA certificates beside the system's, PEM
+ * @param names shared with whoever else looks names up in this process
  * @example const dial = createRouterDial([])
  */
 export const createRouterDial = (
   extraCa: readonly string[],
-  lookup = createRouterLookup(),
+  names: Resolve = createNameLookup(),
 ): RouterDial => {
   let context: SecureContext | undefined
   return {
-    lookup,
-    secureContext: () =>
-      (context ??= createSecureContext(
-        extraCa.length === 0 ? {} : { ca: [...getCACertificates(), ...extraCa] },
-      )),
+    lookup: socketLookup(names),
+    secureContext: () => (context ??= trustBeside(extraCa) ?? createSecureContext({})),
   }
 }

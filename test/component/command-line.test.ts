@@ -47,6 +47,18 @@ describe('a setting that is wrong', () => {
   })
 })
 
+describe('a file of CAs that is of no use', () => {
+  it.each([
+    ['no certificate', 'nonsense\n'],
+    ['a broken one', '-----BEGIN CERTIFICATE-----\nnonsense\n-----END CERTIFICATE-----\n'],
+  ])('%s', async (_, text) => {
+    await using dir = await makeTempDir()
+    const path = join(dir.path, 'ca.pem')
+    await writeFile(path, text)
+    expect(await refused([...FREE, '--upstream-ca', path])).toEqual(refusal(path))
+  })
+})
+
 describe('a taken address', () => {
   it.each([
     ['--public', '--management'],

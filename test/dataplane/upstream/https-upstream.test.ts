@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { Resolve } from '../../../dataplane/upstream/connector.ts'
+import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { ask } from './servers.ts'

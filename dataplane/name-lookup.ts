@@ -1,0 +1,126 @@
+// Names of routers, upstreams and providers in, their addresses out. A name whose servers do not answer keeps one of the
+// two threads that a process has for names, for 10 to 20 s; without this three requests to one such name would take
+// all other names of the process with them.
+
+import { ADDRCONFIG, lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+
+type Answer = readonly { readonly address: string; readonly family: number }[]
+type OnAnswer = (error: NodeJS.ErrnoException | null, addresses: Answer) => void
+
+/** `dns.lookup`, or a stand-in. */
+export type Resolve = (
+  hostname: string,
+  options: { readonly all: true; readonly family?: number; readonly hints?: number },
+  callback: OnAnswer,
+) => void
+
+/** As many as libuv lets look up at once: half of its four threads. */
+const AT_ONCE = 2
+/** The other thread is left to names that answer. */
+const SLOW_AT_ONCE = 1
+/** What took so long is known for so long: else a dial would give up before its name is known, each time. */
+const KEPT_MS = 10_000
+const SLOW_MS = 1000
+const MOST_SLOW = 1000
+/** For one name; all but the newest have been given up by whoever dialled. */
+const MOST_WAITING = 5000
+const MOST_NAMES = 10_000
+
+interface Slow {
+  readonly atMs: number
+  /** None: it failed. */
+  readonly addresses: Answer
+}
+
+/**
+ * All addresses of a kind that this machine has, whatever the options say. Whoever asks while a name is looked up gets
+ * that answer. Names that were slow the last time come last, and one at a time. It never calls back at once.
+ *
+ * @param now milliseconds, monotonic
+ * @example const names = createNameLookup()
+ */
+export const createNameLookup = (
+  resolve: Resolve = lookup,
+  now: () => number = () => performance.now(),
+): Resolve => {
+  /** In the order in which they were asked for; those that are looked up are not among them. */
+  const waiting = new Map<string, OnAnswer[]>()
+  const lookedUp = new Map<string, OnAnswer[]>()
+  /** By name, those of long ago first. */
+  const slow = new Map<string, Slow>()
+  let slowLookedUp = 0
+
+  const nextName = (): string | undefined => {
+    if (lookedUp.size >= AT_ONCE) return undefined
+    for (const name of waiting.keys()) if (!slow.has(name)) return name
+    const [first] = waiting.keys()
+    return slowLookedUp < SLOW_AT_ONCE ? first : undefined
+  }
+
+  const next = (): void => {
+    const name = nextName()
+    const callbacks = name === undefined ? undefined : waiting.get(name)
+    if (name === undefined || callbacks === undefined) return
+    waiting.delete(name)
+    lookedUp.set(name, callbacks)
+    const wasSlow = slow.has(name)
+    if (wasSlow) slowLookedUp++
+    const startedMs = now()
+    resolve(name, { all: true, hints: ADDRCONFIG }, (error, found) => {
+      if (wasSlow) slowLookedUp--
+      lookedUp.delete(name)
+      const addresses = error === null ? found : []
+      slow.delete(name)
+      if (now() - startedMs >= SLOW_MS) remember(name, { atMs: now(), addresses })
+      next()
+      for (const tell of callbacks) tell(error, addresses)
+    })
+  }
+
+  const remember = (name: string, seen: Slow): void => {
+    slow.set(name, seen)
+    for (const oldest of slow.size > MOST_SLOW ? slow.keys() : []) {
+      slow.delete(oldest)
+      return
+    }
+  }
+
+  return (name, _options, callback) => {
+    const known = slow.get(name)
+    if (known !== undefined && known.addresses.length > 0 && now() - known.atMs < KEPT_MS) {
+      process.nextTick(callback, null, known.addresses)
+      return
+    }
+    const others = lookedUp.get(name) ?? waiting.get(name)
+    if (others !== undefined) {
+      if (others.push(callback) > MOST_WAITING) others.shift()?.(GIVEN_UP, [])
+      return
+    }
+    if (waiting.size >= MOST_NAMES) {
+      process.nextTick(callback, TOO_MANY, [])
+      return
+    }
+    waiting.set(name, [callback])
+    next()
+  }
+}
+
+/** Nobody listens to it any more. */
+const GIVEN_UP = new Error('too many connections wait for this name')
+
+const TOO_MANY = new Error('too many names wait to be looked up')
+
+const NO_ADDRESS = new Error('this name has no address')
+
+/** As sockets want it. */
+export const socketLookup =
+  (resolve: Resolve): LookupFunction =>
+  (name, { all }, callback) => {
+    resolve(name, { all: true }, (error, addresses) => {
+      const [first] = addresses
+      if (error !== null || first === undefined) callback(error ?? NO_ADDRESS, '')
+      else if (all === true) callback(null, [...addresses])
+      else callback(null, first.address, first.family)
+    })
+  }
