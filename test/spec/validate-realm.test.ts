@@ -53,7 +53,7 @@ describe('validateRealm accepts', () => {
         ],
         callback_origins: ['http://127.0.0.1:9000'],
         callback_secret: 's',
-        allowed_origins: ['*'],
+        allowed_origins: ['https://app.test', 'null'],
         oauth2: { grants: ['password'] },
         info: { oidc_providers: { corp: { ...provider, auto_provision: true } }, anything: 1 },
         signing_keys: ['-----BEGIN PRIVATE KEY-----', { kty: 'EC', d: 'x' }],
@@ -175,16 +175,20 @@ describe('validateRealm rejects', () => {
       realmWith({ info: { oidc_providers: { a: { ...provider, cookie_same_site: 'Lax' } } } }),
       '/info/oidc_providers/a/cookie_same_site invalid_value',
     ],
-    ...['private_key_jwt', 'constructor', ''].map(
-      (method) =>
-        [
-          `a provider that is shown who we are by '${method}'`,
-          realmWith({
-            info: { oidc_providers: { a: { ...provider, token_endpoint_auth_method: method } } },
-          }),
-          '/info/oidc_providers/a/token_endpoint_auth_method invalid_value',
-        ] as const,
-    ),
+    ...['private_key_jwt', 'constructor', ''].map((method): [string, ValueMap, string] => [
+      `a provider that is shown who we are by '${method}'`,
+      realmWith({
+        info: { oidc_providers: { a: { ...provider, token_endpoint_auth_method: method } } },
+      }),
+      '/info/oidc_providers/a/token_endpoint_auth_method invalid_value',
+    ]),
+    [
+      'origins of any page',
+      realmWith({ allowed_origins: ['https://app.test', '*', 'https://*.app.test', ''] }),
+      '/allowed_origins/1 invalid_value',
+      '/allowed_origins/2 invalid_value',
+      '/allowed_origins/3 invalid_value',
+    ],
     [
       'null for what is optional',
       realmWith({ description: null, router: null }),
