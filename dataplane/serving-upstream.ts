@@ -1,8 +1,8 @@
 // Settings in, the way to HTTP upstreams out: guarded, counted, with the certificate authorities that were
 // added. One of it in every serving process.
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createSecureContext } from 'node:tls'
 import type { GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { createNameLookup, type Resolve } from './name-lookup.ts'
@@ -64,11 +64,16 @@ export const readExtraCa = ({
 }: Pick<GatewaySettings, 'upstreamCa'>): readonly string[] =>
   upstreamCa === null ? [] : [readCa(upstreamCa)]
 
+/** RFC 7468, §5. */
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
 const readCa = (path: string): string => {
   try {
     const text = readFileSync(path, 'utf8')
-    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('it holds no certificate')
-    createSecureContext({ ca: text })
+    const certificates = text.match(CERTIFICATES)
+    if (certificates === null) throw new Error('it holds no certificate')
+    // TLS would pass over what can not be read.
+    for (const certificate of certificates) new X509Certificate(certificate)
     return text
   } catch (cause) {
     throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)
