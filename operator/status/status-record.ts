@@ -3,11 +3,12 @@
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
+import { byName } from './status-rows.ts'
 
 export const statusRecord = (status: OperatorStatus): object => ({
   ready: status.isReady,
   leading: status.isLeading,
-  resources: [...status.resources.values()].map(resourceRecord),
+  resources: [...status.resources.values()].sort(byName).map(resourceRecord),
   dataPlanes: status.dataPlanes.map(dataPlaneRecord),
   notes: status.notes,
 })

@@ -118,7 +118,8 @@ const shortName = ({
   readonly name: string
 }): string => (namespace === 'default' ? name : `${namespace}/${name}`)
 
-const byName = (left: ResourceStatus, right: ResourceStatus): number =>
+/** By kind, namespace and name. */
+export const byName = (left: ResourceStatus, right: ResourceStatus): number =>
   nameOf(left.verdict) < nameOf(right.verdict) ? -1 : 1
 
 const layOut = (rows: readonly (readonly string[])[]): string => {

@@ -92,6 +92,13 @@ describe('the table', () => {
     expect(`${table}${JSON.stringify(statusRecord(aStatus()))}`).not.toContain('HUSH')
   })
 
+  it('is in one order, whatever has changed of it', () => {
+    const status = aStatus()
+    const turned = { ...status, resources: new Map([...status.resources].reverse()) }
+    expect(status.resources.size).toBeGreaterThan(2)
+    expect(statusRecord(turned)).toEqual(statusRecord(status))
+  })
+
   it('tells what is wrong with files and data planes', () => {
     const faults = renderFaults(
       aStatus({
