@@ -452,6 +452,11 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         expect(await cluster().ctr(['tasks', 'kill', '-s', 'KILL', task])).toMatchObject({
           code: 0,
         })
+        // Sent, the signal has not come yet: for some milliseconds connections are taken that nobody answers.
+        await eventually(async () => {
+          const { stdout } = await cluster().ctr(['tasks', 'ls'])
+          expect(stdout).not.toMatch(new RegExp(`^${task}\\s.*RUNNING`, 'm'))
+        }, PATIENCE)
         killedMs = performance.now()
         const pod = await eventually(again, PATIENCE)
         const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
