@@ -79,13 +79,16 @@ export class WatchLog {
   }
 }
 
-/** One is named; of many it is said how many of which kind. */
+/** One is named; of many it is said how many of which kind, the most first. */
 const wordsOf = (failures: readonly WatchFailure[]): Readonly<Record<string, unknown>> => {
   const [first] = failures
   const counts = new Map<string, number>()
   for (const { resource } of failures) counts.set(resource, (counts.get(resource) ?? 0) + 1)
   // As text: a member called `secrets` is masked.
-  const resources = Array.from(counts, ([resource, count]) => `${count} ${resource}`).join(', ')
+  const resources = [...counts]
+    .sort(([, left], [, right]) => right - left)
+    .map(([resource, count]) => `${count} ${resource}`)
+    .join(', ')
   const { resource, namespace, status, message } = first ?? {}
   return failures.length === 1
     ? { resource, ...(namespace !== undefined && { namespace }), status, reason: message }

@@ -21,8 +21,8 @@ describe('watches that fail', () => {
   it('are told of in one line, and in one when they follow again', () => {
     const { clock, lines, secrets, watchLog } = aWatchLog()
     const pods = {}
-    for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
     watchLog.failed(pods, { resource: 'pods', ...AWAY })
+    for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
     clock.advance(1_000)
     expect(lines.splice(0)).toEqual([
       `warn not followed for now ${JSON.stringify({
