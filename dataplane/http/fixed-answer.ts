@@ -3,22 +3,14 @@
 
 import type { ServerResponse } from 'node:http'
 import type { Answer } from './response-plan.ts'
-import { headLines, presetHead } from './head-text.ts'
+import { presetHead } from './head-text.ts'
 import { headerOf } from './response-headers.ts'
-import {
-  composeHead,
-  type Envelope,
-  hasNoBody,
-  ID_ENTRIES,
-  isSpecial,
-  toWritable,
-  writeAnswer,
-} from './write-answer.ts'
+import { composeLines, type Envelope, hasNoBody, toWritable, writeAnswer } from './write-answer.ts'
 
 export interface FixedAnswer {
   readonly status: number
-  /** Head lines but for the id of the request and the language picked for it. */
-  readonly lines: string
+  /** Head lines but for the id of the request and the language picked for it; undefined: it goes the long way. */
+  readonly lines: string | undefined
   /** False where the document sets the language by itself. */
   readonly addsLanguage: boolean
   /** The same answer for the long way. */
@@ -27,25 +19,23 @@ export interface FixedAnswer {
   readonly body: string | Buffer
   readonly encoding: 'latin1' | 'utf8'
   readonly bytes: number
-  readonly isOrdinary: boolean
 }
 
 /** `envelope` gives what stays; its id and language are replaced at each writing. */
 export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
   const { status } = answer
-  const head = composeHead(answer, { ...envelope, language: undefined }).slice(ID_ENTRIES)
   // Long ones as bytes: a long text would be copied for each client, for as long as it does not read.
   const body = toWritable(answer.body)
   const length = body.length
   const isBodyless = hasNoBody(status)
+  const lines = isBodyless ? undefined : composeLines(answer, { ...envelope, language: undefined })
   return {
     status,
-    lines: headLines([...head, 'content-length', String(length)]),
+    lines: lines === undefined ? undefined : `${lines}content-length: ${length}\r\n`,
     addsLanguage: headerOf(answer.headers, 'content-language') === undefined,
     answer,
     envelope,
     body,
-    isOrdinary: !isBodyless && !head.some(isSpecial),
     encoding: typeof body === 'string' ? 'latin1' : 'utf8',
     bytes: isBodyless ? 0 : length,
   }
@@ -64,8 +54,9 @@ export const writeFixed = (
   { requestId, language, isHead }: FixedRequest,
 ): void => {
   const languageLine = fixed.addsLanguage ? `content-language: ${language}\r\n` : ''
-  const lines = `x-request-id: ${requestId}\r\n${languageLine}${fixed.lines}`
-  if (!fixed.isOrdinary || !presetHead(response, fixed.status, lines)) {
+  const start = `x-request-id: ${requestId}\r\n${languageLine}`
+  const { lines } = fixed
+  if (lines === undefined || !presetHead(response, fixed.status, start + lines)) {
     const envelope = { ...fixed.envelope, requestId, language }
     writeAnswer(response, fixed.answer, envelope, isHead)
     return

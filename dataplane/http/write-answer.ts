@@ -75,7 +75,7 @@ export const createHeadMemo = (): HeadMemo => ({
  * All lines but the id of the request and the length; undefined if node must see them. Where no header waits for the
  * request an operation has the very same list each time, and mostly the same lines.
  */
-const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
+export const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
   const { headers, contentType } = answer
   const { language, memo } = envelope
   if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
@@ -92,10 +92,10 @@ const composeLines = (answer: Answer, envelope: Envelope): string | undefined =>
 }
 
 /** Name and value of the request's id, which `composeHead` puts first. */
-export const ID_ENTRIES = 2
+const ID_ENTRIES = 2
 
 /** Names that node must see, for they change what it does. Values are never just such a word. */
-export const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
+const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
 
 /** Longer texts are not joined with the head into one string. */
 const ONE_WRITE_CHARACTERS = 16_384
