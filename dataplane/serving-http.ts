@@ -2,6 +2,7 @@
 // and with streams of events, and how all of it is counted and logged.
 
 import { randomFillSync } from 'node:crypto'
+import type { RealmRecord } from '../spec/realm-record.ts'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { GatewaySettings } from './config.ts'
@@ -11,12 +12,13 @@ import { createDispatch } from './http/dispatch.ts'
 import { createEventStreams, type EventStreams } from './http/event-streams.ts'
 import { createClientReader } from './http/forwarded.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
-import { originsOf } from './http/realm-origins.ts'
+import { originsOf, type RealmOrigins } from './http/realm-origins.ts'
 import { createRequestIds } from './http/request-id.ts'
 import { createRequestTraces } from './http/request-traces.ts'
 import { createUpgrade } from './http/upgrade.ts'
 import { createWebSocketRoutes } from './http/web-socket-route.ts'
 import type { GatewayMetrics, Measurements } from './metrics.ts'
+import { oncePer } from './once-per.ts'
 import type { ServingParts } from './plane.ts'
 import type { Traces } from './traces.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
@@ -66,12 +68,12 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     traces: requestTraces,
   } satisfies DispatchOptions
   const onClientError = createClientErrorHandler(dispatch.nextRequestId)
-  const upgrade = {
-    dispatch,
-    webSockets,
-    relays,
-    origins: (uri: string) => originsOf(realms.get(uri), settings.baseUrl),
+  const originsOfRealm = oncePer((record: RealmRecord) => originsOf(record, settings.baseUrl))
+  const origins = (uri: string): RealmOrigins => {
+    const record = realms.get(uri)
+    return record === undefined ? originsOf(record, settings.baseUrl) : originsOfRealm(record)
   }
+  const upgrade = { dispatch, webSockets, relays, origins }
   return {
     publicHandlers: (scheme) => {
       const handlers = {
