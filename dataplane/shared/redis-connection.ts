@@ -161,17 +161,12 @@ class Connection implements RedisConnection {
   async #load(): Promise<void> {
     if (this.#closed || this.#clients.length < 2) return
     if (!this.#clients.every((client) => client.isReady)) return
-    const era = ++this.#era
-    try {
+    this.#era++
+    const isLoaded = await this.#attempt(async () => {
       await this.#subscribe()
       await this.#options.load((command) => this.#ask(command, LOAD_TIMEOUT_MS))
-    } catch (error) {
-      if (era !== this.#era) return
-      this.#tell(error)
-      this.reload()
-      return
-    }
-    if (era !== this.#era) return
+    })
+    if (!isLoaded) return
     this.#loaded = true
     this.#failures = 0
     this.#trouble = ''
@@ -188,17 +183,26 @@ class Connection implements RedisConnection {
 
   /** Never rejects; ends where the next load begins it anew. */
   async #keepUp(): Promise<void> {
-    const era = this.#era
     if (!this.isReady) return
+    const isKept = await this.#attempt(() =>
+      this.#options.keepUp((command) => this.#ask(command, SILENCE_MS)),
+    )
+    if (isKept) this.#keepUpLater()
+  }
+
+  /** False: it has failed, and all begins anew, or its outcome counts for nothing by now. Never rejects. */
+  async #attempt(work: () => Promise<void>): Promise<boolean> {
+    const era = this.#era
     try {
-      await this.#options.keepUp((command) => this.#ask(command, SILENCE_MS))
+      await work()
     } catch (error) {
-      if (era !== this.#era) return
-      this.#tell(error)
-      this.reload()
-      return
+      if (era === this.#era) {
+        this.#tell(error)
+        this.reload()
+      }
+      return false
     }
-    if (era === this.#era) this.#keepUpLater()
+    return era === this.#era
   }
 
   /** Before anything is loaded, lest something be published in between; a reconnect keeps it. */
