@@ -14,6 +14,7 @@ export class Rounds {
   readonly #clock: Clock
   readonly #round: Round
   #failures = 0
+  #isLeading = false
   #isStopped = false
   #queue: Promise<void> = Promise.resolve()
   #cancelTimer = (): void => undefined
@@ -40,6 +41,23 @@ export class Rounds {
   /** No further turn before one is asked for, but for one that is under way. */
   pause(): void {
     this.#cancelTimer()
+  }
+
+  /** For work of a leader alone: our turn to lead begins, and a turn of the work. */
+  lead(): void {
+    this.#isLeading = true
+    this.hurry()
+  }
+
+  /** Another leads. */
+  follow(): void {
+    this.#isLeading = false
+    this.pause()
+  }
+
+  /** Leading, and not stopped: to be asked again after each wait. A method, lest the compiler think it stays so. */
+  mayAct(): boolean {
+    return this.#isLeading && !this.#isStopped
   }
 
   hasStopped(): boolean {

@@ -33,7 +33,6 @@ const MAX_NAMED = 5
 export class MissedPods {
   readonly #options: MissedPodsOptions
   readonly #rounds: Rounds
-  #isLeading = false
   #missed: readonly string[] | undefined
   #note: string | undefined
   #trouble: string | undefined
@@ -54,13 +53,11 @@ export class MissedPods {
   }
 
   lead(): void {
-    this.#isLeading = true
-    this.#rounds.hurry()
+    this.#rounds.lead()
   }
 
   follow(): void {
-    this.#isLeading = false
-    this.#rounds.pause()
+    this.#rounds.follow()
     this.#missed = undefined
     this.#note = undefined
   }
@@ -74,21 +71,16 @@ export class MissedPods {
   async #round(): Promise<number | 'failed' | undefined> {
     const { checkMs = 300_000, log } = this.#options
     try {
-      if (this.#isLeading) this.#tell(await this.#look())
+      if (this.#rounds.mayAct()) this.#tell(await this.#look())
       this.#trouble = undefined
     } catch (error) {
-      if (!this.#mayTell()) return undefined
+      if (!this.#rounds.mayAct()) return undefined
       const trouble = error instanceof Error ? error.message : String(error)
       if (trouble !== this.#trouble) log.warn('could not look for pods without gateway', { error })
       this.#trouble = trouble
       return 'failed'
     }
-    return this.#mayTell() ? checkMs : undefined
-  }
-
-  /** Also after a wait, as the compiler can't see. */
-  #mayTell(): boolean {
-    return this.#isLeading && !this.#rounds.hasStopped()
+    return this.#rounds.mayAct() ? checkMs : undefined
   }
 
   async #look(): Promise<readonly string[]> {
@@ -101,7 +93,7 @@ export class MissedPods {
     ]
     const missed: string[] = []
     for (const list of lists) {
-      if (!this.#mayTell()) break
+      if (!this.#rounds.mayAct()) break
       const { items } = await this.#options.api.list(TYPES.pods, {
         ...list,
         ...{ fieldSelector: RUNNING, ...CHEAP },
@@ -137,7 +129,7 @@ export class MissedPods {
   }
 
   #tell(missed: readonly string[]): void {
-    if (!this.#mayTell()) return
+    if (!this.#rounds.mayAct()) return
     const { log } = this.#options
     const before = this.#missed?.length ?? 0
     this.#missed = missed

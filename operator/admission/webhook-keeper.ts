@@ -39,7 +39,6 @@ const INTRODUCTION_MS = 1_000
 
 export class WebhookKeeper {
   readonly #options: WebhookKeeperOptions
-  #isLeading = false
   #trouble: string | undefined
   #drift: string | undefined
   /** As it was last made by us. */
@@ -77,13 +76,11 @@ export class WebhookKeeper {
   }
 
   lead(): void {
-    this.#isLeading = true
-    this.check()
+    this.#rounds.lead()
   }
 
   follow(): void {
-    this.#isLeading = false
-    this.#rounds.pause()
+    this.#rounds.follow()
     // What another leader makes of it is no fault.
     this.#applied = undefined
     this.#drift = undefined
@@ -120,23 +117,23 @@ export class WebhookKeeper {
   }
 
   async #round(): Promise<number | 'failed' | undefined> {
-    if (!this.#mayWrite()) return undefined
+    if (!this.#rounds.mayAct()) return undefined
     const { checkMs = CHECK_MS } = this.#options
     const bundle = this.#options.caBundle()
     try {
       if (bundle !== undefined) await this.#bring(bundle)
     } catch (error) {
       this.#fail(error)
-      return this.#mayWrite() ? 'failed' : undefined
+      return this.#rounds.mayAct() ? 'failed' : undefined
     }
     this.#trouble = undefined
-    return this.#mayWrite() ? checkMs : undefined
+    return this.#rounds.mayAct() ? checkMs : undefined
   }
 
   async #bring(bundle: string): Promise<void> {
     const { api, type, name, log } = this.#options
     const object = await this.#read()
-    if (!this.#mayWrite()) return
+    if (!this.#rounds.mayAct()) return
     this.#isIntroduced ||= object !== undefined
     const isOurs = object !== undefined && !this.#isOutdated(object)
     const isOvertaken = !isOurs && object !== undefined && this.#hasMade()
@@ -228,10 +225,6 @@ export class WebhookKeeper {
       if (error instanceof ApiError && error.status === 404) return undefined
       throw error
     }
-  }
-
-  #mayWrite(): boolean {
-    return this.#isLeading && !this.#rounds.hasStopped()
   }
 
   #fail(error: unknown): void {

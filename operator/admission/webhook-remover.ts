@@ -25,7 +25,6 @@ export class WebhookRemover {
   readonly #options: WebhookRemoverOptions
   readonly #rounds: Rounds
   readonly #startedMs: number
-  #isLeading = false
   #trouble: string | undefined
 
   constructor(options: WebhookRemoverOptions) {
@@ -35,13 +34,11 @@ export class WebhookRemover {
   }
 
   lead(): void {
-    this.#isLeading = true
-    this.#rounds.hurry()
+    this.#rounds.lead()
   }
 
   follow(): void {
-    this.#isLeading = false
-    this.#rounds.pause()
+    this.#rounds.follow()
   }
 
   /** Resolves when nothing is under way. */
@@ -52,23 +49,18 @@ export class WebhookRemover {
 
   async #round(): Promise<'failed' | undefined> {
     try {
-      if (this.#isLeading) await this.#remove()
+      if (this.#rounds.mayAct()) await this.#remove()
     } catch (error) {
-      if (this.#mayWrite()) return this.#fail(error)
+      if (this.#rounds.mayAct()) return this.#fail(error)
     }
     return undefined
-  }
-
-  /** Also after a wait, as the compiler can't see. */
-  #mayWrite(): boolean {
-    return this.#isLeading && !this.#rounds.hasStopped()
   }
 
   async #remove(): Promise<void> {
     const { api, type, name, log } = this.#options
     const object = await api.get(type, { namespace: '', name })
     const uid = own(map(object, 'metadata') ?? {}, 'uid')
-    if (!this.#mayWrite() || !this.#isLeft(object) || typeof uid !== 'string') return
+    if (!this.#rounds.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
     await api.delete(type, { namespace: '', name }, uid)
     log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
   }
