@@ -20,6 +20,7 @@ export interface ChangesOptions {
 }
 
 export const createChanges = ({ onChange, publish, log }: ChangesOptions): Changes => {
+  const tellListener = guarded(onChange, log)
   let noted: NodeJS.Immediate | undefined
   let isStopped = false
 
@@ -30,12 +31,7 @@ export const createChanges = ({ onChange, publish, log }: ChangesOptions): Chang
 
   const tell = (): void => {
     forget()
-    if (isStopped) return
-    try {
-      onChange()
-    } catch (error) {
-      log.error('a listener failed', { error })
-    }
+    if (!isStopped) tellListener()
   }
 
   return {
@@ -56,3 +52,14 @@ export const createChanges = ({ onChange, publish, log }: ChangesOptions): Chang
     },
   }
 }
+
+/** What a listener throws never reaches those who change something. */
+export const guarded =
+  <A extends readonly unknown[]>(listen: (...told: A) => void, log: Log) =>
+  (...told: A): void => {
+    try {
+      listen(...told)
+    } catch (error) {
+      log.error('a listener failed', { error })
+    }
+  }

@@ -2,9 +2,8 @@
 // again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
 // forgets an object because it could not look.
 
-import type { Log } from '../../telemetry/log.ts'
 import { BACK_OFF } from './reflector-backoff.ts'
-import { createChanges } from './reflector-changes.ts'
+import { createChanges, guarded } from './reflector-changes.ts'
 import { createItems } from './reflector-items.ts'
 import { createLoop, type ReflectorTuning } from './reflector-loop.ts'
 import { createTrouble } from './reflector-trouble.ts'
@@ -66,14 +65,3 @@ export const createReflector = <T>(
     },
   }
 }
-
-/** What a listener throws never reaches those who change something. */
-const guarded =
-  <T>(listen: (value: T) => void, log: Log) =>
-  (value: T): void => {
-    try {
-      listen(value)
-    } catch (error) {
-      log.error('a listener failed', { error })
-    }
-  }
