@@ -78,6 +78,9 @@ export interface Settlement {
   readonly refusal?: GatewayErrorCode
 }
 
+/** A status that is counted, never sent: what nginx counts for a client that did not wait. */
+export const CLIENT_WENT_AWAY = 499
+
 /** What served a request, as far as it is known. */
 export interface TracedOperation {
   readonly version: ServedVersion

@@ -4,7 +4,7 @@ import type { Method } from '../../spec/document.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'
-import type { EndpointVisit, Settlement } from './arrival.ts'
+import { CLIENT_WENT_AWAY, type EndpointVisit, type Settlement } from './arrival.ts'
 import { refusalType } from './negotiate.ts'
 import { report } from './report.ts'
 import { headerOf } from './response-headers.ts'
@@ -37,9 +37,6 @@ export const refuseVisit = (visit: EndpointVisit, error: unknown): void => {
 export const abandonVisit = (visit: EndpointVisit): void => {
   settle(visit, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
-
-/** Counted, never sent: what nginx counts for a client that did not wait. */
-const CLIENT_WENT_AWAY = 499
 
 /** Node checks every name and value here: they come from rooms that speak with strangers. */
 const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): void => {

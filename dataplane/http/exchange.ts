@@ -28,7 +28,7 @@ import {
 } from './render-outcome.ts'
 import { headerOf } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
-import type { Arrival, OnUnexpected, Settlement } from './arrival.ts'
+import { CLIENT_WENT_AWAY, type Arrival, type OnUnexpected, type Settlement } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
 import { isOpenEventStream } from './pass-through.ts'
 import {
@@ -50,9 +50,6 @@ export interface ExchangeObserver {
   /** Open streams of events. */
   readonly streams: EventStreams
 }
-
-/** Counted, never sent: what nginx counts for a client that did not wait. */
-const CLIENT_WENT_AWAY = 499
 
 export class HttpExchange implements Exchange {
   readonly context = new Context()

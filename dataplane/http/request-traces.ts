@@ -8,7 +8,13 @@ import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
 import type { ServerHandlers } from '../http-server.ts'
 import { plainAddress } from '../plain-address.ts'
 import type { RequestSpans } from '../request-spans.ts'
-import type { Arrival, SettledTraces, Settlement, TracedOperation } from './arrival.ts'
+import {
+  CLIENT_WENT_AWAY,
+  type Arrival,
+  type SettledTraces,
+  type Settlement,
+  type TracedOperation,
+} from './arrival.ts'
 import type { ReadClient } from './forwarded.ts'
 import { splitHost } from './request-head.ts'
 import { toMethod } from './select-route.ts'
@@ -97,9 +103,6 @@ const single = (value: string | string[] | undefined): string | undefined =>
 /** Upper case; undefined for a method that is not well known, whose text a client has chosen. */
 const methodOf = ({ method = '' }: IncomingMessage): string | undefined =>
   toMethod(method) === undefined && method !== 'TRACE' && method !== 'CONNECT' ? undefined : method
-
-/** Counted, never sent. */
-const CLIENT_WENT_AWAY = 499
 
 const endOf = (
   arrival: Omit<Arrival, 'response'>,

@@ -10,7 +10,7 @@ import { unauthorized } from '../security/challenge.ts'
 import type { ServedWebSocket } from '../served.ts'
 import { createSocketResponse } from '../socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relays.ts'
-import type { Arrival, DispatchOptions, Settlement } from './arrival.ts'
+import { CLIENT_WENT_AWAY, type Arrival, type DispatchOptions, type Settlement } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
@@ -125,9 +125,6 @@ const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocke
   upgrade.socket.destroy()
   settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
-
-/** Counted, never sent: what nginx counts for a client that did not wait. */
-const CLIENT_WENT_AWAY = 499
 
 /** The document went between two looks at the table. */
 const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade): void => {
