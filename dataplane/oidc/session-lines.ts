@@ -25,7 +25,8 @@ export const sessionLines = (
 ): readonly [ticket: string, csrf: string] => {
   const sameSite = SAME_SITE[settings.cookie_same_site ?? 'lax']
   const common = `; Path=/; Max-Age=${maxAgeSeconds}; SameSite=${sameSite}; Secure`
-  const domain = isDomain(settings.cookie_domain) ? `; Domain=${settings.cookie_domain}` : ''
+  const { cookie_domain: host } = settings
+  const domain = host === undefined ? '' : `; Domain=${host}`
   // Scripts must read the CSRF value.
   const hidden = settings.cookie_http_only === true ? '; HttpOnly' : ''
   return [

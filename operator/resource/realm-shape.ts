@@ -126,7 +126,10 @@ const OIDC_PROVIDER = {
   cookieHttpOnly: field(SWITCH, 'HttpOnly on the ticket cookie; recommended.'),
   allowedRedirectOrigins: field(TEXTS, 'Origins beside our own that a login may return to.'),
   endSessionEndpoint: field(TEXT, 'Where a logout goes; discovered when absent.'),
-  tokenEndpointAuthMethod: field(TEXT, 'How the gateway authenticates at the provider.'),
+  tokenEndpointAuthMethod: field(
+    oneOf('client_secret_basic', 'client_secret_post', 'client_secret_jwt', 'none'),
+    'How the gateway authenticates at the provider; discovered when absent.',
+  ),
   ca: field(TEXT, 'PEM of more CAs, for the provider.'),
 } satisfies FieldsOf<OidcProviderRecord>
 

@@ -175,6 +175,19 @@ describe('validateRealm rejects', () => {
       realmWith({ info: { oidc_providers: { a: { ...provider, cookie_same_site: 'Lax' } } } }),
       '/info/oidc_providers/a/cookie_same_site invalid_value',
     ],
+    ...[
+      '',
+      'https://example.com',
+      'a;b',
+      '*.example.com',
+      'a..b',
+      'x\r\nset-cookie: a=b',
+      'a'.repeat(254),
+    ].map((domain): [string, ValueMap, string] => [
+      `a provider with '${domain}' as the domain of its cookies`,
+      realmWith({ info: { oidc_providers: { a: { ...provider, cookie_domain: domain } } } }),
+      '/info/oidc_providers/a/cookie_domain invalid_value',
+    ]),
     ...['private_key_jwt', 'constructor', ''].map((method): [string, ValueMap, string] => [
       `a provider that is shown who we are by '${method}'`,
       realmWith({
