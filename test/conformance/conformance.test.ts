@@ -4,7 +4,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { startEchoUpstream } from '../support/echo-upstream.ts'
-import { freePort } from '../support/free-port.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { addressOf } from '../support/raw-client.ts'
 import { readCaseFiles } from './runner/case-file.ts'
@@ -27,7 +26,7 @@ const startBench = async (): Promise<Bench> => {
     public: addressOf(gateway.public),
     management: addressOf(gateway.management),
     upstreams: [first, second],
-    refused: `127.0.0.1:${await freePort()}`,
+    refused: '127.0.0.1:1',
   }
 }
 

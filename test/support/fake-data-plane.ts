@@ -1,6 +1,7 @@
 // A small management server that keeps what it is sent and can be told to misbehave. In: how it shall
 // answer. Out: a URL, what it holds, and every call it got. It never judges a document.
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import {
   createServer as createSecureServer,
@@ -90,9 +91,7 @@ export class FakeDataPlane {
   }
 
   async listen(port = 0): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#server.listen(port, '127.0.0.1', resolve)
-    })
+    await once(this.#server.listen(port, '127.0.0.1'), 'listening')
     this.#port = (this.#server.address() as AddressInfo).port
   }
 

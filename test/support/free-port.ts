@@ -1,14 +1,33 @@
-// Nothing comes in; a TCP port of 127.0.0.1 goes out that nobody listened on a moment ago. It is not
-// reserved: for a server of one's own listen on port 0 instead.
+// Nothing comes in; a TCP port of 127.0.0.1 goes out that nobody listens on and that the kernel gives to nobody
+// else: who starts there later, or comes back there, finds it as it was. For a server that stays listen on port 0
+// instead; where nobody must ever answer take 127.0.0.1:1.
 
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+
+/** Below the range of outgoing connections and of port 0 (32768 and up on Linux). */
+const FIRST = 20_000
+const LAST = 31_999
+
+/** By this file's tests, who may not have come to listen on them yet. */
+const given = new Set<number>()
 
 export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  const port = randomInt(FIRST, LAST + 1)
+  if (given.has(port)) return freePort()
+  given.add(port)
+  return (await isFree(port)) ? port : freePort()
+}
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+  } catch {
+    return false
+  }
   server.close()
   await once(server, 'close')
-  return port
+  return true
 }

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { decodeJwt } from 'jose'
-import { freePort } from '../../support/free-port.ts'
 import type { Claims, IdpProxy } from '../../support/idp-proxy.ts'
 import { authorize, type Browser, type Page } from '../../support/login-driver.ts'
 import { ACTS, saying, type Act } from './idp-misbehaviours.ts'
@@ -57,7 +56,7 @@ const setUp = async (row: CallbackRow): Promise<Scene> => {
   const realm = `com.example.${row.id}`
   const proxy = await rig.idp({ apis: [name] })
   proxy.behave(actOf(row).proxy ?? {})
-  const issuer = row.id === 'unreachable' ? `http://127.0.0.1:${await freePort()}` : proxy.issuer
+  const issuer = row.id === 'unreachable' ? 'http://127.0.0.1:1' : proxy.issuer
   await rig.serve({ name, realm, providers: { corp: { issuer } } })
   return { browser: rig.browser(), proxy, realm, name }
 }

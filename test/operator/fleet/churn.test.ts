@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
+import { freePort } from '../../support/free-port.ts'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import {
   aFleet,
@@ -180,7 +181,7 @@ describe('data planes that come and go', () => {
 
 describe('a data plane that was started anew', () => {
   it('is gone round at once when that is told, though it was backing off', async () => {
-    const plane = await aPlane()
+    const plane = await aPlane(await freePort())
     const { port } = plane
     const told = new ToldDataPlanes()
     // Back-off waits are real here: half a minute in the end.
@@ -201,7 +202,7 @@ describe('a data plane that was started anew', () => {
   })
 
   it('that is told of before it listens is found within moments of listening', async () => {
-    const plane = await aPlane()
+    const plane = await aPlane(await freePort())
     const { port } = plane
     await plane.close()
     const waits: number[] = []

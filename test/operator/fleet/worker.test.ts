@@ -5,8 +5,7 @@ import { createLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
-import { FakeDataPlane } from '../../support/fake-data-plane.ts'
-import { aFleet, aPlane, closeAll, closeLater, HASTY, many, report, synced } from './rig.ts'
+import { aFleet, aPlane, closeAll, HASTY, many, report, synced } from './rig.ts'
 
 afterEach(closeAll)
 
@@ -42,7 +41,7 @@ describe('one data plane', () => {
         .filter(({ phase }) => phase === 'unreachable')
         .map(({ level }) => level)
     const { fleet } = aFleet([], {
-      dataPlanes: staticDataPlanes([`http://127.0.0.1:${await freePort()}`]),
+      dataPlanes: staticDataPlanes(['http://127.0.0.1:1']),
       clock: { ...HASTY, now: () => nowMs },
       log,
     })
@@ -250,9 +249,7 @@ describe('a data plane that misbehaves', () => {
   })
 
   it('nobody listens: said in words, and found when it comes', async () => {
-    const plane = await aPlane()
-    const { port } = plane
-    await plane.close()
+    const port = await freePort()
     const { fleet, reports } = aFleet([], {
       dataPlanes: staticDataPlanes([`http://127.0.0.1:${port}`]),
     })
@@ -261,8 +258,7 @@ describe('a data plane that misbehaves', () => {
       expect(report(fleet)).toMatchObject({ phase: 'unreachable', ready: false })
     })
     expect(report(fleet).message).toContain('is the gateway running')
-    const back = await FakeDataPlane.start(port)
-    closeLater(() => back.close())
+    await aPlane(port)
     await synced(fleet)
     expect(reports.at(-1)?.phase).toBe('synced')
   })
