@@ -2,7 +2,7 @@
 // hands it in; nothing here does anything.
 
 import type { SpanOf } from '../request-spans.ts'
-import type { Deadlines } from '../upstream/deadlines.ts'
+import type { Deadlines } from '../deadlines.ts'
 import type { RetryClock } from '../upstream/retry.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
 import type { CallbackPoster } from './callback-poster.ts'

@@ -1,7 +1,7 @@
 // The time that a WAMP operation is under way for one exchange: it holds a place in the quota, a deadline
 // on the shared wheel and an ear at the client, and lets all three go together, once.
 
-import type { Deadlines, Timed } from '../upstream/deadlines.ts'
+import type { Deadlines, Timed } from '../deadlines.ts'
 import type { Exchange } from './performer.ts'
 import type { CallQuota } from './wamp-quota.ts'
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../spec/compiled.ts'
+import { createDeadlines, type Timed } from '../deadlines.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -15,6 +16,9 @@ export interface BodyPolicy {
 }
 
 const NOTHING = Buffer.alloc(0)
+
+/** Of all bodies that are awaited: what arrived while the process stood still is not refused. */
+const deadlines = createDeadlines()
 
 /** Refuses a declared length over the limit before a byte of it comes. */
 export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
@@ -49,14 +53,19 @@ export const readBody = (
     finish('gone')
   }
   const cancel = (): void => {
-    clearTimeout(timer)
+    deadlines.remove(deadline)
     request.off('data', onData)
     request.off('end', onEnd)
     request.off('close', onClose)
   }
-  const timer = setTimeout(() => {
-    finish(tooSlow(limits))
-  }, limits.readMs)
+  const deadline: Timed = {
+    due: deadlines.dueIn(limits.readMs),
+    slot: -1,
+    expire: () => {
+      finish(tooSlow(limits))
+    },
+  }
+  deadlines.add(deadline)
   request.on('data', onData)
   request.on('end', onEnd)
   request.on('close', onClose)

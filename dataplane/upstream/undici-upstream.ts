@@ -1,10 +1,10 @@
 // The `Upstream` over undici: requests come in, connections per origin are shared by everyone who
 // names that origin and live over reloads. It follows no redirect and retries nothing.
 
+import { createDeadlines } from '../deadlines.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createConnector } from './connector.ts'
-import { createDeadlines } from './deadlines.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginPool, type OriginPool } from './origin-pool.ts'
 import { UpstreamError, type Upstream, type UpstreamFailure } from './upstream.ts'

@@ -3,7 +3,7 @@
 
 import type { Dispatcher } from 'undici'
 import type { Readable } from 'node:stream'
-import type { Deadlines, Timed } from './deadlines.ts'
+import type { Deadlines, Timed } from '../deadlines.ts'
 import { classifyFailure } from './failure.ts'
 import type { Connection, OriginPool } from './origin-pool.ts'
 import {

@@ -8,7 +8,7 @@ import type { ForwardEnvironment } from '../../../dataplane/actions/forward.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
 import { createCallQuota, type CallQuota } from '../../../dataplane/actions/wamp-quota.ts'
-import { createDeadlines, type Deadlines } from '../../../dataplane/upstream/deadlines.ts'
+import { createDeadlines, type Deadlines } from '../../../dataplane/deadlines.ts'
 import type {
   Follower,
   Held,

@@ -1,6 +1,7 @@
 // Request bodies over real connections: limits, types, clients that are slow or leave, and what becomes
 // of the connection after a refusal.
 
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { eventually } from '../../support/eventually.ts'
 import type { Part } from '../../support/raw-client.ts'
@@ -176,6 +177,22 @@ describe('limits', () => {
     ])
     expect(await client.more()).toBe(false)
     expect(gateway.statuses).toEqual([408])
+  })
+
+  it('a body that has arrived while the process stood still is read, not refused', async () => {
+    await using client = await post('/slow', `${JSON_TYPE}Content-Length: 4\r\n`)
+    await eventually(() => {
+      expect(gateway.inFlight.count).toBe(1)
+    })
+    // After immediates timers come before the next look at sockets.
+    await turn()
+    client.send([Buffer.from('"ab"')])
+    await new Promise((resolve) => {
+      process.nextTick(resolve)
+    })
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)
+    const answer = await client.response()
+    expect([answer.status, answer.body.toString()]).toEqual([200, '"ab"'])
   })
 })
 

@@ -21,7 +21,7 @@ import type { Authenticate } from '../../../dataplane/security/authentication.ts
 import type { StallTimes } from '../../../dataplane/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'
-import { createDeadlines } from '../../../dataplane/upstream/deadlines.ts'
+import { createDeadlines } from '../../../dataplane/deadlines.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { createRelays, type RelayLimits, type Relays } from '../../../dataplane/wamp/relays.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { createDeadlines, type Timed } from '../../../dataplane/upstream/deadlines.ts'
+import { createDeadlines, type Timed } from '../../dataplane/deadlines.ts'
 
 describe('createDeadlines', () => {
   beforeEach(() => {
