@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodyLimits } from '../../spec/compiled.ts'
+import { createDeadlines, type Timed } from '../deadlines.ts'
 import { GatewayError } from '../gateway-error.ts'
 
 export interface StreamedBody {
@@ -24,6 +25,9 @@ export interface StreamOptions {
   readonly onFault: (fault: GatewayError) => void
 }
 
+/** Of all bodies that are awaited: what arrived while the process stood still is not refused. */
+const deadlines = createDeadlines()
+
 export const streamBody = (incoming: IncomingMessage, options: StreamOptions): StreamedBody =>
   new IncomingBody(incoming, options)
 
@@ -34,10 +38,15 @@ export const collectBody = (
   onBody: (bytes: Buffer) => void,
 ): { cancel(): void } => {
   const chunks: Buffer[] = []
-  const timer = setTimeout(() => {
-    cancel()
-    options.onFault(tooSlow(options.limits))
-  }, options.limits.readMs)
+  const deadline: Timed = {
+    due: deadlines.dueIn(options.limits.readMs),
+    slot: -1,
+    expire: () => {
+      cancel()
+      options.onFault(tooSlow(options.limits))
+    },
+  }
+  deadlines.add(deadline)
   const onData = (chunk: Buffer): void => {
     chunks.push(chunk)
   }
@@ -46,14 +55,16 @@ export const collectBody = (
     onBody(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
   }
   const cancel = (): void => {
-    clearTimeout(timer)
+    deadlines.remove(deadline)
     incoming.off('data', onData).off('end', onEnd)
   }
   incoming.on('data', onData).on('end', onEnd)
   return { cancel }
 }
 
-class IncomingBody implements StreamedBody {
+class IncomingBody implements StreamedBody, Timed {
+  due = 0
+  slot = -1
   readonly #incoming: IncomingMessage
   readonly #options: StreamOptions
   #kept: Buffer[] = []
@@ -62,7 +73,6 @@ class IncomingBody implements StreamedBody {
   #isAttached = false
   #isOver = false
   #out: Readable | undefined
-  #timer: NodeJS.Timeout | undefined
 
   constructor(incoming: IncomingMessage, options: StreamOptions) {
     this.#incoming = incoming
@@ -92,7 +102,7 @@ class IncomingBody implements StreamedBody {
   }
 
   close(): void {
-    clearTimeout(this.#timer)
+    deadlines.remove(this)
     const out = this.#out
     this.#out = undefined
     this.#kept = []
@@ -113,10 +123,13 @@ class IncomingBody implements StreamedBody {
     this.#watch()
   }
 
+  expire(): void {
+    this.#fault(tooSlow(this.#options.limits))
+  }
+
   /** The reader takes no more for now: the client's time stands still. */
   #hold(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    deadlines.remove(this)
     this.#incoming.pause()
   }
 
@@ -133,7 +146,7 @@ class IncomingBody implements StreamedBody {
 
   readonly #onEnd = (): void => {
     this.#isOver = true
-    clearTimeout(this.#timer)
+    deadlines.remove(this)
     this.#out?.push(null)
   }
 
@@ -147,13 +160,8 @@ class IncomingBody implements StreamedBody {
 
   /** `body_read_seconds` bounds the pause between the chunks of a streamed body (behaviour §3). */
   #watch(): void {
-    if (this.#timer !== undefined) {
-      this.#timer.refresh()
-      return
-    }
-    this.#timer = setTimeout(() => {
-      this.#fault(tooSlow(this.#options.limits))
-    }, this.#options.limits.readMs)
+    this.due = deadlines.dueIn(this.#options.limits.readMs)
+    if (this.slot < 0) deadlines.add(this)
   }
 
   #fault(fault: GatewayError): void {

@@ -1,5 +1,6 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { request as httpRequest, type RequestListener } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { constant } from '../../../spec/expression/template.ts'
@@ -593,17 +594,26 @@ describe('the pool of a version', () => {
   })
 
   it('who goes away while waiting is forgotten', async () => {
-    const server = await serving((_, response) => {
-      setTimeout(() => response.end('x'), 100)
+    const held: (() => void)[] = []
+    const server = await serving((request, response) => {
+      if (request.url === '/held') held.push(() => response.end('x'))
+      else response.end('x')
     })
-    const gateway = await gatewayTo(server.origin, {}, { poolSize: 1 })
-    const first = call(gateway)
-    await until(() => gateway.scope.size === 1, 'the first is on its way')
+    const clients: Socket[] = []
+    const gateway = await gatewayTo(
+      server.origin,
+      {},
+      { poolSize: 1, change: ({ incoming }) => clients.push(incoming.socket) },
+    )
+    const first = call(gateway, { path: '/held' })
+    await until(() => held.length === 1, 'the first is on its way')
     const gone = httpRequest(`${gateway.origin}/gone`, { agent: false })
     gone.on('error', () => undefined)
     gone.end()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await until(() => clients.length === 2, 'the other waits')
     gone.destroy()
+    await until(() => clients[1]?.closed === true, 'the other is gone')
+    for (const answer of held) answer()
     expect((await first).text).toBe('x')
     expect((await call(gateway)).text).toBe('x')
     expect(gateway.outcomes).toEqual(['stream', 'stream'])
@@ -740,6 +750,29 @@ describe('limits of a streamed body', () => {
     await until(() => text.includes('svc.error.request_timeout'), 'it is refused')
     socket.destroy()
     expect(gateway.outcomes).toEqual(['refuse'])
+  })
+
+  it.each([
+    ['streamed', 100_000],
+    ['small', 1000],
+  ])('what arrived while the process stood still is not too slow (%s)', async (_, length) => {
+    const server = await serving((request, response) => {
+      request.resume().on('end', () => response.end('all of it'))
+    })
+    let begun = 0
+    const gateway = await gatewayTo(server.origin, { body }, { change: () => (begun += 1) })
+    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`)
+    await until(() => begun === 1 && server.opened() === (length > 1000 ? 1 : 0), 'it is awaited')
+    // After immediates timers come before the next look at sockets.
+    await turn()
+    socket.write(Buffer.alloc(length))
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
+    await until(() => text.includes('all of it') || gateway.outcomes.length > 0, 'it is settled')
+    socket.destroy()
+    expect(gateway.outcomes).toEqual(['stream'])
   })
 
   it('an upstream that answers before it has the body: the answer counts', async () => {
