@@ -105,10 +105,11 @@ export class ManifestSource implements ResourceSource {
     this.#onChange()
   }
 
+  /** At everything: the watch may not have told yet where the missing is now. */
   #lookAgain(afterMs: number | undefined): void {
     clearTimeout(this.#askAgain)
     if (afterMs === undefined) return
-    this.#askAgain = setTimeout(() => void this.#enqueue(new Set()), afterMs + 1)
+    this.#askAgain = setTimeout(() => void this.#enqueue('everything'), afterMs + 1)
   }
 
   async #lookAtAll(): Promise<Hold | undefined> {

@@ -61,6 +61,7 @@ export class ManifestTable {
     for (const [key, { entry, file }] of found)
       resources.set(key, this.#identify(key, entry, file, nowMs))
     const askAgainMs = this.#linger(resources, nowMs)
+    this.#remember(files)
     const unread = hold ?? this.#unreadable(files)
     this.#publish(resources, notes, unread)
     this.#forgetFiles(files)
@@ -93,7 +94,6 @@ export class ManifestTable {
   #entriesOf({ path, read }: ManifestFile, notes: SourceNote[]): readonly TableEntry[] {
     if ('entries' in read) {
       notes.push(...read.notes)
-      this.#lastGood.set(path, read.entries)
       return read.entries
     }
     const lastGood = this.#lastGood.get(path)
@@ -133,6 +133,16 @@ export class ManifestTable {
       }
     }
     return askAgainMs
+  }
+
+  /** A file that was read while it was written still says what has just gone from it. */
+  #remember(files: readonly ManifestFile[]): void {
+    for (const { path, read } of files) {
+      if ('fault' in read) continue
+      const before = this.#lastGood.get(path) ?? []
+      const gone = before.filter(({ resource }) => this.#missingSince.has(keyOf(resource)))
+      this.#lastGood.set(path, gone.length === 0 ? read.entries : [...read.entries, ...gone])
+    }
   }
 
   /** A file that never could be read may hold anything. */

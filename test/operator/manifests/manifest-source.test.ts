@@ -1,7 +1,10 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { ManifestSource } from '../../../operator/manifests/manifest-source.ts'
+import {
+  type ManifestOptions,
+  ManifestSource,
+} from '../../../operator/manifests/manifest-source.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -16,29 +19,37 @@ interface Fixture {
   readonly source: ManifestSource
   readonly root: string
   readonly changes: () => number
+  /** The names at each change. */
+  readonly seen: (readonly string[])[]
   readonly write: (name: string, text: string) => Promise<void>
 }
 
-const aSource = async (files: Readonly<Record<string, string>> = {}): Promise<Fixture> => {
+const aSource = async (
+  files: Readonly<Record<string, string>> = {},
+  options: Partial<ManifestOptions> = {},
+): Promise<Fixture> => {
   const dir: TempDir = await makeTempDir()
   closing.push(async () => dir[Symbol.asyncDispose]())
   const root = join(dir.path, 'manifests')
   await mkdir(root)
   const write = (name: string, text: string): Promise<void> => writeFile(join(root, name), text)
   for (const [name, text] of Object.entries(files)) await write(name, text)
-  const source = new ManifestSource({ directory: root, log: createSilentLog(), debounceMs: 20 })
-  closing.push(() => source.stop())
-  let changes = 0
-  await source.start(() => {
-    changes += 1
+  const source = new ManifestSource({
+    directory: root,
+    log: createSilentLog(),
+    debounceMs: 20,
+    ...options,
   })
-  return { source, root, changes: () => changes, write }
+  closing.push(() => source.stop())
+  const seen: (readonly string[])[] = []
+  await source.start(() => seen.push(names({ source })))
+  return { source, root, changes: () => seen.length, seen, write }
 }
 
 const secret = (name: string, value = 'x'): string =>
   `apiVersion: v1\nkind: Secret\nmetadata: {name: ${name}}\nstringData: {key: ${value}}\n`
 
-const names = ({ source }: Fixture): readonly string[] =>
+const names = ({ source }: Pick<Fixture, 'source'>): readonly string[] =>
   [...source.current().resources.keys()].map((key) => key.split('/').at(-1) ?? '').sort()
 
 const find = ({ source }: Fixture, name: string): Resource => {
@@ -137,23 +148,73 @@ describe('a directory of manifests', () => {
   })
 
   it('what goes is gone after a moment; what only moves never is', async () => {
-    const fixture = await aSource({ 'a.yaml': secret('a'), 'b.yaml': secret('b') })
+    let nowMs = 0
+    const fixture = await aSource(
+      { 'a.yaml': secret('a'), 'b.yaml': secret('b') },
+      { now: () => nowMs },
+    )
     const before = find(fixture, 'a')
-    const seen: (readonly string[])[] = []
-    const watching = setInterval(() => seen.push(names(fixture)), 5)
     await rm(join(fixture.root, 'a.yaml'))
-    await new Promise((resolve) => setTimeout(resolve, 120))
+    await fixture.source.confirm()
+    nowMs += 299
     await fixture.write('moved.yaml', secret('a'))
     await eventually(() => {
       expect(find(fixture, 'a').origin?.file).toContain('moved.yaml')
     })
-    clearInterval(watching)
-    expect(seen.every((each) => each.includes('a'))).toBe(true)
+    expect(fixture.seen.every((each) => each.includes('a'))).toBe(true)
     expect(find(fixture, 'a').metadata.createdAt).toBe(before.metadata.createdAt)
     await rm(join(fixture.root, 'b.yaml'))
+    await fixture.source.confirm()
+    nowMs += 299
+    await fixture.source.confirm()
+    expect(names(fixture)).toEqual(['a', 'b'])
+    nowMs += 1
     await eventually(() => {
       expect(names(fixture)).toEqual(['a'])
     })
+  })
+
+  it('what has moved unseen is looked for before it goes', async () => {
+    let nowMs = 0
+    const fixture = await aSource(
+      { 'a.yaml': secret('a'), 'b.yaml': secret('b') },
+      // A watch that says nothing.
+      { now: () => nowMs, debounceMs: 60_000 },
+    )
+    await rm(join(fixture.root, 'a.yaml'))
+    await fixture.source.confirm()
+    await fixture.write('moved.yaml', secret('a'))
+    nowMs += 300
+    await eventually(() => {
+      expect(fixture.changes()).toBe(2)
+    })
+    expect(names(fixture)).toEqual(['a', 'b'])
+    expect(find(fixture, 'a').origin?.file).toContain('moved.yaml')
+  })
+
+  it('a file that is read while it is written, and then broken, keeps what it said', async () => {
+    let nowMs = 0
+    const fixture = await aSource(
+      { 'a.yaml': `${secret('a', 'old')}---\n${secret('b')}` },
+      { now: () => nowMs, debounceMs: 60_000 },
+    )
+    await fixture.write('a.yaml', secret('a', 'new'))
+    await fixture.source.confirm()
+    await fixture.write('a.yaml', 'kind: [')
+    await fixture.source.confirm()
+    nowMs += 300
+    await fixture.source.confirm()
+    expect(names(fixture)).toEqual(['a', 'b'])
+    expect(find(fixture, 'a')).toMatchObject({
+      data: { key: Buffer.from('new').toString('base64') },
+    })
+    await fixture.write('a.yaml', secret('a', 'new'))
+    await fixture.source.confirm()
+    nowMs += 300
+    await fixture.source.confirm()
+    await fixture.write('a.yaml', 'kind: [')
+    await fixture.source.confirm()
+    expect(names(fixture)).toEqual(['a'])
   })
 
   it('the directory goes: all stays, deletes are held; it comes back', async () => {
