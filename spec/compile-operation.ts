@@ -35,13 +35,12 @@ const NO_HEADERS = constant({})
 const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
 /** Fields of §2.10: reading any other key of `request` can only fail. */
+const REQUEST_FIELDS = (
+  'id method scheme peername path host port headers language query_string query_params ' +
+  'bindings body body_length'
+).split(' ')
 const REQUEST_READS: ReadonlySet<string> = new Set(
-  (
-    'id method scheme peername path host port headers language query_string query_params ' +
-    'bindings body body_length'
-  )
-    .split(' ')
-    .map((field) => `request.${field}`),
+  REQUEST_FIELDS.map((field) => `request.${field}`),
 )
 
 /** The path that an operation stands on, its own properties folded. */
@@ -200,7 +199,8 @@ const warnOfUnknownFields = (
     findings.warning(
       'UnknownContextKey',
       pointer,
-      `request has no field '${field}': expressions that read it will fail for every request`,
+      // The most important first: kubectl shows 120 characters.
+      `request has no '${field}', so what reads it always fails; it has ${REQUEST_FIELDS.join(', ')}`,
     )
   }
 }
