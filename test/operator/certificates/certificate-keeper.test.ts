@@ -34,12 +34,15 @@ interface World {
   readonly secrets: FakeSecrets
   readonly clock: ManualClock
   readonly lines: string[]
+  /** Each has one timer between two of its rounds. */
+  readonly running: Set<CertificateKeeper>
 }
 
 const aWorld = (): World => ({
   secrets: createFakeSecrets(),
   clock: createManualClock(),
   lines: [],
+  running: new Set(),
 })
 
 interface Options {
@@ -50,7 +53,8 @@ interface Options {
   readonly awaitedNamespaces?: readonly string[]
 }
 
-const aKeeper = ({ secrets, clock, lines }: World, options: Options = {}): CertificateKeeper => {
+const aKeeper = (world: World, options: Options = {}): CertificateKeeper => {
+  const { secrets, clock, lines } = world
   const keeper = new CertificateKeeper({
     api: secrets.api,
     namespace: options.owner ?? OWN,
@@ -67,15 +71,16 @@ const aKeeper = ({ secrets, clock, lines }: World, options: Options = {}): Certi
     onChange: options.onChange ?? (() => undefined),
   })
   stopping.push(keeper)
+  world.running.add(keeper)
   return keeper
 }
 
-/** Until a round has been: its end asks the clock for the next. */
-const settle = async ({ secrets, clock }: World): Promise<void> => {
+/** Until all have been at work: the end of a round asks the clock for the next. */
+const settle = async ({ secrets, clock, running }: World): Promise<void> => {
   await eventually(async () => {
     const before = secrets.calls.length
     for (let i = 0; i < 5; i += 1) await turn()
-    expect(clock.pending).toBeGreaterThan(0)
+    expect(clock.pending).toBe(running.size)
     expect(secrets.calls).toHaveLength(before)
   })
 }
@@ -223,6 +228,7 @@ describe('who does not lead', () => {
     const world = aWorld()
     const leader = await leading(world)
     await leader.stop()
+    world.running.delete(leader)
     const standby = aKeeper(world)
     standby.start()
     const before = await standby.credentialsFor('shop')
