@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { loadKeyRing, watchKeyRing } from '../../../dataplane/security/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../../spec/key-ring.ts'
@@ -63,6 +63,11 @@ describe('watchKeyRing', () => {
   it('follows the file and keeps the last good ring', async () => {
     await using dir = await makeTempDir()
     const path = join(dir.path, 'state-keys.json')
+    // Otherwise the watch may read it between the two steps of writing.
+    const replace = async (text: string): Promise<void> => {
+      await writeFile(`${path}.new`, text)
+      await rename(`${path}.new`, path)
+    }
     const [first, second] = [createKeyRing(randomBytes), createKeyRing(randomBytes)]
     await writeFile(path, textOf(first))
     const rings: KeyRing[] = []
@@ -75,12 +80,12 @@ describe('watchKeyRing', () => {
     })
     try {
       expect(rings).toEqual([first])
-      await writeFile(path, '{"keys": []}')
+      await replace('{"keys": []}')
       await eventually(() => {
         expect(failures[0]).toContain('"keys" must be a list')
       })
       expect(rings).toEqual([first])
-      await writeFile(path, textOf({ keys: [...second.keys, ...first.keys] }))
+      await replace(textOf({ keys: [...second.keys, ...first.keys] }))
       await eventually(() => {
         expect(rings).toHaveLength(2)
       })
