@@ -23,6 +23,7 @@ import { rolesFor } from '../../../operator/resource/roles-for.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../operator/certificates/manual-clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { untilGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { aSpecification } from '../../support/resources.ts'
@@ -147,6 +148,16 @@ await describeWithKubernetes('admission', (plane) => {
           target: { url: server.url },
         }),
       caBundle: () => certificates.caBundle(),
+    })
+    // A keeper that is refused tries again when the clock moves, and nobody moves it yet.
+    const user = userOf(OWN, account.serviceAccount)
+    const secret = { user, verb: 'get', resource: 'secrets' }
+    await untilGranted(plane(), { ...secret, namespace: OWN, name: SECRET_NAMES.authority })
+    for (const namespace of [OWN, 'shop'])
+      await untilGranted(plane(), { ...secret, namespace, name: SECRET_NAMES.server })
+    await untilGranted(plane(), {
+      ...{ user, verb: 'patch', name: WEBHOOK_CONFIGURATION },
+      ...{ group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' },
     })
     webhook.lead()
     certificates.lead()

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { isMap, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { isGranted } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
@@ -512,12 +513,11 @@ await describeWithKubernetes('our kinds', (plane) => {
       ['admin', 'patch', 'realms/status', false],
     ])('%s: %s %s: %s', async (user, verb, resource, isAllowed) => {
       const [plural = '', subresource = ''] = resource.split('/')
-      const attributes = { namespace: 'shop', group: 'gateway.svc.dev', verb, subresource }
+      const access = { user, namespace: 'shop', group: 'gateway.svc.dev', verb, subresource }
       // The controller adds our rules to theirs in its own time.
       await eventually(
         async () => {
-          const spec = { user, resourceAttributes: { ...attributes, resource: plural } }
-          expect(await isGranted(plane(), spec)).toBe(isAllowed)
+          expect(await isGranted(plane(), { ...access, resource: plural })).toBe(isAllowed)
         },
         { withinMs: 15_000, everyMs: 100 },
       )
@@ -534,12 +534,6 @@ await describeWithKubernetes('our kinds', (plane) => {
     })
   })
 })
-
-const isGranted = async (plane: ControlPlane, spec: object): Promise<boolean> => {
-  const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
-  const answer = demand(await plane.request({ method: 'POST', path, body: { spec } }))
-  return (answer.json() as { readonly status: { readonly allowed: boolean } }).status.allowed
-}
 
 const text = (value: Value | undefined): string => (typeof value === 'string' ? value : '')
 

@@ -74,6 +74,8 @@ export interface ResourceStatus {
 
 /** A busy machine takes its time. */
 export const PATIENCE = { withinMs: 30_000, everyMs: 50 }
+/** What could not be watched for a while is tried again after up to 30 s. */
+export const LONG = { withinMs: 90_000, everyMs: 100 }
 
 export class Home implements AsyncDisposable {
   readonly plane: ControlPlane

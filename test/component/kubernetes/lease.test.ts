@@ -9,6 +9,7 @@ import type { LeaseLeadership } from '../../../operator/kubernetes/lease-options
 import type { Tenure } from '../../../operator/tenure.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { untilForbidden, untilGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import {
   describeWithKubernetes,
@@ -198,9 +199,15 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
     async () => {
       const name = await aFreeLease()
       const api = await anApi('stranger')
+      const access = {
+        ...{ user: userOf(NAMESPACE, 'stranger'), verb: 'get', namespace: NAMESPACE },
+        ...{ group: 'coordination.k8s.io', resource: 'leases' },
+      }
+      await untilGranted(plane(), access)
       const binding = `svc-gateway-operator:${NAMESPACE}:stranger`
       const bindings = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}/rolebindings`
       demand(await plane().request({ method: 'DELETE', path: `${bindings}/${binding}` }))
+      await untilForbidden(plane(), access)
       const candidate = await aCandidate(name, 'stranger', api)
       await eventually(() => {
         expect(candidate.leadership.facts.trouble).toMatch(/forbidden/i)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
 import { grantCommand, rolesFor } from '../../../operator/resource/roles-for.ts'
 import { SECRET_READER } from '../../../operator/resource/roles.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type Access, untilForbidden, userOf } from '../../support/kubernetes/access-review.ts'
 import {
   describeWithKubernetes,
   RESTART_MS,
@@ -14,7 +15,7 @@ import { aDocument, aRealm, resourceVersionOf } from '../../support/kubernetes/o
 import { notesOf, podPages } from '../../support/kubernetes/odd-pages.ts'
 import { type OddPod, startOddPod } from '../../support/kubernetes/odd-pod.ts'
 import { startTcpRelay, type TcpRelay } from '../../support/tcp-relay.ts'
-import { type GatewayPod, Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
+import { type GatewayPod, Home, LONG, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 import { makeNamespace } from './operator-api.ts'
 import type { OperatorProcess } from './operator-process.ts'
 
@@ -22,8 +23,6 @@ jest.setTimeout(RESTART_MS)
 
 const ACCOUNT = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
 const SUFFIX = `${OPERATOR_NAMESPACE}:svc-operator`
-/** Reflectors wait for up to 30 s before they try again. */
-const LONG = { withinMs: 90_000, everyMs: 100 }
 
 await describeWithKubernetes('rights that are taken away', (plane) => {
   const open = new AsyncDisposableStack()
@@ -45,12 +44,9 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     kubectl('delete', 'clusterrolebinding', ...duties.map((duty) => `${duty}:${SUFFIX}`))
 
   /** A right is asked for when a watch begins: when that is refused, every watch has to begin anew. */
-  const cutWatches = async (verb: string, ...of: readonly string[]): Promise<void> => {
-    await eventually(async () => {
-      const account = `system:serviceaccount:${OPERATOR_NAMESPACE}:svc-operator`
-      const { stdout } = await plane().kubectl(['auth', 'can-i', verb, ...of, `--as=${account}`])
-      expect(stdout).toMatch(/^no/)
-    }, PATIENCE)
+  const cutWatches = async (access: Omit<Access, 'user'>): Promise<void> => {
+    const user = userOf(OPERATOR_NAMESPACE, ACCOUNT.serviceAccount)
+    await untilForbidden(plane(), { user, ...access })
     relay.cut()
   }
 
@@ -112,7 +108,7 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
       'svc-gateway-pod-reader',
       'svc-gateway-namespace-reader',
     )
-    await cutWatches('list', 'pods')
+    await cutWatches({ verb: 'list', resource: 'pods' })
     const right = (kind: string): string =>
       `allow the operator's service account to list and watch ${kind} resources`
     await untilNotes(
@@ -171,7 +167,7 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
 
   it('to a Secret: what was made with it serves on, and the command that grants it is told', async () => {
     await kubectl('delete', 'rolebinding', '-n', 'shop', SECRET_READER)
-    await cutWatches('list', 'secrets', '--namespace=shop')
+    await cutWatches({ verb: 'list', resource: 'secrets', namespace: 'shop' })
     await eventually(async () => {
       const { message } = await home.until('shop', 'secretive', 'ResolvedRefs', 'SecretForbidden')
       expect(message).toContain(grantCommand(ACCOUNT, SECRET_READER, 'shop'))
@@ -190,7 +186,10 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
 
   it('to write statuses: documents are pushed all the same', async () => {
     await take('svc-gateway-status-writer')
-    await cutWatches('patch', 'apispecifications.gateway.svc.dev', '--subresource=status')
+    await cutWatches({
+      ...{ verb: 'patch', group: 'gateway.svc.dev', resource: 'apispecifications' },
+      subresource: 'status',
+    })
     await plane().apply([aDocument('orders', 'fourth')])
     await eventually(async () => {
       expect(await textAt('orders')).toBe('"fourth"')

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals'
 import { customResourceDefinitions } from '../../../operator/resource/crd.ts'
 import { CERTIFICATE_WRITER, SECRET_READER } from '../../../operator/resource/roles.ts'
 import { grantCommand, rolesFor } from '../../../operator/resource/roles-for.ts'
-import { demand } from '../../support/kubernetes/api-client.ts'
+import { isGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { eventually } from '../../support/eventually.ts'
 
@@ -90,22 +90,15 @@ const RIGHTS: readonly {
 ]
 
 await describeWithKubernetes('the roles of the operator', (plane) => {
-  const allows = async (
+  const allows = (
     account: { readonly serviceAccount: string; readonly operatorNamespace: string },
     [verb, target, namespace, name]: Right,
   ): Promise<boolean> => {
     const [full = '', subresource = ''] = target.split('/')
-    const [resource, ...group] = full.split('.')
-    const attributes = { verb, namespace, name, resource, subresource, group: group.join('.') }
-    const user = `system:serviceaccount:${account.operatorNamespace}:${account.serviceAccount}`
-    const answer = demand(
-      await plane().request({
-        method: 'POST',
-        path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-        body: { spec: { user, resourceAttributes: attributes } },
-      }),
-    )
-    return (answer.json() as { readonly status: { readonly allowed: boolean } }).status.allowed
+    const [resource = '', ...group] = full.split('.')
+    const user = userOf(account.operatorNamespace, account.serviceAccount)
+    const access = { verb, namespace, name, resource, subresource, group: group.join('.') }
+    return isGranted(plane(), { user, ...access })
   }
 
   beforeAll(async () => {

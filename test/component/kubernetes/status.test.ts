@@ -12,6 +12,7 @@ import {
 } from '../../../operator/status/kubernetes-status.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { untilForbidden, userOf } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import {
   describeWithKubernetes,
@@ -244,6 +245,11 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
         readonly subjects: object
       }
       demand(await plane().request({ method: 'DELETE', path: `${path}/${binding}` }))
+      await untilForbidden(plane(), {
+        ...{ user: userOf(ACCOUNT.operatorNamespace, ACCOUNT.serviceAccount), verb: 'patch' },
+        ...{ group: 'gateway.svc.dev', resource: 'apispecifications', subresource: 'status' },
+        namespace: NAMESPACE,
+      })
       const lines: string[] = []
       const log: Log = { ...createSilentLog(), warn: (message) => lines.push(message) }
       // Once a minute, on a clock that is a hundred times as fast.
