@@ -103,6 +103,9 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       return candidate.tenure
     }, PATIENT)
 
+  /** A machine that stands still for a moment may cost a turn, which is then taken again under the same epoch. */
+  const epochsOf = ({ turns }: Candidate): readonly number[] => [...new Set(turns)]
+
   it(
     'is handed on, with an epoch that rises',
     async () => {
@@ -118,7 +121,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
       expect(second.turns).toEqual([])
       await first.leadership.stop()
       await leads(second)
-      expect([first.turns, second.turns]).toEqual([[1], [2]])
+      expect([epochsOf(first), epochsOf(second)]).toEqual([[1], [2]])
       await second.leadership.stop()
       expect((await theLease(name)).spec).toMatchObject({ holderIdentity: '', leaseTransitions: 2 })
     },
@@ -146,7 +149,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
           leaseTransitions: 1,
         })
       }, PATIENT)
-      expect([leader.turns, other.turns]).toEqual([[1], []])
+      expect([epochsOf(leader), other.turns]).toEqual([[1], []])
     },
     TEST_MS,
   )
@@ -189,7 +192,8 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
         plane().resume()
       }
       await leads(candidate)
-      expect(candidate.turns).toEqual([1, 1])
+      expect(epochsOf(candidate)).toEqual([1])
+      expect(candidate.turns.length).toBeGreaterThanOrEqual(2)
     },
     TEST_MS,
   )
