@@ -396,18 +396,19 @@ await describeWithKubernetes('our kinds', (plane) => {
 
   it('kubectl wait waits for an operator, and believes no condition of an older generation', async () => {
     await apply(specification('waiting', { document: document('waiting') }))
-    const wait = (): Promise<KubectlResult> =>
+    const wait = (timeout: string): Promise<KubectlResult> =>
       plane().kubectl([
-        ...['wait', 'apispec/waiting', '--for=condition=Programmed', '--timeout=1s'],
+        ...['wait', 'apispec/waiting', '--for=condition=Programmed', `--timeout=${timeout}`],
       ])
-    expect((await wait()).stderr).toContain('timed out waiting for the condition')
+    // The time of one that must succeed counts from before it has found out what there is to ask.
+    expect((await wait('1s')).stderr).toContain('timed out waiting for the condition')
     await setStatus(plane(), 'waiting', 1)
-    expect((await wait()).code).toBe(0)
+    expect((await wait('20s')).code).toBe(0)
     await apply(specification('waiting', { document: { ...document('waiting'), name: 'x' } }))
-    expect((await wait()).code).not.toBe(0)
+    expect((await wait('1s')).code).not.toBe(0)
     expect(kstatus(await get('apispecifications/waiting'))).toBe('InProgress')
     await setStatus(plane(), 'waiting', 2)
-    expect((await wait()).code).toBe(0)
+    expect((await wait('20s')).code).toBe(0)
     expect(kstatus(await get('apispecifications/waiting'))).toBe('Current')
   })
 
