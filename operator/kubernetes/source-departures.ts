@@ -16,6 +16,8 @@ export interface DeparturesOptions {
   readonly returnMs: number
   /** `believed` or `hold` may have changed. */
   readonly onChange: () => void
+  /** The CRDs stand there, and as far as the watches know the API does not know a kind of ours: they may look again. */
+  readonly onEstablished: () => void
 }
 
 interface KindsSeen {
@@ -127,9 +129,10 @@ export class Departures {
 
   /** @returns when to look again */
   async #judgeOpen(asked: readonly string[]): Promise<number | undefined> {
-    const { clock, log, retryMs, returnMs } = this.#options
+    const { clock, log, retryMs, returnMs, onEstablished } = this.#options
     try {
       const definitions = await this.#look()
+      if (this.#isUnknown && definitions.every(isEstablished)) onEstablished()
       if (this.#isUnknown || definitions.some(isAway)) {
         this.#away = AWAY
         return retryMs
@@ -160,6 +163,8 @@ const areSame = (before: readonly Definition[], after: readonly Definition[]): b
     const later = after[i]
     return later !== undefined && isSameDefinition(each, later)
   })
+
+const isEstablished = ({ state }: Definition): boolean => state === 'established'
 
 const isAway = ({ state }: Definition): boolean => state === 'gone' || state === 'leaving'
 

@@ -18,6 +18,7 @@ export interface WatchesOptions<T>
 
 export class Watches<T> {
   readonly #kind: string
+  readonly #trying = new Set<Watched<T>>()
   readonly #watches: readonly { readonly namespace?: string; readonly watched: Watched<T> }[]
 
   constructor({ namespaces, createReflector, ...options }: WatchesOptions<T>) {
@@ -60,7 +61,21 @@ export class Watches<T> {
     return results.every(Boolean)
   }
 
+  /**
+   * Somebody has reason to believe that the API knows the kind by now; by itself it is tried every 30 s at most. A list
+   * that takes its time is not asked for again before its end: else there would be none.
+   */
+  tryAgain(): void {
+    for (const { watched } of this.#watches) {
+      if (watched.trouble?.status !== NOT_FOUND || this.#trying.has(watched)) continue
+      this.#trying.add(watched)
+      void watched.relist().finally(() => this.#trying.delete(watched))
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.#watches.map(({ watched }) => watched.stop()))
   }
 }
+
+const NOT_FOUND = 404

@@ -115,6 +115,10 @@ class KubernetesSource implements ResourceSource {
       ...shared,
       retryMs: this.#timing.definitionRetryMs,
       returnMs: this.#timing.definitionReturnMs,
+      onEstablished: () => {
+        this.#specifications.tryAgain()
+        this.#realms.tryAgain()
+      },
     })
   }
 

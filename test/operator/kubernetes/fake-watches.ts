@@ -20,7 +20,7 @@ export interface FakeWatch {
   readonly isStopped: boolean
   relists: number
   /** What `relist` answers, and what it does before. */
-  onRelist: () => boolean
+  onRelist: () => boolean | Promise<boolean>
   /** Adds or changes objects, without a word to anybody. */
   hold(...objects: readonly ValueMap[]): FakeWatch
   put(...objects: readonly ValueMap[]): FakeWatch

@@ -766,6 +766,30 @@ describe('departures', () => {
     },
   )
 
+  it('whoever waits for a kind looks as soon as its CRD is back, one at a time', async () => {
+    const fixture = await aSyncedSource([aDocument('a')])
+    const watch = fixture.watches.of(apiSpecifications)
+    const answers: ((isTold: boolean) => void)[] = []
+    watch.onRelist = () => new Promise((answer) => answers.push(answer))
+    fixture.api.definitions.set('apispecifications', 404)
+    watch.remove('shop/a').fail(404)
+    await fixture.clock.advance(600_000)
+    expect(watch.relists).toBe(0)
+    fixture.api.definitions.set('apispecifications', aDefinition('d3'))
+    await fixture.clock.advance(10_000)
+    expect(watch.relists).toBe(1)
+    // The API server needs a moment more.
+    answers.shift()?.(false)
+    await fixture.clock.advance(2_000)
+    expect(watch.relists).toBe(2)
+    watch.sync(aDocument('a', { uid: 'new' }))
+    answers.shift()?.(true)
+    await fixture.clock.advance(600_000)
+    expect(watch.relists).toBe(2)
+    expect(fixture.watches.of(realms).relists).toBe(0)
+    expect(fixture.find(DOC)?.metadata.uid).toBe('new')
+  })
+
   it('all is applied again at once: nothing is held', async () => {
     const fixture = await aSyncedSource([aDocument('a')])
     fixture.api.definitions.set('apispecifications', 404)
@@ -823,6 +847,7 @@ describe('departures', () => {
     fixture.watches.of(apiSpecifications).remove('shop/a').fail(404)
     await fixture.clock.advance(600_000)
     expect(fixture.keys()).toEqual([DOC])
+    expect(fixture.watches.of(apiSpecifications).relists).toBe(0)
     fixture.watches.of(apiSpecifications).heal()
     await fixture.clock.advance(59_000)
     expect(fixture.keys()).toEqual([DOC])
