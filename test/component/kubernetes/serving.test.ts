@@ -79,8 +79,11 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     expect(errors?.[0]?.path).toBe(pointer)
     expect(programmedGeneration).toBe(1)
     expect(await body('/orders/x')).toBe('"first"')
-    const events = await kubectl('events', '--for', 'apispec/orders')
-    for (const reason of ['Accepted', 'Programmed', 'Rejected']) expect(events).toContain(reason)
+    // Events go out by themselves, after the status.
+    await eventually(async () => {
+      const events = await kubectl('events', '--for', 'apispec/orders')
+      for (const reason of ['Accepted', 'Programmed', 'Rejected']) expect(events).toContain(reason)
+    }, PATIENCE)
 
     await plane().apply([documentObject('shop', 'orders', { paths: { '/x': 'second' } })])
     // Of this generation: what was true of the first one does not count.
