@@ -153,12 +153,10 @@ await describeWithKubernetes('a control plane', (plane) => {
   })
 
   it('paused it takes connections and answers nothing; resumed it goes on', async () => {
-    const ask = async (): Promise<boolean> => {
-      const args = ['get', 'namespaces', '--request-timeout=1s']
-      return (await plane().kubectl(args)).code === 0
-    }
+    const ask = async (...flags: readonly string[]): Promise<boolean> =>
+      (await plane().kubectl(['get', 'namespaces', ...flags])).code === 0
     await plane().pause()
-    const isPausedAnswering = await ask()
+    const isPausedAnswering = await ask('--request-timeout=1s')
     plane().resume()
     expect({ isPausedAnswering, resumed: await ask() }).toEqual({
       isPausedAnswering: false,
