@@ -406,9 +406,9 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
       ])
       const { failures } = await during('no operator, and one Pod replaced', async () => {
         await scaleOperator(0)
-        await eventually(async () => {
-          expect(gatewayOf(await injectedPod('probe'))).toBeUndefined()
-        }, PATIENCE)
+        const gone = ['pods', '-l', 'app.kubernetes.io/component=operator', '--for=delete']
+        await kubectl('wait', '-n', installation.namespace, ...gone, '--timeout=120s')
+        expect(gatewayOf(await injectedPod('probe'))).toBeUndefined()
         const [victim] = await podsOf()
         await kubectl('delete', 'pod', '-n', NAMESPACE, victim?.metadata.name ?? '')
         await settled(3, victim && [victim])
