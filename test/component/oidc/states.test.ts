@@ -84,16 +84,20 @@ const withState =
     return visit(comeBack.browser, comeBack.callback)
   }
 
-/** Another character in the middle: the last one of a part may hold spare bits. */
+/** Another character in the middle: the last one may hold spare bits. */
+const spoilt = (text: string): string => {
+  const middle = Math.floor(text.length / 2)
+  const other = text.charAt(middle) === 'A' ? 'B' : 'A'
+  return text.slice(0, middle) + other + text.slice(middle + 1)
+}
+
 const flip = (index: number): Deed =>
-  withState((state) => {
-    const parts = state.split('.')
-    const part = parts[index] ?? ''
-    const middle = Math.floor(part.length / 2)
-    const other = part.charAt(middle) === 'A' ? 'B' : 'A'
-    parts[index] = part.slice(0, middle) + other + part.slice(middle + 1)
-    return parts.join('.')
-  })
+  withState((state) =>
+    state
+      .split('.')
+      .map((part, at) => (at === index ? spoilt(part) : part))
+      .join('.'),
+  )
 
 /** The genuine one, an hour later. */
 const aged = async (state: string): Promise<string> => {
@@ -111,7 +115,7 @@ const bindingName = ({ jar }: Browser): string =>
 const spoilBinding = ({ jar }: Browser): void => {
   const cookie = jar.cookies.find(({ name }) => name.startsWith('__Host-svc_oidc_'))
   if (cookie === undefined) throw new Error('the login has left no cookie')
-  jar.put({ ...cookie, value: `${cookie.value.slice(0, -2)}AA` })
+  jar.put({ ...cookie, value: spoilt(cookie.value) })
 }
 
 const DEEDS: Readonly<Record<string, Deed>> = {
