@@ -253,7 +253,6 @@ describe('what all data planes share', () => {
       pollMs: 50,
       limits: { rounds: 1, patienceMs: 60_000 },
       clock: SYSTEM_CLOCK,
-      timeoutMs: 20_000,
     })
     const [a, b] = [{ tier: 'a' }, { tier: 'b' }]
     const inB = (id: string, digest: string) =>
@@ -265,16 +264,17 @@ describe('what all data planes share', () => {
     await allSynced(fleet)
     const order: string[] = []
     const release = Promise.withResolvers<undefined>()
-    busy.onMoment = () => release.promise
+    const isHeld = Promise.withResolvers<undefined>()
+    busy.onMoment = () => {
+      isHeld.resolve(undefined)
+      return release.promise
+    }
     for (const [name, fake] of Object.entries({ checked, changed, fresh }))
       fake.onMoment = (moment) => {
         if (moment === 'arrived') order.push(name)
       }
-    await eventually(() => {
-      expect(fleet.counters().roundsAtWork).toBe(1)
-    })
-    // Whoever has the only turn now is busy, sooner or later; the others queue up behind it.
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    // It has the only turn; the others are woken by the edit, and queue up behind it.
+    await isHeld.promise
     order.length = 0
     fleet.apply(edited(desired, inB('y', '2')))
     told.tell([
@@ -358,7 +358,7 @@ describe('live edits', () => {
   it('go before the rest of an initial list', async () => {
     const plane = await aPlane()
     const initial = many(1_000)
-    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000, timeoutMs: 20_000 })
+    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000 })
     const edits = [
       aDocument('d0990', { digest: 'edited' }),
       aDocument('fresh', { digest: 'second' }),
@@ -389,7 +389,7 @@ describe('live edits', () => {
 
   it('that never end do not keep the initial list waiting for ever', async () => {
     const plane = await aPlane()
-    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000, timeoutMs: 20_000 })
+    const { fleet } = aFleet([plane], { clock: SYSTEM_CLOCK, pollMs: 10_000 })
     let desired = many(500)
     let edits = 0
     plane.onMoment = (moment) => {

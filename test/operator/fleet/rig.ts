@@ -58,7 +58,8 @@ export const aFleet = (
     confirmDeletes: () => Promise.resolve(true),
     clock: HASTY,
     pollMs: 20,
-    timeoutMs: 500,
+    // Whoever tests a time-out says so: all else holds however slow the machine is.
+    timeoutMs: 20_000,
     ...more,
   })
   fleet.start()

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { Fleet } from '../../../operator/fleet/fleet.ts'
+import type { Fleet, FleetOptions } from '../../../operator/fleet/fleet.ts'
 import type { Tenure } from '../../../operator/tenure.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -135,38 +135,43 @@ describe('a fleet that is stopped', () => {
     },
   )
 
-  it.each([
-    [
-      'credentials that never come',
-      { credentials: () => new Promise<never>(() => undefined) },
-      (): void => undefined,
-    ],
+  const never = (reached: () => void) => (): Promise<never> => {
+    reached()
+    return new Promise(() => undefined)
+  }
+
+  it.each<[string, (plane: FakeDataPlane, reached: () => void) => Partial<FleetOptions>]>([
+    ['credentials that never come', (_, reached) => ({ credentials: never(reached) })],
     [
       'an answer to a challenge that never comes',
-      { tenure: { epoch: () => 1, challenge: () => new Promise<never>(() => undefined) } },
-      (plane: FakeDataPlane) => {
+      (plane, reached) => {
         plane.epoch = 5
+        return { tenure: { epoch: () => 1, challenge: never(reached) } }
       },
     ],
     [
       'a data plane that hangs',
-      {},
-      (plane: FakeDataPlane) => {
+      (plane, reached) => {
         plane.isHanging = true
+        plane.onMoment = reached
+        return {}
       },
     ],
     [
       'a live listing that never ends',
-      { confirmDeletes: () => new Promise<never>(() => undefined) },
-      (plane: FakeDataPlane) => {
+      (plane, reached) => {
         for (let i = 0; i < 30; i++) {
           plane.specs.set(`x${i}`, { digest: 'x', managedBy: 'svc-operator', warnings: [] })
         }
+        return { confirmDeletes: never(reached) }
       },
     ],
-  ] as const)('while it waits for %s: at once', async (_name, options, prepare) => {
+  ])('while it waits for %s: at once', async (_name, prepare) => {
     const plane = await aPlane()
-    prepare(plane)
+    const reached = Promise.withResolvers<undefined>()
+    const options = prepare(plane, () => {
+      reached.resolve(undefined)
+    })
     let nowMs = 1_000_000
     const { fleet } = aFleet([plane], {
       timeoutMs: 60_000,
@@ -183,7 +188,7 @@ describe('a fleet that is stopped', () => {
       },
     })
     fleet.apply(many(1))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await reached.promise
     const before = plane.calls.length
     await fleet.stop()
     await new Promise((resolve) => setTimeout(resolve, 50))

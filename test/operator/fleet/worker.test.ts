@@ -233,7 +233,7 @@ describe('a data plane that misbehaves', () => {
   ] as const)('%s: tried again until it is well', async (_name, misbehaviour) => {
     const plane = await aPlane()
     plane.misbehaviours.push(misbehaviour, misbehaviour)
-    const { fleet } = aFleet([plane])
+    const { fleet } = aFleet([plane], { timeoutMs: 500 })
     fleet.apply(many(2))
     await synced(fleet)
     expect(plane.specs.size).toBe(2)
