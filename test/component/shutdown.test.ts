@@ -6,13 +6,13 @@ import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
 import { answers, api, forwards, load } from './gateway-client.ts'
+import { startReceiver } from './wamp/callback-receiver.ts'
 
 const prepare = (gateway: GatewayProcess, upstream: EchoUpstream): Promise<void> =>
   load(
     gateway,
     api('end', {
       '/ok': answers('fine'),
-      '/slow': forwards(upstream.origin, '/delay/1500'),
       '/hang': forwards(upstream.origin, '/hang'),
     }),
   )
@@ -23,30 +23,30 @@ const untilSeen = (upstream: EchoUpstream, path: string): Promise<void> =>
   })
 
 describe.each([['1'], ['2']])('with %s process(es)', (processes) => {
-  it('SIGTERM: not ready, still serving, answers what is in flight, ends with 0', async () => {
+  it('SIGTERM: takes no more connections after the delay, answers what is in flight, ends with 0', async () => {
     const flags = ['--drain-delay-seconds', '1', '--processes', processes]
-    await using upstream = await startEchoUpstream()
-    await using gateway = await startGateway({ flags })
-    await prepare(gateway, upstream)
-    const inFlight = request(`${gateway.public}/end/slow`)
-    await untilSeen(upstream, '/delay/1500')
-    expect((await request(`${gateway.management}/ready`)).status).toBe(204)
-    gateway.signal('SIGTERM')
-    await eventually(
-      async () => {
-        expect((await request(`${gateway.management}/ready`)).status).toBe(503)
+    const held = Promise.withResolvers<undefined>()
+    await using receiver = await startReceiver({
+      '/held': (response) => {
+        void held.promise.then(() => response.end('held'))
       },
-      { withinMs: 900 },
-    )
-    const late = await request(`${gateway.public}/end/ok`)
-    expect(late.text).toBe('"fine"')
-    expect(late.headers.connection).toBe('close')
-    expect((await inFlight).status).toBe(200)
+    })
+    await using gateway = await startGateway({ flags })
+    await load(gateway, api('end', { '/held': forwards(receiver.origin, '/held') }))
+    const inFlight = request(`${gateway.public}/end/held`)
+    await eventually(() => {
+      expect(receiver.at('/held')).toHaveLength(1)
+    })
+    gateway.signal('SIGTERM')
+    await eventually(async () => {
+      await expect(request(`${gateway.public}/end/nowhere`)).rejects.toThrow('ECONNREFUSED')
+    })
+    held.resolve(undefined)
+    expect((await inFlight).text).toBe('held')
     expect(await gateway.exited).toEqual({ code: 0, signal: null })
-    await expect(request(`${gateway.public}/end/ok`)).rejects.toThrow('ECONNREFUSED')
   }, 20_000)
 
-  it('a second signal ends at once', async () => {
+  it('SIGTERM: not ready, still serving; a second signal ends at once', async () => {
     await using upstream = await startEchoUpstream()
     const gateway = await startGateway({
       flags: ['--drain-delay-seconds', '3600', '--drain-seconds', '3600', '--processes', processes],
@@ -54,9 +54,16 @@ describe.each([['1'], ['2']])('with %s process(es)', (processes) => {
     await prepare(gateway, upstream)
     const inFlight = request(`${gateway.public}/end/hang`).catch((error: unknown) => error)
     await untilSeen(upstream, '/hang')
+    expect((await request(`${gateway.management}/ready`)).status).toBe(204)
     gateway.signal('SIGTERM')
     await eventually(async () => {
       expect((await request(`${gateway.management}/ready`)).status).toBe(503)
+    })
+    // The primary knows before its workers do.
+    await eventually(async () => {
+      const late = await request(`${gateway.public}/end/ok`)
+      expect(late.text).toBe('"fine"')
+      expect(late.headers.connection).toBe('close')
     })
     gateway.signal('SIGTERM')
     await gateway.exited
