@@ -262,7 +262,8 @@ const succeedAgain = async (
   what: string,
 ): Promise<{ back: Answered; metric: readonly string[] }> => {
   const sinceMs = performance.now()
-  const callee = await context.open()
+  // Its realm may be later than the router.
+  const callee = await eventually(() => context.open())
   await register(callee, `${context.uri}.back`, ({ args }) => ({ args }))
   const back = await eventually(() => succeed(context, '/back', ['back']), {
     everyMs: 5,
