@@ -173,25 +173,33 @@ export const errorOf = (observed: unknown): unknown =>
     : observed
 
 /**
- * nexus throws away what is still queued when it closes a connection, its ABORT too (websocketPeer.Close): where a
- * connection ended without a word, the refusal is asked for again.
+ * nexus throws away what is still queued when it closes a connection, its ABORT or GOODBYE too (websocketPeer.Close):
+ * where a connection ended without a word, the word is asked for again.
  */
-const JOIN_ATTEMPTS = 5
+const ATTEMPTS = 5
 
-/** What a session became: the ABORT's URI where the router refused. */
-export const joinReason = async (
-  join: () => Promise<RawPeer>,
-  attempts = JOIN_ATTEMPTS,
-): Promise<string> => {
+/** @param ask opens the session whose last word it wants */
+export const askAgain = async <T>(ask: () => Promise<T>, attempts = ATTEMPTS): Promise<T> => {
   try {
-    const peer = await join()
-    return `joined as ${textIn(peer.welcome, 'authrole')}`
+    return await ask()
   } catch (error) {
-    if (error instanceof Error && 'uri' in error && typeof error.uri === 'string') return error.uri
-    if (error instanceof NothingCameError && attempts > 1) return joinReason(join, attempts - 1)
+    if (error instanceof NothingCameError && attempts > 1) return askAgain(ask, attempts - 1)
     throw error
   }
 }
+
+/** What a session became: the ABORT's URI where the router refused. */
+export const joinReason = (join: () => Promise<RawPeer>): Promise<string> =>
+  askAgain(async () => {
+    try {
+      const peer = await join()
+      return `joined as ${textIn(peer.welcome, 'authrole')}`
+    } catch (error) {
+      if (error instanceof Error && 'uri' in error && typeof error.uri === 'string')
+        return error.uri
+      throw error
+    }
+  })
 
 export const textIn = (map: unknown, key: string): string => {
   const value = isMap(map) && Object.hasOwn(map, key) ? map[key] : undefined

@@ -8,7 +8,7 @@ import { connectRawPeer, type RawPeerOptions } from '../../../support/raw-wamp-p
 import { SECURED_REALM } from '../../../support/routers/router-config.ts'
 import { CRYPTOSIGN_SEED } from '../../../support/routers/router-under-test.ts'
 import { call } from '../../../support/wamp-peer.ts'
-import { type ContractCase, errorOf, joinReason, textIn } from '../contract-case.ts'
+import { askAgain, type ContractCase, errorOf, joinReason, textIn } from '../contract-case.ts'
 
 const FAILED = 'wamp.error.authentication_failed'
 const NOT_AUTHORIZED = 'wamp.error.not_authorized'
@@ -141,15 +141,16 @@ export const SESSION_CASES: readonly ContractCase[] = [
   {
     name: 'wamp.session.kill: GOODBYE with the reason, then the end',
     same: { goodbye: 'com.example.maintenance' },
-    run: async ({ caller, open }) => {
-      const victim = await open()
-      const kwargs = { reason: 'com.example.maintenance', message: 'bye' }
-      const args = [victim.sessionId]
-      const killed = await call(caller, 'wamp.session.kill', { args, kwargs })
-      if ('error' in killed) return killed
-      const [, , reason] = await victim.next(([type]) => type === MESSAGE.goodbye)
-      return { goodbye: reason }
-    },
+    run: ({ caller, open }) =>
+      askAgain(async () => {
+        const victim = await open()
+        const kwargs = { reason: 'com.example.maintenance', message: 'bye' }
+        const args = [victim.sessionId]
+        const killed = await call(caller, 'wamp.session.kill', { args, kwargs })
+        if ('error' in killed) return killed
+        const [, , reason] = await victim.next(([type]) => type === MESSAGE.goodbye)
+        return { goodbye: reason }
+      }),
   },
   {
     name: 'wamp.session.kill of nobody',
@@ -163,12 +164,13 @@ export const SESSION_CASES: readonly ContractCase[] = [
       nexus: 'wamp.close.goodbye_and_out',
       crossbar: 'wamp.close.normal',
     },
-    run: async ({ open }) => {
-      const peer = await open()
-      peer.send([MESSAGE.goodbye, {}, 'wamp.close.close_realm'])
-      const [, , reason] = await peer.next(([type]) => type === MESSAGE.goodbye)
-      return reason
-    },
+    run: ({ open }) =>
+      askAgain(async () => {
+        const peer = await open()
+        peer.send([MESSAGE.goodbye, {}, 'wamp.close.close_realm'])
+        const [, , reason] = await peer.next(([type]) => type === MESSAGE.goodbye)
+        return reason
+      }),
   },
   {
     name: 'anything before HELLO: the connection is ended, or stays and is never heard',
