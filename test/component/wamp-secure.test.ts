@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import type { SerializerName } from '../../dataplane/wamp/wire.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
-import { eventually } from '../support/eventually.ts'
+import { eventually, type Patience } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
 import { openRawPeer } from '../support/raw-wamp-peer.ts'
@@ -28,7 +28,8 @@ const WAYS: readonly { readonly way: Way; readonly serializer: SerializerName }[
   { way: 'unix', serializer: 'json' },
 ]
 const realmOf = (name: string): string => `com.example.by.${name}`
-const BACK_MS = 2000
+/** Of two seconds, 10 ms apart: what holds up the gateway holds them up too. */
+const BACK_LOOKS = 200
 
 for (const name of ['nexus', 'crossbar'] as const) {
   const availability = routerAvailability(name)
@@ -103,9 +104,8 @@ for (const name of ['nexus', 'crossbar'] as const) {
       await router.stop()
       for (const { way } of WAYS) await untilState(gateway, way, 'waiting')
       await router.restart()
-      const sinceMs = performance.now()
-      await Promise.all(WAYS.map(({ way }) => untilState(gateway, way, 'open')))
-      expect(performance.now() - sinceMs).toBeLessThan(BACK_MS)
+      const inTime = { looks: BACK_LOOKS }
+      await Promise.all(WAYS.map(({ way }) => untilState(gateway, way, 'open', inTime)))
       for (const { way } of WAYS) {
         await startCallee(realmOf(way))
         expect(await echo(gateway, way, ['back'])).toEqual({ status: 200, body: ['back'] })
@@ -125,7 +125,12 @@ const serve = async (gateway: GatewayProcess, name: string, router: object): Pro
 }
 
 /** Its reason. */
-const untilState = (gateway: GatewayProcess, name: string, state: string): Promise<string> =>
+const untilState = (
+  gateway: GatewayProcess,
+  name: string,
+  state: string,
+  patience: Patience = { withinMs: 15_000 },
+): Promise<string> =>
   eventually(
     async () => {
       const answer = await request(`${gateway.management}/realms/${realmOf(name)}`)
@@ -135,7 +140,7 @@ const untilState = (gateway: GatewayProcess, name: string, state: string): Promi
       expect(sessions).toMatchObject([{ state }])
       return sessions[0]?.reason ?? ''
     },
-    { everyMs: 10, withinMs: 15_000 },
+    { everyMs: 10, ...patience },
   )
 
 const echo = async (

@@ -6,24 +6,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface Patience {
   readonly withinMs?: number
   readonly everyMs?: number
+  /** In place of a time: how often it is looked. Where the time is the subject, a machine at a halt spends none. */
+  readonly looks?: number
 }
 
 /**
- * Polls `check` until it passes; after `withinMs` (5000) the last failure is thrown.
+ * Polls `check` until it passes; after `withinMs` (5000), or so many `looks`, the last failure is thrown.
  *
  * @example
  * await eventually(async () => { expect((await get('/ready')).status).toBe(503) })
  */
 export const eventually = async <T>(
   check: () => T | Promise<T>,
-  { withinMs = 5000, everyMs = 25 }: Patience = {},
+  { looks, withinMs = looks === undefined ? 5000 : Infinity, everyMs = 25 }: Patience = {},
 ): Promise<T> => {
   const deadlineMs = performance.now() + withinMs
-  for (;;) {
+  for (let look = 1; ; look += 1) {
     try {
       return await check()
     } catch (error) {
-      if (performance.now() >= deadlineMs) throw error
+      if (look === looks || performance.now() >= deadlineMs) throw error
       await sleep(everyMs)
     }
   }
