@@ -261,7 +261,9 @@ describe('what is written into a status', () => {
     expect(controller.status.resources.get(DOC)?.verdict).toBe(verdict)
     // With the next change of anything it is looked at.
     source.show([...source.cache.resources.values(), ...many(3).slice(-1)])
-    expect(controller.status.resources.get(DOC)?.verdict.resource).toEqual(told(digest))
+    await eventually(() => {
+      expect(controller.status.resources.get(DOC)?.verdict.resource).toEqual(told(digest))
+    })
   })
 
   it('by another operator before a standby leads, and before it says anything: it goes on from there', async () => {
