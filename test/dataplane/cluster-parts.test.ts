@@ -4,7 +4,12 @@ import { BridgeBoard, type HeldName } from '../../dataplane/bridge-board.ts'
 import type { ToPrimary, ToWorker } from '../../dataplane/cluster-message.ts'
 import { ClusterPeer } from '../../dataplane/cluster-peer.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
-import { startCluster, type ClusterPlane, type ForkedWorker } from '../../dataplane/cluster.ts'
+import {
+  startCluster,
+  type ClusterOptions,
+  type ClusterPlane,
+  type ForkedWorker,
+} from '../../dataplane/cluster.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { createHeldContent } from '../../dataplane/held-content.ts'
 import { serveHere, type ServingParts } from '../../dataplane/plane.ts'
@@ -115,10 +120,16 @@ interface Fixture {
   readonly board: BridgeBoard
 }
 
+interface Preparation {
+  readonly argv?: readonly string[]
+  /** For who tests them; else no worker is too late. */
+  readonly times?: Pick<ClusterOptions, 'taskTimeoutMs' | 'measureTimeoutMs'>
+}
+
 const prepare = (
   processes: number,
   answers: readonly Answer[] = [],
-  ...argv: readonly string[]
+  { argv = [], times = {} }: Preparation = {},
 ): Fixture => {
   const workers: FakeWorker[] = []
   const lines: string[] = []
@@ -141,8 +152,9 @@ const prepare = (
       workers.push(worker)
       return worker
     },
-    taskTimeoutMs: 200,
-    measureTimeoutMs: 30,
+    taskTimeoutMs: 30_000,
+    measureTimeoutMs: 30_000,
+    ...times,
   })
   return { cluster, workers, restarts: () => restarts, lines, board }
 }
@@ -246,10 +258,16 @@ describe('the primary', () => {
 
   it('kills a worker that does not answer, and does without it', async () => {
     const one = healthyUntilTold()
-    const { cluster, workers } = prepare(2, [
-      (message) =>
-        message.kind === 'apply' && message.change.put.length > 0 ? undefined : one.answer(message),
-    ])
+    const { cluster, workers } = prepare(
+      2,
+      [
+        (message) =>
+          message.kind === 'apply' && message.change.put.length > 0
+            ? undefined
+            : one.answer(message),
+      ],
+      { times: { taskTimeoutMs: 200 } },
+    )
     await cluster.listen()
     await cluster.serving.apply(put('a'))
     await eventually(() => {
@@ -260,11 +278,15 @@ describe('the primary', () => {
 
   it('takes the last known figures of a worker that is late', async () => {
     let isLate = false
-    const { cluster } = prepare(1, [
-      (message) => (isLate && message.kind === 'measure' ? undefined : obedient(message)),
-    ])
+    const { cluster } = prepare(
+      1,
+      [(message) => (isLate && message.kind === 'measure' ? undefined : obedient(message))],
+      { times: { measureTimeoutMs: 30 } },
+    )
     await cluster.listen()
-    await cluster.exportMetrics()
+    await eventually(async () => {
+      expect(valueOf(await cluster.exportMetrics(), 'requests')).toBe(1)
+    })
     isLate = true
     expect(valueOf(await cluster.exportMetrics(), 'requests')).toBe(1)
     await cluster.close()
@@ -281,7 +303,7 @@ describe('the primary', () => {
     ],
     ['is silent', () => undefined, 'a serving process ended at its start'],
   ])('does not start when the first worker %s', async (_, answer, message) => {
-    const { cluster, restarts } = prepare(2, [answer])
+    const { cluster, restarts } = prepare(2, [answer], { times: { taskTimeoutMs: 200 } })
     const error: unknown = await cluster.listen().catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(StartError)
     expect(String(error)).toContain(message)
@@ -332,7 +354,7 @@ describe('the primary', () => {
   }, 10_000)
 
   it('refuses a living socket before it forks', async () => {
-    const { cluster, workers } = prepare(1, [], '--public', 'unix:/etc/hostname')
+    const { cluster, workers } = prepare(1, [], { argv: ['--public', 'unix:/etc/hostname'] })
     await expect(cluster.listen()).rejects.toThrow('--public unix:/etc/hostname')
     expect(workers).toEqual([])
   })

@@ -24,15 +24,17 @@ const createParts = (): ServingParts => {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = (request.url ?? '/').slice(1)
     if (id === 'crash') process.exit(3)
+    response.setHeader('x-pid', String(process.pid))
+    const body = documents.get(id)
+    response.statusCode = body === undefined ? 404 : 200
     const answer = (): void => {
-      response.setHeader('x-pid', String(process.pid))
-      const body = documents.get(id)
-      response.statusCode = body === undefined ? 404 : 200
       response.end(body ?? 'nothing')
       row.observe(response.statusCode, 0.001)
     }
-    if (id === 'slow') setTimeout(answer, 300)
-    else answer()
+    if (id === 'slow') {
+      response.flushHeaders()
+      setTimeout(answer, 300)
+    } else answer()
   }
   return {
     serving: {
