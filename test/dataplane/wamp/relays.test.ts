@@ -33,8 +33,9 @@ interface Warning {
 const relaysTo = (
   router: RouterRecord | (() => RouterRecord | undefined),
   limits: Partial<RelayLimits> = {},
-  extraCa: readonly string[] = [],
+  more: { readonly extraCa?: readonly string[]; readonly now?: () => number } = {},
 ) => {
+  const { extraCa = [], ...times } = more
   const warnings: Warning[] = []
   const relays = createRelays({
     routerOf: (uri) =>
@@ -45,6 +46,7 @@ const relaysTo = (
       warn: (message, fields) => warnings.push({ message, fields }),
     },
     limits: { checkMs: 20, lingerMs: 200, ...limits },
+    ...times,
   })
   opened.push(relays)
   return Object.assign(relays, { warnings })
@@ -239,7 +241,7 @@ describe('the handshake with the router', () => {
     await expect(relaysTo({ url }).open(PLACE, HANDSHAKE, signal)).rejects.toMatchObject({
       code: 'svc.error.bad_gateway',
     })
-    const trusting = relaysTo({ url }, {}, [ca.cert])
+    const trusting = relaysTo({ url }, {}, { extraCa: [ca.cert] })
     for (let turn = 0; turn < 2; turn++) (await trusting.open(PLACE, HANDSHAKE, signal)).drop()
     for (const socket of router.clients) socket.terminate()
     server.close()
@@ -414,21 +416,27 @@ const codeOf = (bytes: Buffer): number | undefined => {
 
 describe('time', () => {
   it('idle connections are closed; a ping keeps one', async () => {
+    let nowMs = 0
     await using router = await startTestRouter()
-    await using front = await startFront(relaysTo({ url: router.url }, { idleMs: 300 }))
+    const relays = relaysTo({ url: router.url }, { idleMs: 300 }, { now: () => nowMs })
+    await using front = await startFront(relays)
     await using idle = await openClient(front.port)
     await using busy = await openClient(front.port)
-    const pings = setInterval(() => busy.socket.write(frame('', { ...masked, opcode: 9 })), 50)
-    try {
-      await eventually(() => {
-        expect(codeOf(idle.received())).toBe(1001)
-        expect(idle.hasEnded()).toBe(true)
-      })
-      expect(busy.received().subarray(0, 2)).toEqual(frame('', { opcode: 10 }))
-      expect(busy.hasEnded()).toBe(false)
-    } finally {
-      clearInterval(pings)
-    }
+    await eventually(() => {
+      expect(front.outcomes).toEqual(['open', 'open'])
+    })
+    nowMs = 200
+    busy.socket.write(frame('', { ...masked, opcode: 9 }))
+    await eventually(() => {
+      expect(busy.received()).toEqual(frame('', { opcode: 10 }))
+    })
+    nowMs = 301
+    await eventually(() => {
+      expect(codeOf(idle.received())).toBe(1001)
+      expect(idle.hasEnded()).toBe(true)
+      expect(relays.size).toBe(1)
+    })
+    expect(busy.hasEnded()).toBe(false)
   })
 
   it('who takes nothing of what waits for it is cut off', async () => {
