@@ -4,9 +4,9 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
 import { createPlainServer } from '../../dataplane/http-server.ts'
+import type { StallTimes } from '../../dataplane/stalled-clients.ts'
 import { eventually } from '../support/eventually.ts'
 
 const LIMITS = {
@@ -15,16 +15,17 @@ const LIMITS = {
   headersTimeoutSeconds: 10,
   requestTimeoutSeconds: 0,
   keepAliveSeconds: 60,
-  stalls: { stallMs: 500, sweepMs: 50 },
 }
+const STALLS = { stallMs: 500, sweepMs: 50 }
 const LARGE = Buffer.alloc(20_000_000, 'x')
 
 let server: ReturnType<typeof createPlainServer>
 let answering: ((response: ServerResponse) => void) | undefined
 let connections: () => Promise<number>
 
-beforeEach(async () => {
-  server = createPlainServer(LIMITS, { onRequest: (_, response) => answering?.(response) })
+const listen = async (stalls: StallTimes): Promise<void> => {
+  const onRequest = (_: unknown, response: ServerResponse) => answering?.(response)
+  server = createPlainServer({ ...LIMITS, stalls }, { onRequest })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   connections = () =>
@@ -33,13 +34,17 @@ beforeEach(async () => {
         resolve(count)
       })
     })
-})
+}
 
-afterEach(async () => {
+const close = async (): Promise<void> => {
   server.closeAllConnections()
   server.close()
   await once(server, 'close')
-})
+}
+
+beforeEach(() => listen(STALLS))
+
+afterEach(close)
 
 const ask = async (): Promise<Socket> => {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
@@ -94,17 +99,29 @@ it('a client that reads slowly gets everything', async () => {
 }, 20_000)
 
 it('a client that waits for us is not stalled, also after it was', async () => {
-  let finish = (): void => undefined
+  // Longer than anything here takes: the test ends it.
+  const stallMs = 60_000
+  await close()
+  await listen({ ...STALLS, stallMs })
+  const answers: ServerResponse[] = []
   answering = (response) => {
+    answers.push(response)
     response.write(LARGE)
-    finish = () => response.end('the end')
   }
   const client = await ask()
-  await sleep(100)
+  const [response, near] = await eventually(() => {
+    const socket = answers[0]?.socket
+    expect(socket?.timeout).toBe(stallMs)
+    return [answers[0], socket]
+  })
   let text = ''
   client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
-  await sleep(1200)
-  finish()
+  await eventually(() => {
+    expect(near?.writableLength).toBe(0)
+  })
+  near?.setTimeout(1)
+  await once(server, 'timeout')
+  response?.end('the end')
   await eventually(() => {
     expect(text).toContain('the end')
   })

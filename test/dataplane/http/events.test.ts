@@ -1,6 +1,8 @@
 // Answers that are streams of events, over real sockets: what is written, who ends them, who hears of it.
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventSink, Exchange, Perform } from '../../../dataplane/actions/performer.ts'
 import { createEventStreams, type EventStreams } from '../../../dataplane/http/event-streams.ts'
@@ -645,17 +647,27 @@ describe('a client that does not read', () => {
 
 describe('a stream without events', () => {
   it('is kept alive, for ever, also where bytes have waited once', async () => {
-    await restart({ stalls: { stallMs: 500, sweepMs: 20 } }, 1500)
+    // Longer than anything here takes: the test ends it.
+    const stallMs = 60_000
+    await restart({ stalls: { stallMs, sweepMs: 20 } }, 1500)
     await gateway.load(feed(BODY))
     const client = await open({ reads: false })
     await opened(1)
-    const { response } = exchanges[0] as unknown as { response: { writableLength: number } }
+    const { response } = exchanges[0] as unknown as {
+      response: { writableLength: number; socket: Socket }
+    }
+    const near = response.socket
     while (response.writableLength === 0) sinkAt(0).send(told('x'.repeat(16_000)))
-    await sleep(60)
+    await eventually(() => {
+      expect(near.timeout).toBe(stallMs)
+    })
     client.read()
     await eventually(() => {
       expect(response.writableLength).toBe(0)
     })
+    near.setTimeout(1)
+    await once(near, 'timeout')
+    near.setTimeout(stallMs)
     const before = client.body.length
     await eventually(
       () => {
