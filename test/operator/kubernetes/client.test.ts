@@ -494,13 +494,16 @@ describe('a watch', () => {
     })
   })
 
-  it.each<[string, Answering, object]>([
+  const IMPATIENT = { timeouts: { answerMs: 200, watchSilenceMs: 200 } }
+
+  it.each<[string, Answering, object, Partial<KubernetesApiOptions>]>([
     [
       'is refused',
       (_, r) => {
         failWith(r, 410, { reason: 'Expired' })
       },
       { status: 410 },
+      {},
     ],
     [
       'is too much',
@@ -508,6 +511,7 @@ describe('a watch', () => {
         failWith(r, 429, { retryAfter: '7' })
       },
       { retryAfterMs: 7000 },
+      {},
     ],
     [
       'breaks',
@@ -516,6 +520,7 @@ describe('a watch', () => {
         setTimeout(() => r.destroy(), 20)
       },
       { reason: 'Broken' },
+      {},
     ],
     [
       'ends within a line',
@@ -523,6 +528,7 @@ describe('a watch', () => {
         r.end(ADDED.slice(0, 20))
       },
       { reason: 'Unreadable' },
+      {},
     ],
     [
       'falls silent',
@@ -530,16 +536,17 @@ describe('a watch', () => {
         r.write(ADDED)
       },
       { status: 0, reason: 'Silent', message: expect.stringContaining('fell silent') as unknown },
+      IMPATIENT,
     ],
     [
       'never begins',
       () => undefined,
       { status: 0, message: expect.stringContaining('did not answer') as unknown },
+      IMPATIENT,
     ],
-  ])('that %s throws', async (_, handler, expected) => {
+  ])('that %s throws', async (_, handler, expected, more) => {
     const server = await serve(handler)
-    const timeouts = { answerMs: 200, watchSilenceMs: 200 }
-    const { events } = watching(server, { timeouts })
+    const { events } = watching(server, more)
     const reading = (async () => {
       for await (const event of events) expect(event.type).toBe('ADDED')
     })()
