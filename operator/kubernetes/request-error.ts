@@ -99,11 +99,23 @@ export const errorFromCredentials = (error: unknown): ApiError =>
 /** The connection ended while an answer was due: often one that the API server had just given up. */
 export const isBroken = (error: ApiError): boolean => error.reason === 'Broken'
 
+/** A connection ended before it was one: nothing was sent. An API server that stops or starts is often met so. */
+export const isUnconnected = (error: ApiError): boolean => error.reason === 'Unconnected'
+
+/** `error` of a connection that did not come about, told apart from one that broke later. */
+export const unconnected = (error: Error): Error =>
+  codesOf(error).some((code) => reasonOf(code) === 'Broken')
+    ? Object.assign(new Error('not connected', { cause: error }), { code: NOT_CONNECTED })
+    : error
+
+const NOT_CONNECTED = 'NOT_CONNECTED'
+
 /** An answer began, and did not go on in time. */
 export const isSilent = (error: ApiError): boolean => error.reason === 'Silent'
 
 const reasonOf = (code: string): string => {
   if (code === 'UND_ERR_BODY_TIMEOUT') return 'Silent'
+  if (code === NOT_CONNECTED) return 'Unconnected'
   return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(code) ? 'Broken' : ''
 }
 
@@ -112,6 +124,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ECONNREFUSED: `${UNREACHABLE}: nobody listens there`,
   EHOSTUNREACH: `${UNREACHABLE}: no route to it`,
   ENETUNREACH: `${UNREACHABLE}: no route to it`,
+  [NOT_CONNECTED]: `${UNREACHABLE}: it ended the connection before it was one`,
   ETIMEDOUT: `${UNREACHABLE}: it could not be connected to in time`,
   ENOTFOUND: `${UNREACHABLE}: its name is not known`,
   EAI_AGAIN: `${UNREACHABLE}: its name can't be looked up now`,

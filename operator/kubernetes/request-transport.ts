@@ -2,9 +2,9 @@
 // moment. Requests share a few connections; each watch, and what must never wait behind others, has its own. One
 // try only; it never judges an answer.
 
-import { Agent, ProxyAgent, type Dispatcher } from 'undici'
-
+import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici'
 import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig-cluster.ts'
+import { unconnected } from './request-error.ts'
 
 export interface TransportOptions {
   readonly cluster: Cluster
@@ -113,8 +113,20 @@ const openPools = (
     const pool = { connections, keepAliveTimeout: IDLE_MS, allowH2: false }
     const connect = { ...credentials, timeout: timeouts.connectMs }
     return proxyUrl === undefined
-      ? new Agent({ ...pool, connect })
+      ? new Agent({ ...pool, connect: connector(connect) })
       : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect })
   }
   return { tls, shared: open(SHARED_CONNECTIONS), own: open(null) }
+}
+
+/** Says of a connection that ended before it was one that it never was. */
+const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
+  const open = buildConnector(options)
+  return (asked, callback) => {
+    open(asked, (...outcome) => {
+      const [error] = outcome
+      if (error === null) callback(...outcome)
+      else callback(unconnected(error), null)
+    })
+  }
 }

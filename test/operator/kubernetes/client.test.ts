@@ -1,9 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ListOptions,
+  TYPES,
+} from '../../../operator/kubernetes/api.ts'
 import {
   createKubernetesApi,
   type KubernetesApiOptions,
@@ -69,6 +74,7 @@ const failureOf = async (work: Promise<unknown>): Promise<ApiError> => {
   throw new Error('it did not fail')
 }
 
+const AS_A_CHECK = { limit: 1, resourceVersion: '7', resourceVersionMatch: 'NotOlderThan' } as const
 const A_MAP = { namespace: 'shop', name: 'a' }
 const echo: Answering = ({ method, path }, response) => {
   answerJson(response, 200, { method, path })
@@ -233,6 +239,29 @@ describe('requests that fail', () => {
     server.answering(breaking)
     expect(await failureOf(api.replace(TYPES.pods, A_MAP, {}))).toMatchObject({ status: 0 })
     expect(server.requests).toHaveLength(3)
+  })
+
+  it.each<[string, ListOptions, number]>([
+    ['a list is asked for again, for it was not sent', {}, 2],
+    ['a check of a version tells that the API server was away', AS_A_CHECK, 1],
+  ])('without a connection at all: %s', async (_, options, times) => {
+    let connections = 0
+    const server = createTcpServer((socket) => {
+      connections += 1
+      socket.resetAndDestroy()
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closing.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    const { clock } = hasty()
+    const credentials = () => Promise.resolve({ headers: {}, tls: {} })
+    const cluster = { server: `https://127.0.0.1:${port}`, namespace: 'shop', credentials }
+    const api = clientOf(cluster, { clock })
+    expect(await failureOf(api.list(TYPES.pods, options))).toMatchObject({
+      ...{ status: 0, reason: 'Unconnected' },
+      message: 'pods: the API server is unreachable: it ended the connection before it was one',
+    })
+    expect(connections).toBe(times)
   })
 
   it('with 401 are sent again with other credentials, once', async () => {

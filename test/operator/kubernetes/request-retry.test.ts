@@ -1,12 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
-import { errorFromNetwork, TOO_LARGE_VERSION } from '../../../operator/kubernetes/request-error.ts'
+import {
+  errorFromNetwork,
+  TOO_LARGE_VERSION,
+  unconnected,
+} from '../../../operator/kubernetes/request-error.ts'
 import { type RetriedAs, waitBeforeRetry } from '../../../operator/kubernetes/request-retry.ts'
 import { TYPES } from '../../../operator/kubernetes/api.ts'
 
 const told = (status: number, retryAfterMs?: number, reason = ''): ApiError =>
   new ApiError('', { status, retryAfterMs, reason })
 const broken = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: 'ECONNRESET' }))
+const unmade = errorFromNetwork(
+  TYPES.pods,
+  unconnected(Object.assign(new Error(), { code: 'ECONNRESET' })),
+)
 const refused = errorFromNetwork(TYPES.pods, Object.assign(new Error(), { code: 'ECONNREFUSED' }))
 
 describe('the wait before a request is sent again', () => {
@@ -33,6 +41,11 @@ describe('the wait before a request is sent again', () => {
     ['patch', broken, 1, 75],
     ['create', broken, 1, undefined],
     ['update', broken, 1, undefined],
+    ['get', unmade, 1, 75],
+    ['get', unmade, 2, undefined],
+    ['create', unmade, 1, 75],
+    ['watch', unmade, 1, undefined],
+    ['check', unmade, 1, undefined],
     ['get', refused, 1, undefined],
   ])('%s, %o, %d times: %s', (verb, error, tries, expected) => {
     expect(waitBeforeRetry(verb, error, tries, () => 0.5)).toBe(expected)
