@@ -111,7 +111,7 @@ const openPools = (
 ): Pools => {
   const open = (connections: number | null): Dispatcher => {
     const pool = { connections, keepAliveTimeout: IDLE_MS, allowH2: false }
-    const connect = { ...credentials, timeout: timeouts.connectMs }
+    const connect = { ...credentials, timeout: timeouts.connectMs, allowH2: false }
     return proxyUrl === undefined
       ? new Agent({ ...pool, connect: connector(connect) })
       : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect })

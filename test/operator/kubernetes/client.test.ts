@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
@@ -262,6 +263,22 @@ describe('requests that fail', () => {
       message: 'pods: the API server is unreachable: it ended the connection before it was one',
     })
     expect(connections).toBe(times)
+  })
+
+  it('speak HTTP/1.1: a watch has a connection of its own', async () => {
+    const ca = createCertificateAuthority('ours')
+    const server = createSecureServer({ ...ca.issue('kubernetes'), allowHTTP1: true })
+    server.on('request', ({ httpVersion }, response) => {
+      response.end(JSON.stringify({ httpVersion }))
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    closing.push(() => new Promise((resolve) => server.close(resolve)))
+    const { port } = server.address() as AddressInfo
+    const given = { headers: {}, tls: { ca: ca.cert, servername: 'kubernetes' } }
+    const credentials = () => Promise.resolve(given)
+    const api = clientOf({ server: `https://127.0.0.1:${port}`, namespace: 'shop', credentials })
+    expect(await api.get(TYPES.pods, A_MAP)).toEqual({ httpVersion: '1.1' })
+    await api.close()
   })
 
   it('with 401 are sent again with other credentials, once', async () => {
