@@ -2,6 +2,7 @@
 // nothing about paths, hosts, expressions or realms, and never changes what it judges.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { isCookieDomain } from './cookie-domain.ts'
 import type { ApiDocument } from './document.ts'
 import type { Problem } from './problem.ts'
 import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
@@ -31,6 +32,7 @@ export const createSchemaJudge = (schema: { readonly $id: string }): SchemaJudge
   const ajv = new Ajv2020({
     schemas: [schema],
     formats: {
+      'cookie-domain': isCookieDomain,
       'wamp-uri': isWampUri,
       // Which parts may be empty depends on the options: the compiler looks there.
       'wamp-pattern': (text: string) => isWampPattern(text, 'wildcard'),

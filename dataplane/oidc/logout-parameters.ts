@@ -1,10 +1,10 @@
 // The query of a logout in, whose cookies to clear and where to go out. What is not fit is as if it were not
 // there: logging out never fails (specification §4.1).
 
+import { isCookieDomain } from '../../spec/cookie-domain.ts'
 import { readTarget } from './login-parameters.ts'
 import { readText } from './query.ts'
 import type { Exchange } from './room.ts'
-import { isDomain } from './session-lines.ts'
 
 export interface LogoutParameters {
   /** Whose cookies are cleared; known to this gateway or not. */
@@ -23,6 +23,6 @@ export const readLogoutParameters = ({ request }: Exchange): LogoutParameters =>
   return {
     realmUri: realm !== undefined && REALM.test(realm) ? realm : request.realmUri,
     wantedTarget: readTarget(query),
-    cookieDomain: isDomain(domain) ? domain : undefined,
+    cookieDomain: domain !== undefined && isCookieDomain(domain) ? domain : undefined,
   }
 }

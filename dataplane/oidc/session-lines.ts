@@ -40,9 +40,3 @@ export const clearingLines = (
   settings: CookieSettings,
 ): readonly [ticket: string, csrf: string] =>
   sessionLines(realmUri, settings, { ticket: '', csrf: '', maxAgeSeconds: 0 })
-
-/** A host name, as it may stand behind `Domain=`; a leading dot is allowed (RFC 6265 §5.2.3). */
-export const isDomain = (text: string | undefined): text is string =>
-  text !== undefined && text.length <= 253 && DOMAIN.test(text)
-
-const DOMAIN = /^\.?[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
