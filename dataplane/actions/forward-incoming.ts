@@ -5,7 +5,8 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodyLimits } from '../../spec/compiled.ts'
-import { createDeadlines, type Timed } from '../deadlines.ts'
+import { bodyDeadlines, startBodyDeadline } from '../body-deadlines.ts'
+import type { Timed } from '../deadlines.ts'
 import { GatewayError } from '../gateway-error.ts'
 
 export interface StreamedBody {
@@ -25,9 +26,6 @@ export interface StreamOptions {
   readonly onFault: (fault: GatewayError) => void
 }
 
-/** Of all bodies that are awaited: what arrived while the process stood still is not refused. */
-const deadlines = createDeadlines()
-
 export const streamBody = (incoming: IncomingMessage, options: StreamOptions): StreamedBody =>
   new IncomingBody(incoming, options)
 
@@ -38,15 +36,10 @@ export const collectBody = (
   onBody: (bytes: Buffer) => void,
 ): { cancel(): void } => {
   const chunks: Buffer[] = []
-  const deadline: Timed = {
-    due: deadlines.dueIn(options.limits.readMs),
-    slot: -1,
-    expire: () => {
-      cancel()
-      options.onFault(tooSlow(options.limits))
-    },
-  }
-  deadlines.add(deadline)
+  const deadline = startBodyDeadline(options.limits.readMs, () => {
+    cancel()
+    options.onFault(tooSlow(options.limits))
+  })
   const onData = (chunk: Buffer): void => {
     chunks.push(chunk)
   }
@@ -55,7 +48,7 @@ export const collectBody = (
     onBody(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
   }
   const cancel = (): void => {
-    deadlines.remove(deadline)
+    bodyDeadlines.remove(deadline)
     incoming.off('data', onData).off('end', onEnd)
   }
   incoming.on('data', onData).on('end', onEnd)
@@ -102,7 +95,7 @@ class IncomingBody implements StreamedBody, Timed {
   }
 
   close(): void {
-    deadlines.remove(this)
+    bodyDeadlines.remove(this)
     const out = this.#out
     this.#out = undefined
     this.#kept = []
@@ -129,7 +122,7 @@ class IncomingBody implements StreamedBody, Timed {
 
   /** The reader takes no more for now: the client's time stands still. */
   #hold(): void {
-    deadlines.remove(this)
+    bodyDeadlines.remove(this)
     this.#incoming.pause()
   }
 
@@ -146,7 +139,7 @@ class IncomingBody implements StreamedBody, Timed {
 
   readonly #onEnd = (): void => {
     this.#isOver = true
-    deadlines.remove(this)
+    bodyDeadlines.remove(this)
     this.#out?.push(null)
   }
 
@@ -160,8 +153,8 @@ class IncomingBody implements StreamedBody, Timed {
 
   /** `body_read_seconds` bounds the pause between the chunks of a streamed body (behaviour §3). */
   #watch(): void {
-    this.due = deadlines.dueIn(this.#options.limits.readMs)
-    if (this.slot < 0) deadlines.add(this)
+    this.due = bodyDeadlines.dueIn(this.#options.limits.readMs)
+    if (this.slot < 0) bodyDeadlines.add(this)
   }
 
   #fault(fault: GatewayError): void {

@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../spec/compiled.ts'
-import { createDeadlines, type Timed } from '../deadlines.ts'
+import { bodyDeadlines, startBodyDeadline } from '../body-deadlines.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RequestHead } from './request-head.ts'
 
@@ -16,9 +16,6 @@ export interface BodyPolicy {
 }
 
 const NOTHING = Buffer.alloc(0)
-
-/** Of all bodies that are awaited: what arrived while the process stood still is not refused. */
-const deadlines = createDeadlines()
 
 /** Refuses a declared length over the limit before a byte of it comes. */
 export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
@@ -53,19 +50,14 @@ export const readBody = (
     finish('gone')
   }
   const cancel = (): void => {
-    deadlines.remove(deadline)
+    bodyDeadlines.remove(deadline)
     request.off('data', onData)
     request.off('end', onEnd)
     request.off('close', onClose)
   }
-  const deadline: Timed = {
-    due: deadlines.dueIn(limits.readMs),
-    slot: -1,
-    expire: () => {
-      finish(tooSlow(limits))
-    },
-  }
-  deadlines.add(deadline)
+  const deadline = startBodyDeadline(limits.readMs, () => {
+    finish(tooSlow(limits))
+  })
   request.on('data', onData)
   request.on('end', onEnd)
   request.on('close', onClose)
