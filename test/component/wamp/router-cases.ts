@@ -58,9 +58,9 @@ export const ROUTER_CASES: readonly FaultCase[] = [
     same: { ...INTERRUPTED, ready: 204, sessions: 1 },
     run: async (context) => {
       const { relay, url } = await context.relayTo(transport)
-      await serveCalls(context, url, 1000)
+      await serveCalls(context, url, 2000)
       const inFlight = await startCalls(context)
-      const what = `after the router froze (${transport}, keepalive 1000)`
+      const what = `after the router froze (${transport}, keepalive 2000)`
       const sinceMs = performance.now()
       relay.freeze()
       const settled = await settle(context, inFlight, sinceMs, what)

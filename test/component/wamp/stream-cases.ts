@@ -255,7 +255,7 @@ interface OwnGateway extends AsyncDisposable {
 const startOwn = async ({ uri }: FaultContext, url: string): Promise<OwnGateway> => {
   const gateway = await startGateway()
   const realm = 'com.example.realm'
-  await post(gateway, '/realms', { uri: realm, router: { url, keepalive: 1000 } })
+  await post(gateway, '/realms', { uri: realm, router: { url, keepalive: 2000 } })
   await post(gateway, '/api_specs', {
     ...{ id: 'own', host: '_', realm_uri: realm },
     versions: {
