@@ -3,6 +3,7 @@
 
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { AutobahnSession, Outcome } from './autobahn-door.ts'
+import { createInFlight } from './in-flight.ts'
 import type { Outbox } from './session-outbox.ts'
 import { payloadAt, payloadToSend } from './session-payload.ts'
 import type { CallHandler, CallRequest, PendingCall, WampFault } from './wamp-session.ts'
@@ -36,16 +37,16 @@ const PROBED = 'wamp.session.count'
 const KILL_NO_WAIT: ValueMap = { mode: 'killnowait' }
 
 export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls => {
-  const handlers = new Map<number, CallHandler>()
+  const handlers = createInFlight<CallHandler>()
 
   return {
     call: (request, handler) => {
       const outcome = outbox.request(() => startCall(autobahn, request, handler))
       const id = outbox.lastRequestId
-      handlers.set(id, handler)
+      handlers.add(id, handler)
       return {
         cancel: () => {
-          if (handlers.delete(id)) outcome.cancel(KILL_NO_WAIT)
+          if (handlers.remove(id) !== undefined) outcome.cancel(KILL_NO_WAIT)
         },
       }
     },
@@ -60,7 +61,7 @@ export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls
         guard(() => handler.onProgress?.(result))
         return true
       }
-      handlers.delete(requestId)
+      handlers.remove(requestId)
       account([MESSAGE.result, requestId, {}])
       guard(() => {
         handler.onResult(result)
@@ -69,9 +70,8 @@ export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls
     },
 
     fail: (requestId, fault) => {
-      const handler = handlers.get(requestId)
+      const handler = handlers.remove(requestId)
       if (handler === undefined) return false
-      handlers.delete(requestId)
       account([MESSAGE.error, MESSAGE.call, requestId, {}, fault.uri])
       guard(() => {
         handler.onFailure(fault)
@@ -80,9 +80,7 @@ export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls
     },
 
     end: (fault) => {
-      const ended = [...handlers.values()]
-      handlers.clear()
-      for (const handler of ended) {
+      for (const handler of handlers.drain()) {
         guard(() => {
           handler.onFailure(fault)
         })

@@ -3,6 +3,7 @@
 
 import type { Value } from '../../spec/expression/value.ts'
 import type { Outcome } from './autobahn-door.ts'
+import { createInFlight } from './in-flight.ts'
 import type { Asking } from './session-calls.ts'
 import { unansweredFault } from './session-faults.ts'
 import type { WampFault } from './wamp-session.ts'
@@ -47,24 +48,23 @@ export const createRequests = ({
   outbox,
   account,
 }: Omit<Asking, 'autobahn' | 'guard'>): Requests => {
-  /** Oldest first. */
-  const waiting = new Map<number, Waiting>()
+  const waiting = createInFlight<Waiting>()
   /** Answers to what is not waited for any more are late up to this id, and invented beyond it. */
   let lastForgottenId = 0
 
   const fail = (requestId: number, entry: Waiting, fault: WampFault): void => {
-    waiting.delete(requestId)
+    waiting.remove(requestId)
     account([MESSAGE.error, entry.type, requestId, {}, fault.uri])
     entry.onFailure(fault)
   }
 
   /** Routers lose acknowledgements, under load above all; who asked has given up long ago. */
   const forgetOldest = (): void => {
-    for (const [requestId, entry] of waiting) {
-      lastForgottenId = requestId
-      fail(requestId, entry, unansweredFault())
-      return
-    }
+    const requestId = waiting.oldestId()
+    const entry = requestId === undefined ? undefined : waiting.get(requestId)
+    if (requestId === undefined || entry === undefined) return
+    lastForgottenId = requestId
+    fail(requestId, entry, unansweredFault())
   }
 
   return {
@@ -72,7 +72,7 @@ export const createRequests = ({
       new Promise((resolve, reject) => {
         if (waiting.size >= MOST_WAITING) forgetOldest()
         const outcome = outbox.request(start)
-        waiting.set(outbox.lastRequestId, {
+        waiting.add(outbox.lastRequestId, {
           type,
           onAnswer: (message) => {
             resolve(onAnswer(message, outcome))
@@ -86,7 +86,7 @@ export const createRequests = ({
       const entry = waiting.get(requestId)
       if (entry === undefined) return requestId <= lastForgottenId
       if (entry.type !== REQUEST_OF.get(message[0])) return false
-      waiting.delete(requestId)
+      waiting.remove(requestId)
       account(message)
       entry.onAnswer(message)
       return true
@@ -101,9 +101,7 @@ export const createRequests = ({
     },
 
     end: (fault) => {
-      const ended = [...waiting.values()]
-      waiting.clear()
-      for (const entry of ended) entry.onFailure(fault)
+      for (const entry of waiting.drain()) entry.onFailure(fault)
     },
   }
 }
