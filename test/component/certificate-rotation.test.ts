@@ -19,7 +19,7 @@ import { DEFAULT_POLICY } from '../../operator/certificates/policy.ts'
 import { createManagementClient } from '../../operator/fleet/management-client.ts'
 import { createSilentLog } from '../../telemetry/log.ts'
 import { createFakeSecrets } from '../operator/certificates/fake-secrets.ts'
-import { createManualClock } from '../operator/certificates/manual-clock.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { type GatewayProcess, startGateway } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
@@ -34,7 +34,7 @@ const PATIENCE = { withinMs: 20_000 }
 const POLICY = { ...DEFAULT_POLICY, skewMs: 400 * DAY_MS }
 
 const secrets = createFakeSecrets()
-const clock = createManualClock(Date.now())
+const clock = createManualClock({ startMs: Date.now() })
 const keeper = new CertificateKeeper({
   api: secrets.api,
   namespace: OWN,

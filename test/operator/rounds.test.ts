@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { Rounds } from '../../operator/rounds.ts'
-import { createManualClock } from './certificates/manual-clock.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 
 const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
   const clock = createManualClock()

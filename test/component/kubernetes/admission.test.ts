@@ -21,7 +21,7 @@ import { customResourceDefinitions } from '../../../operator/resource/crd.ts'
 import { WEBHOOK_CONFIGURATION } from '../../../operator/resource/roles.ts'
 import { rolesFor } from '../../../operator/resource/roles-for.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { createManualClock } from '../../operator/certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { untilGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
@@ -64,7 +64,7 @@ const large = (id: string, more: object = {}): object => ({
 
 await describeWithKubernetes('admission', (plane) => {
   // It runs months ahead of the API server's, which takes the certificates all the same.
-  const clock = createManualClock(Date.now())
+  const clock = createManualClock({ startMs: Date.now() })
   const log = createSilentLog()
   let api: KubernetesApi
   let certificates: CertificateKeeper

@@ -6,7 +6,7 @@ import { createInjector, type InjectorOptions } from '../../../operator/admissio
 import { readSidecarSettings } from '../../../operator/admission/inject-settings.ts'
 import { type AdmissionRequest, readReview } from '../../../operator/admission/review.ts'
 import { createLog } from '../../../telemetry/log.ts'
-import { createManualClock, type ManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 interface Rig {
   readonly seeded: string[]

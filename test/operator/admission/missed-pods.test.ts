@@ -6,7 +6,7 @@ import { MissedPods, type MissedPodsOptions } from '../../../operator/admission/
 import { ApiError, type ListOptions, TYPES } from '../../../operator/kubernetes/api.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
-import { createManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const OF_POD = 'gateway.svc.dev/inject=true,!gateway.svc.dev/data-plane'
 const OF_NAMESPACE = 'gateway.svc.dev/inject notin (true,false),!gateway.svc.dev/data-plane'

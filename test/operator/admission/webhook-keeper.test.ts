@@ -12,7 +12,7 @@ import {
 } from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
-import { createManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const target = { service: { namespace: 'system', name: 'hook' } }
 const MINUTE_MS = 60_000

@@ -7,7 +7,7 @@ import { WebhookRemover } from '../../../operator/admission/webhook-remover.ts'
 import { ApiError, TYPES } from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
-import { createManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const OURS = { service: { namespace: 'system', name: 'hook' } }
 const MADE_FROM = { 'gateway.svc.dev/made-from': '0123456789abcdef' }
@@ -37,7 +37,7 @@ const configuration = ({
 }
 
 const aWorld = (object: ValueMap | undefined) => {
-  const clock = createManualClock(START_MS)
+  const clock = createManualClock({ startMs: START_MS })
   const calls: string[] = []
   const lines: string[] = []
   const state = { object, fault: undefined as ApiError | undefined }

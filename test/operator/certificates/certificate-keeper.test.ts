@@ -17,7 +17,7 @@ import {
 import { createLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'
-import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 const OWN = 'system'
 const MINUTE_MS = 60_000

@@ -10,7 +10,7 @@ import { EMPTY_CACHE, type ResourceSource } from '../../../operator/resource/res
 import { REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'
-import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 const OWN = 'system'
 const PLACE = `${OWN}/${REALM_KEYS_SECRET}`

@@ -9,7 +9,7 @@ import type {
 } from '../../../operator/kubernetes/kubeconfig-cluster.ts'
 import { loadCluster } from '../../../operator/kubernetes/kubeconfig.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
-import { createManualClock, type ManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 const closing: (() => PromiseLike<unknown>)[] = []
 afterEach(async () => {

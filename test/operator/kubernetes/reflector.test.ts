@@ -14,7 +14,7 @@ import type { ValueMap } from '../../../spec/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { createFakeApi, type Asked } from './fake-api.ts'
 
 const stopping: (() => Promise<void>)[] = []

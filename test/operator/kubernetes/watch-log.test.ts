@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { WatchLog } from '../../../operator/kubernetes/watch-log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { createManualClock } from '../certificates/manual-clock.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const AWAY = { status: 0, message: 'connect ECONNREFUSED 127.0.0.1:6443' }
 
