@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-cluster check fix golden bench bench-operator build image clean
+.PHONY: help run test test-all test-halted check-code check fix golden bench bench-operator build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -13,13 +13,19 @@ help: ## Show this list
 run: $(STAMP) ## Run the playground: a gateway, its operator and something to call
 	npm start
 
-test: $(STAMP) ## Run every test but those in a cluster; JEST_ARGS="test/spec" for some
-	npm test -- $(JEST_ARGS) --testPathIgnorePatterns /test/cluster/
+test: $(STAMP) ## Run the tests that need nothing but Node; JEST_ARGS="test/spec" for some
+	npm test -- $(JEST_ARGS)
 
-test-cluster: $(STAMP) ## Run the tests in a Kubernetes of one node, one file after another (root)
-	npm run test:cluster -- $(JEST_ARGS)
+test-all: $(STAMP) ## Run every test; builds WAMP routers, Kubernetes and a node for it (Linux, Go, Python, root)
+	npm run -s test:all -- $(if $(AFTER),--after $(AFTER))
 
-check: $(STAMP) ## Types, lint, format, floors, dead code, coverage
+test-halted: $(STAMP) ## Run the tests while their processes are stopped at random (Linux); JEST_ARGS for some
+	npm run -s test:halted -- $(JEST_ARGS)
+
+check-code: $(STAMP) ## Types, lint, format, floors, dead code, the lock file
+	npm run check:code
+
+check: $(STAMP) ## check-code, and coverage
 	npm run check
 
 fix: $(STAMP) ## Format everything and mend what lint can mend
@@ -45,5 +51,5 @@ clean: ## Remove what was built and installed
 	rm -rf dist coverage node_modules
 
 $(STAMP): package-lock.json
-	npm ci --no-audit --no-fund
+	npm ci --no-audit --no-fund --loglevel=error
 	@touch $@

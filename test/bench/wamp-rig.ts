@@ -5,11 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildRouter } from '../support/routers/build-router.ts'
-import {
-  type RealRouterName,
-  recipeDirectory,
-  routerAvailability,
-} from '../support/routers/recipe.ts'
+import { type RealRouterName, recipeDirectory, canBuildRouter } from '../support/routers/recipe.ts'
 import { OPEN_REALM } from '../support/routers/router-config.ts'
 import { type RealRouter, startRouter } from '../support/routers/start-router.ts'
 import type { RouterRecord } from '../../spec/realm-record.ts'
@@ -21,7 +17,7 @@ import { wampDocument } from './wamp-documents.ts'
 
 /** Why this machine has no such router; builds it where it can and must, which may take a minute. */
 export const lacksRouter = async (name: RealRouterName): Promise<string | undefined> => {
-  const availability = routerAvailability(name)
+  const availability = canBuildRouter(name)
   if (!availability.available) return availability.why
   try {
     await buildRouter(name)

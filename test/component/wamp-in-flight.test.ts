@@ -1,13 +1,14 @@
 // As many calls in flight as a document allows, each of its own client, and one more: everyone is answered
 // exactly once, by the callee, by the end of the router, or at once.
 
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
 import { openRawPeer, type RawPeer } from '../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../support/routers/router-config.ts'
-import { absenceRow, prepareSuite, START_MS } from '../support/routers/router-under-test.ts'
+import { describeWithRouter } from '../support/routers/describe-with-router.ts'
+import { prepareSuite } from '../support/routers/router-under-test.ts'
 import { idOf, register, type PeerInvocation } from '../support/wamp-peer.ts'
 import { post } from './gateway-client.ts'
 import { affordableClients, type ManyClients, startClients } from './wamp/many-clients.ts'
@@ -19,13 +20,11 @@ const URI = 'com.example.load'
 
 // Its default of 64 messages per client loses calls.
 const suite = await prepareSuite('nexus', { config: { out_queue_size: 3 * COUNT } })
-const { availability } = suite
 
 let gateway: GatewayProcess
 let clients: ManyClients
 
-beforeAll(async () => {
-  if (!availability.available) return
+const start = async (): Promise<void> => {
   await suite.start()
   gateway = await startGateway({ flags: ['--max-connections', String(COUNT + 100)] })
   const router = { url: suite.running().rawsocket }
@@ -41,14 +40,13 @@ beforeAll(async () => {
     },
   })
   clients = await startClients(gateway.public, COUNT)
-}, START_MS)
+}
 
-afterAll(async () => {
-  if (!availability.available) return
+const stop = async (): Promise<void> => {
   await clients[Symbol.asyncDispose]()
   await gateway.stop()
   await suite.stop()
-}, START_MS)
+}
 
 interface Callee extends AsyncDisposable {
   /** Resolves when all calls wait there. */
@@ -161,10 +159,4 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-it.each(availability.available ? ROWS : [absenceRow('nexus', availability.why)])(
-  '$title',
-  async ({ observe, expected }) => {
-    expect(await observe()).toEqual(expected)
-  },
-  120_000,
-)
+describeWithRouter(suite, () => ({ rows: ROWS, start, stop }), 120_000)

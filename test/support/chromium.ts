@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env } from 'node:process'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import type { Availability } from './routers/recipe.ts'
+import type { Availability } from './availability.ts'
 
 /** The first that can be run: where Debian puts it, `chromium` on PATH, `CHROMIUM`. */
 const findChromium = (): string | undefined => {

@@ -4,6 +4,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { programEnvironment } from './program-environment.ts'
 
 export interface Exit {
   readonly code: number | null
@@ -103,7 +104,10 @@ export const runGateway = async (
 }
 
 const spawnMain = (flags: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
-  spawn(process.execPath, [MAIN, ...flags], { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  spawn(process.execPath, [MAIN, ...flags], {
+    env: programEnvironment(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
 
 const hasEnded = (child: ChildProcess): boolean =>
   child.exitCode !== null || child.signalCode !== null

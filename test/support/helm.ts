@@ -3,9 +3,9 @@
 import { parseAllDocuments } from 'yaml'
 import { join } from 'node:path'
 import { buildKube } from './kubernetes/build-kube.ts'
-import { kubeAvailability, WHOLE_PROGRAM } from './kubernetes/kube-recipe.ts'
+import { findPrograms, kubeAvailability, WHOLE_PROGRAM } from './kubernetes/kube-recipe.ts'
 import { type CommandResult, runCommand } from './kubernetes/run-command.ts'
-import type { Availability } from './routers/recipe.ts'
+import { type Availability, availableWhenBuilt } from './availability.ts'
 import { makeTempDir } from './temp-dir.ts'
 
 export const CHART = join(import.meta.dirname, '../../helm/svc-gateway')
@@ -35,7 +35,10 @@ export interface KubernetesObject {
 }
 
 /** The tests that need it are gated by it. */
-export const helmAvailability = (): Availability => kubeAvailability({ whole: true })
+export const helmAvailability = (): Availability =>
+  availableWhenBuilt('helm', findPrograms({ whole: true }) !== undefined, () =>
+    kubeAvailability({ whole: true }),
+  )
 
 /** Any exit code. */
 export const runHelm = async (
@@ -78,6 +81,19 @@ export const renderChart = async ({
   const { code, stdout, stderr } = await runHelm(args, { values })
   if (code !== 0) throw new Error(stderr)
   return stdout
+}
+
+/** What helm says when the chart is installed. No cluster is asked. @throws with helm's words */
+export const renderNotes = async ({
+  values = {},
+  release = 'demo',
+  namespace = 'gateways',
+}: Omit<RenderOptions, 'kinds'> = {}): Promise<string> => {
+  const args = ['install', release, CHART, '--namespace', namespace, '--dry-run=client']
+  const { code, stdout, stderr } = await runHelm([...args, '--output', 'json'], { values })
+  if (code !== 0) throw new Error(stderr)
+  const { info } = JSON.parse(stdout) as { readonly info: { readonly notes: string } }
+  return info.notes
 }
 
 export const objectsIn = (text: string): readonly KubernetesObject[] =>

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { eventually } from './eventually.ts'
 import { freePort } from './free-port.ts'
-import type { Availability } from './routers/recipe.ts'
+import type { Availability } from './availability.ts'
 
 export interface RedisServer extends AsyncDisposable {
   readonly url: string

@@ -4,6 +4,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { programEnvironment } from '../../support/program-environment.ts'
 
 export interface OperatorProcess extends AsyncDisposable {
   readonly pid: number
@@ -43,7 +44,7 @@ export const startOperator = async (
   { main = MAIN, nodeFlags = [], env = {}, keptLines = Infinity }: OperatorProgram = {},
 ): Promise<OperatorProcess> => {
   const child = spawn(process.execPath, [...nodeFlags, main, ...flags], {
-    env,
+    env: programEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

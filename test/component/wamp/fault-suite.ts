@@ -4,12 +4,9 @@
 import { startGateway } from '../../support/gateway-process.ts'
 import { openRawPeer } from '../../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../../support/routers/router-config.ts'
-import {
-  absenceRow,
-  type RouterSuite,
-  type RouterUnderTest,
-} from '../../support/routers/router-under-test.ts'
-import { FaultContext, type FaultRow, type FaultWorld, rowsOf, sessionCount } from './fault-case.ts'
+import type { RowsOfRouter } from '../../support/routers/describe-with-router.ts'
+import type { RouterSuite, RouterUnderTest } from '../../support/routers/router-under-test.ts'
+import { FaultContext, type FaultWorld, rowsOf, sessionCount } from './fault-case.ts'
 import { startNeighbour } from './neighbour.ts'
 import { CALL_CASES } from './call-cases.ts'
 import { DOCUMENT_CASES } from './document-cases.ts'
@@ -29,20 +26,8 @@ const GROUPS = {
   webhook: WEBHOOK_CASES,
 }
 
-export interface FaultSuite {
-  readonly rows: readonly FaultRow[]
-  /** For `beforeAll`. */
-  readonly start: () => Promise<void>
-  /** For `afterAll`; throws when the gateway has had a fault of its own. */
-  readonly stop: () => Promise<void>
-}
-
-export const faultSuite = (suite: RouterSuite): FaultSuite => {
-  const { availability, name } = suite
-  if (!availability.available) {
-    const nothing = (): Promise<void> => Promise.resolve()
-    return { rows: [absenceRow(name, availability.why)], start: nothing, stop: nothing }
-  }
+/** Its `stop` throws when the gateway has had a fault of its own. */
+export const faultSuite = (suite: RouterSuite): RowsOfRouter => {
   let world: FaultWorld | undefined
   const open = (id: string): FaultContext => {
     if (world === undefined) throw new Error('the suite was not started')

@@ -1,7 +1,8 @@
 // The whole contract of the bridge as one table of groups: those for every transport and serializer, and those
 // for which one will do.
 
-import { absenceRow, type RouterSuite } from '../../support/routers/router-under-test.ts'
+import type { RowsOfRouter } from '../../support/routers/describe-with-router.ts'
+import type { RouterSuite } from '../../support/routers/router-under-test.ts'
 import {
   type BridgeCase,
   type BridgeRow,
@@ -9,7 +10,7 @@ import {
   type BridgeWire,
   SharedParts,
 } from './bridge-case.ts'
-import { CALL_CASES } from './cases/call-cases.ts'
+import { callCases } from './cases/call-cases.ts'
 import { FAULT_CASES } from './cases/fault-cases.ts'
 import { hostileCases } from './cases/hostile-cases.ts'
 import { LOAD_CASES } from './cases/load-cases.ts'
@@ -21,11 +22,11 @@ const WIRES: readonly BridgeWire[] = (['ws', 'rawsocket'] as const).flatMap((tra
   (['json', 'msgpack', 'cbor'] as const).map((serializer) => ({ transport, serializer })),
 )
 
-const byWire = ({ serializer }: BridgeWire): Readonly<Record<string, readonly BridgeCase[]>> => ({
-  calls: CALL_CASES,
+const byWire = (wire: BridgeWire): Readonly<Record<string, readonly BridgeCase[]>> => ({
+  calls: callCases(wire),
   topics: TOPIC_CASES,
   registrations: REGISTRATION_CASES,
-  'hostile callees': hostileCases(serializer),
+  'hostile callees': hostileCases(wire.serializer),
 })
 
 const ONCE: Readonly<Record<string, readonly BridgeCase[]>> = {
@@ -34,17 +35,15 @@ const ONCE: Readonly<Record<string, readonly BridgeCase[]>> = {
   faults: FAULT_CASES,
 }
 
-export interface BridgeSuite extends AsyncDisposable {
-  readonly rows: readonly BridgeRow[]
-}
-
-/** Rows for `it.each`: what is observed must equal what is expected. */
-export const bridgeSuite = (suite: RouterSuite): BridgeSuite => {
+export const bridgeContract = (suite: RouterSuite): RowsOfRouter => {
   const parts = new SharedParts(suite)
-  const { availability, name } = suite
   return {
-    rows: availability.available ? allRows(parts) : [absenceRow(name, availability.why)],
-    [Symbol.asyncDispose]: () => parts[Symbol.asyncDispose](),
+    rows: allRows(parts),
+    start: suite.start,
+    stop: async () => {
+      await parts[Symbol.asyncDispose]()
+      await suite.stop()
+    },
   }
 }
 

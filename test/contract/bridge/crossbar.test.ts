@@ -1,22 +1,9 @@
 // The bridge as the actions use it, against Crossbar.
 
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { prepareSuite, START_MS } from '../../support/routers/router-under-test.ts'
-import { bridgeSuite } from './bridge-contract.ts'
+import { describeWithRouter } from '../../support/routers/describe-with-router.ts'
+import { prepareSuite } from '../../support/routers/router-under-test.ts'
+import { bridgeContract } from './bridge-contract.ts'
 
 const suite = await prepareSuite('crossbar')
-const contract = bridgeSuite(suite)
 
-beforeAll(suite.start, START_MS)
-afterAll(async () => {
-  await contract[Symbol.asyncDispose]()
-  await suite.stop()
-}, START_MS)
-
-it.each(contract.rows)(
-  '$title',
-  async ({ observe, expected }) => {
-    expect(await observe()).toEqual(expected)
-  },
-  60_000,
-)
+describeWithRouter(suite, () => bridgeContract(suite))

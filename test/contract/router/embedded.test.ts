@@ -1,19 +1,9 @@
 // The playground's own router is held to the same contract as the real ones.
 
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { prepareSuite, START_MS } from '../../support/routers/router-under-test.ts'
-import { contractRows } from './router-contract.ts'
+import { describeWithRouter } from '../../support/routers/describe-with-router.ts'
+import { prepareSuite } from '../../support/routers/router-under-test.ts'
+import { routerContract } from './router-contract.ts'
 
 const suite = await prepareSuite('embedded')
 
-beforeAll(suite.start, START_MS)
-afterAll(suite.stop, START_MS)
-
-// Crossbar takes three seconds to come back.
-it.each(contractRows(suite))(
-  '$title',
-  async ({ observe, expected }) => {
-    expect(await observe()).toEqual(expected)
-  },
-  60_000,
-)
+describeWithRouter(suite, () => routerContract(suite))

@@ -1,6 +1,7 @@
 // The whole contract as one table of groups: what every router test file holds its router to.
 
-import { absenceRow, type RouterSuite } from '../../support/routers/router-under-test.ts'
+import type { RowsOfRouter } from '../../support/routers/describe-with-router.ts'
+import type { RouterSuite } from '../../support/routers/router-under-test.ts'
 import { AUTOBAHN_CASES } from './cases/autobahn-cases.ts'
 import { CALL_CASES } from './cases/call-cases.ts'
 import { CANCEL_CASES } from './cases/cancel-cases.ts'
@@ -10,7 +11,7 @@ import { REGISTRATION_CASES } from './cases/registration-cases.ts'
 import { SESSION_CASES } from './cases/session-cases.ts'
 import { SIZE_CASES } from './cases/size-cases.ts'
 import { VALUE_CASES } from './cases/value-cases.ts'
-import { type ContractCase, type ContractRow, rowsOf } from './contract-case.ts'
+import { type ContractCase, rowsOf } from './contract-case.ts'
 
 /** How a router ends and comes back stands in the contract of the bridge: a start takes some of them seconds. */
 const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
@@ -25,8 +26,8 @@ const GROUPS: Readonly<Record<string, readonly ContractCase[]>> = {
   'what clients get wrong': HOSTILE_CASES,
 }
 
-/** Rows for `it.each`: what is observed must equal what is expected. */
-export const contractRows = (suite: RouterSuite): readonly ContractRow[] =>
-  suite.availability.available
-    ? Object.entries(GROUPS).flatMap(([group, cases]) => rowsOf(group, cases, suite))
-    : [absenceRow(suite.name, suite.availability.why)]
+export const routerContract = (suite: RouterSuite): RowsOfRouter => ({
+  rows: Object.entries(GROUPS).flatMap(([group, cases]) => rowsOf(group, cases, suite)),
+  start: suite.start,
+  stop: suite.stop,
+})

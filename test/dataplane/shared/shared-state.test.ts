@@ -12,7 +12,7 @@ import {
 import { SharedStateAway, type SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 import { redisAvailability, startRedis } from '../../support/redis-server.ts'
-import type { Availability } from '../../support/routers/recipe.ts'
+import type { Availability } from '../../support/availability.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { describeWhenAvailable } from '../../support/when-available.ts'
 import { haveHealth, openRedisState } from './open-redis-state.ts'

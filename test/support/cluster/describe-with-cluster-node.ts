@@ -1,9 +1,10 @@
 // Tests that need a whole cluster come in; they are run with one, or its absence is told of.
 
+import { availableWhenBuilt } from '../availability.ts'
 import { describeWithReal } from '../kubernetes/describe-with-real.ts'
 import { buildNode } from './build-node.ts'
 import { type ClusterNode, type ClusterNodeOptions, startClusterNode } from './cluster-node.ts'
-import { clusterAvailability } from './node-recipe.ts'
+import { clusterAvailability, isNodeBuilt } from './node-recipe.ts'
 
 /** For what builds images or rolls pods: seconds on a quiet machine, minutes the first time. */
 export const ROLLOUT_MS = 600_000
@@ -26,7 +27,7 @@ export const describeWithClusterNode = (
     name,
     {
       what: 'A cluster',
-      availability: clusterAvailability,
+      availability: () => availableWhenBuilt('a node', isNodeBuilt(), clusterAvailability),
       build: buildNode,
       start: () => startClusterNode(options),
       patienceMs: ROLLOUT_MS,

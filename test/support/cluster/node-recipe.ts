@@ -6,7 +6,8 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { arch, env, getuid, platform } from 'node:process'
 import { builtDirectory, goLacking, kubeAvailability } from '../kubernetes/kube-recipe.ts'
-import { type Availability, cacheDirectory } from '../routers/recipe.ts'
+import type { Availability } from '../availability.ts'
+import { cacheDirectory } from '../routers/recipe.ts'
 
 /** A Go module of its own: the one place with versions. */
 export const RECIPE_DIRECTORY = join(import.meta.dirname, 'node-binaries')

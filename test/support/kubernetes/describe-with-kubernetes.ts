@@ -1,9 +1,10 @@
 // Tests that need a real control plane come in; they are run with one, or its absence is told of.
 
+import { availableWhenBuilt } from '../availability.ts'
 import { buildKube } from './build-kube.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts'
 import { describeWithReal } from './describe-with-real.ts'
-import { kubeAvailability } from './kube-recipe.ts'
+import { findPrograms, kubeAvailability } from './kube-recipe.ts'
 
 /** For a test that restarts a control plane: it takes seconds, on a busy machine more. */
 export const RESTART_MS = 180_000
@@ -26,7 +27,10 @@ export const describeWithKubernetes = (
     name,
     {
       what: 'Kubernetes',
-      availability: () => kubeAvailability(wanted),
+      availability: () =>
+        availableWhenBuilt('Kubernetes', findPrograms(wanted) !== undefined, () =>
+          kubeAvailability(wanted),
+        ),
       build: () => buildKube(wanted),
       start: () => startControlPlane(options),
       patienceMs: RESTART_MS,

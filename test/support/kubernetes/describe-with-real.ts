@@ -2,7 +2,7 @@
 // told of, never silently left out: with REQUIRE_REAL=1 it is a failure.
 
 import * as jest from '@jest/globals'
-import type { Availability } from '../routers/recipe.ts'
+import type { Availability } from '../availability.ts'
 import { describeWhenAvailable } from '../when-available.ts'
 
 export interface Real<T extends AsyncDisposable> {

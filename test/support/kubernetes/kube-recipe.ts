@@ -6,7 +6,8 @@ import { createHash } from 'node:crypto'
 import { accessSync, constants, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { arch, env, platform } from 'node:process'
-import { type Availability, cacheDirectory } from '../routers/recipe.ts'
+import type { Availability } from '../availability.ts'
+import { cacheDirectory } from '../routers/recipe.ts'
 
 /** Each is a link to one program that looks at the name it is called by. */
 export const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const

@@ -8,7 +8,8 @@ import { arch, platform } from 'node:process'
 import { buildOnce, compile } from '../kubernetes/go-build.ts'
 import { goLacking, goModule } from '../kubernetes/kube-recipe.ts'
 import { demandCommand } from '../kubernetes/run-command.ts'
-import { type Availability, cacheDirectory } from '../routers/recipe.ts'
+import { type Availability, availableWhenBuilt } from '../availability.ts'
+import { cacheDirectory } from '../routers/recipe.ts'
 
 export interface Alert {
   readonly alert: string
@@ -59,9 +60,11 @@ export interface Answer {
 }
 
 export const promqlAvailability = (): Availability => {
-  const lacking = isBuilt() ? undefined : goLacking()
-  if (lacking === undefined) return { available: true }
-  return { available: false, why: `Prometheus' parser is built with ${lacking}` }
+  return availableWhenBuilt("Prometheus' parser", isBuilt(), () => {
+    const lacking = goLacking()
+    if (lacking === undefined) return { available: true }
+    return { available: false, why: `Prometheus' parser is built with ${lacking}` }
+  })
 }
 
 /** Cold it takes two minutes to build. */

@@ -7,18 +7,17 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { arch, env, platform } from 'node:process'
+import { type Availability, availableWhenBuilt } from '../availability.ts'
 
 /** Routers that nobody here wrote: nexus in Go, Crossbar.io in Python. */
 export type RealRouterName = 'nexus' | 'crossbar'
 
-export type Availability =
-  { readonly available: true } | { readonly available: false; readonly why: string }
-
-/** With REQUIRE_REAL=1 a router that this machine cannot have is a failure instead of a line. */
-export const isRealRequired = (): boolean => env['REQUIRE_REAL'] === '1'
+/** For tests. Runs one short command at most. */
+export const routerAvailability = (name: RealRouterName): Availability =>
+  availableWhenBuilt(name, isBuilt(name), () => canBuildRouter(name))
 
 /** Whether a router is built already, or the tools to build it are here. Runs one short command at most. */
-export const routerAvailability = (name: RealRouterName): Availability => {
+export const canBuildRouter = (name: RealRouterName): Availability => {
   if (isBuilt(name)) return { available: true }
   const { command, args, lacking } = TOOLS[name]
   if (spawnSync(command, args, { stdio: 'ignore' }).status === 0) return { available: true }

@@ -5,7 +5,8 @@
 import { startRouter as startEmbedded } from '../../../dev/router/router.ts'
 import { freePort } from '../free-port.ts'
 import { buildRouter } from './build-router.ts'
-import { type Availability, isRealRequired, routerAvailability } from './recipe.ts'
+import type { Availability } from '../availability.ts'
+import { routerAvailability } from './recipe.ts'
 import { FORBIDDEN_PREFIX, OPEN_REALM, SECURED_REALM } from './router-config.ts'
 import { startRouter as startReal, type RealRouter, type RouterOptions } from './start-router.ts'
 
@@ -110,19 +111,6 @@ export const prepareSuite = async (
     },
   }
 }
-
-/** The one row of a file whose router cannot be had here: it says why, and fails with REQUIRE_REAL=1. */
-export const absenceRow = (
-  name: RouterName,
-  why: string,
-): { readonly title: string; readonly expected: unknown; readonly observe: () => unknown } => ({
-  title: `not tested here: ${why}`,
-  expected: { isRequired: false },
-  observe: () => {
-    process.stderr.write(`${name} is not tested here: ${why}\n`)
-    return { isRequired: isRealRequired() }
-  },
-})
 
 /** Built before any test runs, as a build takes longer than a test may. */
 const obtain = async (name: RouterName): Promise<Availability> => {

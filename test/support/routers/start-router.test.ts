@@ -5,31 +5,26 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, expect, it } from '@jest/globals'
+import { expect } from '@jest/globals'
 import { eventually } from '../eventually.ts'
 import { openRawPeer } from '../raw-wamp-peer.ts'
 import { rawSocketAnswers, webSocketAnswers } from './listener-answers.ts'
-import { absenceRow, prepareSuite, START_MS } from './router-under-test.ts'
+import { describeWithRouter, type ObservedRow } from './describe-with-router.ts'
+import { prepareSuite, START_MS } from './router-under-test.ts'
 import { startRouter, type RealRouter } from './start-router.ts'
 import { isAlive } from '../is-alive.ts'
 
 const suite = await prepareSuite('nexus')
 
-interface Row {
-  readonly title: string
-  readonly expected: unknown
-  readonly observe: () => unknown
-}
-
 let router: RealRouter
 
-beforeAll(async () => {
-  if (suite.availability.available)
-    router = await startRouter('nexus', { realms: ['com.example.more'] })
-}, START_MS)
-afterAll(async () => {
-  if (suite.availability.available) await router[Symbol.asyncDispose]()
-})
+const start = async (): Promise<void> => {
+  router = await startRouter('nexus', { realms: ['com.example.more'] })
+}
+
+const stop = async (): Promise<void> => {
+  await router[Symbol.asyncDispose]()
+}
 
 const answers = async (): Promise<unknown> =>
   Promise.all([webSocketAnswers(router.ports.ws), rawSocketAnswers(router.ports.rawsocket)])
@@ -52,7 +47,7 @@ const endsWithItsStarter = async (signal: NodeJS.Signals): Promise<unknown> => {
   return { before }
 }
 
-const ROWS: readonly Row[] = [
+const ROWS: readonly ObservedRow[] = [
   {
     title: 'anyone may join the realms that were asked for',
     expected: true,
@@ -98,6 +93,15 @@ const ROWS: readonly Row[] = [
     },
   },
   {
+    title: 'says why it did not start',
+    expected: 'json',
+    observe: async () => {
+      const starting = startRouter('nexus', { config: { deny: 'no list' } })
+      const why = await starting.then(String, (error: unknown) => String(error))
+      return /json/.exec(why)?.[0]
+    },
+  },
+  {
     title: 'ends with the process that started it, in order',
     expected: { before: true },
     observe: () => endsWithItsStarter('SIGTERM'),
@@ -109,15 +113,4 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-it.each(suite.availability.available ? ROWS : [absenceRow('nexus', suite.availability.why)])(
-  '$title',
-  async ({ observe, expected }) => {
-    expect(await observe()).toEqual(expected)
-  },
-  START_MS,
-)
-
-it('says why it did not start', async () => {
-  if (!suite.availability.available) return
-  await expect(startRouter('nexus', { config: { deny: 'no list' } })).rejects.toThrow(/json/)
-})
+describeWithRouter(suite, () => ({ rows: ROWS, start, stop }), START_MS)
