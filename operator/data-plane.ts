@@ -80,6 +80,16 @@ export interface Rejection {
 }
 
 /**
+ * A Realm holds secrets and signing keys, and whoever has a sidecar can read its memory: a sidecar receives only
+ * Realms of its own namespace. Data planes of the shared pool belong to the operator.
+ * @param realmNamespace of the Realm
+ */
+export const mayHoldRealm = (
+  { namespace }: Pick<DataPlane, 'namespace'>,
+  realmNamespace: string,
+): boolean => namespace === undefined || namespace === realmNamespace
+
+/**
  * No selector: the shared pool. A sidecar gets only documents of its own namespace that select it.
  * @example isSelected({namespace: 'a'}, {name: 'x', url: '…', labels: {}}) // true
  */

@@ -25,6 +25,8 @@ export interface DesiredRealm {
   readonly uri: string
   readonly digest: string
   readonly record: RealmRecord
+  /** Of the Realm: only sidecars of this namespace receive it. */
+  readonly namespace: string
 }
 
 export interface DesiredSet {

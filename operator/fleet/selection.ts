@@ -1,7 +1,7 @@
 // The desired set and one data plane in; what that data plane should hold out. Pure.
 
 import { rootDigest } from '../../spec/digest.ts'
-import { type DataPlane, isSelected } from '../data-plane.ts'
+import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
 import { changedKeys } from '../edited-map.ts'
 
@@ -28,8 +28,9 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
   const realms = new Map<string, DesiredRealm>()
   for (const [id, document] of desired.documents) {
     if (!isSelected(document, dataPlane)) continue
-    documents.set(id, document)
     const realm = desired.realms.get(document.realmUri)
+    if (realm !== undefined && !mayHoldRealm(dataPlane, realm.namespace)) continue
+    documents.set(id, document)
     if (realm !== undefined) realms.set(realm.uri, realm)
   }
   let root: string | undefined

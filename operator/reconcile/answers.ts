@@ -19,6 +19,8 @@ export type DocumentAnswer =
   | 'unreachable'
   /** Nobody has asked it yet. */
   | 'connecting'
+  /** A sidecar that is not sent the document: it may not hold the realm. */
+  | 'forbidden'
 
 export const answerOnDocument = (
   report: DataPlaneReport,

@@ -1,14 +1,21 @@
 // A verdict and how far it is programmed in; every finding of the resource, in the order of the API, out.
 
 import type { Finding } from '../resource/condition.ts'
+import { realmForbidden } from './findings.ts'
 import type { Programmed } from './programmed.ts'
 import type { Verdict } from './verdict.ts'
 
+/** @param isRealmForbidden it selects a sidecar that may not hold its realm */
 export const documentFindings = (
-  { accepted, resolvedRefs }: Verdict,
+  verdict: Verdict,
   programmed: Programmed,
+  isRealmForbidden: boolean,
 ): readonly Finding[] => {
-  const parts = [accepted, resolvedRefs, programmed.finding] as const
+  const resolvedRefs =
+    isRealmForbidden && verdict.resolvedRefs.status === 'True'
+      ? realmForbidden(verdict.realmUri ?? '', verdict.resource.metadata.namespace)
+      : verdict.resolvedRefs
+  const parts = [verdict.accepted, resolvedRefs, programmed.finding] as const
   const stalled = stalledOf(
     parts,
     programmed.rejectedByAll ? programmed.finding.message : undefined,

@@ -46,12 +46,18 @@ export const documentVerdict = (
     ...(id !== '' && { id }),
     ...(host !== undefined && { host }),
     ...(realmUri !== undefined && { realmUri }),
+    ...realmNamespaceOf(judgement),
     ...(digest !== undefined && { digest }),
     ...(servesOn && { servesOn }),
     ...(serving !== undefined && { serving }),
     ...(isHeld && { isHeld }),
   }
 }
+
+const realmNamespaceOf = ({
+  realmNamespace,
+}: DocumentJudgement): Pick<Verdict, 'realmNamespace'> =>
+  realmNamespace === undefined ? {} : { realmNamespace }
 
 const isHeldByRealm = (
   { isRealmHeld, version }: DocumentJudgement,

@@ -88,6 +88,17 @@ export const realmUnusable = (
     'or have the allowedNamespaces of the one there is admit the namespace',
 })
 
+/** Where a document selects a sidecar of its namespace, and its Realm is of another one. */
+export const realmForbidden = (uri: string, namespace: string): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason: 'RefNotPermitted',
+  message:
+    `a sidecar selected by this document may not hold the realm '${uri}', which belongs to another namespace: ` +
+    'a sidecar receives only Realms of its own namespace, as they hold signing keys. ' +
+    `Create a Realm in ${namespace}, or select gateways of the shared pool`,
+})
+
 /**
  * Of a document that serves, with a realm that was paused, or could not be read, when this operator began. Nothing of
  * it is known: a realm has secrets, and no data plane gives those back.

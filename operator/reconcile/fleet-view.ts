@@ -1,7 +1,7 @@
 // Reports of data planes, again and again, in; for each document and realm what they answer, and which of them a
 // change concerns, out. A report costs what it says anew, whatever the number of data planes.
 
-import { type DataPlane, type DataPlaneReport, isSelected } from '../data-plane.ts'
+import { type DataPlane, type DataPlaneReport, isSelected, mayHoldRealm } from '../data-plane.ts'
 import { changedKeys } from '../edited-map.ts'
 import type { LabelSelector } from '../resource/resource.ts'
 import {
@@ -20,8 +20,10 @@ export type Subject =
       readonly digest: string
       readonly namespace: string
       readonly selector?: LabelSelector
+      /** Absent where there is no realm that it may use. */
+      readonly realmNamespace?: string
     }
-  | { readonly kind: 'realm'; readonly uri: string }
+  | { readonly kind: 'realm'; readonly uri: string; readonly namespace: string }
 
 export type Answer = DocumentAnswer | RealmAnswer
 
@@ -151,8 +153,16 @@ export class FleetView {
   }
 
   #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
-    if (subject.kind === 'realm') return answerOnRealm(report, subject.uri)
-    if (audience === undefined || !this.#isServed(report.dataPlane, audience)) return undefined
+    const { dataPlane } = report
+    if (subject.kind === 'realm') {
+      // What others say of it would be shown to its owner.
+      return mayHoldRealm(dataPlane, subject.namespace)
+        ? answerOnRealm(report, subject.uri)
+        : undefined
+    }
+    if (audience === undefined || !this.#isServed(dataPlane, audience)) return undefined
+    const { realmNamespace } = subject
+    if (realmNamespace !== undefined && !mayHoldRealm(dataPlane, realmNamespace)) return 'forbidden'
     return answerOnDocument(report, subject.id, subject.digest)
   }
 
@@ -182,7 +192,8 @@ export class FleetView {
   #firstAsked(entry: Entry): string | undefined {
     return this.#names.find((name) => {
       const report = this.#reports.get(name)
-      return report !== undefined && this.#answer(report, entry) !== undefined
+      const answer = report && this.#answer(report, entry)
+      return answer !== undefined && answer !== 'forbidden'
     })
   }
 }
@@ -226,8 +237,12 @@ const sameSubject = (left: Subject, right: Subject): boolean =>
     ? left.id === right.id &&
       left.digest === right.digest &&
       left.namespace === right.namespace &&
+      left.realmNamespace === right.realmNamespace &&
       sameSelector(left.selector, right.selector)
-    : left.kind === 'realm' && right.kind === 'realm' && left.uri === right.uri
+    : left.kind === 'realm' &&
+      right.kind === 'realm' &&
+      left.uri === right.uri &&
+      left.namespace === right.namespace
 
 const sameSelector = (left: LabelSelector | undefined, right: LabelSelector | undefined): boolean =>
   left === right || JSON.stringify(left) === JSON.stringify(right)

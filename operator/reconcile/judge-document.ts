@@ -37,6 +37,8 @@ export interface DocumentJudgement {
   readonly version?: DesiredDocument
   /** What may be put. */
   readonly good?: DesiredDocument
+  /** Of the Realm that it may use. */
+  readonly realmNamespace?: string
   /** It has served, and of its realm nothing is known but that it is there. */
   readonly isRealmHeld?: boolean
 }
@@ -114,11 +116,12 @@ const judgeReadable = (
   const { compiled } = compilation
   const warnings = locateWarnings(compilation.warnings, read.place, access)
   const version = makeDocument(resource, { document: read.document, compiled, secrets })
-  const judgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
+  const ownJudgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
   if (access.access !== 'granted') {
     const isRealmHeld = access.access === 'unready' && hasServed(resource)
-    return { ...judgement, resolvedRefs: reference, ...(isRealmHeld && { isRealmHeld }) }
+    return { ...ownJudgement, resolvedRefs: reference, ...(isRealmHeld && { isRealmHeld }) }
   }
+  const judgement = { ...ownJudgement, realmNamespace: access.realm.namespace }
   const refused =
     hostOutsideRealm(access.realm, compiled) ??
     refuseHost(grant, { ...compiled, namespace: resource.metadata.namespace })

@@ -40,6 +40,8 @@ export interface GoodRealm {
 /** All that documents are judged against: the same object while it says the same, whatever else changes. */
 export interface RealmTerms {
   readonly uri: string
+  /** Of the Realm. */
+  readonly namespace: string
   readonly facts: RealmFacts
   /** Absent: any. */
   readonly allowedHosts?: readonly string[]
@@ -140,6 +142,7 @@ const goodRealm = (
     given,
     keys.map(({ jwk }) => jwk),
   )
+  const { namespace } = resource.metadata
   // Versions in place of values: a digest must tell nothing of a secret.
   const stated = realmRecord(spec, (reference) => read(reference)?.version ?? '')
   const versioned = signing(
@@ -147,18 +150,23 @@ const goodRealm = (
     keys.map(({ kid }) => kid),
   )
   return {
-    desired: { uri: spec.uri, digest: digestOf(versioned as unknown as ValueMap), record },
+    desired: {
+      uri: spec.uri,
+      digest: digestOf(versioned as unknown as ValueMap),
+      record,
+      namespace,
+    },
     spec,
-    terms: termsOf(spec, record),
-    namespace: resource.metadata.namespace,
+    terms: termsOf(spec, record, namespace),
+    namespace,
     generation: resource.metadata.generation,
     uid: resource.metadata.uid,
   }
 }
 
-const termsOf = (spec: RealmSpec, record: RealmRecord): RealmTerms => {
+const termsOf = (spec: RealmSpec, record: RealmRecord, namespace: string): RealmTerms => {
   const hosts = allowedHosts(spec)
-  const terms = { uri: spec.uri, facts: factsOf(record) }
+  const terms = { uri: spec.uri, namespace, facts: factsOf(record) }
   return hosts === undefined ? terms : { ...terms, allowedHosts: hosts }
 }
 

@@ -52,7 +52,7 @@ export const judgeProgrammed = (
     return { finding: found, latch: { generation, digest }, rejectedByAll }
   }
   const held = latch?.generation === generation && latch.digest === digest ? latch : undefined
-  if (held === undefined || sight.count('rejected') > 0) return { finding: found, rejectedByAll }
+  if (held === undefined || endsLatch(sight)) return { finding: found, rejectedByAll }
   return stayLatched(held, sight, { found, nowMs })
 }
 
@@ -66,9 +66,16 @@ const PROGRAMMED: Finding<'Programmed'> = {
   message: 'held by every data plane that is ready',
 }
 
+/** How many data planes it is sent to. */
+const askedOf = (sight: Sight): number => sight.total - sight.count('forbidden')
+
+const isForbiddenToAll = (sight: Sight): boolean => sight.total > 0 && askedOf(sight) === 0
+
+const endsLatch = (sight: Sight): boolean => sight.count('rejected') > 0 || isForbiddenToAll(sight)
+
 const isRejectedByAll = (sight: Sight): boolean => {
   const refusing = sight.count('rejected', 'withheld')
-  return refusing > 0 && refusing + sight.count('unreachable') === sight.total
+  return refusing > 0 && refusing + sight.count('unreachable') === askedOf(sight)
 }
 
 const notGood = (verdict: Verdict): Programmed => ({
@@ -87,10 +94,14 @@ const before = ({ serving, resource }: Verdict): string => {
 
 const NO_DATA_PLANES = 'no data plane is selected: is one running, and does the selector fit it?'
 
+const NO_PERMITTED_DATA_PLANES =
+  'only sidecars are selected, and none of them may hold its realm: see ResolvedRefs'
+
 const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
   const held = sight.count('holds', 'shadowed')
   const ready = held + sight.count('differs')
   if (sight.total === 0) return unprogrammed('NoDataPlanes', NO_DATA_PLANES)
+  if (isForbiddenToAll(sight)) return unprogrammed('NoDataPlanes', NO_PERMITTED_DATA_PLANES)
   if (sight.count('rejected') > 0) {
     const reason = held > 0 ? 'PartiallyProgrammed' : 'Rejected'
     return unprogrammed(reason, rejectionWords(sight, id))
@@ -104,7 +115,7 @@ const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
   }
   // One that is not ready and refuses: nothing better is known.
   if (sight.count('withheld') > 0) return unprogrammed('Rejected', rejectionWords(sight, id))
-  if (sight.count('unreachable') === sight.total) {
+  if (sight.count('unreachable') === askedOf(sight)) {
     return unprogrammed('Unreachable', unreachableWords(sight))
   }
   return unprogrammed('Pending', 'being sent to the data planes')

@@ -2,7 +2,6 @@
 // Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
 
 import type { SessionState } from '../../spec/wire.ts'
-import type { DataPlaneReport } from '../data-plane.ts'
 import type { Finding } from '../resource/condition.ts'
 import { readyOf, stalledOf } from './document-findings.ts'
 import { describeProblem } from './findings.ts'
@@ -18,9 +17,7 @@ export const realmFindings = (
 ): readonly Finding[] => {
   const { accepted, resolvedRefs } = verdict
   const own = ownReady(verdict)
-  const { namespace } = verdict.resource.metadata
-  const told =
-    own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', namespace, sight)) : own
+  const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
   const stalled = stalledOf(
     [accepted, resolvedRefs],
     told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined,
@@ -40,28 +37,22 @@ const ownReady = (verdict: Verdict): Finding<'Ready'> => {
   return notReady('Pending', pausedWords(verdict))
 }
 
-const sessionsReady = (uri: string, namespace: string, sight: Sight): Finding<'Ready'> => {
+const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
   const refusing = sight.first('refused')
   if (refusing !== undefined) {
     const error = refusing.rejected.realms.get(uri)?.errors[0]
     const cause = error === undefined ? 'no cause given' : describeProblem(error)
-    return notReady('Rejected', `refused by ${nameOf(refusing, namespace)}: ${cause}`)
+    return notReady('Rejected', `refused by ${refusing.dataPlane.name}: ${cause}`)
   }
   const closed = sight.first('closed')
   if (closed !== undefined) {
     const words = sessionWords(closed.realms.get(uri)?.sessions ?? [])
-    return notReady('Unreachable', `${nameOf(closed, namespace)}: ${words}`)
+    return notReady('Unreachable', `${closed.dataPlane.name}: ${words}`)
   }
   // Without counts: data planes that come and go must not write a status.
   const message = 'accepted and resolved, and no data plane tells of trouble'
   return { type: 'Ready', status: 'True', reason: 'Ready', message }
 }
-
-/** A realm may be used elsewhere: the pods there are not its owner's to know. */
-const nameOf = ({ dataPlane }: DataPlaneReport, namespace: string): string =>
-  dataPlane.namespace === undefined || dataPlane.namespace === namespace
-    ? dataPlane.name
-    : 'a data plane of another namespace'
 
 const notReady = (
   reason: 'Rejected' | 'Unreachable' | 'Pending',

@@ -84,12 +84,16 @@ export class StatusBook {
 
 /** A version that is not good is on no data plane: then it is about the one that serves. */
 const subjectOf = (verdict: Verdict): Subject | undefined => {
-  const { resource, id, serving } = verdict
+  const { resource, id, serving, realmNamespace } = verdict
+  const { namespace } = resource.metadata
   if (id === undefined) return undefined
-  if (resource.kind === 'Realm') return { kind: 'realm', uri: id }
+  if (resource.kind === 'Realm') return { kind: 'realm', uri: id, namespace }
   const digest = isGood(verdict) ? verdict.digest : serving?.digest
   if (digest === undefined) return undefined
   const selector = 'spec' in resource.checked ? resource.checked.spec.dataPlaneSelector : undefined
-  const subject = { kind: 'document', id, digest, namespace: resource.metadata.namespace } as const
-  return selector === undefined ? subject : { ...subject, selector }
+  return {
+    ...({ kind: 'document', id, digest, namespace } as const),
+    ...(selector !== undefined && { selector }),
+    ...(realmNamespace !== undefined && { realmNamespace }),
+  }
 }

@@ -41,6 +41,8 @@ interface Made {
   readonly programmed: Programmed
   readonly refusal: Rejection | undefined
   readonly shadowed: HeldDocument | undefined
+  /** A sidecar that it selects may not hold its realm. */
+  readonly isRealmForbidden: boolean
 }
 
 export interface Moment {
@@ -84,7 +86,10 @@ const documentEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment
   const last = latch ?? before?.status.programmed
   const status = {
     verdict,
-    conditions: settle(verdict, documentFindings(verdict, programmed), { before, nowMs }),
+    conditions: settle(verdict, documentFindings(verdict, programmed, made.isRealmForbidden), {
+      before,
+      nowMs,
+    }),
     errors: errorsOf(verdict, made.refusal, inherited),
     warnings: warningsOf(verdict, made.shadowed, inherited),
   }
@@ -103,6 +108,7 @@ const madeOf = (verdict: Verdict, sight: Sight, programmed: Programmed): Made =>
     programmed,
     refusal: refusing?.rejected.documents.get(id),
     shadowed: sight.first('shadowed')?.documents.get(id),
+    isRealmForbidden: sight.count('forbidden') > 0,
   }
 }
 
@@ -146,6 +152,7 @@ const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
   before.status.verdict === verdict &&
   before.made.refusal === made.refusal &&
   before.made.shadowed === made.shadowed &&
+  before.made.isRealmForbidden === made.isRealmForbidden &&
   before.made.programmed.rejectedByAll === made.programmed.rejectedByAll &&
   sameLatch(before.latch, made.programmed.latch) &&
   before.made.programmed.finding.reason === made.programmed.finding.reason &&

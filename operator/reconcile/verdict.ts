@@ -16,6 +16,8 @@ export interface Verdict {
   /** Of an ApiSpecification. */
   readonly host?: string
   readonly realmUri?: string
+  /** Of the Realm that an ApiSpecification may use: sidecars of other namespaces do not receive it. */
+  readonly realmNamespace?: string
   /** Digest of this generation, when it may be put. */
   readonly digest?: string
   /** What the desired set holds for the resource: this generation, or the last good one. */

@@ -274,6 +274,7 @@ const objectOf = (state: State): ValueMap => {
   const findings = documentFindings(
     { accepted, resolvedRefs, resource: verdict.resource, errors: [], warnings: [] },
     { finding: programmed, rejectedByAll },
+    false,
   )
   const conditions = settleConditions([], findings, 2, 0).map((each) => ({ ...each }))
   const metadata = { generation, ...(annotations !== undefined && { annotations }) }

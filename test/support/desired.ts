@@ -20,6 +20,7 @@ export const aRealm = (uri = 'com.shop', more: Partial<DesiredRealm> = {}): Desi
   uri,
   digest: `digest-of-${uri}`,
   record: { uri },
+  namespace: 'default',
   ...more,
 })
 

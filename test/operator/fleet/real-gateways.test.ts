@@ -2,7 +2,7 @@
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import type { DataPlane } from '../../../operator/data-plane.ts'
 import type { DesiredDocument, DesiredSet } from '../../../operator/desired-set.ts'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
@@ -20,7 +20,7 @@ import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.ts'
 import { request } from '../../support/http-request.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
+import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 import { aFleet, closeAll, closeLater, report, synced, ToldDataPlanes } from './rig.ts'
 
 afterEach(closeAll)
@@ -54,38 +54,37 @@ const REALM = {
   uri: 'com.shop',
   digest: digestOf({ uri: 'com.shop' }),
   record: { uri: 'com.shop' },
+  namespace: 'default',
 }
 
 const desiredSet = (documents: readonly DesiredDocument[], version = 1): DesiredSet =>
   aDesiredSet(documents, { version, realmList: [REALM] })
 
+/** Where a gateway of a namespace listens, whatever process it is. */
 interface Place {
   readonly port: number
   readonly flags: readonly string[]
 }
 
-/** Where a gateway of a namespace listens, whatever process it is. */
-const aPlace = async (ca: CertificateAuthority, more: readonly string[] = []): Promise<Place> => {
-  const directory = await makeTempDir()
-  closeLater(() => directory[Symbol.asyncDispose]())
+const filesOf = async (directory: TempDir, ca: CertificateAuthority): Promise<Place['flags']> => {
   const { cert, key } = ca.issue(SERVER_NAME)
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(directory.path, name)
     await writeFile(path, text)
     return path
   }
+  return [
+    ...['--management-tls-cert', await file('tls.crt', cert)],
+    ...['--management-tls-key', await file('tls.key', key)],
+    ...['--management-client-ca', await file('ca.crt', ca.cert)],
+    ...['--management-client-name', 'operator.test'],
+  ]
+}
+
+const aPlace = async (files: Place['flags']): Promise<Place> => {
   const port = await freePort()
-  return {
-    port,
-    flags: [
-      ...['--managed', 'svc-operator', '--management', `127.0.0.1:${port}`],
-      ...['--management-tls-cert', await file('tls.crt', cert)],
-      ...['--management-tls-key', await file('tls.key', key)],
-      ...['--management-client-ca', await file('ca.crt', ca.cert)],
-      ...['--management-client-name', 'operator.test'],
-      ...more,
-    ],
-  }
+  const management = ['--managed', 'svc-operator', '--management', `127.0.0.1:${port}`]
+  return { port, flags: [...management, ...files] }
 }
 
 const start = async ({ flags }: Place): Promise<GatewayProcess> => {
@@ -120,10 +119,27 @@ const answer = async (gateway: GatewayProcess, id: string): Promise<string> => {
 }
 
 describe('real gateways', () => {
+  const ca = createCertificateAuthority('operator CA')
+  let directory: TempDir
+  let files: Place['flags']
+  /** Of all tests that begin with whatever it holds. */
+  let shared: { readonly place: Place; readonly gateway: GatewayProcess }
+
+  beforeAll(async () => {
+    directory = await makeTempDir()
+    files = await filesOf(directory, ca)
+    const place = await aPlace(files)
+    shared = { place, gateway: await startGateway({ flags: place.flags }) }
+  })
+
+  afterAll(async () => {
+    await shared.gateway[Symbol.asyncDispose]()
+    await directory[Symbol.asyncDispose]()
+  })
+
   it('hold what is desired, in compressed batches, and are told by their version', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const places = [await aPlace(ca), await aPlace(ca)]
-    for (const place of places) await start(place)
+    const places = [await aPlace(files), await aPlace(files)]
+    await Promise.all(places.map(start))
     const { told, fleet } = aRealFleet(ca)
     const documents = Array.from({ length: 250 }, (_, i) => aDocument(`d${i}`))
     fleet.apply(desiredSet(documents))
@@ -141,19 +157,17 @@ describe('real gateways', () => {
   })
 
   it('one that is killed and starts again is served anew, the other not disturbed', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const [place, other] = [await aPlace(ca), await aPlace(ca)]
-    const [before] = [await start(place), await start(other)]
+    const place = await aPlace(files)
+    const before = await start(place)
     const { told, fleet, reports } = aRealFleet(ca)
     fleet.apply(desiredSet([aDocument('a')]))
-    const others = dataPlane('other', other, 'c1')
+    const others = dataPlane('other', shared.place, 'c1')
     told.tell([dataPlane('pod', place, 'c1'), others])
     await synced(fleet, 0)
     await synced(fleet, 1)
     const seen = reports.length
     await before.kill()
-    const after = await startGateway({ flags: place.flags })
-    closeLater(() => after[Symbol.asyncDispose]())
+    const after = await start(place)
     told.tell([dataPlane('pod', place, 'c2'), others])
     await eventually(async () => {
       expect(await answer(after, 'a')).toContain('first')
@@ -163,25 +177,19 @@ describe('real gateways', () => {
   })
 
   it('a certificate of another name is not spoken to', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const place = await aPlace(ca)
-    await start(place)
     const { told, fleet } = aRealFleet(ca)
     fleet.apply(desiredSet([aDocument('a')]))
-    told.tell([{ ...dataPlane('pod', place, 'c1'), serverName: 'bank.gateway.svc.dev' }])
+    told.tell([{ ...dataPlane('pod', shared.place, 'c1'), serverName: 'bank.gateway.svc.dev' }])
     await eventually(() => {
       expect(report(fleet).message).toContain('does not carry the name bank.gateway.svc.dev')
     }, WITHIN)
   })
 
   it('a client of another name is refused, and it is said which setting decides', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const place = await aPlace(ca)
-    await start(place)
     const credentials = { tls: { ca: ca.cert, ...ca.issue('somebody.test') } }
     const { told, fleet } = aRealFleet(ca, { credentials: () => Promise.resolve(credentials) })
     fleet.apply(desiredSet([aDocument('a')]))
-    told.tell([dataPlane('pod', place, 'c1')])
+    told.tell([dataPlane('pod', shared.place, 'c1')])
     await eventually(() => {
       expect(report(fleet)).toMatchObject({ phase: 'unauthorized', ready: false })
       expect(report(fleet).message).toContain('--management-client-name')
@@ -189,9 +197,6 @@ describe('real gateways', () => {
   })
 
   it('one gives the text of a version that nobody else has', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const place = await aPlace(ca)
-    await start(place)
     const { told, fleet } = aRealFleet(ca)
     const secretVersions = [{ name: 's', uid: 'u', resourceVersion: '7' }]
     const plain = aDocument('plain')
@@ -201,7 +206,7 @@ describe('real gateways', () => {
       variables: { password: 's3cret' },
     }
     fleet.apply(desiredSet([plain, secret]))
-    told.tell([dataPlane('pod', place, 'c1')])
+    told.tell([dataPlane('pod', shared.place, 'c1')])
     await synced(fleet)
     const found = new Map<string, string>()
     const source = new RecoverSource({
@@ -226,22 +231,21 @@ describe('real gateways', () => {
   })
 
   it('a leader that lost its turn is refused by a later one’s epoch, and all ends right', async () => {
-    const ca = createCertificateAuthority('operator CA')
-    const place = await aPlace(ca)
-    const gateway = await start(place)
+    const { place, gateway } = shared
+    const epoch = Date.now()
     const lost: string[] = []
-    const tenure = (name: string, epoch: number) => ({
-      epoch: () => epoch,
+    const tenure = (name: string, its: number) => ({
+      epoch: () => its,
       challenge: () => {
         lost.push(name)
         return Promise.resolve(false)
       },
     })
-    const first = aRealFleet(ca, { tenure: tenure('first', 1) })
+    const first = aRealFleet(ca, { tenure: tenure('first', epoch) })
     first.fleet.apply(desiredSet([aDocument('a', 'of the first')]))
     first.told.tell([dataPlane('pod', place, 'c1')])
     await synced(first.fleet)
-    const second = aRealFleet(ca, { tenure: tenure('second', 2) })
+    const second = aRealFleet(ca, { tenure: tenure('second', epoch + 1) })
     second.fleet.apply(desiredSet([aDocument('a', 'of the second')], 2))
     second.told.tell([dataPlane('pod', place, 'c1')])
     await synced(second.fleet)

@@ -228,23 +228,29 @@ const aFleet = fc
   .map((reports) => [...new Map(reports.map((each) => [each.dataPlane.name, each])).values()])
 
 const aSubject: fc.Arbitrary<Subject> = fc.oneof(
-  fc.record({ kind: fc.constant('realm' as const), uri: fc.constantFrom(...IDS) }),
+  fc.record({
+    kind: fc.constant('realm' as const),
+    uri: fc.constantFrom(...IDS),
+    namespace: fc.constantFrom('n', 'm'),
+  }),
   fc
     .record({
       id: fc.constantFrom(...IDS),
       digest,
       namespace: fc.constantFrom('n', 'm'),
+      realmNamespace: fc.constantFrom(undefined, 'n', 'm'),
       tier: fc.constantFrom(undefined, 'edge'),
     })
-    .map(({ tier, ...rest }) => {
-      const subject = { kind: 'document' as const, ...rest }
-      return tier === undefined ? subject : { ...subject, selector: { matchLabels: { tier } } }
-    }),
+    .map(({ tier, realmNamespace, ...rest }) => ({
+      ...{ kind: 'document' as const, ...rest },
+      ...(tier !== undefined && { selector: { matchLabels: { tier } } }),
+      ...(realmNamespace !== undefined && { realmNamespace }),
+    })),
 )
 
 const ANSWERS: readonly Answer[] = [
   ...(['holds', 'shadowed', 'differs', 'rejected', 'withheld', 'syncing'] as const),
-  ...(['unreachable', 'connecting', 'fine', 'refused', 'closed'] as const),
+  ...(['unreachable', 'connecting', 'forbidden', 'fine', 'refused', 'closed'] as const),
 ]
 
 const seen = (view: FleetView, key: string): object => {
