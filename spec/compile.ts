@@ -11,6 +11,7 @@ import { createFindings, type Findings } from './findings.ts'
 import { type HostPattern, parseHost } from './host-pattern.ts'
 import { measure } from './measure.ts'
 import type { Problem, Warning } from './problem.ts'
+import { findTooManyRoutes } from './route-limit.ts'
 import { createScope, type Scope } from './scope.ts'
 import { unknownProperties } from './unknown-properties.ts'
 import { validate } from './validate.ts'
@@ -36,6 +37,11 @@ export const compile = (document: unknown, environment: Environment): Compilatio
   if (!validated.ok) validated.problems.forEach(findings.report)
   // Faults of structure do not hide faults of meaning: what has its shape is judged all the same.
   if (!isMap(document)) return { problems: findings.problems }
+  const tooMany = findTooManyRoutes(document)
+  if (tooMany !== undefined) {
+    findings.report(tooMany)
+    return { problems: findings.problems }
+  }
   const compiled = compileApi(document, environment, findings)
   if (findings.problems.length === 0) conflictsWithin(compiled).forEach(findings.report)
   if (findings.problems.length > 0) return { problems: findings.problems }

@@ -144,6 +144,16 @@ function expand(source: string, nodes: readonly PathNode[]): ParsedPath {
   return { ok: true, patterns: inOrder(waysThrough(nodes, 0)) }
 }
 
+/**
+ * How many patterns a path or `base_path` stands for; 1 where it is refused for itself.
+ * @example countForms('/users/[:id]') // 2
+ */
+export function countForms(source: string): number {
+  const nodes = parseNodes(source)
+  const ways = typeof nodes === 'string' ? 1 : countWays(nodes)
+  return ways > MAX_WAYS ? 1 : ways
+}
+
 const countWays = (nodes: readonly PathNode[]): number =>
   nodes.reduce(
     (ways, node) => (node.kind === 'optional' ? ways * (1 + countWays(node.nodes)) : ways),
