@@ -195,9 +195,9 @@ const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access
   }
 }
 
-/** A browser on this machine reaches neither a Unix socket nor, under a name of its own, a TLS listener. */
-const withoutCredentials = ({ management, managementTlsCert }: GatewaySettings): Authorize =>
-  management.kind === 'unix' || managementTlsCert !== null ? allowAll : allowLocal
+/** No browser reaches a Unix socket. One that trusts the certificate of a TLS listener reaches that. */
+const withoutCredentials = ({ management }: GatewaySettings): Authorize =>
+  management.kind === 'unix' ? allowAll : allowLocal
 
 /** Any one way in is enough; the refusal is that of the first. */
 const anyOf =

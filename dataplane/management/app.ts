@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts'
 import type { HeldListing } from '../wamp/wamp-client.ts'
 import { sendFault } from './answer.ts'
 import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
-import type { Authorize } from './credentials.ts'
+import { type Authorize, refuseWebPages } from './credentials.ts'
 import { ManagementFault, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
@@ -83,7 +83,7 @@ const admit =
   (req, res, next) => {
     res.setHeader('x-content-type-options', 'nosniff')
     res.setHeader('cache-control', 'no-store')
-    const verdict = authorize?.(req) ?? true
+    const verdict = authorize === undefined ? true : decide(req, authorize)
     if (verdict === true) {
       next()
       return
@@ -96,6 +96,11 @@ const admit =
           headers,
         })
   }
+
+const decide = (req: IncomingMessage, authorize: Authorize): ReturnType<Authorize> => {
+  const page = refuseWebPages(req)
+  return page === true ? authorize(req) : page
+}
 
 const METHODS = ['get', 'post', 'delete'] as const
 

@@ -91,7 +91,7 @@ const checkHeaders = ({ headers }: IncomingMessage, { maxBytes }: JsonBounds): b
   return ENCODINGS[encoding] === true
 }
 
-const JSON_TYPES: ReadonlySet<string> = new Set(['', 'application/json'])
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/json'])
 
 /** Content coding → whether it is gzip. */
 const ENCODINGS: Readonly<Record<string, boolean>> = {

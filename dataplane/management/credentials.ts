@@ -18,12 +18,25 @@ interface Refusal {
 
 export type Authorize = (req: IncomingMessage) => true | Refusal
 
+/**
+ * Before any credentials are looked at: browsers send client certificates, and cookies of proxies, for whatever page
+ * asks. A page tells its Origin when it writes, and browsers tell in `Sec-Fetch-Site` (Fetch Metadata) who asks:
+ * `none` is a person at the address bar. Programs send neither.
+ */
+export const refuseWebPages: Authorize = ({ method = '', headers }) => {
+  const site = headers['sec-fetch-site'] ?? 'none'
+  const isReading = method === 'GET' || method === 'HEAD'
+  const isOwn = site === 'none' || (isReading && site === 'same-origin')
+  if (isOwn && (isReading || headers.origin === undefined)) return true
+  return { status: 403, headers: {}, message: 'No web page may use the management API' }
+}
+
 /** For a Unix socket: its file says who may. */
 export const allowAll: Authorize = () => true
 
 /**
- * For a listener on loopback: everybody on this machine, but no web page that a browser there shows. A page
- * tells its Origin when it writes, and comes by a name of its own when it reads (DNS rebinding).
+ * For a listener on loopback: everybody on this machine, but no web page that a browser there shows. What writes is
+ * refused by `refuseWebPages`; what reads tells an Origin, or comes by a name of its own (DNS rebinding).
  */
 export const allowLocal: Authorize = ({ headers }) => {
   if (!isLocalName(headers.host ?? ''))

@@ -103,7 +103,7 @@ const isAccessTokenType = (type: string | undefined): boolean =>
  * ID tokens and logout tokens, whose audience may be the same; and tokens bound to a key of their holder (RFC 7800),
  * which as a plain bearer token would be worth more than their issuer meant.
  */
-const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'events', 'cnf']
+const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'nonce', 'events', 'cnf']
 
 const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
   if (payload === undefined) return REFUSED

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { accessTokenKey, familyKey } from '../../../dataplane/security/revocation-keys.ts'
 import type { RealmRecord, TrustedIssuerRecord } from '../../../spec/realm-record.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import {
   callerOf,
   headersOf,
@@ -137,7 +138,13 @@ describe('a token of the token endpoint', () => {
     ['another was revoked', () => home.shared.revoke(accessTokenKey('x'), 9_999_999_999), 200],
     ['its user is gone', () => home.realms.set(REALM, record({ users: [] })), 401],
     ['its realm is gone', () => home.realms.delete(REALM), 401],
-    ['900 seconds have gone', () => (home.clock.ms += 900_000), 401],
+    [
+      '900 seconds have gone',
+      () => {
+        home.clock.advance(900_000)
+      },
+      401,
+    ],
     ['revocations may be missed', () => (home.health = 'away'), 503],
   ])('after use, when %s', async (_, happens, status) => {
     const { jwt, jti } = await home.accessTokens.issue({ ...DRAFT, family: 'f' })
@@ -250,6 +257,7 @@ describe('a token of a trusted issuer', () => {
     ['a beginning in the future', () => ({ nbf: soon(60) }), {}],
     ['an issue in the future', () => ({ iat: soon(120) }), {}],
     ['an at_hash: an ID token', () => ({ at_hash: 'x' }), {}],
+    ['a nonce: an ID token', () => ({ nonce: 'x' }), {}],
     ['more than 8 KiB', () => ({ note: 'a'.repeat(6144) }), {}],
     ['a c_hash: another one', () => ({ c_hash: 'x' }), {}],
     ['events: a logout token', () => ({ events: {} }), {}],
@@ -294,7 +302,7 @@ describe('a token of a trusted issuer', () => {
     home.realms.set(REALM, record({ trusted_issuers: [trusted({ algorithms: ['RS256'] })] }))
     expect(statusOf(await ask(await issuer.sign()))).toBe(401)
     issuer.addKey('RS256')
-    home.clock.ms += 10_000
+    home.clock.advance(10_000)
     expect(statusOf(await ask(await issuer.sign()))).toBe(200)
   })
 
@@ -460,7 +468,7 @@ describe('keys of an issuer', () => {
     const rotated = await issuer.sign()
     expect(statusOf(await ask(rotated))).toBe(401)
     expect(issuer.asked).toBe(1)
-    home.clock.ms += 10_000
+    home.clock.advance(10_000)
     expect(statusOf(await ask(rotated))).toBe(200)
     expect(issuer.asked).toBe(2)
     for (let time = 0; time < 20; time++)
@@ -469,11 +477,12 @@ describe('keys of an issuer', () => {
   })
 
   it('are fetched again at once when the clock was set back', async () => {
-    home.clock.ms += 3_600_000
+    const before = home.clock
+    home.clock = createManualClock({ startMs: before.now() + 3_600_000 })
     issuer.answer = (response) => response.writeHead(503).end()
     expect(statusOf(await ask(await issuer.sign()))).toBe(503)
     issuer.answer = undefined
-    home.clock.ms -= 3_600_000
+    home.clock = before
     expect(statusOf(await ask(await issuer.sign()))).toBe(200)
   })
 
@@ -482,7 +491,7 @@ describe('keys of an issuer', () => {
     expect(statusOf(await ask(token))).toBe(200)
     issuer.keys = []
     issuer.addKey('ES256', { kid: 'fresh' })
-    home.clock.ms += 600_000
+    home.clock.advance(600_000)
     expect(statusOf(await ask(token))).toBe(401)
   })
 
@@ -491,14 +500,14 @@ describe('keys of an issuer', () => {
     const token = await issuer.sign({ exp: Math.floor(Date.now() / 1000) + 200_000 })
     expect(statusOf(await ask(token))).toBe(200)
     issuer.answer = (response) => response.writeHead(503).end()
-    home.clock.ms += hour
+    home.clock.advance(hour)
     expect(statusOf(await ask(token))).toBe(200)
-    home.clock.ms += 22.9 * hour
+    home.clock.advance(22.9 * hour)
     expect(statusOf(await ask(token))).toBe(200)
-    home.clock.ms += 0.1 * hour
+    home.clock.advance(0.1 * hour)
     expect(statusOf(await ask(token))).toBe(503)
     issuer.answer = undefined
-    home.clock.ms += 5000
+    home.clock.advance(5000)
     expect(statusOf(await ask(token))).toBe(200)
   })
 
@@ -525,7 +534,7 @@ describe('keys of an issuer', () => {
     expect(statusOf(await ask(token))).toBe(503)
     expect(issuer.asked).toBe(asked)
     issuer.answer = undefined
-    home.clock.ms += 5000
+    home.clock.advance(5000)
     expect(statusOf(await ask(token))).toBe(200)
   })
 

@@ -8,7 +8,7 @@ import {
   type CertificateAuthority,
   createCertificateAuthority,
 } from '../../support/certificates.ts'
-import { aDocument } from '../../support/desired.ts'
+import { aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import {
@@ -54,10 +54,17 @@ const everywhere = (count: number) => {
   const set = many(count)
   const documents = [...set.documents.values()].flatMap((document) =>
     ['shop', 'bank'].map((namespace) =>
-      aDocument(`${namespace}-${document.id}`, { namespace, selector: {} }),
+      aDocument(`${namespace}-${document.id}`, {
+        ...{ namespace, selector: {}, realmUri: `com.${namespace}` },
+      }),
     ),
   )
-  return { ...set, documents: new Map(documents.map((document) => [document.id, document])) }
+  const realms = ['shop', 'bank'].map((namespace) => aRealm(`com.${namespace}`, { namespace }))
+  return {
+    ...set,
+    documents: new Map(documents.map((document) => [document.id, document])),
+    realms: new Map(realms.map((realm) => [realm.uri, realm])),
+  }
 }
 
 describe('mutual TLS per data plane', () => {
@@ -206,7 +213,6 @@ describe('mutual TLS per data plane', () => {
       credentials: () => Promise.resolve(current),
       timeoutMs: 5_000,
     })
-    plane.misbehaviours.push({ delayMs: 100 }, { delayMs: 100 })
     plane.onMoment = () => {
       current = credentialsOf(ca, [ca])
     }
