@@ -13,6 +13,7 @@ import {
   type RenderOptions,
 } from '../support/helm.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
+import { sortKeys } from './value-changes.ts'
 
 jest.setTimeout(120_000)
 
@@ -23,17 +24,16 @@ const rights = (objects: readonly unknown[]): readonly string[] =>
   (objects as readonly KubernetesObject[])
     .filter(({ kind }) => KINDS.includes(kind))
     .map(({ kind, metadata: { name, namespace = '' }, rules, roleRef, subjects }) =>
-      JSON.stringify([kind, namespace, name, sorted(rules), sorted(roleRef), sorted(subjects)]),
+      JSON.stringify([
+        kind,
+        namespace,
+        name,
+        sortKeys(rules),
+        sortKeys(roleRef),
+        sortKeys(subjects),
+      ]),
     )
     .sort()
-
-/** Keys of maps in one order. */
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]))
-}
 
 const accountIn = (objects: readonly KubernetesObject[]): string => {
   const operator = objects.find(

@@ -7,5 +7,6 @@ export const CLUSTER_PATHS: readonly string[] = ['test/cluster/']
 export const CONTROL_PLANE_PATHS: readonly string[] = [
   'test/component/kubernetes/',
   'test/helm/cluster',
+  'test/helm/metrics',
   'test/support/kubernetes/control-plane',
 ]
