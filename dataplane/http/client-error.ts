@@ -14,7 +14,7 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     code: 'svc.error.invalid_data',
-    message: 'The request line and headers are larger than this gateway takes',
+    message: 'The request line and headers are larger, or more, than this gateway takes',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: '413 Payload Too Large',
