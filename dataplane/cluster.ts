@@ -31,10 +31,6 @@ export interface ClusterOptions {
   readonly onRestart?: () => void
   /** Starts a worker; node:cluster's own if left out. */
   readonly fork?: () => ForkedWorker
-  /** A worker that leaves a task unanswered for this long is killed. */
-  readonly taskTimeoutMs?: number
-  /** A scrape does not wait longer for a worker. */
-  readonly measureTimeoutMs?: number
 }
 
 export interface ForkedWorker extends WorkerProcess {
@@ -74,7 +70,9 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
   }
 }
 
+/** A worker that leaves a task unanswered for this long is killed. */
 const TASK_TIMEOUT_MS = 30_000
+/** A scrape does not wait longer for a worker. */
 const MEASURE_TIMEOUT_MS = 1000
 /** A worker that lived this long has not failed at its start. */
 const STABLE_MS = 30_000
@@ -148,8 +146,7 @@ class Primary {
   }
 
   async exportMetrics(): Promise<MetricsState> {
-    const { measureTimeoutMs = MEASURE_TIMEOUT_MS } = this.#options
-    const states = [...this.peers.values()].map((peer) => peer.measure(measureTimeoutMs))
+    const states = [...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS))
     return mergeStates([...(await Promise.all(states)), this.#retired])
   }
 
@@ -182,9 +179,9 @@ class Primary {
 
   /** Resolves when the worker serves all that is held, or will never. */
   #startWorker(): Promise<TaskOutcome> {
-    const { settings, security, taskTimeoutMs = TASK_TIMEOUT_MS, fork = forkWorker } = this.#options
+    const { settings, security, fork = forkWorker } = this.#options
     const worker = fork()
-    const peer = new ClusterPeer(worker, taskTimeoutMs)
+    const peer = new ClusterPeer(worker, TASK_TIMEOUT_MS)
     const startedAt = performance.now()
     this.peers.set(worker.id, peer)
     worker.on('exit', () => {
@@ -195,7 +192,7 @@ class Primary {
     })
     // Queued in one go: whatever is applied from here on comes after what is held now.
     void peer.perform({ kind: 'start', settings, rings: security.rings })
-    void peer.tellRevoked(security.revoked(), taskTimeoutMs)
+    void peer.tellRevoked(security.revoked(), TASK_TIMEOUT_MS)
     void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)

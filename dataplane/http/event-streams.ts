@@ -23,12 +23,10 @@ export interface EventStreams {
 }
 
 export interface EventStreamsOptions {
-  /** Longest silence on a stream; then a comment is sent. */
-  readonly heartbeatMs?: number
   readonly onCutOff?: () => void
 }
 
-/** Behaviour §4. Less than what proxies wait by default (nginx 60 s). */
+/** Behaviour §4: the longest silence, then a comment is sent. Less than what proxies wait by default (nginx 60 s). */
 const HEARTBEAT_MS = 15_000
 
 /** Into so many parts an interval is divided: silence lasts between 14 and 15 of them. */
@@ -41,7 +39,6 @@ export const BEATS = 15
  * eventStreams.endAll() // once draining turns to closing
  */
 export const createEventStreams = ({
-  heartbeatMs = HEARTBEAT_MS,
   onCutOff = () => undefined,
 }: EventStreamsOptions = {}): EventStreams => {
   const streams = new Set<OpenEventStream>()
@@ -66,7 +63,7 @@ export const createEventStreams = ({
     },
     add(stream) {
       streams.add(stream)
-      timer ??= setInterval(beat, heartbeatMs / BEATS).unref()
+      timer ??= setInterval(beat, HEARTBEAT_MS / BEATS).unref()
     },
     remove(stream) {
       streams.delete(stream)

@@ -1,15 +1,10 @@
 import { EventEmitter } from 'node:events'
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { BridgeBoard, type HeldName } from '../../dataplane/bridge-board.ts'
 import type { ToPrimary, ToWorker } from '../../dataplane/cluster-message.ts'
 import { ClusterPeer } from '../../dataplane/cluster-peer.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
-import {
-  startCluster,
-  type ClusterOptions,
-  type ClusterPlane,
-  type ForkedWorker,
-} from '../../dataplane/cluster.ts'
+import { startCluster, type ClusterPlane, type ForkedWorker } from '../../dataplane/cluster.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { createHeldContent } from '../../dataplane/held-content.ts'
 import { serveHere, type ServingParts } from '../../dataplane/plane.ts'
@@ -21,6 +16,8 @@ import type { MetricsState } from '../../telemetry/metrics-state.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
 import { securityState } from '../support/serving-home.ts'
+import { settled } from '../support/settled.ts'
+import { stopTimers } from './stop-timers.ts'
 
 const settingsOf = (...argv: readonly string[]): GatewaySettings => {
   const parsed = readGatewaySettings(['--public', '127.0.0.1:0', ...argv], {})
@@ -88,7 +85,7 @@ class FakeWorker implements ForkedWorker {
     this.received.push(message)
     if (message.kind === 'close') this.die()
     const answer = this.answer(message)
-    if (answer !== undefined) setImmediate(() => this.#events.emit('message', answer))
+    if (answer !== undefined) queueMicrotask(() => this.#events.emit('message', answer))
   }
 
   say(message: ToPrimary): void {
@@ -100,7 +97,7 @@ class FakeWorker implements ForkedWorker {
   }
 
   die(): void {
-    setImmediate(() => this.#events.emit('exit'))
+    queueMicrotask(() => this.#events.emit('exit'))
   }
 
   on(event: 'exit' | 'message', listener: (message: ToPrimary) => void): void {
@@ -120,16 +117,10 @@ interface Fixture {
   readonly board: BridgeBoard
 }
 
-interface Preparation {
-  readonly argv?: readonly string[]
-  /** For who tests them; else no worker is too late. */
-  readonly times?: Pick<ClusterOptions, 'taskTimeoutMs' | 'measureTimeoutMs'>
-}
-
 const prepare = (
   processes: number,
   answers: readonly Answer[] = [],
-  { argv = [], times = {} }: Preparation = {},
+  argv: readonly string[] = [],
 ): Fixture => {
   const workers: FakeWorker[] = []
   const lines: string[] = []
@@ -152,12 +143,17 @@ const prepare = (
       workers.push(worker)
       return worker
     },
-    taskTimeoutMs: 30_000,
-    measureTimeoutMs: 30_000,
-    ...times,
   })
   return { cluster, workers, restarts: () => restarts, lines, board }
 }
+
+// No worker is ever late by itself.
+stopTimers()
+
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms)
+
+/** From the loss of a first worker to the start of another, and all that this one is told. */
+const passRestart = (): Promise<void> => pass(200)
 
 const applied = (worker: FakeWorker | undefined): string[] =>
   (worker?.received ?? []).flatMap((message) =>
@@ -193,9 +189,8 @@ describe('the primary', () => {
     await cluster.serving.apply(put('a'))
     await cluster.exportMetrics()
     workers[0]?.die()
-    await eventually(() => {
-      expect(workers[2]?.kinds().at(-1)).toBe('listen')
-    })
+    await passRestart()
+    expect(workers[2]?.kinds().at(-1)).toBe('listen')
     expect(restarts()).toBe(1)
     expect(applied(workers[2])).toEqual(['a'])
     expect(workers[2]?.received).toContainEqual({ kind: 'announce', task: 2, urls: ['http://own'] })
@@ -210,11 +205,10 @@ describe('the primary', () => {
     const { cluster, workers } = prepare(1)
     await cluster.listen()
     workers[0]?.die()
-    await eventually(() => {
-      expect(workers[1]?.received.at(-1)).toMatchObject({
-        kind: 'listen',
-        at: { public: { port: 4711 } },
-      })
+    await passRestart()
+    expect(workers[1]?.received.at(-1)).toMatchObject({
+      kind: 'listen',
+      at: { public: { port: 4711 } },
     })
     expect(workers[0]?.received.at(-1)).toMatchObject({ kind: 'listen', at: {} })
     await cluster.close()
@@ -238,9 +232,8 @@ describe('the primary', () => {
     two.fail()
     await expect(cluster.serving.apply(put('a', 'b'))).rejects.toThrow('broken')
     workers[0]?.die()
-    await eventually(() => {
-      expect(applied(workers[2])).toEqual(['a'])
-    })
+    await passRestart()
+    expect(applied(workers[2])).toEqual(['a'])
     await cluster.close()
   })
 
@@ -250,45 +243,40 @@ describe('the primary', () => {
     await cluster.listen()
     one.fail()
     await cluster.serving.apply(put('a'))
-    await eventually(() => {
-      expect(applied(workers[2])).toEqual(['a'])
-    })
+    await passRestart()
+    expect(applied(workers[2])).toEqual(['a'])
     await cluster.close()
   })
 
   it('kills a worker that does not answer, and does without it', async () => {
     const one = healthyUntilTold()
-    const { cluster, workers } = prepare(
-      2,
-      [
-        (message) =>
-          message.kind === 'apply' && message.change.put.length > 0
-            ? undefined
-            : one.answer(message),
-      ],
-      { times: { taskTimeoutMs: 200 } },
-    )
+    const { cluster, workers } = prepare(2, [
+      (message) =>
+        message.kind === 'apply' && message.change.put.length > 0 ? undefined : one.answer(message),
+    ])
     await cluster.listen()
-    await cluster.serving.apply(put('a'))
-    await eventually(() => {
-      expect(applied(workers[2])).toEqual(['a'])
-    })
+    const done = cluster.serving.apply(put('a'))
+    await pass(29_999)
+    expect(cluster.size).toBe(2)
+    await pass(1)
+    expect(cluster.size).toBe(1)
+    await done
+    await passRestart()
+    expect(applied(workers[2])).toEqual(['a'])
     await cluster.close()
   })
 
   it('takes the last known figures of a worker that is late', async () => {
     let isLate = false
-    const { cluster } = prepare(
-      1,
-      [(message) => (isLate && message.kind === 'measure' ? undefined : obedient(message))],
-      { times: { measureTimeoutMs: 30 } },
-    )
+    const { cluster } = prepare(1, [
+      (message) => (isLate && message.kind === 'measure' ? undefined : obedient(message)),
+    ])
     await cluster.listen()
-    await eventually(async () => {
-      expect(valueOf(await cluster.exportMetrics(), 'requests')).toBe(1)
-    })
-    isLate = true
     expect(valueOf(await cluster.exportMetrics(), 'requests')).toBe(1)
+    isLate = true
+    const late = cluster.exportMetrics()
+    await pass(1000)
+    expect(valueOf(await late, 'requests')).toBe(1)
     await cluster.close()
   })
 
@@ -303,8 +291,10 @@ describe('the primary', () => {
     ],
     ['is silent', () => undefined, 'a serving process ended at its start'],
   ])('does not start when the first worker %s', async (_, answer, message) => {
-    const { cluster, restarts } = prepare(2, [answer], { times: { taskTimeoutMs: 200 } })
-    const error: unknown = await cluster.listen().catch((caught: unknown) => caught)
+    const { cluster, restarts } = prepare(2, [answer])
+    const failed = cluster.listen().catch((caught: unknown) => caught)
+    await pass(30_000)
+    const error = await failed
     expect(error).toBeInstanceOf(StartError)
     expect(String(error)).toContain(message)
     expect([cluster.size, restarts()]).toEqual([0, 0])
@@ -320,9 +310,8 @@ describe('the primary', () => {
     ])
     await cluster.listen()
     expect(lines.join('')).toContain('no memory')
-    await eventually(() => {
-      expect(workers[2]?.kinds().at(-1)).toBe('listen')
-    })
+    await passRestart()
+    expect(workers[2]?.kinds().at(-1)).toBe('listen')
     await cluster.close()
   })
 
@@ -334,7 +323,7 @@ describe('the primary', () => {
     cluster.letGo()
     expect(workers.map((worker) => worker.kinds().at(-1))).toEqual(['let go', 'let go'])
     workers[0]?.die()
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await pass(60_000)
     expect(workers).toHaveLength(2)
     await cluster.close()
   })
@@ -350,11 +339,14 @@ describe('the primary', () => {
     worker.kill = die
     cluster.abort()
     expect(worker.kinds().at(-1)).toBe('abort')
+    await pass(1999)
+    expect(cluster.size).toBe(1)
+    await pass(1)
     await closed
-  }, 10_000)
+  })
 
   it('refuses a living socket before it forks', async () => {
-    const { cluster, workers } = prepare(1, [], { argv: ['--public', 'unix:/etc/hostname'] })
+    const { cluster, workers } = prepare(1, [], ['--public', 'unix:/etc/hostname'])
     await expect(cluster.listen()).rejects.toThrow('--public unix:/etc/hostname')
     expect(workers).toEqual([])
   })
@@ -365,7 +357,7 @@ describe('ClusterPeer', () => {
     const peer = new ClusterPeer({ id: 1, send: () => true, kill: () => true }, 60_000)
     const outcome = peer.perform({ kind: 'apply', change: put('a') })
     const queued = peer.perform({ kind: 'apply', change: put('b') })
-    await new Promise(setImmediate)
+    await settled()
     peer.markGone()
     expect([await outcome, await queued]).toEqual([{ kind: 'gone' }, { kind: 'gone' }])
     expect(peer.isGone).toBe(true)
@@ -570,9 +562,8 @@ describe('what bridges say across processes', () => {
     expect(board.sessionsOf('com.acme')).toHaveLength(2)
     expect(board.sessionsOf('constructor')).toEqual([])
     workers[0]?.die()
-    await eventually(() => {
-      expect(board.sessionsOf('com.acme')).toHaveLength(1)
-    })
+    await settled()
+    expect(board.sessionsOf('com.acme')).toHaveLength(1)
     workers[0]?.say({ kind: 'bridge', status })
     expect(board.sessionsOf('com.acme')).toHaveLength(1)
     expect(changes).toBe(3)
@@ -592,9 +583,8 @@ describe('what bridges say across processes', () => {
     const { cluster, workers } = prepare(3, [holds(0), holds(1), holds(2)])
     await cluster.listen()
     workers[0]?.say({ kind: 'release', ask: 4, name })
-    await eventually(() => {
-      expect(workers[0]?.received).toContainEqual({ kind: 'released', ask: 4, found })
-    })
+    await settled()
+    expect(workers[0]?.received).toContainEqual({ kind: 'released', ask: 4, found })
     expect(workers[0]?.kinds()).not.toContain('release')
     expect(workers[1]?.received).toContainEqual(expect.objectContaining({ kind: 'release', name }))
     await cluster.close()
@@ -622,9 +612,8 @@ describe('what bridges say across processes', () => {
       settings: settingsOf(),
       rings: securityState().rings,
     })
-    await eventually(() => {
-      expect(sent).toContainEqual({ kind: 'bridge', status })
-    })
+    await settled()
+    expect(sent).toContainEqual({ kind: 'bridge', status })
     const answer = ask?.(name)
     const question = sent.find(({ kind }) => kind === 'release')
     expect(question).toEqual({ kind: 'release', ask: 1, name })
@@ -638,11 +627,10 @@ describe('what bridges say across processes', () => {
     const until = Math.floor(Date.now() / 1000) + 60
     const call = { kind: 'revoke', key: 'ticket:1', untilUnixSeconds: until } as const
     workers[0]?.say({ kind: 'shared', ask: 9, call })
-    await eventually(() => {
-      expect(workers[0]?.received).toContainEqual(
-        expect.objectContaining({ kind: 'shared', ask: 9, reply: { ok: true, value: undefined } }),
-      )
-    })
+    await settled()
+    expect(workers[0]?.received).toContainEqual(
+      expect.objectContaining({ kind: 'shared', ask: 9, reply: { ok: true, value: undefined } }),
+    )
     const entries = [['ticket:1', until]]
     for (const worker of workers.slice(1))
       expect(worker.received).toContainEqual(expect.objectContaining({ kind: 'revoked', entries }))
@@ -655,18 +643,16 @@ describe('what bridges say across processes', () => {
           message.kind === 'shared' ? [message.reply] : [],
         ),
       )
-    await eventually(() => {
-      expect(answers()).toHaveLength(2)
-    })
+    await settled()
+    expect(answers()).toHaveLength(2)
     expect(answers()).toContainEqual({ ok: true, value: true })
     expect(answers()).toContainEqual({ ok: true, value: false })
     // A worker that starts later is told what it missed.
     workers[0]?.die()
-    await eventually(() => {
-      expect(workers[3]?.received).toContainEqual(
-        expect.objectContaining({ kind: 'revoked', entries }),
-      )
-    })
+    await passRestart()
+    expect(workers[3]?.received).toContainEqual(
+      expect.objectContaining({ kind: 'revoked', entries }),
+    )
     await cluster.close()
   })
 

@@ -3,6 +3,7 @@
 
 import cluster from 'node:cluster'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { mock } from 'node:test'
 import { BridgeBoard } from '../../dataplane/bridge-board.ts'
 import { startCluster, type ClusterPlane } from '../../dataplane/cluster.ts'
 import { runWorker } from '../../dataplane/cluster-worker.ts'
@@ -14,11 +15,14 @@ import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 import { createLog } from '../../telemetry/log.ts'
 import { renderMetrics } from '../../telemetry/metrics-state.ts'
 import { securityState } from '../support/serving-home.ts'
+import { settled } from '../support/settled.ts'
 
 const log = createLog({ level: 'silent', name: 'cluster-program' })
 
 const createParts = (): ServingParts => {
   const documents = new Map<string, Uint8Array>()
+  /** Answers that wait for the end. */
+  const held: (() => void)[] = []
   const { metrics, requests } = createMeasurements()
   const row = requests.rowFor({ api: 'test', version: 'v1', path: '/', method: 'get' })
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
@@ -33,7 +37,7 @@ const createParts = (): ServingParts => {
     }
     if (id === 'slow') {
       response.flushHeaders()
-      setTimeout(answer, 300)
+      held.push(answer)
     } else answer()
   }
   return {
@@ -50,7 +54,12 @@ const createParts = (): ServingParts => {
     publicHandlers: () => ({ onRequest }),
     exportMetrics: () => metrics.exportState(),
     releaseHere: () => Promise.resolve(false),
-    endStreams: () => undefined,
+    endStreams: () => {
+      // Only when the listeners have begun to close: a worker that did not wait would be gone by then.
+      setImmediate(() => {
+        for (const answer of held.splice(0)) answer()
+      })
+    },
     close: () => Promise.resolve(),
   }
 }
@@ -70,16 +79,32 @@ interface Order {
   readonly put?: Readonly<Record<string, string>>
   readonly remove?: readonly string[]
   readonly metrics?: true
+  /** The workers leave the change unanswered for as long as the primary waits, and are replaced. */
+  readonly isUnanswered?: true
 }
 
 const obey = async (cluster: ClusterPlane, order: Order): Promise<unknown> => {
   if (order.metrics) return renderMetrics(await cluster.exportMetrics())
-  await cluster.serving.apply({
-    put: Object.entries(order.put ?? {}).map(([id, text]) => documentOf(id, text)),
-    remove: order.remove ?? [],
-    realms: { put: [], delete: [] },
-  })
+  const apply = (): Promise<void> =>
+    cluster.serving.apply({
+      put: Object.entries(order.put ?? {}).map(([id, text]) => documentOf(id, text)),
+      remove: order.remove ?? [],
+      realms: { put: [], delete: [] },
+    })
+  await (order.isUnanswered ? waitInVain(apply) : apply())
   return { size: cluster.size }
+}
+
+/** All of the time that passes meanwhile passes at once. */
+const waitInVain = async (perform: () => Promise<void>): Promise<void> => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const performed = perform()
+  await settled()
+  mock.timers.tick(30_000)
+  await performed
+  // Both have ended: what is left is the pause before others start.
+  mock.timers.tick(10_000)
+  mock.timers.reset()
 }
 
 const runPrimary = async (): Promise<void> => {
@@ -92,7 +117,6 @@ const runPrimary = async (): Promise<void> => {
     log,
     board: new BridgeBoard(),
     security: securityState(),
-    taskTimeoutMs: 3000,
   })
   await obey(cluster, { put: { first: 'before anybody listened' } })
   const urls = await cluster.listen()

@@ -6,9 +6,9 @@ import { Agent, get } from 'node:http'
 import { connect as connectTcp, createServer } from 'node:net'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
-import type { ServerHandlers } from '../../dataplane/http-server.ts'
+import type { ServerHandlers, ServerLimits } from '../../dataplane/http-server.ts'
 import { openListeners, type Listeners, type ListenersOptions } from '../../dataplane/listeners.ts'
 import { StartError } from '../../dataplane/start-error.ts'
 import { createLog } from '../../telemetry/log.ts'
@@ -17,6 +17,10 @@ import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
 import { loopbackAddresses } from '../support/loopback-addresses.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+import { roundTrip } from './round-trip.ts'
+import { stopTimers } from './stop-timers.ts'
+
+stopTimers()
 
 const opened: Listeners[] = []
 const lines: string[] = []
@@ -56,12 +60,18 @@ const open = async (
     publicHandlers: (scheme) => answering(scheme),
     managementHandlers: answering('management'),
     healthHandlers: answering('health'),
-    fileCheckMs: 20,
     ...more,
   })
   opened.push(listeners)
   return listeners
 }
+
+/** TLS files are looked at every two seconds. */
+const followed = <T>(check: () => T | Promise<T>): Promise<T> =>
+  eventually(() => {
+    jest.advanceTimersByTime(2000)
+    return check()
+  })
 
 const publicUrl = (listeners: Listeners): string => listeners.urls().public ?? ''
 
@@ -190,9 +200,11 @@ describe('hardening', () => {
   })
 
   it('does not wait for a head for ever', async () => {
-    const listeners = await open(['--headers-timeout-seconds', '1'])
+    const times: Partial<ServerLimits> = { headersTimeoutSeconds: 0.05, checkMs: 20 }
+    const settings = { ...settingsOf(), ...times }
+    const listeners = await open([], { settings })
     expect(await talk(listeners, 'GET / HTTP/1.1\r\n')).toMatch(/^HTTP\/1\.1 408 /)
-  }, 20_000)
+  })
 
   it('closes connections beyond the bound', async () => {
     const listeners = await open(['--max-connections', '1'])
@@ -210,17 +222,19 @@ describe('hardening', () => {
     const ask =
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n'
     expect(await talk(await open([]), ask)).toMatch(/^HTTP\/1\.1 200 /)
+    const upgraded = Promise.withResolvers<undefined>()
     const upgrading = await open([], {
       publicHandlers: () => ({
         ...answering('x'),
-        onUpgrade: (_, socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\nhello'),
+        onUpgrade: (_, socket) => {
+          socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\nhello')
+          upgraded.resolve(undefined)
+        },
       }),
     })
     const talking = talk(upgrading, ask)
-    await eventually(async () => {
-      expect((await upgrading.connections()).public).toBe(1)
-    })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await upgraded.promise
+    await roundTrip()
     upgrading.abort()
     expect(await talking).toContain('101 Switching Protocols')
   })
@@ -284,7 +298,10 @@ describe('draining and closing', () => {
     const response = await arrived.promise
     let isClosed = false
     const closed = listeners.close().then(() => (isClosed = true))
-    await new Promise((resolve) => setTimeout(resolve, 120))
+    for (let sweep = 0; sweep < 3; sweep++) {
+      jest.advanceTimersByTime(50)
+      await roundTrip()
+    }
     expect(isClosed).toBe(false)
     response.end('late')
     expect((await answer).text).toBe('late')
@@ -292,12 +309,16 @@ describe('draining and closing', () => {
   })
 
   it('abort breaks off what is in flight', async () => {
-    const listeners = await open([], { publicHandlers: () => ({ onRequest: () => undefined }) })
-    const answer = request(publicUrl(listeners)).catch((error: unknown) => String(error))
-    await eventually(async () => {
-      expect((await listeners.connections()).public).toBe(1)
+    const arrived = Promise.withResolvers<undefined>()
+    const listeners = await open([], {
+      publicHandlers: () => ({
+        onRequest: () => {
+          arrived.resolve(undefined)
+        },
+      }),
     })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    const answer = request(publicUrl(listeners)).catch((error: unknown) => String(error))
+    await arrived.promise
     const closed = listeners.close()
     listeners.abort()
     await closed
@@ -394,11 +415,11 @@ describe('TLS', () => {
     await expect(once(old, 'secureConnect')).rejects.toThrow()
 
     await write('second.example')
-    await eventually(async () => {
+    await followed(async () => {
       expect(await serialOf(url)).toBe('second.example')
     })
     await writeFile(key, 'nonsense')
-    await eventually(() => {
+    await followed(() => {
       expect(lines.join('')).toContain('the old ones stay')
     })
     expect(await serialOf(url)).toBe('second.example')
@@ -438,11 +459,11 @@ describe('TLS', () => {
     await writeFile(paths.ca, authority.cert)
     await writeFile(paths.key, 'half written')
     await writeFile(paths.cert, server.cert)
-    await eventually(() => {
+    await followed(() => {
       expect(lines.filter((line) => line.includes('cannot be used yet')).length).toBeGreaterThan(1)
     })
     await writeFile(paths.key, server.key)
-    const url = await eventually(() => {
+    const url = await followed(() => {
       const { management } = listeners.urls()
       if (management === undefined) throw new Error('not open yet')
       return management
@@ -455,7 +476,7 @@ describe('TLS', () => {
     const renewed = authority.issue('renewed.example')
     await writeFile(paths.key, renewed.key)
     await writeFile(paths.cert, renewed.cert)
-    await eventually(async () => {
+    await followed(async () => {
       const answer = await request(url, {
         tls: { ...tls, ...client, servername: 'renewed.example' },
       })

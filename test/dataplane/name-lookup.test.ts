@@ -1,18 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import { createNameLookup, type Resolve, socketLookup } from '../../dataplane/name-lookup.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+import { settled } from '../support/settled.ts'
 
 /** Name servers that answer when the test says so, and a clock that it sets. */
 const scene = () => {
   const asked: string[] = []
   const hanging = new Map<string, Parameters<Resolve>[2]>()
   const told: string[] = []
-  let nowMs = 0
+  const clock = createManualClock()
   const names = createNameLookup(
     (name, _options, answer) => {
       asked.push(name)
       hanging.set(name, answer)
     },
-    () => nowMs,
+    () => clock.now(),
   )
   const lookup = socketLookup(names)
   const answer = (name: string, address: string | Error = '127.0.0.1'): void => {
@@ -28,7 +30,7 @@ const scene = () => {
     })
   }
   const pass = (ms: number): void => {
-    nowMs += ms
+    clock.advance(ms)
   }
   /** Names that have taken ten seconds to fail. */
   const hasBeenSlow = (...slow: readonly string[]): void => {
@@ -42,8 +44,6 @@ const scene = () => {
   }
   return { asked, told, pass, look, answer, hasBeenSlow }
 }
-
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createNameLookup', () => {
   it('looks up two names at a time, and each once for all who wait for it', () => {
@@ -102,7 +102,7 @@ describe('createNameLookup', () => {
     pass(9000)
     look('slow')
     expect(told).toHaveLength(1)
-    await nextTurn()
+    await settled()
     expect(told).toHaveLength(2)
     pass(1000)
     look('slow')
@@ -137,7 +137,7 @@ describe('createNameLookup', () => {
   it('names without end are refused while others hang', async () => {
     const { asked, told, look } = scene()
     for (let n = 0; n < 10_102; n++) look(`name-${n}`)
-    await nextTurn()
+    await settled()
     expect(asked).toHaveLength(2)
     expect(told).toHaveLength(100)
     expect(told[0]).toBe('name-10002 too many names wait to be looked up')

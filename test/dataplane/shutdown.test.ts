@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { countProcesses } from '../../dataplane/cluster-size.ts'
 import { runDrainCommand, writePidFile } from '../../dataplane/drain-command.ts'
 import { createShutdown, stopOnSignals, type Shutdown } from '../../dataplane/shutdown.ts'
 import { createLog, createSilentLog } from '../../telemetry/log.ts'
-import { eventually } from '../support/eventually.ts'
+import { settled } from '../support/settled.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 
 interface Steps {
@@ -50,19 +50,31 @@ const prepare = (seconds: { delay?: number; drain?: number; isIdle?: boolean } =
 }
 
 describe('createShutdown', () => {
+  beforeEach(() => {
+    jest.useFakeTimers()
+  })
+  afterEach(() => {
+    jest.useRealTimers()
+  })
+
+  const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms)
+
   it('drains, closes, finishes, once', async () => {
     const { shutdown, steps } = prepare()
     expect(shutdown.isDraining).toBe(false)
-    await Promise.all([shutdown.stop(), shutdown.stop({ skipDelay: true })])
+    const stopped = Promise.all([shutdown.stop(), shutdown.stop({ skipDelay: true })])
+    await pass(0)
+    await stopped
     expect(shutdown.isDraining).toBe(true)
     expect(steps).toEqual(['drain', 'close', 'finish'])
   })
 
   it('serves on during the delay', async () => {
-    const { shutdown, steps } = prepare({ delay: 0.2 })
+    const { shutdown, steps } = prepare({ delay: 5 })
     const stopped = shutdown.stop()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pass(4999)
     expect(steps).toEqual(['drain'])
+    await pass(1)
     await stopped
     expect(steps).toEqual(['drain', 'close', 'finish'])
   })
@@ -74,45 +86,52 @@ describe('createShutdown', () => {
   })
 
   it('lets its clients go after the delay of a drain, and serves on', async () => {
-    const { shutdown, steps } = prepare({ delay: 0.05 })
+    const { shutdown, steps } = prepare({ delay: 5 })
     shutdown.drain()
+    await pass(4999)
     expect(steps).toEqual(['drain'])
-    await eventually(() => {
-      expect(steps).toEqual(['drain', 'let go'])
-    })
-    await shutdown.stop()
-    expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
-  })
-
-  it('has nobody to let go once it ends', async () => {
-    const { shutdown, steps } = prepare({ delay: 0.05 })
-    shutdown.drain()
-    await shutdown.stop({ skipDelay: true })
-    await new Promise((resolve) => setTimeout(resolve, 100))
-    expect(steps).toEqual(['drain', 'close', 'finish'])
-  })
-
-  it('counts the delay from an earlier drain', async () => {
-    const { shutdown, steps } = prepare({ delay: 0.05 })
-    shutdown.drain()
-    shutdown.drain()
-    expect(shutdown.isDraining).toBe(true)
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    await pass(1)
+    expect(steps).toEqual(['drain', 'let go'])
     const stopped = shutdown.stop()
+    await pass(0)
     await stopped
     expect(steps).toEqual(['drain', 'let go', 'close', 'finish'])
   })
 
+  it('has nobody to let go once it ends', async () => {
+    const { shutdown, steps } = prepare({ delay: 5 })
+    shutdown.drain()
+    await shutdown.stop({ skipDelay: true })
+    await pass(5000)
+    expect(steps).toEqual(['drain', 'close', 'finish'])
+  })
+
+  it('counts the delay from an earlier drain', async () => {
+    const { shutdown, steps } = prepare({ delay: 5 })
+    shutdown.drain()
+    await pass(3000)
+    shutdown.drain()
+    expect(shutdown.isDraining).toBe(true)
+    const stopped = shutdown.stop()
+    await pass(1999)
+    expect(steps).toEqual(['drain'])
+    await pass(1)
+    await stopped
+    expect(steps).toEqual(['drain', 'close', 'finish'])
+  })
+
   it('breaks off what does not finish in time', async () => {
-    const { shutdown, steps } = prepare({ drain: 0.02, isIdle: false })
-    await shutdown.stop()
+    const { shutdown, steps } = prepare({ drain: 60, isIdle: false })
+    const stopped = shutdown.stop()
+    await pass(60_000)
+    await stopped
     expect(steps).toEqual(['drain', 'close', 'abort', 'finish'])
   })
 
   it('waits for requests in flight', async () => {
-    const { shutdown, steps, idle } = prepare({ isIdle: false })
+    const { shutdown, steps, idle } = prepare({ drain: 60, isIdle: false })
     const stopped = shutdown.stop()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await pass(59_999)
     expect(steps).toEqual(['drain', 'close'])
     idle()
     await stopped
@@ -136,7 +155,7 @@ describe('createShutdown', () => {
         destination: { write: (line) => lines.push(line) },
       }),
     })
-    await shutdown.stop()
+    await shutdown.stop({ skipDelay: true })
     expect(lines.join('')).toContain('disk full')
   })
 })
@@ -166,7 +185,7 @@ describe('stopOnSignals', () => {
       return Promise.resolve()
     })
     signals.emit(signal)
-    await new Promise(setImmediate)
+    await settled()
     expect(asked).toEqual([{ skipDelay }])
     expect(codes).toEqual([0])
   })
@@ -186,7 +205,7 @@ describe('stopOnSignals', () => {
   it('ends with 1 when stopping fails', async () => {
     const { signals, codes } = listen(() => Promise.reject(new Error('x')))
     signals.emit('SIGTERM')
-    await new Promise(setImmediate)
+    await settled()
     expect(codes).toEqual([1])
   })
 

@@ -1,9 +1,20 @@
 import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from '@jest/globals'
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 import { watchFiles } from '../../dataplane/watched-files.ts'
-import { eventually } from '../support/eventually.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
+
+beforeEach(() => {
+  jest.useFakeTimers()
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
+
+const pass = (ms: number): void => {
+  jest.advanceTimersByTime(ms)
+}
 
 it('gives contents at once and after each change, also when a symlink is swapped', async () => {
   await using dir = await makeTempDir()
@@ -20,14 +31,14 @@ it('gives contents at once and after each change, also when a symlink is swapped
     paths: [link],
     onContents: ([content]) => seen.push(String(content)),
     onFailure: () => undefined,
-    intervalMs: 10,
   })
   expect(seen).toEqual(['1'])
   await symlink(two, `${link}.new`)
   await rename(`${link}.new`, link)
-  await eventually(() => {
-    expect(seen).toEqual(['1', '2'])
-  })
+  pass(1999)
+  expect(seen).toEqual(['1'])
+  pass(1)
+  expect(seen).toEqual(['1', '2'])
   watch.close()
 })
 
@@ -43,25 +54,21 @@ it('tells once that a file is missing, and once of contents that are refused', a
       taken.push(String(content))
     },
     onFailure: (error) => failures.push(error.message),
-    intervalMs: 5,
   })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  pass(10_000)
   expect(failures).toEqual([expect.stringContaining('ENOENT')])
   await writeFile(`${path}.new`, 'bad')
   await rename(`${path}.new`, path)
-  await eventually(() => {
-    expect(failures).toHaveLength(2)
-  })
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  pass(2000)
+  expect(failures).toHaveLength(2)
+  pass(10_000)
   expect(failures.slice(1)).toEqual(['refused'])
   await writeFile(`${path}.new`, 'good')
   await rename(`${path}.new`, path)
-  await eventually(() => {
-    expect(taken).toEqual(['good'])
-  })
+  pass(2000)
+  expect(taken).toEqual(['good'])
   await rm(path)
-  await eventually(() => {
-    expect(failures).toHaveLength(3)
-  })
+  pass(2000)
+  expect(failures).toHaveLength(3)
   watch.close()
 })

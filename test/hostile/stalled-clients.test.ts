@@ -4,10 +4,12 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
 import { createPlainServer } from '../../dataplane/http-server.ts'
-import type { StallTimes } from '../../dataplane/stalled-clients.ts'
+import { stopTimers } from '../dataplane/stop-timers.ts'
 import { eventually } from '../support/eventually.ts'
+
+stopTimers()
 
 const LIMITS = {
   maxHeaderBytes: 16_384,
@@ -16,16 +18,17 @@ const LIMITS = {
   requestTimeoutSeconds: 0,
   keepAliveSeconds: 60,
 }
-const STALLS = { stallMs: 500, sweepMs: 50 }
+// Longer than anything here takes: the tests end it.
+const STALLS = { stallMs: 60_000, sweepMs: 5000 }
 const LARGE = Buffer.alloc(20_000_000, 'x')
 
 let server: ReturnType<typeof createPlainServer>
 let answering: ((response: ServerResponse) => void) | undefined
 let connections: () => Promise<number>
 
-const listen = async (stalls: StallTimes): Promise<void> => {
+const listen = async (): Promise<void> => {
   const onRequest = (_: unknown, response: ServerResponse) => answering?.(response)
-  server = createPlainServer({ ...LIMITS, stalls }, { onRequest })
+  server = createPlainServer({ ...LIMITS, stalls: STALLS }, { onRequest })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   connections = () =>
@@ -42,7 +45,7 @@ const close = async (): Promise<void> => {
   await once(server, 'close')
 }
 
-beforeEach(() => listen(STALLS))
+beforeEach(listen)
 
 afterEach(close)
 
@@ -54,9 +57,27 @@ const ask = async (): Promise<Socket> => {
   return socket
 }
 
+const sweep = (): void => {
+  jest.advanceTimersByTime(STALLS.sweepMs)
+}
+
+/** The connection of an answer, once bytes wait on it and it has been looked at. */
+const stalling = (answers: readonly ServerResponse[]): Promise<Socket> =>
+  eventually(() => {
+    sweep()
+    const socket = answers[0]?.socket
+    if (socket?.timeout !== STALLS.stallMs) throw new Error('it does not stall yet')
+    return socket
+  })
+
 it('a client that reads nothing is cut off', async () => {
-  answering = (response) => response.end(LARGE)
+  const answers: ServerResponse[] = []
+  answering = (response) => {
+    answers.push(response.end(LARGE))
+  }
   const client = await ask()
+  const near = await stalling(answers)
+  near.setTimeout(1)
   await eventually(async () => {
     expect(await connections()).toBe(0)
   })
@@ -64,8 +85,10 @@ it('a client that reads nothing is cut off', async () => {
 })
 
 it('a stream to it ends too, so that its upstream is let go', async () => {
+  const answers: ServerResponse[] = []
   const closed: boolean[] = []
   answering = (response) => {
+    answers.push(response)
     response.once('close', () => closed.push(response.writableFinished))
     const pour = (): void => {
       while (!response.destroyed && response.write(LARGE.subarray(0, 65_536)));
@@ -74,6 +97,8 @@ it('a stream to it ends too, so that its upstream is let go', async () => {
     pour()
   }
   const client = await ask()
+  const near = await stalling(answers)
+  near.setTimeout(1)
   await eventually(() => {
     expect(closed).toEqual([false])
   })
@@ -81,47 +106,41 @@ it('a stream to it ends too, so that its upstream is let go', async () => {
 })
 
 it('a client that reads slowly gets everything', async () => {
-  answering = (response) => response.end(LARGE.subarray(0, 8_000_000))
+  const answers: ServerResponse[] = []
+  answering = (response) => {
+    answers.push(response.end(LARGE))
+  }
   const client = await ask()
+  await stalling(answers)
   let bytes = 0
   client.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     client.pause()
-    setTimeout(() => client.resume(), 2)
+    sweep()
+    setImmediate(() => client.resume())
   })
-  await eventually(
-    () => {
-      expect(bytes).toBeGreaterThan(8_000_000)
-    },
-    { withinMs: 15_000 },
-  )
+  await eventually(() => {
+    expect(bytes).toBeGreaterThan(LARGE.length)
+  })
   client.destroy()
-}, 20_000)
+})
 
 it('a client that waits for us is not stalled, also after it was', async () => {
-  // Longer than anything here takes: the test ends it.
-  const stallMs = 60_000
-  await close()
-  await listen({ ...STALLS, stallMs })
   const answers: ServerResponse[] = []
   answering = (response) => {
     answers.push(response)
     response.write(LARGE)
   }
   const client = await ask()
-  const [response, near] = await eventually(() => {
-    const socket = answers[0]?.socket
-    expect(socket?.timeout).toBe(stallMs)
-    return [answers[0], socket]
-  })
+  const near = await stalling(answers)
   let text = ''
   client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
   await eventually(() => {
-    expect(near?.writableLength).toBe(0)
+    expect(near.writableLength).toBe(0)
   })
-  near?.setTimeout(1)
+  near.setTimeout(1)
   await once(server, 'timeout')
-  response?.end('the end')
+  answers[0]?.end('the end')
   await eventually(() => {
     expect(text).toContain('the end')
   })

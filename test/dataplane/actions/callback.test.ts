@@ -1,10 +1,9 @@
 // Callbacks over the real upstream, against receivers on loopback.
 
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createCallbackPoster } from '../../../dataplane/actions/callback-poster.ts'
 import { callbackOf, type CallbackRules } from '../../../dataplane/actions/callback-url.ts'
 import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
@@ -14,8 +13,28 @@ import { UpstreamError } from '../../../dataplane/upstream/upstream.ts'
 import { WampFault, type InvocationHandler } from '../../../dataplane/wamp/wamp-session.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
+import { roundTrip } from '../round-trip.ts'
+import { stopTimers } from '../stop-timers.ts'
 import { bodyOf } from './forward-fixture.ts'
 import { eventOf } from './wamp-fixture.ts'
+
+stopTimers()
+
+/** Time passes while it is waited for. */
+const passing = async <T>(outcome: Promise<T>): Promise<T> => {
+  const state = { isSettled: false }
+  const settle = (): void => {
+    state.isSettled = true
+  }
+  outcome.then(settle, settle)
+  while (!state.isSettled) {
+    jest.advanceTimersByTime(10)
+    await settled()
+  }
+  return outcome
+}
 
 const open: (() => Promise<unknown>)[] = []
 
@@ -67,10 +86,10 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
   open.push(() => upstream.close())
   const lost: string[] = []
   const news: object[] = []
-  const clock = { nowMs: 0 }
+  const clock = createManualClock()
   const callbacks = createCallbackPoster({
     upstream,
-    clock: { now: () => clock.nowMs + performance.now(), random: Math.random },
+    clock,
     wallClock: Date.now,
     newId: randomUUID,
     onLost: ({ isNews, ...loss }) => {
@@ -223,22 +242,27 @@ describe('an invocation', () => {
       'an answer that never ends',
       (response) => {
         response.writeHead(200, { 'content-type': 'application/json' })
-        const timer = setInterval(() => response.write(' '), 10)
-        response.on('close', () => {
-          clearInterval(timer)
-        })
+        const more = (): void => {
+          response.write(' ')
+          if (!response.destroyed) setImmediate(more)
+        }
+        more()
       },
     ],
   ])('times out: %s', async (_, answer) => {
     const { handler, received } = await invoking(answer, { timeoutMs: 100 })
-    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.timeout' })
+    const fault = faultOf(handler(INVOCATION))
+    await eventually(() => {
+      expect(received).toHaveLength(1)
+    })
+    expect(await passing(fault)).toMatchObject({ uri: 'svc.error.timeout' })
     expect(received).toHaveLength(1)
   })
 
   it('fails where nobody listens, and where nobody may', async () => {
     const origin = `http://127.0.0.1:${await freePort()}`
     const { callbacks, target } = posterFor(origin)
-    expect(await faultOf(callbacks.invocations(target)(INVOCATION))).toMatchObject({
+    expect(await passing(faultOf(callbacks.invocations(target)(INVOCATION)))).toMatchObject({
       uri: 'svc.error.bad_gateway',
     })
     const { handler, received } = await invoking(json(1), { deny: ['127.0.0.0/8'] })
@@ -270,19 +294,21 @@ describe('an invocation', () => {
 
   it('is one of 64 at once and 256 that wait, else it is overloaded', async () => {
     const held: ServerResponse[] = []
-    const { handler, received } = await invoking((response) => held.push(response))
+    let mayAnswer = false
+    const { handler, received } = await invoking((response) => {
+      if (mayAnswer) response.writeHead(204).end()
+      else held.push(response)
+    })
     const answers = Array.from({ length: 64 + 256 }, () => handler(INVOCATION))
     expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.overloaded' })
     await eventually(() => {
       expect(received).toHaveLength(64)
     })
-    await sleep(20)
+    await roundTrip()
     expect(received).toHaveLength(64)
-    const letGo = setInterval(() => {
-      for (const response of held.splice(0)) response.writeHead(204).end()
-    }, 5)
+    mayAnswer = true
+    for (const response of held.splice(0)) response.writeHead(204).end()
     await Promise.all(answers)
-    clearInterval(letGo)
     expect(received).toHaveLength(64 + 256)
   })
 })
@@ -333,7 +359,7 @@ describe('retries of a delivery', () => {
     const { upstream, sent } = scripted(script)
     const { callbacks, target } = posterFor('http://hooks', { upstream })
     const answered = callbacks.invocations(target)(INVOCATION)
-    const outcome = await answered.catch((error: unknown) => error)
+    const outcome = await passing(answered.catch((error: unknown) => error))
     expect(outcome).toMatchObject(uri === undefined ? { args: [], kwargs: {} } : { uri })
     expect(sent).toHaveLength(count)
     expect(new Set(sent.map((headers) => headers.join())).size).toBe(1)
@@ -361,7 +387,7 @@ describe('events', () => {
       })
       held.pop()?.writeHead(200).end('whatever')
     }
-    await sleep(20)
+    await roundTrip()
     expect([received.length, lost]).toEqual([5, []])
   })
 
@@ -376,7 +402,7 @@ describe('events', () => {
     })
     onEnd()
     held.pop()?.writeHead(200).end()
-    await sleep(50)
+    await roundTrip()
     expect([received.length, lost]).toEqual([1, []])
   })
 
@@ -400,7 +426,7 @@ describe('events', () => {
     await eventually(() => {
       expect(sent).toHaveLength(1)
     })
-    await sleep(0)
+    await settled()
     for (const size of [40, 20, 5, 1]) tell(ofMebibytes(size))
     expect(lost).toEqual(['overloaded', 'overloaded'])
     await eventually(() => {
@@ -437,7 +463,7 @@ describe('events', () => {
     await loseMore(3)
     const told = { why: 'failed', callback: 'http://hooks/hook' }
     expect(news).toEqual([{ ...told, reason: 'It answered with status 500.' }])
-    clock.nowMs += 60_000
+    clock.advance(60_000)
     await loseMore(1)
     expect(news).toHaveLength(2)
     for (let event = 0; event < 260; event++) tell(eventOf())

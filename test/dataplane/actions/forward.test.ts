@@ -1,51 +1,21 @@
 import { connect, type Socket } from 'node:net'
-import { request as httpRequest, type RequestListener } from 'node:http'
-import { setImmediate as turn } from 'node:timers/promises'
+import { request as httpRequest, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { constant } from '../../../spec/expression/template.ts'
 import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { roundTrip } from '../round-trip.ts'
 import { listenHttp, listenRaw, refusedOrigin, until, type Listening } from '../upstream/servers.ts'
 import {
   bodyOf,
   call,
-  map,
-  operationOf,
-  read,
   READ_ALL,
-  startGateway,
-  type Gateway,
   type GatewayOptions,
   type OperationParts,
 } from './forward-fixture.ts'
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close()
-})
-
-const opened = async (server: Promise<Listening>): Promise<Listening> => {
-  const listening = await server
-  closers.push(() => listening.close())
-  return listening
-}
-
-const serving = (listener: RequestListener): Promise<Listening> => opened(listenHttp(listener))
-
-const answering = (answer: string): Promise<Listening> =>
-  opened(listenRaw((socket) => socket.write(answer, 'latin1')))
-
-const gatewayTo = async (
-  origin: string,
-  parts: Partial<OperationParts> = {},
-  options: GatewayOptions = {},
-): Promise<Gateway> => {
-  const operation = operationOf({ ...parts, action: { ...parts.action, host: constant(origin) } })
-  const gateway = await startGateway(operation, options)
-  closers.push(() => gateway.close())
-  return gateway
-}
+import { answering, gatewayTo, leave, opened, serving } from './forward-rig.ts'
 
 /** Attempts are counted; pauses are as short as they get. */
 const RETRYING = { limits: { retries: constant(3) } }
@@ -115,8 +85,9 @@ describe('an answer that passes through', () => {
   it('is cut when the upstream dies half-way', async () => {
     const server = await opened(
       listenRaw((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', () =>
-          setTimeout(() => socket.destroy(), 30),
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
+        void until(() => gateway.outcomes.length > 0, 'the head is passed on').then(() =>
+          socket.destroy(),
         )
       }),
     )
@@ -162,44 +133,6 @@ describe('an answer that passes through', () => {
     })
     await until(() => gateway.scope.size === 0, 'the slot is free')
   })
-
-  it('waits for a slow client, and keeps little in memory', async () => {
-    let sent = 0
-    const server = await serving((_, response) => {
-      const chunk = Buffer.alloc(65_536)
-      const more = (): void => {
-        while (sent < 60_000_000) {
-          sent += chunk.length
-          if (!response.write(chunk)) {
-            response.once('drain', more)
-            return
-          }
-        }
-        response.end()
-      }
-      more()
-    })
-    const gateway = await gatewayTo(server.origin, {}, { timeoutMs: 200 })
-    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
-    closers.push(() => Promise.resolve(void socket.destroy()))
-    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
-    socket.pause()
-    await until(() => sent > 100_000, 'it flows')
-    // Longer than the time-out of the upstream: a pause that the client makes is no pause of it.
-    let before = -1
-    let stillSince = performance.now()
-    await until(() => {
-      if (before !== sent) stillSince = performance.now()
-      before = sent
-      return performance.now() - stillSince > 400
-    }, 'it stops')
-    expect(sent).toBeLessThan(40_000_000)
-    let received = 0
-    socket.on('data', (chunk) => (received += chunk.length))
-    socket.resume()
-    await until(() => received > 60_000_000, 'all has come')
-    expect(gateway.outcomes).toEqual(['stream'])
-  })
 })
 
 describe('an answer that is read', () => {
@@ -237,7 +170,7 @@ describe('an answer that is read', () => {
     const server = await serving((_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
       response.write(bytes.subarray(0, 10))
-      setTimeout(() => response.end(bytes.subarray(10)), 20)
+      void roundTrip().then(() => response.end(bytes.subarray(10)))
     })
     const answer = await call(await gatewayTo(server.origin, READ_ALL))
     expect(answer.json()).toMatchObject({ result: { body: { text: 'x'.repeat(100_000) } } })
@@ -282,20 +215,6 @@ describe('an answer that is read', () => {
     expect(answer.status).toBe(504)
     expect(answer.json()).toMatchObject({ error: { error_uri: 'svc.error.bad_gateway', body: '' } })
     expect(gateway.outcomes).toEqual(['fail'])
-  })
-
-  it('is not waited for where nobody reads its body', async () => {
-    const server = await serving((_, response) => {
-      response.writeHead(200, { 'content-length': 100 }).flushHeaders()
-    })
-    const parts = {
-      onResult: { declared: true, body: map({ s: read('action.result.status_code') }) },
-    }
-    const gateway = await gatewayTo(server.origin, parts)
-    expect((await call(gateway)).json()).toMatchObject({ result: { status_code: 200, body: '' } })
-    expect(gateway.scope.size).toBe(1)
-    await until(() => server.open() === 0, 'the rest is given up')
-    expect(gateway.scope.size).toBe(0)
   })
 
   it('keeps the connection when little is left, and not when it is much', async () => {
@@ -530,9 +449,17 @@ describe('retries', () => {
 
   it('not after the retry timeout', async () => {
     const { server, attempts } = await flaky(99, 503)
-    let now = 0
-    const clock = { now: () => (now += 3000), random: () => 0 }
-    const gateway = await gatewayTo(server.origin, RETRYING, { clock })
+    const clock = createManualClock({ random: () => 0 })
+    const gateway = await gatewayTo(server.origin, RETRYING, {
+      clock: {
+        ...clock,
+        // It is thrown after each attempt.
+        random: () => {
+          clock.advance(3000)
+          return 0
+        },
+      },
+    })
     await call(gateway)
     expect(attempts()).toBe(2)
   })
@@ -563,34 +490,21 @@ describe('retries', () => {
 
 describe('the pool of a version', () => {
   it('sends no more at once than its size; the others wait', async () => {
-    let running = 0
-    let most = 0
-    const server = await serving((_, response) => {
-      most = Math.max(most, ++running)
-      setTimeout(() => {
-        running--
-        response.end('x')
-      }, 20)
-    })
-    const gateway = await gatewayTo(server.origin, {}, { poolSize: 2 })
-    const answers = await Promise.all(Array.from({ length: 10 }, () => call(gateway)))
-    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
-    expect(most).toBe(2)
+    const held: ServerResponse[] = []
+    const server = await serving((_, response) => held.push(response))
+    let asked = 0
+    const gateway = await gatewayTo(server.origin, {}, { poolSize: 2, change: () => (asked += 1) })
+    const answers = Promise.all(Array.from({ length: 10 }, () => call(gateway)))
+    await until(() => asked === 10, 'all have asked')
+    for (let round = 0; round < 5; round++) {
+      await until(() => held.length >= 2, 'two are on their way')
+      await roundTrip()
+      expect(held).toHaveLength(2)
+      for (const response of held.splice(0)) response.end('x')
+    }
+    const statuses = (await answers).map(({ status }) => status)
+    expect(statuses).toEqual(Array.from({ length: 10 }, () => 200))
     expect(gateway.scope.size).toBe(0)
-  })
-
-  it('too long a wait is overload', async () => {
-    const server = await answering('')
-    const parts = { ...READ_ALL, limits: { connectTimeout: constant(60), timeout: constant(3000) } }
-    const gateway = await gatewayTo(server.origin, parts, { poolSize: 1 })
-    const first = call(gateway)
-    await until(() => server.opened() === 1, 'the first is on its way')
-    const answer = await call(gateway)
-    expect(answer.status).toBe(503)
-    expect(answer.json()).toMatchObject({
-      error: { error_uri: 'svc.error.overloaded', status_code: 503 },
-    })
-    expect((await first).status).toBe(504)
   })
 
   it('who goes away while waiting is forgotten', async () => {
@@ -622,58 +536,30 @@ describe('the pool of a version', () => {
 })
 
 describe('a client that goes away', () => {
-  const leave = async (gateway: Gateway, path: string, when: () => boolean): Promise<void> => {
-    const request = httpRequest(`${gateway.origin}${path}`, { agent: false })
-    request.on('error', () => undefined)
-    request.on('response', (response) => {
-      response.on('error', () => undefined)
-      response.pause()
-    })
-    request.end()
-    await until(when, 'it is time to leave')
-    request.destroy()
-  }
-
   it('while the upstream works: its connection is closed', async () => {
     const server = await answering('')
     const gateway = await gatewayTo(server.origin)
-    await leave(gateway, '/x', () => server.opened() === 1)
+    await leave(
+      gateway,
+      '/x',
+      until(() => server.opened() === 1, 'it is asked'),
+    )
     await until(() => server.open() === 0, 'the connection is closed')
     expect(gateway.outcomes).toEqual([])
     expect(gateway.scope.size).toBe(0)
   })
 
-  it('between two attempts: there is no other', async () => {
-    let attempts = 0
-    const server = await serving((_, response) => {
-      attempts++
-      response.writeHead(503).end()
-    })
-    const clock = { now: () => 0, random: () => 1 }
-    const parts = { limits: { retries: constant(20), retryTimeout: constant(60_000) } }
-    const gateway = await gatewayTo(server.origin, parts, { clock })
-    await leave(gateway, '/x', () => attempts === 4)
-    await new Promise((resolve) => setTimeout(resolve, 500))
-    expect(attempts).toBeLessThan(6)
-    expect(gateway.outcomes).toEqual([])
-  })
-
   it('200 times in the middle of a download: the origin still answers', async () => {
+    const part = Buffer.alloc(1_000_000)
     const server = await serving((request, response) => {
       if (request.url === '/fine') response.end('fine')
-      else {
-        response.writeHead(200, { 'content-length': 5_000_000 })
-        response.write(Buffer.alloc(1_000_000))
-      }
+      else response.writeHead(200, { 'content-length': 5_000_000 }).write(part)
     })
     const gateway = await gatewayTo(server.origin, {}, { poolSize: 10 })
     for (let round = 0; round < 20; round++) {
       const before = gateway.outcomes.length
-      await Promise.all(
-        Array.from({ length: 10 }, () =>
-          leave(gateway, '/big', () => gateway.outcomes.length >= before + 10),
-        ),
-      )
+      const begun = until(() => gateway.outcomes.length >= before + 10, 'all have begun')
+      await Promise.all(Array.from({ length: 10 }, () => leave(gateway, '/big', begun)))
     }
     expect((await call(gateway, { path: '/fine' })).text).toBe('fine')
     await until(() => gateway.scope.size === 0, 'all slots are free')
@@ -682,12 +568,15 @@ describe('a client that goes away', () => {
 
   it('in the middle of its small body: nothing is sent', async () => {
     const server = await answering('')
-    const gateway = await gatewayTo(server.origin)
+    const clients: Socket[] = []
+    const change: GatewayOptions['change'] = ({ incoming }) => clients.push(incoming.socket)
+    const gateway = await gatewayTo(server.origin, {}, { change })
     const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
     socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => clients.length === 1, 'it has begun')
     socket.destroy()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until(() => clients[0]?.closed === true, 'it is gone')
+    await roundTrip()
     expect(server.opened()).toBe(0)
   })
 
@@ -700,96 +589,5 @@ describe('a client that goes away', () => {
     socket.destroy()
     await until(() => server.open() === 0, 'the connection is closed')
     expect(gateway.scope.size).toBe(0)
-  })
-})
-
-describe('limits of a streamed body', () => {
-  const body = { maxBytes: 200_000, readBytes: 8_000_000, readMs: 100 }
-
-  it('too large: refused, and the upstream is left', async () => {
-    const server = await serving((request) => {
-      request.resume()
-    })
-    const gateway = await gatewayTo(server.origin, { body })
-    const asked = { method: 'POST', body: Buffer.alloc(1_000_000), chunked: true }
-    const answer = await call(gateway, asked).catch(() => undefined)
-    expect(answer?.json() ?? { refused: 'svc.error.payload_too_large' }).toMatchObject({
-      refused: 'svc.error.payload_too_large',
-    })
-    expect(gateway.outcomes).toEqual(['refuse'])
-    await until(() => server.open() === 0, 'the connection is closed')
-  })
-
-  it('too large after the answer has begun: cut', async () => {
-    const server = await serving((_, response) => {
-      response.write('early')
-    })
-    const gateway = await gatewayTo(server.origin, { body })
-    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
-    socket.on('error', () => undefined)
-    socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc')
-    await until(() => gateway.outcomes.length === 1, 'the answer has begun')
-    socket.write(Buffer.alloc(300_000))
-    await until(() => gateway.outcomes.length > 1, 'it is cut')
-    expect(gateway.outcomes.slice(0, 2)).toEqual(['stream', 'cut'])
-    socket.destroy()
-  })
-
-  it.each([
-    ['streamed', 1_000_000],
-    ['small', 1000],
-  ])('too slow: refused (%s)', async (_, length) => {
-    const server = await serving((request) => {
-      request.resume()
-    })
-    const gateway = await gatewayTo(server.origin, { body: { ...body, maxBytes: 2_000_000 } })
-    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
-    let text = ''
-    socket.on('data', (chunk) => (text += chunk.toString()))
-    socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\nabc`)
-    await until(() => text.includes('svc.error.request_timeout'), 'it is refused')
-    socket.destroy()
-    expect(gateway.outcomes).toEqual(['refuse'])
-  })
-
-  it.each([
-    ['streamed', 100_000],
-    ['small', 1000],
-  ])('what arrived while the process stood still is not too slow (%s)', async (_, length) => {
-    const server = await serving((request, response) => {
-      request.resume().on('end', () => response.end('all of it'))
-    })
-    let begun = 0
-    const gateway = await gatewayTo(server.origin, { body }, { change: () => (begun += 1) })
-    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
-    let text = ''
-    socket.on('data', (chunk) => (text += chunk.toString()))
-    socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`)
-    await until(() => begun === 1 && server.opened() === (length > 1000 ? 1 : 0), 'it is awaited')
-    // After immediates timers come before the next look at sockets.
-    await turn()
-    socket.write(Buffer.alloc(length))
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
-    await until(() => text.includes('all of it') || gateway.outcomes.length > 0, 'it is settled')
-    socket.destroy()
-    expect(gateway.outcomes).toEqual(['stream'])
-  })
-
-  it('an upstream that answers before it has the body: the answer counts', async () => {
-    const server = await serving((_, response) => {
-      response.writeHead(413, { connection: 'close' }).end('too much')
-    })
-    const gateway = await gatewayTo(server.origin, {
-      ...READ_ALL,
-      body: { ...body, maxBytes: 1e9 },
-    })
-    const socket = connect(Number(new URL(gateway.origin).port), '127.0.0.1')
-    let text = ''
-    socket.on('error', () => undefined)
-    socket.on('data', (chunk) => (text += chunk.toString()))
-    socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\nabc')
-    await until(() => text.includes('svc.error.upstream.413'), 'the answer is there')
-    socket.destroy()
-    expect(gateway.outcomes).toEqual(['fail'])
   })
 })

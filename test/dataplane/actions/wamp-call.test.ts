@@ -1,9 +1,14 @@
-import { describe, expect, it } from '@jest/globals'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it, jest } from '@jest/globals'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
 import { ExpressionError } from '../../../spec/expression/errors.ts'
-import { eventually } from '../../support/eventually.ts'
+import { stopTimers } from '../stop-timers.ts'
 import { exchangeOf, fault, resultOf, worldOf, type WorldOptions } from './wamp-fixture.ts'
+
+stopTimers()
+
+const pass = (ms: number): void => {
+  jest.advanceTimersByTime(ms)
+}
 
 const PLAIN = { type: 'wamp_call', procedure: 'com.acme.add', args: [1], kwargs: { a: 'b' } }
 
@@ -143,13 +148,12 @@ describe('the deadline of a call', () => {
     ["the operation's", { timeout: 20 }, {}],
     ['options.timeout', { options: { timeout: 20 }, timeout: 90_000 }, {}],
     ['timeout where options.timeout is 0', { options: { timeout: 0 }, timeout: 20 }, {}],
-  ])('is %s', async (_, members, options) => {
+  ])('is %s', (_, members, options) => {
     const { call, exchange, calls } = started({ ...PLAIN, ...members }, options)
-    await eventually(() => {
-      expect(exchange.failures).toMatchObject([
-        { error_uri: 'svc.error.timeout', status_code: 504 },
-      ])
-    })
+    pass(20)
+    expect(exchange.failures).toEqual([])
+    pass(10)
+    expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout', status_code: 504 }])
     expect(call?.isCancelled).toBe(true)
     expect(call?.request.options).toEqual({})
     expect(calls.inFlight).toBe(0)
@@ -157,12 +161,12 @@ describe('the deadline of a call', () => {
     expect(exchange.results).toEqual([])
   })
 
-  it('does not strike before its time', async () => {
+  it('does not strike before its time', () => {
     const { call, exchange } = started(
       { ...PLAIN, options: { timeout: 60_000 } },
       { callTimeoutMs: 5 },
     )
-    await sleep(50)
+    pass(60_000)
     expect(exchange.failures).toEqual([])
     call?.handler.onResult(resultOf())
     expect(exchange.results).toHaveLength(1)
@@ -190,15 +194,14 @@ describe('retries of a call', () => {
     ['wamp.error.no_such_realm', false],
     ['wamp.error.no_eligible_callee', true],
     ['wamp.error.network_failure', true],
-  ])('%s, sent %s: again, up to the count', async (uri, wasSent) => {
+  ])('%s, sent %s: again, up to the count', (uri, wasSent) => {
     const { client, exchange, calls } = started(RETRIED)
     for (let attempt = 1; attempt <= 3; attempt++) {
-      await eventually(() => {
-        expect(client.calls).toHaveLength(attempt)
-      })
+      expect(client.calls).toHaveLength(attempt)
       expect(exchange.failures).toEqual([])
       expect(calls.inFlight).toBe(1)
       client.calls[attempt - 1]?.handler.onFailure(fault(uri, { wasSent }))
+      pass(1000)
     }
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
     expect(calls.inFlight).toBe(0)
@@ -216,14 +219,13 @@ describe('retries of a call', () => {
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
   })
 
-  it('what is thrown is tried again too, and a later answer counts', async () => {
+  it('what is thrown is tried again too, and a later answer counts', () => {
     const world = worldOf(RETRIED)
     world.client.throws.push(fault('wamp.error.net_failure', { wasSent: false }))
     const exchange = exchangeOf()
     world.perform(exchange)
-    await eventually(() => {
-      expect(world.client.calls).toHaveLength(2)
-    })
+    pass(1000)
+    expect(world.client.calls).toHaveLength(2)
     world.client.calls[1]?.handler.onResult(resultOf({ args: ['second'] }))
     expect(exchange.results).toMatchObject([{ args: ['second'] }])
   })
@@ -234,12 +236,12 @@ describe('retries of a call', () => {
     expect(exchange.failures).toHaveLength(1)
   })
 
-  it('ends with the client', async () => {
+  it('ends with the client', () => {
     const { call, client, exchange, calls } = started(RETRIED)
     call?.handler.onFailure(fault('wamp.error.no_eligible_callee'))
     exchange.cancel?.()
     expect(calls.inFlight).toBe(0)
-    await sleep(60)
+    pass(60_000)
     expect(client.calls).toHaveLength(1)
   })
 })
@@ -295,16 +297,15 @@ describe('progressive results of a call', () => {
     expect(client.calls).toHaveLength(1)
   })
 
-  it('the deadline holds for each pause', async () => {
+  it('the deadline holds for each pause', () => {
     const { call, exchange } = streaming({ callTimeoutMs: 40 })
     for (let n = 0; n < 4; n++) {
-      await sleep(20)
+      pass(40)
       call?.handler.onProgress?.(resultOf())
     }
     expect(exchange.streams[0]?.sent).toHaveLength(4)
-    await eventually(() => {
-      expect(exchange.streams[0]?.failure).toMatchObject({ error_uri: 'svc.error.timeout' })
-    })
+    pass(50)
+    expect(exchange.streams[0]?.failure).toMatchObject({ error_uri: 'svc.error.timeout' })
     expect(call?.isCancelled).toBe(true)
   })
 

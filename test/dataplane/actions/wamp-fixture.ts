@@ -29,6 +29,7 @@ import type { Payload } from '../../../dataplane/wamp/wire.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { STATUS_CODES } from '../../../spec/status-codes.ts'
 import { compiledPath } from '../../spec/documents.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { probeExchange, type Probe, type ProbeOptions } from './exchange-probe.ts'
 
 export const fault = (uri: string, more: Partial<WampFaultMore> = {}): WampFault =>
@@ -187,7 +188,7 @@ export const worldOf = (
     deadlines,
     callbacks: { ...NO_CALLBACKS, ...options.callbacks },
     realm: () => rules,
-    clock: { now: () => performance.now(), random: () => 0 },
+    clock: createManualClock({ random: () => 0 }),
   }
   const perform = createPerformer(post, { forward: {} as ForwardEnvironment, wamp })
   return { client, calls, deadlines, perform }

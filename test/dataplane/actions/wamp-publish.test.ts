@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { setImmediate as turn } from 'node:timers/promises'
 import { eventually } from '../../support/eventually.ts'
+import { settled } from '../../support/settled.ts'
 import { exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
 
 const PUBLISH = {
@@ -35,7 +35,7 @@ describe('wamp_publish', () => {
       })
       expect(world.calls.inFlight).toBe(1)
       publication?.resolve({ publicationId: 99 })
-      await turn()
+      await settled()
       expect(exchange.results).toEqual([{ publication_id: 99 }])
       expect([world.calls.inFlight, world.deadlines.size]).toEqual([0, 0])
     },
@@ -44,7 +44,7 @@ describe('wamp_publish', () => {
   it('fails as the router says', async () => {
     const { publication, exchange } = started()
     publication?.reject(fault('wamp.error.not_authorized'))
-    await turn()
+    await settled()
     expect(exchange.failures).toMatchObject([
       { error_uri: 'wamp.error.not_authorized', status_code: 403 },
     ])
@@ -57,7 +57,7 @@ describe('wamp_publish', () => {
     })
     expect(calls.inFlight).toBe(0)
     publication?.resolve({ publicationId: 1 })
-    await turn()
+    await settled()
     expect(exchange.results).toEqual([])
   })
 
@@ -73,7 +73,7 @@ describe('wamp_publish', () => {
     const { publication, exchange, calls } = started()
     exchange.cancel?.()
     publication?.reject(fault('wamp.error.net_failure'))
-    await turn()
+    await settled()
     expect([exchange.failures, calls.inFlight]).toEqual([[], 0])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { setImmediate as turn } from 'node:timers/promises'
+import { settled } from '../../support/settled.ts'
 import { exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
 
 const REGISTER = {
@@ -37,7 +37,7 @@ describe('wamp_register', () => {
     expect(targets).toMatchObject([{ url: { origin: 'https://hooks.acme', path: '/x?y=z' } }])
     expect(calls.inFlight).toBe(1)
     registration?.resolve({ id: 12 })
-    await turn()
+    await settled()
     expect(exchange.results).toEqual([{ registration_id: 12 }])
     expect(calls.inFlight).toBe(0)
   })
@@ -45,7 +45,7 @@ describe('wamp_register', () => {
   it('fails as the router says', async () => {
     const { client, exchange } = started('https://hooks.acme/')
     client.registered[0]?.reject(fault('wamp.error.procedure_already_exists'))
-    await turn()
+    await settled()
     expect(exchange.failures).toMatchObject([{ status_code: 400 }])
   })
 
@@ -53,7 +53,7 @@ describe('wamp_register', () => {
     const { client, exchange } = started('https://hooks.acme/')
     exchange.cancel?.()
     client.registered[0]?.resolve({ id: 12 })
-    await turn()
+    await settled()
     expect(client.released).toMatchObject([{ kind: 'registration', id: 12 }])
     client.released[0]?.resolve(true)
   })
@@ -152,7 +152,7 @@ describe.each([
     const { client, exchange, calls } = releasing(id)
     expect(client.released).toMatchObject([{ kind, id: expected }])
     client.released[0]?.resolve(true)
-    await turn()
+    await settled()
     expect(exchange.results).toEqual([{}])
     expect(calls.inFlight).toBe(0)
   })
@@ -160,7 +160,7 @@ describe.each([
   it('tells that there is none', async () => {
     const { client, exchange } = releasing(1)
     client.released[0]?.resolve(false)
-    await turn()
+    await settled()
     expect(exchange.failures).toMatchObject([
       { error_uri: `wamp.error.no_such_${kind}`, status_code: 502 },
     ])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { setImmediate as turn } from 'node:timers/promises'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { eventually } from '../../support/eventually.ts'
+import { settled } from '../../support/settled.ts'
 import type { ProbeOptions } from './exchange-probe.ts'
 import { eventOf, exchangeOf, fault, worldOf, type WorldOptions } from './wamp-fixture.ts'
 
@@ -214,7 +214,7 @@ describe('wamp_subscribe with a callback', () => {
       { url: { origin: 'https://hooks.acme', path: '/events?key=secret' } },
     ])
     subscription?.resolve({ id: 4711 })
-    await turn()
+    await settled()
     expect(exchange.results).toEqual([{ subscription_id: 4711 }])
     expect(world.client.follows).toEqual([])
   })
@@ -225,10 +225,10 @@ describe('wamp_subscribe with a callback', () => {
     world.perform(exchange)
     exchange.cancel?.()
     world.client.subscribed[0]?.resolve({ id: 4711 })
-    await turn()
+    await settled()
     expect(world.client.released).toMatchObject([{ kind: 'subscription', id: 4711 }])
     world.client.released[0]?.reject(fault('wamp.error.net_failure'))
-    await turn()
+    await settled()
     expect(exchange.failures).toEqual([])
   })
 })

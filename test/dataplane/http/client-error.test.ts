@@ -1,13 +1,17 @@
 // What the HTTP parser refuses, over real connections.
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
 import { eventually } from '../../support/eventually.ts'
 import { headerValues } from '../../support/raw-client.ts'
+import { roundTrip } from '../round-trip.ts'
+import { stopTimers } from '../stop-timers.ts'
 import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
+
+stopTimers()
 
 let gateway: ServedGateway
 
@@ -81,6 +85,10 @@ describe('requests that are no HTTP', () => {
     socket.on('error', () => undefined)
     socket.write('nonsense\r\n\r\n')
     await once(socket, 'data')
+    jest.advanceTimersByTime(999)
+    await roundTrip()
+    expect(await gateway.connections()).toBe(1)
+    jest.advanceTimersByTime(1)
     await eventually(async () => {
       expect(await gateway.connections()).toBe(0)
     })

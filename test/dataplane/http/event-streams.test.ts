@@ -17,7 +17,7 @@ afterEach(() => {
 
 describe('the streams of a process', () => {
   it('share one timer, which is there while they are', () => {
-    const streams = createEventStreams({ heartbeatMs: 15_000 })
+    const streams = createEventStreams()
     expect(jest.getTimerCount()).toBe(0)
     const [one, two] = [streamOf(), streamOf()]
     streams.add(one)

@@ -6,6 +6,7 @@ import type { ByteSink, Exchange, Perform } from '../../../dataplane/actions/per
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { ExpressionError } from '../../../spec/expression/errors.ts'
 import { eventually } from '../../support/eventually.ts'
+import { roundTrip } from '../round-trip.ts'
 import { openRequest } from '../../support/http-request.ts'
 import { headerValues } from '../../support/raw-client.ts'
 import { apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
@@ -92,9 +93,9 @@ describe('whichever outcome comes first', () => {
 
   it('also when it comes later', async () => {
     perform = (exchange) => {
-      setTimeout(() => {
+      setImmediate(() => {
         exchange.succeed({ status_code: 200, body: 'late' })
-      }, 10)
+      })
     }
     await gateway.load(apiOf(forward()))
     expect((await gateway.ask('GET', '/x')).json()).toBe('late')
@@ -353,7 +354,7 @@ describe('a body that passes through', () => {
     }
     await gateway.load(apiOf(forward()))
     const incoming = await openRequest(`${gateway.url}/x`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await roundTrip()
     expect(written).toBeLessThan(100)
     let length = 0
     incoming.on('data', (data: Buffer) => (length += data.length))

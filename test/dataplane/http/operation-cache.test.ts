@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createOperationCache } from '../../../dataplane/http/operation-cache.ts'
 import type { OperationSlot, ServedPath } from '../../../dataplane/served.ts'
+import { settled } from '../../support/settled.ts'
 
 const slotOf = (name: string): OperationSlot<string> => ({
   method: 'get',
@@ -83,7 +83,7 @@ describe('createOperationCache', () => {
       return new WeakRef(slot)
     })()
     // A reference that was just made lives to the end of its turn.
-    await sleep(1)
+    await settled()
     collect()
     expect(gone.deref()).toBeUndefined()
     expect(cache.get(slotOf('next'))).toBe('built next')

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { WebSocket } from 'ws'
 import type { Exchange } from '../../../dataplane/actions/performer.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
 import { eventually } from '../../support/eventually.ts'
+import { roundTrip } from '../round-trip.ts'
 import { headerValues } from '../../support/raw-client.ts'
 import { frame } from '../wamp/frames.ts'
 import { answerText, startRawRouter, startTestRouter, type TestRouter } from '../wamp/relay-rig.ts'
@@ -386,8 +386,12 @@ describe('the document that let a connection in', () => {
 
   it('is replaced: it stays, wherever its /ws is now', async () => {
     const socket = await openFirst()
+    const other = await open('/other/ws')
+    const closed = once(other, 'close')
     await gateway.load(at('/elsewhere', { version: { security: { type: 'basic' } } }))
-    await sleep(100)
+    // Both are looked at together.
+    await gateway.remove('other')
+    await closed
     socket.send('x')
     expect(await said(socket)).toBe('x')
   })
@@ -603,7 +607,7 @@ describe('when the router does not', () => {
       expect(late.sockets.size).toBe(1)
     })
     for (const each of frames) socket.write(each)
-    await sleep(50)
+    await roundTrip()
     answer()
     await eventually(() => {
       expect(Buffer.concat(received).equals(Buffer.concat(frames))).toBe(true)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { Readiness, type ReadinessState } from '../../../dataplane/management/readiness.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 type Event =
   | { readonly restored: boolean }
@@ -111,13 +112,13 @@ const cases: readonly Case[] = [
 
 describe('Readiness', () => {
   it.each(cases)('$name', ({ isManaged, readyFromSnapshotMs, events, state }) => {
-    let nowMs = 5
-    const readiness = new Readiness({ isManaged, readyFromSnapshotMs, now: () => nowMs })
+    const clock = createManualClock()
+    const readiness = new Readiness({ isManaged, readyFromSnapshotMs, now: () => clock.now() })
     for (const event of events) {
       if (event === 'drain') readiness.drain()
       else if ('restored' in event) readiness.restored(event.restored)
       else if ('synced' in event) readiness.synced(event.synced)
-      else nowMs += event.after
+      else clock.advance(event.after)
       // Asking changes nothing but the latch of a snapshot that is due.
       readiness.isReady.valueOf()
     }
@@ -126,10 +127,14 @@ describe('Readiness', () => {
   })
 
   it('stays ready from the snapshot while the operator comes back with a batch', () => {
-    let nowMs = 0
-    const readiness = new Readiness({ isManaged: true, readyFromSnapshotMs: 10, now: () => nowMs })
+    const clock = createManualClock()
+    const readiness = new Readiness({
+      isManaged: true,
+      readyFromSnapshotMs: 10,
+      now: () => clock.now(),
+    })
     readiness.restored(true)
-    nowMs = 10
+    clock.advance(10)
     expect(readiness.isReady).toBe(true)
     readiness.synced(false)
     expect(readiness.isReady).toBe(true)

@@ -9,10 +9,12 @@ import {
   type GuardedFetch,
 } from '../../../dataplane/upstream/guarded-fetch.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
+import { roundTrip } from '../round-trip.ts'
 
-const LIMITS: FetchLimits = { timeoutMs: 2000, maxBytes: 1000 }
+const LIMITS: FetchLimits = { timeoutMs: 60_000, maxBytes: 1000 }
 const authority = createCertificateAuthority('idp CA')
 const asked: string[] = []
+let onHang: () => void = () => undefined
 
 const behave: RequestListener = (request, response) => {
   asked.push(request.url ?? '')
@@ -31,9 +33,11 @@ const behave: RequestListener = (request, response) => {
     },
     '/cut': () => {
       response.writeHead(200, { 'content-length': '100' }).write('x')
-      setTimeout(() => response.destroy(), 10)
+      void roundTrip().then(() => response.destroy())
     },
-    '/hang': () => undefined,
+    '/hang': () => {
+      onHang()
+    },
   }
   acts[request.url ?? '']?.()
 }
@@ -96,9 +100,9 @@ describe('a guarded fetch', () => {
 
   it.each([
     ['/large', LIMITS, 'too_large'],
-    ['/endless', { timeoutMs: 5000, maxBytes: 3 }, 'too_large'],
-    ['/endless', { timeoutMs: 150, maxBytes: 1000 }, 'timeout'],
-    ['/hang', { timeoutMs: 100, maxBytes: 1000 }, 'timeout'],
+    ['/endless', { ...LIMITS, maxBytes: 3 }, 'too_large'],
+    ['/endless', { timeoutMs: 50, maxBytes: 1_000_000 }, 'timeout'],
+    ['/hang', { timeoutMs: 50, maxBytes: 1000 }, 'timeout'],
     ['/cut', LIMITS, 'unreachable'],
   ])('gives %s up within %j: %s', async (path, limits, kind) => {
     await expect(fetch(plain + path, {}, limits)).rejects.toMatchObject({
@@ -108,9 +112,14 @@ describe('a guarded fetch', () => {
   })
 
   it('gives up when it is told to', async () => {
-    const init = { signal: AbortSignal.timeout(50) }
+    const controller = new AbortController()
+    onHang = () => {
+      controller.abort()
+    }
+    const init = { signal: controller.signal }
 
-    await expect(fetch(`${plain}/hang`, init, LIMITS)).rejects.toMatchObject({ kind: 'timeout' })
+    const answer = fetch(`${plain}/hang`, init, { ...LIMITS, timeoutMs: 1_000_000 })
+    await expect(answer).rejects.toMatchObject({ kind: 'timeout' })
   })
 
   it.each(['http://127.0.0.1:1/', 'nonsense', 'ftp://127.0.0.1/', 'http://'])(

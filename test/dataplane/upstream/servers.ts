@@ -15,6 +15,7 @@ import type {
   UpstreamRequest,
   UpstreamSink,
 } from '../../../dataplane/upstream/upstream.ts'
+import { eventually } from '../../support/eventually.ts'
 
 export interface Listening {
   readonly origin: string
@@ -130,10 +131,13 @@ export const ask = (upstream: Upstream, { sink, ...request }: Ask): Asking => {
   return Object.assign(heard, { call, done })
 }
 
-export const until = async (condition: () => boolean, what: string): Promise<void> => {
-  for (let left = 500; left > 0; left--) {
-    if (condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error(`waited in vain until ${what}`)
+export const until = (condition: () => boolean, what: string): Promise<void> => {
+  // Made once: what an error costs is the most of a look.
+  const error = new Error(`waited in vain until ${what}`)
+  return eventually(
+    () => {
+      if (!condition()) throw error
+    },
+    { everyMs: 2 },
+  )
 }

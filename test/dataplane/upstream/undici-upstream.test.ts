@@ -1,13 +1,24 @@
 import { createHash } from 'node:crypto'
 import { PassThrough, Readable } from 'node:stream'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import type { Socket } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
 import {
   createUpstream,
   type UpstreamOptions,
 } from '../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
+import { settled } from '../../support/settled.ts'
+import { roundTrip } from '../round-trip.ts'
+import { stopTimers } from '../stop-timers.ts'
 import { ask, listenHttp, listenRaw, refusedOrigin, until, type Listening } from './servers.ts'
+
+stopTimers()
+
+const pass = (ms: number): void => {
+  jest.advanceTimersByTime(ms)
+}
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -74,9 +85,11 @@ describe('a request', () => {
   })
 
   it('shares connections, and opens as many as are needed at once', async () => {
+    const held: ServerResponse[] = []
     const server = await opened(
       listenHttp((_, response) => {
-        setTimeout(() => response.end('x'), 30)
+        if (held.push(response) < 3) return
+        for (const each of held.splice(0)) each.end('x')
       }),
     )
     const upstream = upstreamOf()
@@ -135,7 +148,7 @@ describe('a request', () => {
     const server = await opened(
       listenRaw((socket) => {
         socket.write('HTTP/1.1 100 Continue\r\n\r\n')
-        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 30)
+        void roundTrip().then(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'))
       }),
     )
     const heard = await ask(upstreamOf(), { origin: server.origin }).done
@@ -144,14 +157,17 @@ describe('a request', () => {
 
   it('a body that looks like an interim answer is a body', async () => {
     const text = 'HTTP/1.1 100 Continue\r\n\r\nrest'
+    const sockets: Socket[] = []
     const server = await opened(
       listenRaw((socket) => {
+        sockets.push(socket)
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n`)
-        setTimeout(() => socket.write(text), 30)
       }),
     )
-    const heard = await ask(upstreamOf(), { origin: server.origin }).done
-    expect(heard.body).toBe(text)
+    const asking = ask(upstreamOf(), { origin: server.origin })
+    await until(() => asking.status === 200, 'the head is there')
+    sockets[0]?.write(text)
+    expect((await asking.done).body).toBe(text)
   })
 
   it('trailers are dropped', async () => {
@@ -164,11 +180,16 @@ describe('a request', () => {
 })
 
 describe('a streamed request body', () => {
+  let received = 0
   const hashing = () =>
     opened(
       listenHttp((request, response) => {
         const hash = createHash('sha256')
-        request.on('data', (chunk: Buffer) => hash.update(chunk))
+        received = 0
+        request.on('data', (chunk: Buffer) => {
+          received += chunk.length
+          hash.update(chunk)
+        })
         request.on('end', () =>
           response.end(
             `${request.headers['content-length'] ?? ''} ${request.headers['transfer-encoding'] ?? ''} ${hash.digest('hex')}`,
@@ -201,7 +222,9 @@ describe('a streamed request body', () => {
     const body = new PassThrough()
     const asking = ask(upstreamOf(), { origin: server.origin, method: 'POST', body, timeoutMs: 60 })
     body.write('a')
-    setTimeout(() => body.end('b'), 400)
+    await until(() => received === 1, 'the first byte is there')
+    pass(400)
+    body.end('b')
     const heard = await asking.done
     expect(heard).toMatchObject({ status: 200, ended: true })
   })
@@ -218,13 +241,12 @@ describe('a streamed request body', () => {
       })(),
       { objectMode: false },
     )
-    const heard = await ask(upstreamOf(), {
-      origin: server.origin,
-      method: 'POST',
-      body,
-      timeoutMs: 200,
-    }).done
-    expect(heard.error).toMatchObject({ failure: 'timeout', headSeen: false })
+    const asking = ask(upstreamOf(), { origin: server.origin, method: 'POST', body, timeoutMs: 60 })
+    await until(() => {
+      pass(20)
+      return asking.error !== undefined
+    }, 'it is given up')
+    expect(asking.error).toMatchObject({ failure: 'timeout', headSeen: false })
   })
 
   it('a source that breaks off ends the request', async () => {
@@ -232,7 +254,8 @@ describe('a streamed request body', () => {
     const body = new PassThrough()
     const asking = ask(upstreamOf(), { origin: server.origin, method: 'POST', body })
     body.write('a')
-    setTimeout(() => body.destroy(new Error('gone')), 50)
+    await until(() => received === 1, 'the first byte is there')
+    body.destroy(new Error('gone'))
     expect((await asking.done).error).toMatchObject({ failure: 'reset' })
   })
 })
@@ -255,8 +278,13 @@ describe('what goes wrong', () => {
 
   it('a connection that does not come about', async () => {
     const upstream = upstreamOf({ resolve: () => undefined })
-    const heard = await ask(upstream, { origin: 'http://nowhere.test', connectTimeoutMs: 60 }).done
-    expect(heard.error).toMatchObject({ failure: 'connect_timeout', headSeen: false })
+    const asking = ask(upstream, { origin: 'http://nowhere.test', connectTimeoutMs: 60 })
+    await settled()
+    pass(60)
+    expect(asking.error).toBeUndefined()
+    pass(40)
+    expect(asking.error).toMatchObject({ failure: 'connect_timeout', headSeen: false })
+    await settled()
     expect(upstream.stats()).toEqual([])
   })
 
@@ -288,7 +316,8 @@ describe('what goes wrong', () => {
     for (const end of ['end', 'resetAndDestroy'] as const) {
       const server = await opened(
         listenRaw((socket) => {
-          socket.write(answer, () => setTimeout(() => socket[end](), 20))
+          socket.write(answer)
+          void roundTrip().then(() => socket[end]())
         }),
       )
       const heard = await ask(upstreamOf(), { origin: server.origin }).done
@@ -297,18 +326,27 @@ describe('what goes wrong', () => {
   })
 
   it('too slow to answer', async () => {
-    const server = await answering('')
+    let isAsked = false
+    const server = await opened(listenRaw(() => (isAsked = true)))
     const upstream = upstreamOf()
-    const heard = await ask(upstream, { origin: server.origin, timeoutMs: 60 }).done
-    expect(heard.error).toMatchObject({ failure: 'timeout', headSeen: false })
+    const asking = ask(upstream, { origin: server.origin, timeoutMs: 60 })
+    await until(() => isAsked, 'it is asked')
+    pass(60)
+    expect(asking.error).toBeUndefined()
+    pass(40)
+    expect(asking.error).toMatchObject({ failure: 'timeout', headSeen: false })
     await until(() => server.open() === 0, 'the connection is closed')
     expect(upstream.stats()).toEqual([])
   })
 
   it('too long a pause in the body', async () => {
     const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc')
-    const heard = await ask(upstreamOf(), { origin: server.origin, timeoutMs: 60 }).done
-    expect(heard).toMatchObject({
+    const asking = ask(upstreamOf(), { origin: server.origin, timeoutMs: 60 })
+    await until(() => asking.body === 'abc', 'it has begun')
+    pass(60)
+    expect(asking.error).toBeUndefined()
+    pass(40)
+    expect(asking).toMatchObject({
       status: 200,
       body: 'abc',
       error: { failure: 'timeout', headSeen: true },
@@ -316,31 +354,31 @@ describe('what goes wrong', () => {
   })
 
   it('slow, but steady', async () => {
-    const server = await opened(
-      listenHttp((_, response) => {
-        let left = 8
-        const timer = setInterval(() => {
-          response.write('x')
-          if (--left > 0) return
-          clearInterval(timer)
-          response.end()
-        }, 50)
-      }),
-    )
-    const heard = await ask(upstreamOf(), { origin: server.origin, timeoutMs: 300 }).done
-    expect(heard).toMatchObject({ body: 'xxxxxxxx', ended: true })
+    const responses: ServerResponse[] = []
+    const server = await opened(listenHttp((_, response) => responses.push(response)))
+    const asking = ask(upstreamOf(), { origin: server.origin, timeoutMs: 300 })
+    await until(() => responses.length === 1, 'it is asked')
+    for (let count = 1; count <= 8; count++) {
+      pass(200)
+      responses[0]?.write('x')
+      await until(() => asking.body.length === count, 'it has come')
+    }
+    responses[0]?.end()
+    expect(await asking.done).toMatchObject({ body: 'xxxxxxxx', ended: true })
   })
 
   it('an upstream that closes while idle costs nothing', async () => {
+    const sockets: Socket[] = []
     const server = await opened(
       listenRaw((socket) => {
+        sockets.push(socket)
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
-        setTimeout(() => socket.end(), 20)
       }),
     )
     const upstream = upstreamOf()
     for (let round = 0; round < 3; round++) {
       expect(await ask(upstream, { origin: server.origin }).done).toMatchObject({ status: 200 })
+      sockets[round]?.end()
       await until(() => upstream.stats().length === 0, 'the connection is forgotten')
     }
     expect(server.opened()).toBe(3)
@@ -369,10 +407,12 @@ describe('abort', () => {
     ],
     ['while it waits', () => ({}), undefined],
   ])('%s', async (_, options, origin) => {
-    const server = await answering('')
+    let isAsked = origin !== undefined
+    const server = await opened(listenRaw(() => (isAsked = true)))
     const upstream = upstreamOf(options())
     const asking = ask(upstream, { origin: origin ?? server.origin })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await settled()
+    await until(() => isAsked, 'it is asked')
     asking.call.abort()
     asking.call.abort()
     expect((await asking.done).error).toMatchObject({ failure: 'aborted' })
@@ -417,21 +457,23 @@ describe('abort', () => {
   })
 
   it('200 downloads cut off leave the origin usable', async () => {
+    const big = Buffer.alloc(2_000_000)
     const server = await opened(
       listenHttp((request, response) => {
-        response.end(request.url === '/big' ? Buffer.alloc(2_000_000) : 'fine')
+        response.end(request.url === '/big' ? big : 'fine')
       }),
     )
     const upstream = upstreamOf()
     for (let round = 0; round < 20; round++) {
       await Promise.all(
         Array.from({ length: 10 }, async () => {
-          const asking = ask(upstream, {
-            origin: server.origin,
-            path: '/big',
-            sink: { onData: () => false },
-          })
-          await until(() => asking.status === 200, 'the head is there')
+          const begun = Promise.withResolvers<undefined>()
+          const onData = (): boolean => {
+            begun.resolve(undefined)
+            return false
+          }
+          const asking = ask(upstream, { origin: server.origin, path: '/big', sink: { onData } })
+          await begun.promise
           asking.call.abort()
           await asking.done
         }),
@@ -452,6 +494,7 @@ describe('back-pressure', () => {
     )
     let received = 0
     let isPaused = false
+    const over = { isOver: false }
     const asking = ask(upstreamOf(), {
       origin: server.origin,
       timeoutMs: 100,
@@ -463,15 +506,17 @@ describe('back-pressure', () => {
         },
       },
     })
+    void asking.done.then(() => (over.isOver = true))
     await until(() => isPaused, 'it pauses')
     const before = received
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    pass(300)
+    await roundTrip()
     expect(received).toBe(before)
-    const timer = setInterval(() => {
+    while (!over.isOver) {
       asking.call.resume()
-    }, 1)
+      await settled()
+    }
     const heard = await asking.done
-    clearInterval(timer)
     expect({ received, error: heard.error }).toEqual({ received: length, error: undefined })
   })
 })
@@ -540,18 +585,23 @@ describe('destinations', () => {
 
 describe('close', () => {
   it('waits for what runs, and takes nothing new', async () => {
+    const held: ServerResponse[] = []
     const server = await opened(
-      listenHttp((_, response) => {
-        setTimeout(() => response.end('late'), 100)
+      listenHttp((request, response) => {
+        if (request.url === '/held') held.push(response)
+        else response.end()
       }),
     )
     const upstream = createUpstream({ guard: createGuard() })
     await ask(upstream, { origin: server.origin }).done
-    const running = ask(upstream, { origin: server.origin })
-    const closing = upstream.close()
+    const running = ask(upstream, { origin: server.origin, path: '/held' })
+    let isClosed = false
+    const closing = upstream.close().then(() => (isClosed = true))
     const refused = await ask(upstream, { origin: server.origin }).done
     expect(refused.error).toMatchObject({ failure: 'refused' })
-    expect(running.ended).toBe(false)
+    await until(() => held.length === 1, 'it is asked')
+    expect([running.ended, isClosed]).toEqual([false, false])
+    held[0]?.end('late')
     await closing
     expect(running).toMatchObject({ body: 'late', ended: true })
     expect(upstream.stats()).toEqual([])
@@ -568,7 +618,11 @@ describe('idle connections', () => {
     const server = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
     const upstream = upstreamOf({ keepAliveMs: 50 })
     await ask(upstream, { origin: server.origin }).done
+    await settled()
+    pass(49)
+    await roundTrip()
     expect(upstream.stats()).toHaveLength(1)
+    pass(1)
     await until(() => upstream.stats().length === 0, 'the origin is forgotten')
     await until(() => server.open() === 0, 'the connection is closed')
   })

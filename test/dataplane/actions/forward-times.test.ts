@@ -1,0 +1,209 @@
+// What of a forward depends on time: deadlines, waits and pauses, which pass as the tests say, over real sockets.
+
+import { connect, type Socket } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { describe, expect, it, jest } from '@jest/globals'
+import { bodyDeadlines } from '../../../dataplane/body-deadlines.ts'
+import { constant } from '../../../spec/expression/template.ts'
+import { roundTrip } from '../round-trip.ts'
+import { stopTimers } from '../stop-timers.ts'
+import { until } from '../upstream/servers.ts'
+import { call, map, read, READ_ALL, type Gateway } from './forward-fixture.ts'
+import { gatewayTo, leave, serving } from './forward-rig.ts'
+
+stopTimers()
+
+const pass = (ms: number): void => {
+  jest.advanceTimersByTime(ms)
+}
+
+const connectTo = (gateway: Gateway): Socket =>
+  connect(Number(new URL(gateway.origin).port), '127.0.0.1').on('error', () => undefined)
+
+describe('an answer that passes through', () => {
+  it('waits for a slow client, and keeps little in memory', async () => {
+    let sent = 0
+    const server = await serving((_, response) => {
+      const chunk = Buffer.alloc(65_536)
+      const more = (): void => {
+        while (sent < 60_000_000) {
+          sent += chunk.length
+          if (!response.write(chunk)) {
+            response.once('drain', more)
+            return
+          }
+        }
+        response.end()
+      }
+      more()
+    })
+    const clients: Socket[] = []
+    const gateway = await gatewayTo(
+      server.origin,
+      {},
+      { timeoutMs: 200, change: ({ incoming }) => clients.push(incoming.socket) },
+    )
+    const socket = connectTo(gateway).pause()
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+    let before = -1
+    let looks = 0
+    await until(() => {
+      looks = before === sent ? looks + 1 : 0
+      before = sent
+      return looks > 5 && clients[0]?.writableNeedDrain === true
+    }, 'it stops')
+    // Longer than the time-out of the upstream: a pause that the client makes is no pause of it.
+    pass(1000)
+    await roundTrip()
+    expect(sent).toBeLessThan(40_000_000)
+    let received = 0
+    socket.on('data', (chunk) => (received += chunk.length))
+    socket.resume()
+    await until(() => received > 60_000_000, 'all has come')
+    expect(gateway.outcomes).toEqual(['stream'])
+    socket.destroy()
+  })
+})
+
+describe('an answer that is read', () => {
+  it('is not waited for where nobody reads its body', async () => {
+    const server = await serving((_, response) => {
+      response.writeHead(200, { 'content-length': 100 }).flushHeaders()
+    })
+    const parts = {
+      onResult: { declared: true, body: map({ s: read('action.result.status_code') }) },
+    }
+    const gateway = await gatewayTo(server.origin, parts)
+    expect((await call(gateway)).json()).toMatchObject({ result: { status_code: 200, body: '' } })
+    pass(999)
+    await roundTrip()
+    expect([gateway.scope.size, server.open()]).toEqual([1, 1])
+    pass(1)
+    await until(() => server.open() === 0, 'the rest is given up')
+    expect(gateway.scope.size).toBe(0)
+  })
+})
+
+describe('the pool of a version', () => {
+  it('too long a wait is overload', async () => {
+    const held: ServerResponse[] = []
+    const server = await serving((_, response) => held.push(response))
+    let asked = 0
+    const parts = { ...READ_ALL, limits: { connectTimeout: constant(60) } }
+    const options = { poolSize: 1, change: () => (asked += 1) }
+    const gateway = await gatewayTo(server.origin, parts, options)
+    const first = call(gateway)
+    await until(() => held.length === 1, 'the first is on its way')
+    const second = call(gateway)
+    await until(() => asked === 2, 'the second waits')
+    pass(59)
+    await roundTrip()
+    expect(gateway.outcomes).toEqual([])
+    pass(1)
+    const answer = await second
+    expect(answer.status).toBe(503)
+    expect(answer.json()).toMatchObject({
+      error: { error_uri: 'svc.error.overloaded', status_code: 503 },
+    })
+    held[0]?.end('x')
+    expect((await first).status).toBe(200)
+    expect([held.length, gateway.scope.size]).toEqual([1, 0])
+  })
+})
+
+describe('a client that goes away', () => {
+  it('between two attempts: there is no other', async () => {
+    let attempts = 0
+    const server = await serving((_, response) => {
+      attempts++
+      response.writeHead(503).end()
+    })
+    const clients: Socket[] = []
+    const parts = { limits: { retries: constant(20), retryTimeout: constant(60_000) } }
+    const gateway = await gatewayTo(server.origin, parts, {
+      clock: { now: () => 0, random: () => 1 },
+      change: ({ incoming }) => clients.push(incoming.socket),
+    })
+    const fourth = until(() => {
+      const isPause = gateway.upstream.stats()[0]?.running === 0
+      if (isPause && attempts < 4) pass(200)
+      return isPause && attempts === 4
+    }, 'four have failed')
+    await leave(gateway, '/x', fourth)
+    await until(() => clients[0]?.closed === true, 'it is gone')
+    pass(2000)
+    await roundTrip()
+    expect([attempts, gateway.outcomes]).toEqual([4, []])
+  })
+})
+
+describe('limits of a streamed body', () => {
+  const body = { maxBytes: 200_000, readBytes: 8_000_000, readMs: 100 }
+
+  it('too large: refused, and the upstream is left', async () => {
+    const server = await serving((request) => {
+      request.resume()
+    })
+    const gateway = await gatewayTo(server.origin, { body })
+    const asked = { method: 'POST', body: Buffer.alloc(1_000_000), chunked: true }
+    const answer = await call(gateway, asked).catch(() => undefined)
+    expect(answer?.json() ?? { refused: 'svc.error.payload_too_large' }).toMatchObject({
+      refused: 'svc.error.payload_too_large',
+    })
+    expect(gateway.outcomes).toEqual(['refuse'])
+    await until(() => server.open() === 0, 'the connection is closed')
+  })
+
+  it('too large after the answer has begun: cut', async () => {
+    const server = await serving((_, response) => {
+      response.write('early')
+    })
+    const gateway = await gatewayTo(server.origin, { body })
+    const socket = connectTo(gateway)
+    socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nabc')
+    await until(() => gateway.outcomes.length === 1, 'the answer has begun')
+    socket.write(Buffer.alloc(300_000))
+    await until(() => gateway.outcomes.length > 1, 'it is cut')
+    expect(gateway.outcomes.slice(0, 2)).toEqual(['stream', 'cut'])
+    socket.destroy()
+  })
+
+  it.each([
+    ['streamed', 1_000_000],
+    ['small', 1000],
+  ])('too slow: refused (%s)', async (_, length) => {
+    const server = await serving((request) => {
+      request.resume()
+    })
+    const gateway = await gatewayTo(server.origin, { body: { ...body, maxBytes: 2_000_000 } })
+    const socket = connectTo(gateway)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.write(`POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\nabc`)
+    await until(() => bodyDeadlines.size === 1, 'it is awaited')
+    await roundTrip()
+    pass(100)
+    expect(gateway.outcomes).toEqual([])
+    pass(40)
+    await until(() => text.includes('svc.error.request_timeout'), 'it is refused')
+    socket.destroy()
+    expect(gateway.outcomes).toEqual(['refuse'])
+  })
+
+  it('an upstream that answers before it has the body: the answer counts', async () => {
+    const server = await serving((_, response) => {
+      response.writeHead(413, { connection: 'close' }).end('too much')
+    })
+    const gateway = await gatewayTo(server.origin, {
+      ...READ_ALL,
+      body: { ...body, maxBytes: 1e9 },
+    })
+    const socket = connectTo(gateway)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.write('POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\nabc')
+    await until(() => text.includes('svc.error.upstream.413'), 'the answer is there')
+    socket.destroy()
+    expect(gateway.outcomes).toEqual(['fail'])
+  })
+})
