@@ -13,7 +13,7 @@ FROM ${BASE} AS modules
 # npm takes the name of the application from its folder.
 WORKDIR /build/svc-gateway
 COPY package.json package-lock.json ./
-# No scripts: `prepare` wants git, and native modules come compiled or are done without.
+# No scripts: `prepare` wants git, and nothing that the programs import has any.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # What is installed, not what the lock file knows for other systems; without the time and random number that would
 # make each build another one.
@@ -33,7 +33,7 @@ RUN find node_modules -type d -name .bin -prune -exec rm -rf {} + \
     -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.flow' -o -name '*.tsbuildinfo' \
     -o -iname '*.md' -o -iname '*.markdown' -o -name '*.html' -o -name '*.yml' -o -name '.*' \
     -o -name '*.c' -o -name '*.cc' -o -name '*.cpp' -o -name '*.h' -o -name '*.gyp' -o -name '*.gypi' \
-    -o -name '*.bare' -o -name '*.musl.node' -o -name '*.sh' -o -name '*.zip' \) -delete \
+    -o -name '*.bare' -o -name '*.sh' -o -name '*.zip' \) -delete \
   && find node_modules -mindepth 2 -maxdepth 3 -type d -path '*/node_modules/*' -prune -o \
     -mindepth 2 -maxdepth 3 -type d \( -name test -o -name tests -o -name docs -o -name example -o -name examples \
     -o -name bench -o -name benchmark -o -name benchmarks -o -name .github -o -name prebuilds \) -print0 \

@@ -1,10 +1,10 @@
-// Bytes to values and back, by content type: JSON, msgpack, forms. Only door to msgpackr. What can't be
-// decoded is a GatewayError `invalid_data`; nothing here reads more than it is given.
+// Bytes to values and back, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
+// `invalid_data`; nothing here reads more than it is given.
 
-import { Packr } from 'msgpackr'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
 import { GatewayError } from './gateway-error.ts'
 import { MsgpackFault, readMsgpack } from './read-msgpack.ts'
+import { writeMsgpack } from './write-msgpack.ts'
 
 export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 
@@ -92,10 +92,8 @@ const isShallow = (value: Value, left: number): boolean => {
   return true
 }
 
-const packr = new Packr({ useRecords: false, variableMapSize: true })
-
 /** Integers beyond 32 bits go as doubles, as they came. */
-export const encodeMsgpack = (value: Value): Buffer => packr.pack(value)
+export const encodeMsgpack = (value: Value): Buffer => writeMsgpack(value)
 
 const undecodable = (message: string, cause?: unknown): GatewayError =>
   new GatewayError('svc.error.invalid_data', message, {

@@ -1,8 +1,8 @@
 // WAMP messages to bytes and back for test peers, by well-known libraries and with none of the gateway's own
 // care: what a peer sends may be as odd as a test wants.
 
-import { Decoder, Encoder } from 'cbor-x'
-import { Packr } from 'msgpackr'
+import { decode as decodeMsgpack, encode as encodeMsgpack } from '@msgpack/msgpack'
+import { decode as decodeCbor, encode as encodeCbor } from 'cborg'
 import { isList, isMap } from '../../spec/expression/value.ts'
 import type { SerializerName, WampMessage } from '../../dataplane/wamp/wire.ts'
 
@@ -15,27 +15,18 @@ export interface WampCodec {
   decode(bytes: Buffer): WampMessage
 }
 
-const packr = new Packr({ useRecords: false, int64AsType: 'number' })
-const encoder = new Encoder({ useRecords: false, tagUint8Array: false, mapsAsObjects: true })
-const decoder = new Decoder({ useRecords: false, mapsAsObjects: true })
+/** Maps stay in order, numbers that are no integers go as doubles. */
+const CBOR_OPTIONS = { mapSorter: () => 0, float64: true }
 
-/**
- * cbor-x writes whole numbers beyond 32 bits as floats, and reads them as bigints. A router takes no float for an
- * id, and Crossbar draws its ids from 53 bits.
- */
-const withLongIntegers = (value: unknown): unknown => {
-  if (typeof value === 'number')
-    return Number.isSafeInteger(value) && Math.abs(value) >= 2 ** 31 ? BigInt(value) : value
-  if (isList(value)) return value.map(withLongIntegers)
-  if (!isMap(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, withLongIntegers(of)]))
-}
-
-const withNumbers = (value: unknown): unknown => {
+/** cborg reads whole numbers beyond 53 bits as bigints, and bytes as no Buffer. */
+const withNumbersAndBuffers = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number(value)
-  if (isList(value)) return value.map(withNumbers)
+  if (value instanceof Uint8Array) return Buffer.from(value)
+  if (isList(value)) return value.map(withNumbersAndBuffers)
   if (!isMap(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, of]) => [key, withNumbers(of)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, of]) => [key, withNumbersAndBuffers(of)]),
+  )
 }
 
 export const WAMP_CODECS = {
@@ -48,13 +39,13 @@ export const WAMP_CODECS = {
   msgpack: {
     rawSocketId: 2,
     isText: false,
-    encode: (message) => packr.pack(message),
-    decode: (bytes) => packr.unpack(bytes) as WampMessage,
+    encode: (message) => Buffer.from(encodeMsgpack(message, { maxDepth: 10_000 })),
+    decode: (bytes) => decodeMsgpack(bytes) as WampMessage,
   },
   cbor: {
     rawSocketId: 3,
     isText: false,
-    encode: (message) => encoder.encode(withLongIntegers(message)),
-    decode: (bytes) => withNumbers(decoder.decode(bytes)) as WampMessage,
+    encode: (message) => Buffer.from(encodeCbor(message, CBOR_OPTIONS)),
+    decode: (bytes) => withNumbersAndBuffers(decodeCbor(bytes)) as WampMessage,
   },
 } satisfies Record<SerializerName, WampCodec>

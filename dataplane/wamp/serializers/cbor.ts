@@ -1,20 +1,18 @@
-// WAMP messages as CBOR. Written by cbor-x as plain maps and integers, read by a strict reader of our own.
+// WAMP messages as CBOR. Reading is strict: text keys alone, text in UTF-8, bignums the only tags.
 
-import { Encoder } from 'cbor-x'
 import type { Value } from '../../../spec/expression/value.ts'
 import { portable } from './portable.ts'
 import { CborFault, readCbor, readCborHead } from './read-cbor.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
 import { widenInteger } from './wide-integers.ts'
-
-const encoder = new Encoder({ useRecords: false, variableMapSize: true, tagUint8Array: false })
+import { writeCbor } from './write-cbor.ts'
 
 export const cbor: Serializer = {
   name: 'cbor',
   isText: false,
   rawSocketId: 3,
 
-  encode: (message) => encoder.encode(portable(message, widenInteger)),
+  encode: (message) => writeCbor(portable(message, widenInteger)),
 
   decode(bytes) {
     let message: Value

@@ -1,8 +1,8 @@
 // WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
 
 import type { Value } from '../../../spec/expression/value.ts'
-import { encodeMsgpack } from '../../codec.ts'
 import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../read-msgpack.ts'
+import { writeMsgpack } from '../../write-msgpack.ts'
 import { portable } from './portable.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
 import { widenInteger } from './wide-integers.ts'
@@ -12,7 +12,7 @@ export const msgpack: Serializer = {
   isText: false,
   rawSocketId: 2,
 
-  encode: (message) => encodeMsgpack(portable(message, widenInteger) as Value),
+  encode: (message) => writeMsgpack(portable(message, widenInteger)),
 
   decode(bytes) {
     let message: Value

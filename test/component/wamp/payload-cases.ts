@@ -1,7 +1,7 @@
 // Large and binary arguments from an HTTP body to a callee and back, by every transport and serializer.
 
 import { buffer } from 'node:stream/consumers'
-import { Packr } from 'msgpackr'
+import { decode, encode } from '@msgpack/msgpack'
 import type { SerializerName } from '../../../dataplane/wamp/wire.ts'
 import { openRequest, request } from '../../support/http-request.ts'
 import { register } from '../../support/wamp-peer.ts'
@@ -10,7 +10,6 @@ import { measured } from './measured.ts'
 import { calls } from './wamp-operations.ts'
 
 const MB = 1_000_000
-const packr = new Packr({ useRecords: false })
 
 interface Wire {
   readonly transport: Transport
@@ -51,9 +50,9 @@ export const PAYLOAD_CASES: readonly FaultCase[] = WIRES.flatMap((wire): FaultCa
     run: async (context) => {
       await serveEcho(context, wire)
       const headers = { 'content-type': 'application/msgpack', accept: 'application/msgpack' }
-      const body = packr.pack({ args: BYTES })
+      const body = Buffer.from(encode({ args: BYTES }))
       const answer = await openRequest(context.url('/echo'), { method: 'POST', headers, body })
-      const args = packr.unpack(await buffer(answer)) as readonly unknown[]
+      const args = decode(await buffer(answer)) as readonly unknown[]
       const asJson = await request(context.url('/echo'), {
         method: 'POST',
         headers: { ...headers, accept: 'application/json' },

@@ -1,13 +1,11 @@
-// The runner's own msgpack, checked against known bytes and against the codec of the gateway's vendor.
+// The runner's own msgpack is checked against known bytes and against an implementation that nobody here wrote.
 
 import { describe, expect, it } from '@jest/globals'
-import { Packr, Unpackr } from 'msgpackr'
+import { decode, encode } from '@msgpack/msgpack'
 import type { Json } from './json.ts'
 import { decodeMsgpack, encodeMsgpack } from './msgpack.ts'
 
 describe('there and back', () => {
-  const vendor = new Unpackr({ int64AsType: 'number', mapsAsObjects: true })
-
   it.each<[Json, string]>([
     [null, 'c0'],
     [false, 'c2'],
@@ -26,7 +24,7 @@ describe('there and back', () => {
   ])('%j', (value, hex) => {
     expect(encodeMsgpack(value).toString('hex')).toBe(hex)
     expect(decodeMsgpack(Buffer.from(hex, 'hex'))).toEqual(value)
-    expect(vendor.unpack(encodeMsgpack(value))).toEqual(value)
+    expect(decode(encodeMsgpack(value))).toEqual(value)
   })
 
   it.each<[Json]>([
@@ -34,7 +32,7 @@ describe('there and back', () => {
     [Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, i / 3]))],
     [[70000, -70000, -129, 255, 'y'.repeat(70000)]],
   ])('what another encoder writes %#', (value) => {
-    expect(decodeMsgpack(new Packr({ useRecords: false }).pack(value))).toEqual(value)
+    expect(decodeMsgpack(Buffer.from(encode(value)))).toEqual(value)
   })
 })
 

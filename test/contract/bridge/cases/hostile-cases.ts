@@ -1,7 +1,7 @@
 // Callees that answer what others stumble over. Routers pass it on, mend it, drop the callee, or never answer; the
 // bridge reads it or fails that one call. The session and all other calls of it stay, always.
 
-import { Packr } from 'msgpackr'
+import { encode } from '@msgpack/msgpack'
 import type { Value } from '../../../../spec/expression/value.ts'
 import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import type { RouterName } from '../../../support/routers/router-under-test.ts'
@@ -9,9 +9,6 @@ import { idOf, register } from '../../../support/wamp-peer.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'
 import { callBy, type Settled, within } from '../bridge-rig.ts'
 import { keepsSession } from './call-cases.ts'
-
-const packr = new Packr({ useRecords: false })
-const nested = (levels: number): Value => (levels === 0 ? 'deep' : [nested(levels - 1)])
 
 const GONE = 'wamp.error.canceled'
 const UNREADABLE = 'svc.error.bad_gateway'
@@ -80,7 +77,7 @@ const ANSWERS: readonly HostileAnswer[] = [
   },
   ...[NaN, Infinity].map((number) => ({
     name: String(number),
-    argument: packr.pack(number),
+    argument: encode(number),
     outcomes: {
       embedded: { json: 'wamp.error.invalid_payload', msgpack: '[null]', cbor: '[null]' },
       nexus: '[null]',
@@ -95,7 +92,7 @@ const ANSWERS: readonly HostileAnswer[] = [
   },
   {
     name: 'nesting of 600',
-    argument: packr.pack(nested(600)),
+    argument: Buffer.from([...Array<number>(600).fill(0x91), 0xa4, ...Buffer.from('deep')]),
     outcomes: { embedded: GONE, nexus: UNREADABLE, crossbar: UNREADABLE },
   },
 ]
@@ -147,12 +144,7 @@ const answeredWith = async (context: BridgeContext, argument: Uint8Array): Promi
 }
 
 const yieldOf = (request: Value, argument: Uint8Array): Buffer =>
-  Buffer.concat([
-    Buffer.of(0x94, MESSAGE.yield),
-    packr.pack(request),
-    Buffer.of(0x80, 0x91),
-    argument,
-  ])
+  Buffer.concat([Buffer.of(0x94, MESSAGE.yield), encode(request), Buffer.of(0x80, 0x91), argument])
 
 const textOf = (settled: Settled | 'pending'): string => {
   if (settled === 'pending') return settled

@@ -1,0 +1,115 @@
+// A value in, its bytes of msgpack out: each number, text and length in the shortest form there is for it. Only what
+// the language knows is written, and the 64-bit integers that WAMP wants.
+
+import { ByteSink, type Head } from './byte-sink.ts'
+
+/**
+ * What JSON leaves out is left out: members that are undefined; an undefined item is null. Lone surrogates become
+ * U+FFFD. Numbers beyond 32 bits go as doubles, BigInts as 64-bit integers.
+ * @throws TypeError for functions and symbols
+ * @throws RangeError for a BigInt beyond 64 bits, and for what is nested thousands deep
+ * @example writeMsgpack({ a: 1 }) // <Buffer 81 a1 61 01>
+ */
+export const writeMsgpack = (value: unknown): Buffer => {
+  const sink = new ByteSink()
+  writeValue(sink, value)
+  return sink.finish()
+}
+
+/** First bytes (msgpack specification, *Formats*). */
+const UNSIGNED: Head = { limit: 0x80, inByte: 0, oneByte: 0xcc }
+const TEXT: Head = { limit: 0x20, inByte: 0xa0, oneByte: 0xd9 }
+const BINARY: Head = { limit: 0, inByte: 0, oneByte: 0xc4 }
+const NIL = 0xc0
+const FALSE = 0xc2
+const TRUE = 0xc3
+const DOUBLE = 0xcb
+const INT_8 = 0xd0
+const INT_16 = 0xd1
+const INT_32 = 0xd2
+const INT_64 = 0xd3
+const FIX_MAP = 0x80
+const MAP_16 = 0xde
+const FIX_LIST = 0x90
+const LIST_16 = 0xdc
+
+/** Of a scalar, or of a head. */
+const MOST_BYTES = 9
+
+const writeValue = (sink: ByteSink, value: unknown): void => {
+  if (typeof value === 'string') {
+    sink.text(TEXT, value)
+    return
+  }
+  sink.reserve(MOST_BYTES)
+  if (typeof value === 'number') writeNumber(sink, value)
+  else if (typeof value === 'object' && value !== null) writeObject(sink, value)
+  else writeOther(sink, value)
+}
+
+const writeObject = (sink: ByteSink, value: object): void => {
+  if (Array.isArray(value)) writeList(sink, value)
+  else if (value instanceof Uint8Array) sink.binary(BINARY, value)
+  else writeMap(sink, value as Readonly<Record<string, unknown>>)
+}
+
+const writeList = (sink: ByteSink, list: readonly unknown[]): void => {
+  const { length } = list
+  if (length < 16) sink.byte(FIX_LIST | length)
+  else sink.wideHead(LIST_16, length)
+  for (const item of list) writeValue(sink, item)
+}
+
+const writeMap = (sink: ByteSink, map: Readonly<Record<string, unknown>>): void => {
+  const keys = Object.keys(map)
+  const { size } = sink
+  writeMapHead(sink, keys.length)
+  const sizeWithHead = sink.size
+  let absent = 0
+  for (const key of keys) {
+    const value = map[key]
+    if (value === undefined) absent++
+    else {
+      sink.text(TEXT, key)
+      writeValue(sink, value)
+    }
+  }
+  if (absent === 0) return
+  const members = sink.cut(sizeWithHead)
+  sink.cut(size)
+  writeMapHead(sink, keys.length - absent)
+  sink.append(members)
+}
+
+const writeMapHead = (sink: ByteSink, count: number): void => {
+  if (count < 16) sink.byte(FIX_MAP | count)
+  else sink.wideHead(MAP_16, count)
+}
+
+const writeNumber = (sink: ByteSink, value: number): void => {
+  if (value >>> 0 === value) sink.head(UNSIGNED, value)
+  else if ((value | 0) !== value) sink.double(DOUBLE, value)
+  else if (value >= -0x20) sink.byte(value)
+  else if (value >= -0x80) {
+    sink.byte(INT_8)
+    sink.byte(value)
+  } else if (value >= -0x8000) sink.twoBytes(INT_16, value)
+  else sink.fourBytes(INT_32, value)
+}
+
+const writeOther = (sink: ByteSink, value: unknown): void => {
+  switch (typeof value) {
+    case 'boolean':
+      sink.byte(value ? TRUE : FALSE)
+      return
+    case 'bigint':
+      if (BigInt.asIntN(64, value) !== value) throw new RangeError('msgpack integers have 64 bits')
+      sink.eightBytes(INT_64, value)
+      return
+    case 'function':
+    case 'symbol':
+      throw new TypeError(`msgpack can't carry a ${typeof value}`)
+    default:
+      sink.byte(NIL)
+  }
+}
