@@ -13,6 +13,26 @@ type Client = Pick<
 
 export type SendCommand = (command: readonly string[]) => Promise<unknown>
 
+/** All in milliseconds. */
+export interface RedisTimes {
+  readonly pingEveryMs: number
+  readonly keepUpEveryMs: number
+  /** A connection that says nothing for so long is frozen. */
+  readonly silenceMs: number
+  /** Before all begins anew; doubled with each failure. */
+  readonly firstPauseMs: number
+  /** Before one connection is opened again. */
+  readonly longestPauseMs: number
+}
+
+const TIMES: RedisTimes = {
+  pingEveryMs: 1000,
+  keepUpEveryMs: 1000,
+  silenceMs: 3000,
+  firstPauseMs: 500,
+  longestPauseMs: 1000,
+}
+
 export interface RedisConnectionOptions {
   readonly url: string
   readonly extraCa: readonly string[]
@@ -20,10 +40,11 @@ export interface RedisConnectionOptions {
   readonly onMessage: (message: string) => void
   /** After both connections stand, before the state is ready. */
   readonly load: (send: SendCommand) => Promise<void>
-  /** Once a second while it is ready. It writes: a Redis that is full or has become a replica is away. */
+  /** Now and then while it is ready. It writes: a Redis that is full or has become a replica is away. */
   readonly keepUp: (send: SendCommand) => Promise<void>
   readonly onHealth: () => void
   readonly onTrouble: (message: string) => void
+  readonly times?: Partial<RedisTimes>
 }
 
 export interface RedisConnection {
@@ -37,14 +58,9 @@ export interface RedisConnection {
 
 const CONNECT_TIMEOUT_MS = 3000
 const COMMAND_TIMEOUT_MS = 1000
-const PING_EVERY_MS = 1000
-const KEEP_UP_EVERY_MS = 1000
-const SILENCE_MS = 3000
 /** All that is revoked, at most a million entries. */
 const LOAD_TIMEOUT_MS = 10_000
-const FIRST_PAUSE_MS = 500
 const SLOWEST_PAUSE_MS = 5000
-const LONGEST_PAUSE_MS = 1000
 const MAX_WAITING_COMMANDS = 10_000
 
 export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
@@ -52,6 +68,7 @@ export const openRedis = (options: RedisConnectionOptions): RedisConnection =>
 
 class Connection implements RedisConnection {
   readonly #options: RedisConnectionOptions
+  readonly #times: RedisTimes
   /** Of commands, and the one that listens; none between two attempts. */
   #clients: readonly Client[] = []
   #loaded = false
@@ -68,6 +85,7 @@ class Connection implements RedisConnection {
 
   constructor(options: RedisConnectionOptions) {
     this.#options = options
+    this.#times = { ...TIMES, ...options.times }
     void this.#open()
   }
 
@@ -87,7 +105,7 @@ class Connection implements RedisConnection {
   reload(): void {
     this.#distrust()
     this.#drop()
-    const afterMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures++, SLOWEST_PAUSE_MS)
+    const afterMs = Math.min(this.#times.firstPauseMs * 2 ** this.#failures++, SLOWEST_PAUSE_MS)
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => {
       void this.#open()
@@ -125,16 +143,17 @@ class Connection implements RedisConnection {
 
   #create(create: typeof createClient): Client {
     const { url, extraCa } = this.#options
+    const { longestPauseMs, pingEveryMs, silenceMs } = this.#times
     const client = create({
       url,
       disableOfflineQueue: true,
       commandsQueueMaxLength: MAX_WAITING_COMMANDS,
-      pingInterval: PING_EVERY_MS,
+      pingInterval: pingEveryMs,
       socket: {
         connectTimeout: CONNECT_TIMEOUT_MS,
         // A connection that is frozen: the pings above keep a good one from being idle.
-        socketTimeout: SILENCE_MS,
-        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 5), LONGEST_PAUSE_MS),
+        socketTimeout: silenceMs,
+        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 5), longestPauseMs),
         ...(url.startsWith('rediss:') && extraCa.length > 0
           ? { tls: true, ca: [...getCACertificates(), ...extraCa] }
           : {}),
@@ -178,14 +197,14 @@ class Connection implements RedisConnection {
     clearTimeout(this.#keeping)
     this.#keeping = setTimeout(() => {
       void this.#keepUp()
-    }, KEEP_UP_EVERY_MS).unref()
+    }, this.#times.keepUpEveryMs).unref()
   }
 
   /** Never rejects; ends where the next load begins it anew. */
   async #keepUp(): Promise<void> {
     if (!this.isReady) return
     const isKept = await this.#attempt(() =>
-      this.#options.keepUp((command) => this.#ask(command, SILENCE_MS)),
+      this.#options.keepUp((command) => this.#ask(command, this.#times.silenceMs)),
     )
     if (isKept) this.#keepUpLater()
   }

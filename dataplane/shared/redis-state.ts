@@ -1,7 +1,12 @@
 // Shared state of replicas in Redis: single keys for what is taken, counted and replaced, one sorted set for what
 // is revoked, of which every process keeps a copy. Only door to redis.
 
-import { type RedisConnection, type SendCommand, openRedis } from './redis-connection.ts'
+import {
+  type RedisConnection,
+  type RedisTimes,
+  type SendCommand,
+  openRedis,
+} from './redis-connection.ts'
 import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 
@@ -16,6 +21,7 @@ export interface RedisStateOptions {
   readonly onTrouble: (message: string) => void
   /** More CA certificates for `rediss://`, PEM. */
   readonly extraCa: readonly string[]
+  readonly times?: Partial<RedisTimes>
 }
 
 const PREFIX = 'svc-gateway:'
@@ -89,6 +95,7 @@ class InRedis implements SharedState {
         for (const listener of this.#listeners) listener()
       },
       onTrouble: options.onTrouble,
+      ...(options.times && { times: options.times }),
     })
     this.#timer = setInterval(() => {
       this.#sweep()

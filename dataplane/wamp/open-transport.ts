@@ -1,15 +1,13 @@
 // Opens the transport that a router's address asks for. It never throws: what can't even be tried ends as
 // what could not be reached.
 
-import type { RouterDial } from './router-dial.ts'
 import { parseRouterUrl } from './router-url.ts'
 import { openRawSocketTransport } from './rawsocket-transport.ts'
-import { reasonOf } from './transport-life.ts'
+import { reasonOf, type TransportOpening } from './transport-life.ts'
 import type { OpenTransport, Transport, TransportHandlers } from './transport.ts'
 import { openWebSocketTransport } from './websocket-transport.ts'
 
-export interface TransportOpenerOptions {
-  readonly dial: RouterDial
+export interface TransportOpenerOptions extends Omit<TransportOpening, 'closeGraceMs'> {
   /** How long a close may take before the connection is destroyed; 1000 ms when absent. */
   readonly closeGraceMs?: number
 }

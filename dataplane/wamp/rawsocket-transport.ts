@@ -24,10 +24,10 @@ export const openRawSocketTransport = (
   url: RawSocketUrl | UnixSocketUrl,
   target: TransportTarget,
   handlers: TransportHandlers,
-  { dial, closeGraceMs }: TransportOpening,
+  opening: TransportOpening,
 ): Transport => {
-  const connect = (): Socket => connectTo(url, target, dial)
-  return new RawSocketTransport(connect, target, handlers, closeGraceMs)
+  const connect = (): Socket => connectTo(url, target, opening.dial)
+  return new RawSocketTransport(connect, target, handlers, opening)
 }
 
 /** Emits `connect`, or for TLS `secureConnect`, when it can be written to. */
@@ -70,12 +70,12 @@ class RawSocketTransport implements Transport, Carrier {
     connect: () => Socket,
     target: TransportTarget,
     handlers: TransportHandlers,
-    closeGraceMs: number,
+    opening: TransportOpening,
   ) {
     this.#connect = connect
     this.#target = target
     this.#socket = connect()
-    this.#life = new TransportLife(target, handlers, this, closeGraceMs)
+    this.#life = new TransportLife(target, handlers, this, opening)
     this.#reader = new FrameReader(takenBytes(target.maxMessageBytes), (type, payload) => {
       this.#takeFrame(type, payload)
     })

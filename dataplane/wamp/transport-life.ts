@@ -5,7 +5,7 @@
 import type { RouterDial } from './router-dial.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
 import { DecodingFault, type Serializer } from './serializers/serializer.ts'
-import { watchSilence } from './transport-silence.ts'
+import { watchSilence, type Every } from './transport-silence.ts'
 import { EncodingFault } from './transport.ts'
 import type { TransportEnd, TransportHandlers, TransportTarget } from './transport.ts'
 import type { SerializerName, WampMessage } from './wire.ts'
@@ -24,6 +24,8 @@ export interface TransportOpening {
   readonly dial: RouterDial
   /** How long a close may take, the router's too, before the connection is destroyed. */
   readonly closeGraceMs: number
+  /** Measures silence; by the system's clock when absent. */
+  readonly every?: Every
 }
 
 type State = 'connecting' | 'open' | 'closing' | 'ended'
@@ -32,23 +34,22 @@ export class TransportLife {
   readonly #target: TransportTarget
   readonly #handlers: TransportHandlers
   readonly #carrier: Carrier
-  readonly #closeGraceMs: number
+  readonly #opening: TransportOpening
   #state: State = 'connecting'
   #serializer: Serializer = SERIALIZERS.json
   #timer: NodeJS.Timeout
   #stopWatching: (() => void) | undefined
 
-  /** @param closeGraceMs how long a close may take before the connection is destroyed */
   constructor(
     target: TransportTarget,
     handlers: TransportHandlers,
     carrier: Carrier,
-    closeGraceMs: number,
+    opening: TransportOpening,
   ) {
     this.#target = target
     this.#handlers = handlers
     this.#carrier = carrier
-    this.#closeGraceMs = closeGraceMs
+    this.#opening = opening
     this.#timer = setTimeout(() => {
       this.end('unreachable', `no connection within ${target.connectTimeoutMs} ms`)
     }, target.connectTimeoutMs).unref()
@@ -79,7 +80,7 @@ export class TransportLife {
     const carrier = this.#carrier
     const { keepaliveMs } = this.#target
     if (keepaliveMs === 0 || !(carrier.ping ?? this.#handlers.onQuiet)) return undefined
-    return watchSilence(keepaliveMs, {
+    const peer = {
       bytesRead: () => carrier.bytesRead,
       ping: () => {
         this.#provoke()
@@ -87,7 +88,8 @@ export class TransportLife {
       onSilent: () => {
         this.end('silent', `nothing came for ${keepaliveMs} ms`)
       },
-    })
+    }
+    return watchSilence(keepaliveMs, peer, this.#opening.every)
   }
 
   #provoke(): void {
@@ -163,7 +165,7 @@ export class TransportLife {
     this.#stopClocks()
     this.#timer = setTimeout(() => {
       this.end('closed', '')
-    }, this.#closeGraceMs).unref()
+    }, this.#opening.closeGraceMs).unref()
     return true
   }
 

@@ -8,6 +8,18 @@ export interface WatchedConnection {
   onSilent(): void
 }
 
+/** Calls back every so many milliseconds; the result ends it. */
+export type Every = (ms: number, callback: () => void) => () => void
+
+/** Holds no process. */
+const systemEvery: Every = (ms, callback) => {
+  // Timers of one duration share one of the event loop's.
+  const timer = setInterval(callback, ms).unref()
+  return () => {
+    clearInterval(timer)
+  }
+}
+
 /** So finely silence is measured: an end comes after 15 to 16 parts of it. */
 const PARTS = 16
 
@@ -19,7 +31,11 @@ const PARTS = 16
  * @example
  * const stop = watchSilence(10_000, { bytesRead: () => socket.bytesRead, ping, onSilent })
  */
-export const watchSilence = (keepaliveMs: number, peer: WatchedConnection): (() => void) => {
+export const watchSilence = (
+  keepaliveMs: number,
+  peer: WatchedConnection,
+  every = systemEvery,
+): (() => void) => {
   let read = peer.bytesRead()
   let quiet = 0
   const look = (): void => {
@@ -33,9 +49,5 @@ export const watchSilence = (keepaliveMs: number, peer: WatchedConnection): (() 
     if (quiet === PARTS / 2 - 1) peer.ping()
     else if (quiet === PARTS - 1) peer.onSilent()
   }
-  // Timers of one duration share one of the event loop's.
-  const timer = setInterval(look, keepaliveMs / PARTS).unref()
-  return () => {
-    clearInterval(timer)
-  }
+  return every(keepaliveMs / PARTS, look)
 }

@@ -23,8 +23,9 @@ export const openWebSocketTransport = (
   url: WebSocketUrl,
   target: TransportTarget,
   handlers: TransportHandlers,
-  { dial, closeGraceMs }: TransportOpening,
+  opening: TransportOpening,
 ): Transport => {
+  const { dial, closeGraceMs } = opening
   const options: ClientOptions & MoreOptions = {
     lookup: dial.lookup,
     ...(url.href.startsWith('wss:') && { secureContext: dial.secureContext() }),
@@ -36,7 +37,7 @@ export const openWebSocketTransport = (
   }
   const protocols = [...new Set(target.serializers)].map(subProtocol)
   const webSocket = new WebSocket(url.href, protocols, options)
-  return new WebSocketTransport(webSocket, target, handlers, closeGraceMs)
+  return new WebSocketTransport(webSocket, target, handlers, opening)
 }
 
 /** What `ws` hands on to `net` and `tls`, and one that its types lack. */
@@ -71,11 +72,11 @@ class WebSocketTransport implements Transport, Carrier {
     webSocket: WebSocket,
     target: TransportTarget,
     handlers: TransportHandlers,
-    closeGraceMs: number,
+    opening: TransportOpening,
   ) {
     this.#webSocket = webSocket
     this.#maxMessageBytes = target.maxMessageBytes
-    this.#life = new TransportLife(target, handlers, this, closeGraceMs)
+    this.#life = new TransportLife(target, handlers, this, opening)
     webSocket
       .on('upgrade', (response) => {
         this.#socket = response.socket

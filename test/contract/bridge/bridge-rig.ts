@@ -10,6 +10,7 @@ import { createBridge } from '../../../dataplane/wamp/bridge.ts'
 import { createLinkOpener } from '../../../dataplane/wamp/link.ts'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
+import type { Every } from '../../../dataplane/wamp/transport-silence.ts'
 import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/wamp-client.ts'
 import {
   type PendingCall,
@@ -22,6 +23,8 @@ import { OPEN_REALM } from '../../support/routers/router-config.ts'
 
 export interface BridgeRigOptions extends RouterRecord {
   readonly realmUri?: string
+  /** Measures silence; by the system's clock when absent. */
+  readonly every?: Every
 }
 
 export interface BridgeRig extends AsyncDisposable {
@@ -33,9 +36,16 @@ export interface BridgeRig extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-export const startBridge = ({ realmUri = OPEN_REALM, ...router }: BridgeRigOptions): BridgeRig => {
+export const startBridge = ({
+  realmUri = OPEN_REALM,
+  every,
+  ...router
+}: BridgeRigOptions): BridgeRig => {
   const log = createSilentLog()
-  const openTransport = createTransportOpener({ dial: createRouterDial([]) })
+  const openTransport = createTransportOpener({
+    dial: createRouterDial([]),
+    ...(every && { every }),
+  })
   const bridge = createBridge({
     openLink: createLinkOpener({ openTransport, log, random: Math.random }),
     log,
@@ -147,6 +157,11 @@ export const startCall = (
 
 export const callBy = (client: WampClient, procedure: string, asking?: Asking): Promise<Settled> =>
   startCall(client, procedure, asking).settled
+
+/** What came to the router by this session has been dealt with, and what it sent before has come. */
+export const roundTrip = async ({ client }: Pick<BridgeRig, 'client'>): Promise<void> => {
+  await callBy(client, 'com.example.nobody.at.all')
+}
 
 /** The value, or the fault's parts. */
 export const settledBy = async <T>(doing: Promise<T>): Promise<T | Settled> => {

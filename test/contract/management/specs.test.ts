@@ -83,7 +83,7 @@ describe('GET', () => {
     await using gateway = await startGateway()
     await gateway.send('POST', '/api_specs', { json: document })
     const answer = await gateway.send('GET', '/api_specs/a')
-    expect(answer.json).toEqual({ ...document, ts: gateway.clock.nowMs })
+    expect(answer.json).toEqual({ ...document, ts: gateway.clock.now() })
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -98,7 +98,7 @@ describe('GET', () => {
       realm_uri: REALM,
       name: 'A',
       meta: { team: 'core' },
-      ts: gateway.clock.nowMs,
+      ts: gateway.clock.now(),
     })
   })
 
@@ -107,7 +107,7 @@ describe('GET', () => {
     const documents = Array.from({ length: count }, (_, n) => makeDocument(`d${n}`))
     await gateway.send('POST', '/api_specs', { json: documents })
     const { json } = await gateway.send('GET', '/api_specs')
-    expect(json).toEqual(documents.map((each) => ({ ...each, ts: gateway.clock.nowMs })))
+    expect(json).toEqual(documents.map((each) => ({ ...each, ts: gateway.clock.now() })))
   })
 
   it('/api_specs?view=state has a tag, and 304 for who has it', async () => {

@@ -115,8 +115,6 @@ export const rowsOf = (
 export type Reaction = Outcome | 'not answered' | 'session dropped' | { readonly abort: string }
 
 const NOBODY = 'com.example.there.is.no.such.procedure'
-/** What a router sends in one go may be read in two. */
-const GRACE_MS = 100
 
 export interface Asking {
   /** `peer.send(request)` otherwise. */
@@ -145,19 +143,15 @@ export const answerSoFar = async (
   request: WampMessage,
   behind = NOBODY,
 ): Promise<Reaction> => {
-  const sentinel = [MESSAGE.call, peer.nextId(), {}, behind]
-  peer.send(sentinel)
   try {
-    await peer.answerTo(sentinel)
+    await peer.ask([MESSAGE.call, peer.nextId(), {}, behind])
+    // RawSocket ends after that answer, or before: a session that still answers has not ended.
+    await peer.ask([MESSAGE.call, peer.nextId(), {}, NOBODY])
   } catch {
     return endOf(peer)
   }
-  return await peer.answerTo(request, GRACE_MS).then(outcomeOf, () => unansweredBy(peer))
+  return await peer.answerTo(request, 0).then(outcomeOf, () => 'not answered')
 }
-
-/** RawSocket ends after the answer to the sentinel, or before. */
-const unansweredBy = async (peer: RawPeer): Promise<Reaction> =>
-  (await peer.endsWithin(0)) ? endOf(peer) : 'not answered'
 
 const endOf = (peer: RawPeer): Reaction => {
   const abort = peer.unread.find(([type]) => type === MESSAGE.abort)

@@ -96,11 +96,11 @@ describe('a refresh', () => {
   it('goes on for 30 days from the last one', async () => {
     const room = open()
     const first = await logIn(room)
-    room.wait(29 * DAY_MS)
+    room.clock.advance(29 * DAY_MS)
     const second = await refreshed(room, first.refresh_token)
-    room.wait(29 * DAY_MS)
+    room.clock.advance(29 * DAY_MS)
     const third = await refreshed(room, second.refresh_token)
-    room.wait(30 * DAY_MS + 1000)
+    room.clock.advance(30 * DAY_MS + 1000)
     expect(await outcomeOf(room, third.refresh_token)).toBe('invalid_grant')
   })
 

@@ -19,6 +19,7 @@ import type { TokenKeys } from '../../../dataplane/security/token-keys.ts'
 import { createTickets, type Tickets } from '../../../dataplane/security/ticket.ts'
 import { createMemoryState, type MemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { cheapHash } from './cheap-hash.ts'
 
 export const REALM = 'com.acme.shop'
@@ -55,7 +56,7 @@ export interface TokenRoom {
   readonly tickets: Tickets
   readonly audited: AuditEvent[]
   readonly logged: string[]
-  readonly wait: (ms: number) => void
+  readonly clock: ManualClock
   readonly isGood: (jwt: string, realmUri?: string) => Promise<boolean>
 }
 
@@ -66,8 +67,8 @@ export interface TokenRoomOptions {
 }
 
 export const openTokenRoom = (options: TokenRoomOptions = {}): TokenRoom => {
-  let nowMs = START_MS
-  const now = (): number => nowMs
+  const clock = createManualClock({ startMs: START_MS })
+  const now = (): number => clock.now()
   const realms = new Map<string, RealmRecord>()
   const setRealm: TokenRoom['setRealm'] = (record) => {
     if (record === undefined) realms.delete(REALM)
@@ -105,9 +106,7 @@ export const openTokenRoom = (options: TokenRoomOptions = {}): TokenRoom => {
     tickets,
     audited,
     logged,
-    wait: (ms) => {
-      nowMs += ms
-    },
+    clock,
     isGood: async (jwt, realmUri = REALM) => {
       const claims = await own.verify(realmUri, jwt)
       if (claims === undefined) return false

@@ -4,6 +4,7 @@ import type { UserRecord } from '../../../spec/realm-record.ts'
 import type { Passwords } from '../../../dataplane/security/passwords.ts'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import type { OAuthRequest } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
+import { anyText } from '../security/any-text.ts'
 import {
   APP,
   basic,
@@ -488,10 +489,10 @@ describe('whatever comes', () => {
         'app',
         '__proto__',
       ),
-      fc.string({ unit: 'binary' }),
+      anyText(),
     )
     const forms = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc
         .array(fc.tuple(names, values), { maxLength: 5 })
         .map((pairs) => pairs.map(([name, value]) => `${name}=${encode(value)}`).join('&')),

@@ -376,7 +376,7 @@ describe('endpoints of the provider', () => {
       },
     }
     op.jwksQuery = '?moved'
-    room.clock.offsetMs = 301_000
+    room.clock.advance(301_000)
     expect((await browser.callback(room, await begin(room, browser))).status).toBe(400)
     await eventually(async () => {
       expect((await browser.callback(room, await begin(room, browser))).status).toBe(302)
@@ -409,7 +409,7 @@ describe('keys of the provider', () => {
     const next = newPair('k2')
     op.pair = next
     op.published = [pair, next]
-    room.clock.offsetMs = 11_000
+    room.clock.advance(11_000)
     const answer = await browser.callback(room, await begin(room, browser))
 
     expect(answer.status).toBe(302)
@@ -420,7 +420,8 @@ describe('keys of the provider', () => {
     const browser = new Browser()
     await browser.callback(room, await begin(room, browser))
     const before = op.count('/jwks')
-    op.misbehaviour = { idToken: (claims, provider) => provider.sign(claims, newPair('k9')) }
+    const unknown = newPair('k9')
+    op.misbehaviour = { idToken: (claims, provider) => provider.sign(claims, unknown) }
     const statuses: number[] = []
     for (let each = 0; each < 4; each++)
       statuses.push((await browser.callback(room, await begin(room, browser))).status)

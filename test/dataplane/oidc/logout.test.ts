@@ -106,7 +106,7 @@ describe('logging out', () => {
 
   it('still gives the hint when the ticket has expired', async () => {
     const { room, browser } = await logIn({ ticket_expiry_secs: 60 })
-    room.clock.offsetMs = 120_000
+    room.clock.advance(120_000)
     const answer = await browser.logout(room)
 
     expect(headerOf(answer, 'location')).toContain('id_token_hint=')

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { createJwksStore } from '../../../dataplane/oidc/jwks-store.ts'
 import type { ProviderMetadata } from '../../../dataplane/oidc/provider-metadata.ts'
 import { createProviderRegistry } from '../../../dataplane/oidc/provider-registry.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import { providerRecord } from './room.ts'
 
 const record = providerRecord('https://idp.example')
@@ -16,17 +18,17 @@ const metadata = (jwks_uri = 'https://idp.example/jwks'): ProviderMetadata => ({
 interface Fixture {
   readonly find: (more?: Partial<typeof record>) => Promise<unknown>
   readonly doubt: () => void
-  readonly clock: { now: number }
+  /** An earlier one in its place sets it back. */
+  clock: ManualClock
   /** How often discovery was asked. */
   readonly asked: () => number
   discover: () => Promise<ProviderMetadata>
 }
 
 const open = (): Fixture => {
-  const clock = { now: 1_000_000 }
   let asked = 0
   const fixture: Fixture = {
-    clock,
+    clock: createManualClock(),
     asked: () => asked,
     discover: () => Promise.resolve(metadata()),
     find: (more) => registry.find({ ...record, ...more }),
@@ -40,18 +42,20 @@ const open = (): Fixture => {
       return fixture.discover()
     },
     fetchJwks: () => Promise.resolve(Response.json({ keys: [] })),
-    now: () => clock.now,
+    now: () => fixture.clock.now(),
   })
   return fixture
 }
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const setBack = (fixture: Fixture, ms: number): void => {
+  fixture.clock = createManualClock({ startMs: fixture.clock.now() - ms })
+}
 
 describe('the registry of providers', () => {
   it('asks once for all who wait, and not again within the hour', async () => {
     const fixture = open()
     await Promise.all([fixture.find(), fixture.find(), fixture.find()])
-    fixture.clock.now += HOUR_MS - 1
+    fixture.clock.advance(HOUR_MS - 1)
     await fixture.find()
 
     expect(fixture.asked()).toBe(1)
@@ -60,9 +64,9 @@ describe('the registry of providers', () => {
   it('serves what it has after an hour, and asks behind it', async () => {
     const fixture = open()
     const first = await fixture.find()
-    fixture.clock.now += HOUR_MS
+    fixture.clock.advance(HOUR_MS)
     const second = await fixture.find()
-    await settle()
+    await settled()
 
     expect(second).toBe(first)
     expect(fixture.asked()).toBe(2)
@@ -72,10 +76,10 @@ describe('the registry of providers', () => {
     const fixture = open()
     const first = await fixture.find()
     fixture.discover = () => Promise.reject(new Error('away'))
-    fixture.clock.now += 23 * HOUR_MS
+    fixture.clock.advance(23 * HOUR_MS)
     const later = await fixture.find()
-    await settle()
-    fixture.clock.now += HOUR_MS
+    await settled()
+    fixture.clock.advance(HOUR_MS)
 
     expect(later).toBe(first)
     await expect(fixture.find()).rejects.toThrow('away')
@@ -86,9 +90,9 @@ describe('the registry of providers', () => {
     fixture.discover = () => Promise.reject(new Error('away'))
     await expect(fixture.find()).rejects.toThrow('away')
     fixture.discover = () => Promise.resolve(metadata())
-    fixture.clock.now += 4999
+    fixture.clock.advance(4999)
     await expect(fixture.find()).rejects.toThrow('away')
-    fixture.clock.now += 1
+    fixture.clock.advance(1)
 
     await expect(fixture.find()).resolves.toMatchObject({ metadata: metadata() })
     expect(fixture.asked()).toBe(2)
@@ -98,13 +102,13 @@ describe('the registry of providers', () => {
     const fixture = open()
     fixture.discover = () => Promise.reject(new Error('away'))
     await expect(fixture.find()).rejects.toThrow('away')
-    fixture.clock.now -= HOUR_MS / 4
+    setBack(fixture, HOUR_MS / 4)
     fixture.discover = () => Promise.resolve(metadata())
 
     expect(await fixture.find()).toMatchObject({ metadata: metadata() })
-    fixture.clock.now -= HOUR_MS / 4
+    setBack(fixture, HOUR_MS / 4)
     await fixture.find()
-    await settle()
+    await settled()
     expect(fixture.asked()).toBe(3)
   })
 
@@ -114,12 +118,12 @@ describe('the registry of providers', () => {
     await fixture.find()
     fixture.doubt()
     expect(fixture.asked()).toBe(1)
-    fixture.clock.now += 10_000
+    fixture.clock.advance(10_000)
     fixture.discover = () => Promise.resolve(metadata('https://idp.example/moved'))
     fixture.doubt()
     fixture.doubt()
     expect(await fixture.find()).toMatchObject({ metadata: metadata() })
-    await settle()
+    await settled()
     expect(await fixture.find()).toMatchObject({ metadata: metadata('https://idp.example/moved') })
     fixture.doubt()
     expect(fixture.asked()).toBe(2)
@@ -128,14 +132,14 @@ describe('the registry of providers', () => {
   it('keeps what it has while it is in doubt and the provider away', async () => {
     const fixture = open()
     await fixture.find()
-    fixture.clock.now += 10_000
+    fixture.clock.advance(10_000)
     fixture.discover = () => Promise.reject(new Error('away'))
     for (let each = 0; each < 3; each++) fixture.doubt()
-    await settle()
+    await settled()
     fixture.doubt()
     expect(await fixture.find()).toMatchObject({ metadata: metadata() })
     expect(fixture.asked()).toBe(2)
-    fixture.clock.now += 5000
+    fixture.clock.advance(5000)
     fixture.doubt()
     expect(fixture.asked()).toBe(3)
   })
@@ -167,15 +171,15 @@ describe('the key set of a provider', () => {
 
   it('is fetched at once for an unknown key, but at most every ten seconds', async () => {
     let asked = 0
-    let now = 0
+    const clock = createManualClock()
     const store = createJwksStore(
       () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
-      () => now,
+      () => clock.now(),
     )
     const answers = [await store.refresh(), await store.refresh()]
-    now = 9999
+    clock.advance(9999)
     answers.push(await store.refresh())
-    now = 10_000
+    clock.advance(1)
     answers.push(...(await Promise.all([store.refresh(), store.refresh()])))
 
     expect(answers.map((answer) => answer.jwks?.keys[0]?.['kid'])).toEqual([
@@ -202,16 +206,16 @@ describe('the key set of a provider', () => {
   })
 
   it('is kept for five minutes', async () => {
-    let now = 0
+    const clock = createManualClock()
     const store = createJwksStore(
       () => Promise.resolve(Response.json(jwks('k1'))),
-      () => now,
+      () => clock.now(),
     )
     expect(store.cached()).toBeUndefined()
     await store.refresh()
-    now = 299_999
+    clock.advance(299_999)
     expect(store.cached()).toEqual(jwks('k1'))
-    now = 300_000
+    clock.advance(1)
 
     expect(store.cached()).toBeUndefined()
   })

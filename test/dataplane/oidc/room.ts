@@ -22,6 +22,7 @@ import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import { createGuardedFetch } from '../../../dataplane/upstream/guarded-fetch.ts'
 import type { OidcProviderRecord, RealmRecord } from '../../../spec/realm-record.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { CLIENT } from './fake-provider.ts'
 
 export const REALM = 'com.example.realm'
@@ -32,7 +33,7 @@ export interface TestRoom {
   readonly realms: Map<string, RealmRecord>
   readonly tickets: OidcDeps['tickets']
   readonly shared: SharedState
-  readonly clock: { offsetMs: number }
+  readonly clock: ManualClock
   readonly audits: AuditEvent[]
   readonly counts: OidcCount[]
   /** Everything that was logged, as text. */
@@ -57,8 +58,9 @@ export const newRings = (): Rings => ({
 
 export const openRoom = ({ rings = newRings(), ...deps }: RoomOptions = {}): TestRoom => {
   const realms = new Map<string, RealmRecord>()
-  const clock = { offsetMs: 0 }
-  const now = (): number => Date.now() + clock.offsetMs
+  // A whole second about now: providers have the time of the machine.
+  const clock = createManualClock({ startMs: Math.floor(Date.now() / 1000) * 1000 })
+  const now = (): number => clock.now()
   const shared = deps.shared ?? createMemoryState({ now })
   const audits: AuditEvent[] = []
   const counts: OidcCount[] = []

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { accessTokenRevocationKeys } from '../../../dataplane/security/access-token.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { REALM, type SecurityHome, securityHome, ticketOrder } from './security-home.ts'
 
 const DRAFT = {
@@ -20,7 +21,7 @@ beforeAll(() => {
 describe('access tokens', () => {
   it('say who may do what, for 900 seconds', async () => {
     const { jwt, jti, expiresIn } = await home.accessTokens.issue({ ...DRAFT, family: 'f-1' })
-    const iat = Math.floor(home.clock.ms / 1000)
+    const iat = Math.floor(home.clock.now() / 1000)
     expect(expiresIn).toBe(900)
     expect(decodeProtectedHeader(jwt)).toEqual({
       alg: 'ES256',
@@ -52,12 +53,12 @@ describe('access tokens', () => {
 
   it('end', async () => {
     const { jwt, claims } = await home.accessTokens.issue(DRAFT)
-    const before = home.clock.ms
-    home.clock.ms = claims.exp * 1000 - 1
+    const before = home.clock
+    home.clock = createManualClock({ startMs: claims.exp * 1000 - 1 })
     expect(await home.accessTokens.verify(REALM, jwt)).toBeDefined()
-    home.clock.ms = claims.exp * 1000
+    home.clock.advance(1)
     expect(await home.accessTokens.verify(REALM, jwt)).toBeUndefined()
-    home.clock.ms = before
+    home.clock = before
   })
 
   it('are no tickets, and tickets are none', async () => {

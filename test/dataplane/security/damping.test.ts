@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import { createDamping, type Failing } from '../../../dataplane/security/damping.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const WHO: Failing = { realmUri: 'a.b', username: 'alice', address: '192.0.2.1' }
 
 const setUp = () => {
-  const clock = { ms: 1_000_000 }
-  const now = (): number => clock.ms
+  const clock = createManualClock()
+  const now = (): number => clock.now()
   const shared = createMemoryState({ now })
   return { clock, now, shared, damping: createDamping({ shared, now }) }
 }
@@ -28,7 +29,7 @@ describe('createDamping', () => {
     expect(damping.isDamped(WHO)).toBe(false)
     expect(await failTimes(damping, 1)).toBe(true)
     expect(damping.isDamped(WHO)).toBe(true)
-    clock.ms += 60_001
+    clock.advance(60_001)
     expect(damping.isDamped(WHO)).toBe(false)
     expect(await failTimes(damping, 30)).toBe(false)
     expect(await failTimes(damping, 1)).toBe(true)

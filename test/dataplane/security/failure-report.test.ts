@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { AuditEvent } from '../../../dataplane/audit.ts'
 import { createFailureReport } from '../../../dataplane/security/failure-report.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const EVENT: AuditEvent = {
   event: 'authentication',
@@ -13,11 +14,11 @@ const EVENT: AuditEvent = {
 }
 
 const setUp = () => {
-  const clock = { ms: 0 }
+  const clock = createManualClock()
   const told: (string | undefined)[] = []
   const report = createFailureReport(
     ({ count }) => told.push(count),
-    () => clock.ms,
+    () => clock.now(),
   )
   return { clock, told, report }
 }
@@ -27,7 +28,7 @@ describe('createFailureReport', () => {
     const { told, report, clock } = setUp()
     for (let time = 0; time < 1500; time++) report(EVENT)
     expect(told).toEqual([undefined, '10', '100', '1000'])
-    clock.ms += 60_001
+    clock.advance(60_001)
     report(EVENT)
     expect(told).toHaveLength(5)
     expect(told.at(-1)).toBeUndefined()
@@ -51,7 +52,7 @@ describe('createFailureReport', () => {
     }
     flood()
     expect(told).toHaveLength(1000 + 20)
-    clock.ms += 60_001
+    clock.advance(60_001)
     flood()
     expect(told).toHaveLength(2 * (1000 + 20))
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createHashQueue } from '../../../dataplane/security/hash-queue.ts'
+import { settled } from '../../support/settled.ts'
 
 /** Tasks that end when told to. */
 const work = () => {
@@ -18,8 +19,6 @@ const work = () => {
     }
   return { started, task, end: (name: string, result: boolean | Error) => ends.get(name)?.(result) }
 }
-
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('createHashQueue', () => {
   it('runs two at once, patient ones last', async () => {

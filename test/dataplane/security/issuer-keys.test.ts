@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { generateKeyPairSync } from 'node:crypto'
 import { createIssuerKeys, type IssuerKeys } from '../../../dataplane/security/issuer-keys.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 const URI = 'https://issuer.test/jwks'
 const KEYS = [generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })]
 
 interface Home {
   readonly keys: IssuerKeys
-  /** Unix time in milliseconds. */
-  nowMs: number
+  readonly clock: ManualClock
   /** What issuers say. */
   answer: () => Promise<Response>
   readonly asked: string[]
@@ -17,13 +17,13 @@ interface Home {
 const open = (): Home => {
   const home: Home = {
     keys: createIssuerKeys({
-      now: () => home.nowMs,
+      now: () => home.clock.now(),
       fetch: (uri) => {
         home.asked.push(uri)
         return home.answer()
       },
     }),
-    nowMs: 1_000_000_000,
+    clock: createManualClock(),
     answer: () => Promise.resolve(Response.json({ keys: KEYS })),
     asked: [],
   }
@@ -34,10 +34,10 @@ describe('keys at hand', () => {
   it('are waited for with nobody once the issuer has failed to answer', async () => {
     const home = open()
     const set = await home.keys.find(URI)
-    home.nowMs += 600_000
+    home.clock.advance(600_000)
     home.answer = () => Promise.reject(new Error('reset'))
     expect(await home.keys.find(URI)).toBe(set)
-    home.nowMs += 5000
+    home.clock.advance(5000)
     // Never: whoever waited for it would not end.
     home.answer = () => new Promise<Response>(() => undefined)
     expect(await home.keys.find(URI)).toBe(set)

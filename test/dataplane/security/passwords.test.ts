@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createPasswords, type PasswordVerdict } from '../../../dataplane/security/passwords.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { quickHash } from './phc.ts'
 
 const realm = (password = 'wonderland', uri = 'a.b'): RealmRecord => ({
@@ -21,8 +22,8 @@ const realm = (password = 'wonderland', uri = 'a.b'): RealmRecord => ({
 })
 
 const setUp = () => {
-  const clock = { ms: 1_000_000 }
-  const now = (): number => clock.ms
+  const clock = createManualClock()
+  const now = (): number => clock.now()
   const shared = createMemoryState({ now })
   const create = () => createPasswords({ shared, now, random: randomBytes })
   return { clock, create, passwords: create() }
@@ -86,9 +87,9 @@ describe('what was right', () => {
     const ask = asking(passwords)
     expect(ask()).toBeInstanceOf(Promise)
     await ask()
-    clock.ms += 59_999
+    clock.advance(59_999)
     expect(ask()).toMatchObject({ kind: 'right' })
-    clock.ms += 1
+    clock.advance(1)
     expect(ask()).toBeInstanceOf(Promise)
     expect(kindOf(await ask())).toBe('right')
   })
@@ -147,7 +148,7 @@ describe('who fails too often', () => {
     for (const from of ['192.0.2.9', '::ffff:192.0.2.10', '2001:db8::1'])
       expect(kindOf(await ask({ password: 'wrong', from }))).toBe('wrong_password')
     expect(kindOf(await ask({ username: 'bob', password: 'wrong' }))).toBe('wrong_password')
-    clock.ms += 60_001
+    clock.advance(60_001)
     expect(kindOf(await ask({ password: 'wrong' }))).toBe('wrong_password')
   })
 

@@ -5,6 +5,7 @@ import type { Identity } from '../../../dataplane/security/authentication.ts'
 import { type Bearing, createRecollections } from '../../../dataplane/security/recollection.ts'
 import type { Standing } from '../../../dataplane/security/revocation-gate.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 type Headers = readonly (readonly [string, string])[]
 
@@ -27,12 +28,14 @@ const requestOf = ({ headers, method = 'GET', socket = SOCKET }: Seen): Incoming
 const SOCKET = {}
 
 const home = ({ known = KNOWN } = {}) => {
-  const state: { nowMs: number; standing: Standing } = { nowMs: 0, standing: 'good' }
+  const clock = createManualClock()
+  const state: { standing: Standing } = { standing: 'good' }
   const recollections = createRecollections(
     () => state.standing,
-    () => state.nowMs,
+    () => clock.now(),
   )
   return {
+    clock,
     state,
     keep: (seen: Seen, bearing: Bearing) => {
       recollections.keep(requestOf(seen), bearing, RECORD, known)
@@ -104,12 +107,13 @@ describe('what is asked anew', () => {
   })
 
   it('once it has ended, to the millisecond', () => {
-    const known = { ...KNOWN, grounds: { until: 1000, revocationKeys: [] } }
-    const { keep, find, state } = home({ known })
+    const until = createManualClock().now() + 1000
+    const known = { ...KNOWN, grounds: { until, revocationKeys: [] } }
+    const { keep, find, clock } = home({ known })
     keep({ headers: AUTHORIZED }, BASIC)
-    state.nowMs = 999
+    clock.advance(999)
     expect(find({ headers: AUTHORIZED }, BASIC)).toBe(known)
-    state.nowMs = 1000
+    clock.advance(1)
     expect(find({ headers: AUTHORIZED }, BASIC)).toBeUndefined()
   })
 

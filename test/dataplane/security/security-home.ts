@@ -15,13 +15,15 @@ import type { SharedHealth, SharedState } from '../../../dataplane/shared/shared
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from '../../../dataplane/upstream/guarded-fetch.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 export const REALM = 'com.example.realm'
 
 export interface SecurityHome extends Security {
   readonly keys: TokenKeys
   readonly realms: Map<string, RealmRecord>
-  readonly clock: { ms: number }
+  /** An earlier one in its place sets it back. */
+  clock: ManualClock
   readonly shared: SharedState
   readonly audited: AuditEvent[]
   /** Of the shared state. */
@@ -55,11 +57,11 @@ export const securityHome = ({
   wrap = (shared) => shared,
 }: HomeOptions = {}): SecurityHome => {
   const realms = new Map(records.map((record) => [record.uri, record]))
-  const clock = { ms: Date.now() }
-  const now = (): number => clock.ms
+  const now = (): number => home.clock.now()
   const audited: AuditEvent[] = []
   const shared = wrap(createMemoryState({ now }))
-  const home = { health: 'ok' as SharedHealth }
+  // Issuers and tickets have the time of the machine.
+  const home = { health: 'ok' as SharedHealth, clock: createManualClock({ startMs: Date.now() }) }
   const connection = {}
   const watched: SharedState = {
     takeOnce: (...given) => shared.takeOnce(...given),
@@ -94,7 +96,6 @@ export const securityHome = ({
     ...security,
     keys,
     realms,
-    clock,
     shared: watched,
     audited,
     call: async (

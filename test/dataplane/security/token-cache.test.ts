@@ -1,25 +1,28 @@
 import { describe, expect, it } from '@jest/globals'
 import { createTokenCache } from '../../../dataplane/security/token-cache.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+
+const START_MS = 1_000_000
 
 const setUp = (maxEntries?: number) => {
-  const clock = { ms: 0 }
-  const cache = createTokenCache<string>(() => clock.ms, maxEntries)
-  return { clock, cache }
+  const home = { clock: createManualClock({ startMs: START_MS }) }
+  const cache = createTokenCache<string>(() => home.clock.now(), maxEntries)
+  return Object.assign(home, { cache })
 }
 
-const entry = (value: string, until = 1000) => ({ value, until, revocationKeys: [] })
+const entry = (value: string) => ({ value, until: START_MS + 1000, revocationKeys: [] })
 const A = { uri: 'a' }
 
 describe('createTokenCache', () => {
   it('finds a token until its time', () => {
-    const { cache, clock } = setUp()
-    cache.keep(A, 'token', entry('x'))
-    clock.ms = 999
-    expect(cache.find(A, 'token')?.value).toBe('x')
-    clock.ms = 1000
-    expect(cache.find(A, 'token')).toBeUndefined()
-    clock.ms = 0
-    expect(cache.find(A, 'token')).toBeUndefined()
+    const home = setUp()
+    home.cache.keep(A, 'token', entry('x'))
+    home.clock.advance(999)
+    expect(home.cache.find(A, 'token')?.value).toBe('x')
+    home.clock.advance(1)
+    expect(home.cache.find(A, 'token')).toBeUndefined()
+    home.clock = createManualClock({ startMs: START_MS })
+    expect(home.cache.find(A, 'token')).toBeUndefined()
   })
 
   it('finds it in its realm, and in that record of it', () => {

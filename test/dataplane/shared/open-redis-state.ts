@@ -2,14 +2,34 @@
 
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
+import type { RedisTimes } from '../../../dataplane/shared/redis-connection.ts'
 import { createRedisState } from '../../../dataplane/shared/redis-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { eventually } from '../../support/eventually.ts'
 
+export interface RedisOpening {
+  readonly onTrouble?: (message: string) => void
+  readonly times?: Partial<RedisTimes>
+}
+
+/** What it would wait a second for, it does at once; how long it waits for others it waits here too. */
+const TIMES = { keepUpEveryMs: 50, firstPauseMs: 20, longestPauseMs: 50 }
+
 export const openRedisState = (
   url: string,
-  onTrouble: (message: string) => void = () => undefined,
-): SharedState => createRedisState({ url, id: randomUUID(), now: Date.now, onTrouble, extraCa: [] })
+  { onTrouble = () => undefined, times = {} }: RedisOpening = {},
+): SharedState =>
+  createRedisState({
+    ...{ url, onTrouble, id: randomUUID(), now: Date.now, extraCa: [] },
+    times: { ...TIMES, ...times },
+  })
+
+/** Every change of its health from now on: one may be over before anybody looks. */
+export const healthChanges = (state: SharedState): readonly SharedState['health'][] => {
+  const changes: SharedState['health'][] = []
+  state.onHealth(() => changes.push(state.health))
+  return changes
+}
 
 export const haveHealth = (
   health: SharedState['health'],

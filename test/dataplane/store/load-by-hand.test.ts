@@ -18,14 +18,14 @@ describe('loading by hand', () => {
     const document = { ...makeDocument('a'), name: 'A', meta: { team: 'core' } }
     expect(outcomes(await load(document))).toEqual(['a loaded'])
     const held = store.document('a')
-    expect(held && fullRecord(held)).toEqual({ ...document, ts: clock.nowMs })
+    expect(held && fullRecord(held)).toEqual({ ...document, ts: clock.now() })
     expect(held && infoRecord(held)).toEqual({
       id: 'a',
       host: 'acme.test',
       realm_uri: REALM,
       name: 'A',
       meta: { team: 'core' },
-      ts: clock.nowMs,
+      ts: clock.now(),
     })
     expect(changes.at(-1)?.put.map(({ id, rank }) => [id, rank])).toEqual([['a', 1]])
   })
@@ -38,7 +38,7 @@ describe('loading by hand', () => {
       id: 'a',
       host: 'acme.test',
       realm_uri: REALM,
-      ts: clock.nowMs,
+      ts: clock.now(),
     })
   })
 

@@ -4,6 +4,7 @@ import { Snapshot } from '../../../dataplane/store/snapshot.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { MemoryFiles } from './memory-files.ts'
 import {
   makeDocument,
@@ -72,8 +73,8 @@ describe('a restart', () => {
     const before = await start(files)
     await before.store.putRealm({ uri: REALM })
     await before.load(makeDocument('z', { paths: ['/same'] }))
-    const after = await start(files)
-    after.clock.nowMs -= 1_000_000
+    const earlier = createManualClock({ startMs: before.clock.now() - 1_000_000 })
+    const after = await start(files, { now: () => earlier.now() })
     const [item] = await after.load(makeDocument('a', { paths: ['/same'] }))
     expect(item?.errors[0]?.message).toContain("'z'")
   })

@@ -7,6 +7,7 @@ import { digestOf } from '../../../spec/digest.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import type { SyncItem } from '../../../spec/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 export const REALM = 'com.acme'
 
@@ -37,7 +38,7 @@ export interface Rig {
   readonly store: Store
   readonly changes: ServingChange[]
   readonly items: SyncItem[]
-  readonly clock: { nowMs: number }
+  readonly clock: ManualClock
   /** The ids of every document served, as the changes add up. */
   readonly served: () => readonly string[]
   /** Makes the next `apply` fail. */
@@ -48,7 +49,7 @@ export interface Rig {
 export const makeRig = (options: Partial<StoreOptions> = {}): Rig => {
   const changes: ServingChange[] = []
   const items: SyncItem[] = []
-  const clock = { nowMs: 1_700_000_000_000 }
+  const clock = createManualClock()
   let isFailing = false
   const store = new Store({
     serving: {
@@ -62,7 +63,7 @@ export const makeRig = (options: Partial<StoreOptions> = {}): Rig => {
       },
     },
     log: createSilentLog(),
-    now: () => clock.nowMs,
+    now: () => clock.now(),
     bootId: 'boot-1',
     manager: null,
     allowUnmanaged: false,

@@ -3,6 +3,7 @@ import { fence } from '../../../dataplane/store/fencing.ts'
 import { inParallel } from '../../../dataplane/store/in-parallel.ts'
 import { QueueFullError, SerialQueue } from '../../../dataplane/store/serial-queue.ts'
 import { readSyncCall } from '../../../dataplane/store/sync-call.ts'
+import { settled } from '../../support/settled.ts'
 
 const lazy = (entry: unknown) => () => entry
 
@@ -89,7 +90,7 @@ describe('SerialQueue', () => {
       (name: string, fails = false) =>
       async () => {
         log.push(`${name} begins`)
-        await new Promise((resolve) => setImmediate(resolve))
+        await settled()
         log.push(`${name} ends`)
         if (fails) throw new Error(name)
         return name
@@ -120,7 +121,7 @@ describe('inParallel', () => {
     const done: number[] = []
     await inParallel([1, 2, 3, 4, 5, 6], 2, async (item) => {
       most = Math.max(most, ++running)
-      await new Promise((resolve) => setImmediate(resolve))
+      await settled()
       running -= 1
       done.push(item)
     })

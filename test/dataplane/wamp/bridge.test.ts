@@ -3,6 +3,7 @@ import { createLog } from '../../../telemetry/log.ts'
 import type { BridgeChange } from '../../../dataplane/wamp/wamp-client.ts'
 import { createBridge } from '../../../dataplane/wamp/bridge.ts'
 import type { Payload } from '../../../dataplane/wamp/wire.ts'
+import { settled } from '../../support/settled.ts'
 import {
   change,
   createScene,
@@ -12,7 +13,6 @@ import {
   linkAt,
   REALM,
   realm,
-  turn,
   URL_ONE,
   URL_TWO,
 } from './scripted-links.ts'
@@ -227,14 +227,14 @@ describe('status', () => {
     const scene = createScene()
     scene.bridge.follow(change({ put: [document('a')], realms: [realm()] }))
     scene.bridge.follow(change({ put: [document('b', 'b')], realms: [realm(URL_TWO, 'b')] }))
-    await turn()
+    await settled()
     const afterOpening = scene.statusCalls()
     scene.bridge.follow(change({ put: [document('c')], realms: [realm()] }))
-    await turn()
+    await settled()
     const afterNothing = scene.statusCalls()
     linkAt(scene, 0).join()
     linkAt(scene, 1).join()
-    await turn()
+    await settled()
 
     expect([afterOpening, afterNothing, scene.statusCalls()]).toEqual([1, 1, 2])
   })
@@ -263,24 +263,34 @@ describe('close', () => {
     expect(scene.link.isClosed).toBe(true)
   })
 
-  it.each([
-    ['lets callbacks finish their answers', 5000, true],
-    ['but not for ever', 60, false],
-  ])('%s', async (_what, closeMs, isAnswered) => {
+  const answering = async (closeMs: number) => {
     const scene = joinedScene({ closeMs })
     const finish = Promise.withResolvers<Payload>()
     const handler = () => finish.promise
     await scene.bridge
       .clientOf(REALM)
       .register({ procedure: 'com.acme.add', options: {}, callback: '', handler })
-    const answer = scene.session.invoke('com.acme.add')
+    return { scene, finish, answer: scene.session.invoke('com.acme.add') }
+  }
+
+  it('lets callbacks finish their answers', async () => {
+    const { scene, finish, answer } = await answering(60_000)
     const closing = scene.bridge.close()
-    await turn()
+    await settled()
     const isOpen = !scene.link.isClosed
-    if (isAnswered) finish.resolve({ args: [], kwargs: {} })
+    finish.resolve({ args: [], kwargs: {} })
     await closing
 
     expect(isOpen).toBe(true)
+    expect(scene.session.asked).toContain('unregister com.acme.add')
+    expect(scene.link.isClosed).toBe(true)
+    expect(await answer).toEqual({ args: [], kwargs: {} })
+  })
+
+  it('but not for ever', async () => {
+    const { scene, finish, answer } = await answering(20)
+    await scene.bridge.close()
+
     expect(scene.session.asked).toContain('unregister com.acme.add')
     expect(scene.link.isClosed).toBe(true)
     finish.resolve({ args: [], kwargs: {} })

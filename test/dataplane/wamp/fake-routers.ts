@@ -161,14 +161,16 @@ export const frameOf = (type: number, payload: Uint8Array): Buffer => {
 
 export const startRawSocketRouter = async (
   options: FakeRouterOptions = {},
-): Promise<FakeRouter & { readonly pongs: string[] }> => {
+): Promise<FakeRouter & { readonly pings: string[]; readonly pongs: string[] }> => {
   const taken = options.serializers ?? NAMES
   const books = new Books()
+  const pings: string[] = []
   const pongs: string[] = []
 
   const talk = (socket: Socket): void => {
     books.take(socket)
     const reader = new FrameReader(2 ** 24, (type, payload) => {
+      if (type === FRAME.ping) pings.push(payload.toString())
       if (type === FRAME.pong) pongs.push(payload.toString())
       if (type !== FRAME.message) return
       books.received.push(books.serializer.decode(payload))
@@ -210,6 +212,7 @@ export const startRawSocketRouter = async (
     url: options.tls ? `rss://127.0.0.1:${port}` : address,
     received: books.received,
     offers: books.offers,
+    pings,
     pongs,
     get reads() {
       return books.reads

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { Held, HeldListing, Registration } from '../../../dataplane/wamp/wamp-client.ts'
 import { WampFault, type WampEvent } from '../../../dataplane/wamp/wamp-session.ts'
 import type { Payload } from '../../../dataplane/wamp/wire.ts'
-import { eventually } from '../../support/eventually.ts'
+import { settled } from '../../support/settled.ts'
 import {
   change,
   faultOf,
@@ -11,9 +11,15 @@ import {
   REALM,
   realm,
   type Scene,
-  turn,
   URL_TWO,
 } from './scripted-links.ts'
+
+// Promises and immediates go on by themselves, time only by hand.
+beforeEach(() => {
+  jest.useFakeTimers({
+    doNotFake: ['clearImmediate', 'nextTick', 'queueMicrotask', 'setImmediate'],
+  })
+})
 
 afterEach(() => {
   jest.useRealTimers()
@@ -55,7 +61,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const scene = joinedScene({}, { random: () => 0.5 })
     const { id } = await hold(scene)
     const status = scene.statusCalls()
-    await turn()
+    await settled()
 
     expect(id).toBe(2 ** 52)
     expect(scene.session.asked).toEqual([asked])
@@ -106,7 +112,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.answer = () => undefined
     const fault = await held
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect(fault.uri).toBe('wamp.error.net_failure')
     expect(listings(scene)).toEqual([])
@@ -119,7 +125,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.link.lose()
     const away = activity(scene)
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect(away).toEqual([false])
     expect(again.asked).toEqual([asked])
@@ -132,15 +138,13 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.link.lose()
     scene.answer = () => exists
     const again = scene.link.join()
-    await eventually(() => {
-      expect(again.asked.length).toBeGreaterThan(1)
-    })
+    await jest.advanceTimersByTimeAsync(100)
+    expect(again.asked).toHaveLength(2)
     const refused = activity(scene)
     scene.answer = () => undefined
-    await eventually(() => {
-      expect(activity(scene)).toEqual([true])
-    })
+    await jest.advanceTimersByTimeAsync(200)
 
+    expect(activity(scene)).toEqual([true])
     expect(refused).toEqual([false])
     expect(scene.logged.filter((line) => line.includes('was refused'))).toHaveLength(1)
   })
@@ -151,11 +155,11 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.link.lose()
     scene.answer = () => exists
     scene.link.join()
-    await turn()
+    await settled()
     scene.link.lose()
     scene.answer = () => undefined
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect(again.asked).toEqual([asked])
     expect(activity(scene)).toEqual([true])
@@ -166,21 +170,18 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const { id } = await hold(scene)
     scene.answer = () => exists
     scene.session.revoke(asked.split(' ')[1] ?? '')
-    await eventually(() => {
-      expect(scene.session.asked.length).toBeGreaterThan(1)
-    })
+    await jest.advanceTimersByTimeAsync(100)
+    expect(scene.session.asked).toHaveLength(2)
     const revoked = activity(scene)
     scene.answer = () => undefined
-    await eventually(() => {
-      expect(listings(scene)).toMatchObject([{ id, isActive: true }])
-    })
+    await jest.advanceTimersByTimeAsync(200)
 
+    expect(listings(scene)).toMatchObject([{ id, isActive: true }])
     expect(revoked).toEqual([false])
     expect(scene.logged.filter((line) => line.includes('was revoked'))).toHaveLength(1)
   })
 
   it('is not asked for at once, nor ever faster, by a router that revokes it each time', async () => {
-    jest.useFakeTimers()
     const scene = joinedScene({}, { random: () => 0.5 })
     await hold(scene)
     const pauses: number[] = []
@@ -203,9 +204,9 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const scene = joinedScene({ lingerMs: 1 })
     const { id } = await hold(scene)
     scene.session.revoke(asked.split(' ')[1] ?? '')
-    await turn()
+    await settled()
     await scene.bridge.releaseHere(REALM, kind, id)
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await jest.advanceTimersByTimeAsync(1000)
 
     expect(scene.session.asked.filter((operation) => operation === asked)).toHaveLength(1)
   })
@@ -224,9 +225,8 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     expect([other, released, again]).toEqual([false, true, false])
     expect(listings(scene)).toEqual([])
     expect(scene.elsewhere).toEqual([])
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([asked, ended])
-    })
+    await jest.advanceTimersByTimeAsync(1)
+    expect(scene.session.asked).toEqual([asked, ended])
   })
 
   it('is released also when the router will not end it', async () => {
@@ -235,9 +235,8 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.answer = () => new WampFault('wamp.error.no_such_registration', 'never heard of it')
 
     expect(await scene.bridge.releaseHere(REALM, kind, id)).toBe(true)
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([asked, ended])
-    })
+    await jest.advanceTimersByTimeAsync(1)
+    expect(scene.session.asked).toEqual([asked, ended])
     expect(listings(scene)).toEqual([])
   })
 
@@ -247,7 +246,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     scene.link.lose()
     const released = await scene.bridge.clientOf(REALM).release(kind, id)
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect(released).toBe(true)
     expect(again.asked).toEqual([])
@@ -270,7 +269,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const scene = joinedScene()
     const { id } = await hold(scene)
     scene.bridge.follow(gone)
-    await turn()
+    await settled()
 
     expect(scene.logged.at(-1)).toContain('for callbacks end')
     expect(scene.session.asked).toEqual([asked, ended])
@@ -291,9 +290,8 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     acknowledge()
 
     expect((await held).uri).toBe('wamp.error.no_such_realm')
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([asked, ended])
-    })
+    await settled()
+    expect(scene.session.asked).toEqual([asked, ended])
   })
 
   it('moves to the links of a changed record', async () => {
@@ -301,7 +299,7 @@ describe.each(KINDS)('a held %s', (kind, hold, asked, ended) => {
     const { id } = await hold(scene)
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     const next = linkAt(scene, 1).join()
-    await turn()
+    await settled()
 
     expect(scene.session.asked).toEqual([asked, ended])
     expect(next.asked).toEqual([asked])
@@ -328,7 +326,7 @@ describe('registrations', () => {
     const first = await scene.session.invoke('com.acme.add')
     scene.link.lose()
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect([first, await again.invoke('com.acme.add')]).toEqual([ANSWER, ANSWER])
   })
@@ -352,10 +350,10 @@ describe('registrations', () => {
         : undefined
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     const next = linkAt(scene, 1).join()
-    await turn()
+    await settled()
     const before = [...next.asked]
     release()
-    await turn()
+    await settled()
 
     expect(before).toEqual([])
     expect(next.asked).toEqual(['register com.acme.add'])
@@ -370,7 +368,7 @@ describe('registrations', () => {
       operation === 'subscribe' ? new Promise(() => undefined) : undefined
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     const next = linkAt(scene, 1).join()
-    await turn()
+    await settled()
 
     expect(next.asked).toContain('register com.acme.add')
     expect(next.asked).toHaveLength(17)
@@ -388,14 +386,13 @@ describe('registrations', () => {
     const answer = scene.session.invoke('com.acme.add')
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).join()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await jest.advanceTimersByTimeAsync(1000)
     const isOpen = !scene.link.isClosed
     finish(ANSWER)
 
     expect([isOpen, await answer]).toEqual([true, ANSWER])
-    await eventually(() => {
-      expect(scene.link.isClosed).toBe(true)
-    })
+    await jest.advanceTimersByTimeAsync(100)
+    expect(scene.link.isClosed).toBe(true)
   })
 
   it('show how they match', async () => {
@@ -421,7 +418,7 @@ describe('registrations', () => {
     const next = linkAt(scene, 1).join()
     acknowledge()
     const { id } = await held
-    await turn()
+    await settled()
 
     expect(next.asked).toEqual(['register com.acme.add'])
     expect(scene.session.asked).toEqual(['register com.acme.add', 'unregister com.acme.add'])

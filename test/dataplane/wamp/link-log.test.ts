@@ -1,17 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import { createLinkLog } from '../../../dataplane/wamp/link-log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 const start = () => {
   const lines: string[] = []
-  let now = 0
+  const clock = createManualClock()
   const log = createLinkLog(
     {
       ...createSilentLog(),
       info: (message) => lines.push(message),
       warn: (message, fields) => lines.push(`${message}: ${String(fields?.['reason'])}`),
     },
-    () => now,
+    () => clock.now(),
   )
   const fail = (reason: string, isRefusal = false, url = 'ws://a/') => {
     log.failed({ url, isRefusal, reason })
@@ -22,21 +23,19 @@ const start = () => {
     join: () => {
       log.joined({})
     },
-    pass: (ms: number) => {
-      now += ms
-    },
+    clock,
   }
 }
 
 describe('createLinkLog', () => {
   it('tells each change of reason once, and the same again after a minute', () => {
-    const { lines, fail, pass } = start()
+    const { lines, fail, clock } = start()
     fail('x')
     fail('x')
     fail('y', true)
-    pass(59_999)
+    clock.advance(59_999)
     fail('y', true)
-    pass(1)
+    clock.advance(1)
     fail('y', true)
     expect(lines).toEqual([
       'no session with a WAMP router: x',
@@ -55,12 +54,12 @@ describe('createLinkLog', () => {
   })
 
   it('a router that comes and goes writes two lines a minute', () => {
-    const { lines, fail, join, pass } = start()
+    const { lines, fail, join, clock } = start()
     join()
     for (let second = 0; second < 60; second++) {
       fail('lost')
       join()
-      pass(1000)
+      clock.advance(1000)
     }
     expect(lines).toEqual([
       'joined a WAMP router',

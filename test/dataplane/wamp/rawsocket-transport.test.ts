@@ -1,13 +1,16 @@
 import { join } from 'node:path'
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
+import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
+import { everyOf } from './every-of.ts'
 import { frameOf, startRawSocketRouter } from './fake-routers.ts'
 import { openProbe } from './transport-probe.ts'
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('RawSocket', () => {
   it('speaks by unix socket', async () => {
@@ -60,12 +63,11 @@ describe('RawSocket', () => {
 
   it('answers pings and sends none', async () => {
     await using router = await startRawSocketRouter()
-    const probe = openProbe(router.url, { keepaliveMs: 100 })
+    const clock = createManualClock()
+    const probe = openProbe(router.url, { keepaliveMs: 1600, every: everyOf(clock) })
     await probe.untilOpen()
-    const { reads } = router
-    await sleep(300)
+    await clock.run(5000)
     // Nobody would make the router say something: silence is no fault then.
-    expect(router.reads).toBe(reads)
     expect(probe.ends).toEqual([])
     router.socket.write(
       Buffer.concat([frameOf(1, Buffer.from('abc')), frameOf(1, Buffer.alloc(0))]),
@@ -74,13 +76,16 @@ describe('RawSocket', () => {
     await eventually(() => {
       expect(router.pongs).toEqual(['abc', ''])
     })
+    expect([router.pings, router.received]).toEqual([[], []])
     probe.transport.close()
     await probe.untilEnd()
   })
 
   it('a peer that pings and does not read fills no memory', async () => {
     await using router = await startRawSocketRouter()
-    const probe = openProbe(router.url)
+    // It can't hear of the close either.
+    const open = createTransportOpener({ dial: createRouterDial([]), closeGraceMs: 50 })
+    const probe = openProbe(router.url, { open })
     await probe.untilOpen()
     const pings = frameOf(1, Buffer.alloc(500_000))
     // Reads nothing: `pause()` would be undone by its own reader.
@@ -140,7 +145,7 @@ describe('RawSocket', () => {
           void (async () => {
             for (let at = 0; at < bytes.length; at += step) {
               socket.write(bytes.subarray(at, at + step))
-              await sleep(2)
+              await settled()
             }
           })()
         })

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { RealmRecord, RouterRecord } from '../../../spec/realm-record.ts'
 import { planLinks } from '../../../dataplane/wamp/realm-plan.ts'
-import { eventually } from '../../support/eventually.ts'
+import { settled } from '../../support/settled.ts'
 import {
   change,
   createScene,
@@ -12,10 +12,20 @@ import {
   REALM,
   realm,
   type Scene,
-  turn,
   URL_ONE,
   URL_TWO,
 } from './scripted-links.ts'
+
+// Promises and immediates go on by themselves, time only by hand.
+beforeEach(() => {
+  jest.useFakeTimers({
+    doNotFake: ['clearImmediate', 'nextTick', 'queueMicrotask', 'setImmediate'],
+  })
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 const call = { procedure: 'com.acme.add', args: [1], kwargs: {}, options: {} }
 const handler = { onResult: () => undefined, onFailure: () => undefined }
@@ -253,9 +263,8 @@ describe('a router record that changes', () => {
 
     expect([scene.session.calls.length, next.calls.length]).toEqual([1, 1])
     expect(scene.bridge.status()[0]?.sessions).toEqual([{ url: URL_TWO, state: 'open' }])
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    await jest.advanceTimersByTimeAsync(20)
+    expect(scene.open()).toEqual([URL_TWO])
   })
 
   it.each(['waiting', 'refused'] as const)('goes over to links that are %s', async (state) => {
@@ -266,18 +275,19 @@ describe('a router record that changes', () => {
     const fault = await faultOf(() => callOn(scene))
 
     expect(fault.uri).toBe('wamp.error.net_failure')
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    await jest.advanceTimersByTimeAsync(20)
+    expect(scene.open()).toEqual([URL_TWO])
   })
 
   it('goes over to links that take too long', async () => {
     const scene = joinedScene({ handoverMs: 20 })
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
+    await jest.advanceTimersByTimeAsync(39)
+    const before = scene.open()
+    await jest.advanceTimersByTimeAsync(1)
 
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    expect(before).toEqual([URL_ONE, URL_TWO])
+    expect(scene.open()).toEqual([URL_TWO])
     expect((await faultOf(() => callOn(scene))).wasSent).toBe(false)
   })
 
@@ -294,14 +304,13 @@ describe('a router record that changes', () => {
     callOn(scene)
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).join()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await jest.advanceTimersByTimeAsync(1000)
     const during = scene.open()
     scene.session.pendingCalls = 0
+    await jest.advanceTimersByTimeAsync(100)
 
     expect(during).toEqual([URL_ONE, URL_TWO])
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    expect(scene.open()).toEqual([URL_TWO])
   })
 
   it('closes the old links when their time is up', async () => {
@@ -309,10 +318,12 @@ describe('a router record that changes', () => {
     callOn(scene)
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).join()
+    await jest.advanceTimersByTimeAsync(29)
+    const before = scene.open()
+    await jest.advanceTimersByTimeAsync(1)
 
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    expect(before).toEqual([URL_ONE, URL_TWO])
+    expect(scene.open()).toEqual([URL_TWO])
     expect(scene.session.pendingCalls).toBe(1)
   })
 
@@ -328,23 +339,21 @@ describe('a router record that changes', () => {
 
     expect(between).toEqual([URL_ONE, 'ws://three/'])
     expect(third.calls).toHaveLength(1)
-    await eventually(() => {
-      expect(scene.open()).toEqual(['ws://three/'])
-    })
+    await jest.advanceTimersByTimeAsync(20)
+    expect(scene.open()).toEqual(['ws://three/'])
   })
 
   it('lets calls of a realm that goes away end', async () => {
     const scene = joinedScene()
     callOn(scene)
     scene.bridge.follow(change({ remove: ['orders'] }))
-    await turn()
+    await settled()
     const during = scene.open()
     scene.session.pendingCalls = 0
 
     expect(during).toEqual([URL_ONE])
     expect(scene.bridge.status()).toEqual([])
-    await eventually(() => {
-      expect(scene.open()).toEqual([])
-    })
+    await jest.advanceTimersByTimeAsync(100)
+    expect(scene.open()).toEqual([])
   })
 })

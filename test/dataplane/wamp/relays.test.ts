@@ -10,9 +10,11 @@ import { createSilentLog } from '../../../telemetry/log.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { close, frame } from './frames.ts'
 import {
   answerText,
+  type Front,
   HANDSHAKE,
   openClient,
   PLACE,
@@ -21,6 +23,9 @@ import {
   startRawRouter,
   startTestRouter,
 } from './relay-rig.ts'
+
+/** Loopback takes a millisecond, and dozens of tests wait for it. */
+const soon = <T>(check: () => T | Promise<T>): Promise<T> => eventually(check, { everyMs: 2 })
 
 const masked = { isMasked: true }
 const opened: Relays[] = []
@@ -45,7 +50,7 @@ const relaysTo = (
       ...createSilentLog(),
       warn: (message, fields) => warnings.push({ message, fields }),
     },
-    limits: { checkMs: 20, lingerMs: 200, ...limits },
+    limits: { checkMs: 20, lingerMs: 20, ...limits },
     ...times,
   })
   opened.push(relays)
@@ -66,10 +71,16 @@ const startSpeaker = async (answer?: string) => {
   })
   return Object.assign(router, {
     speak: async (): Promise<Socket> =>
-      eventually(() => sockets[0] ?? Promise.reject(new Error('no connection'))),
+      soon(() => sockets[0] ?? Promise.reject(new Error('no connection'))),
     received: () => Buffer.concat(received),
   })
 }
+
+/** The router has a connection a moment before its client has. */
+const untilOpen = (front: Front): Promise<void> =>
+  soon(() => {
+    expect(front.outcomes).toEqual(['open'])
+  })
 
 describe('frames', () => {
   it('go both ways, byte for byte', async () => {
@@ -87,7 +98,7 @@ describe('frames', () => {
     for (const byte of up.subarray(0, 40)) client.socket.write(Buffer.from([byte]))
     client.socket.write(up.subarray(40))
     socket.write(down)
-    await eventually(() => {
+    await soon(() => {
       expect(router.received().equals(up)).toBe(true)
       expect(client.received().equals(down)).toBe(true)
     })
@@ -98,7 +109,7 @@ describe('frames', () => {
     await using front = await startFront(relaysTo({ url: router.url }), frame('sooner', masked))
     await using client = await openClient(front.port)
     client.socket.write(frame('later', masked))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(frame('early'))
       expect(router.received()).toEqual(
         Buffer.concat([frame('sooner', masked), frame('later', masked)]),
@@ -112,16 +123,16 @@ describe('frames', () => {
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
     client.socket.write(frame('hello', { ...masked, opcode: 1 }))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(frame('hello', { opcode: 1 }))
     })
     expect([relays.size, router.connections.size]).toEqual([1, 1])
     client.socket.write(close(1000, masked))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(Buffer.concat([frame('hello', { opcode: 1 }), close(1000)]))
       expect(client.hasEnded()).toBe(true)
     })
-    await eventually(() => {
+    await soon(() => {
       expect([relays.size, router.connections.size]).toEqual([0, 0])
     })
   })
@@ -134,7 +145,7 @@ describe('the handshake with the router', () => {
       relaysTo({ url: router.url.replace('//', '//me:p%40ss@') }),
     )
     await using client = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(router.heads).toHaveLength(1)
     })
     expect(router.heads[0]).toEqual({
@@ -169,12 +180,12 @@ describe('the handshake with the router', () => {
     await using router = await startRawRouter(answer)
     const relays = relaysTo(
       { url: router.url.replace('//', '//me:secret@') },
-      { answerTimeoutMs: 100 },
+      answer === '' ? { answerTimeoutMs: 20 } : {},
     )
     await using front = await startFront(relays)
     for (let turn = 1; turn <= 2; turn++) {
       await using client = await openClient(front.port)
-      await eventually(() => {
+      await soon(() => {
         expect(front.outcomes).toEqual(Array<string>(turn).fill('svc.error.bad_gateway'))
         expect(client.hasEnded() || client.isClosed()).toBe(true)
       })
@@ -186,7 +197,7 @@ describe('the handshake with the router', () => {
       },
     ])
     expect(JSON.stringify(relays.warnings)).not.toContain('secret')
-    await eventually(() => {
+    await soon(() => {
       expect(router.sockets.size).toBe(0)
     })
     expect(relays.size).toBe(0)
@@ -202,7 +213,7 @@ describe('the handshake with the router', () => {
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
     client.socket.write(frame('x', masked))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(frame('x'))
     })
     expect([front.outcomes, relays.warnings]).toEqual([['open'], []])
@@ -222,7 +233,7 @@ describe('the handshake with the router', () => {
 
   it('a router that speaks no TLS: bad gateway', async () => {
     await using router = await startRawRouter()
-    const relays = relaysTo({ url: `wss://127.0.0.1:${router.port}/` }, { connectTimeoutMs: 300 })
+    const relays = relaysTo({ url: `wss://127.0.0.1:${router.port}/` }, { connectTimeoutMs: 20 })
     await expect(relays.open(PLACE, HANDSHAKE, new AbortController().signal)).rejects.toMatchObject(
       {
         code: 'svc.error.bad_gateway',
@@ -253,12 +264,12 @@ describe('the handshake with the router', () => {
     const relays = relaysTo({ url: router.url })
     const gone = new AbortController()
     const waiting = relays.open(PLACE, HANDSHAKE, gone.signal)
-    await eventually(() => {
+    await soon(() => {
       expect(router.sockets.size).toBe(1)
     })
     gone.abort()
     await expect(waiting).rejects.toMatchObject({ code: 'svc.error.bad_gateway' })
-    await eventually(() => {
+    await soon(() => {
       expect(router.sockets.size).toBe(0)
     })
     expect(relays.warnings).toEqual([])
@@ -271,7 +282,7 @@ describe('the handshake with the router', () => {
     const one = await relays.open(PLACE, HANDSHAKE, signal)
     expect([one.protocol, relays.size]).toEqual(['wamp.2.json', 0])
     one.drop()
-    await eventually(() => {
+    await soon(() => {
       expect(router.connections.size).toBe(0)
     })
     const another = await relays.open(PLACE, HANDSHAKE, signal)
@@ -322,23 +333,23 @@ describe('back-pressure', () => {
     client.socket.resume()
     await once(socket, 'drain')
   })
-
-  /** Writes until the kernels on the way are full and nothing moves. */
-  const floods = async (socket: Socket, chunk: Buffer): Promise<void> => {
-    let before = -1
-    await eventually(
-      () => {
-        for (let turn = 0; turn < 100 && socket.writableLength < 4_000_000; turn++)
-          socket.write(chunk)
-        const left = socket.bytesWritten - socket.writableLength
-        const isStill = left === before && socket.writableLength >= 4_000_000
-        before = left
-        if (!isStill) throw new Error('it still flows')
-      },
-      { withinMs: 20_000, everyMs: 100 },
-    )
-  }
 })
+
+/** Writes until the kernels on the way are full and nothing moves. */
+const floods = async (socket: Socket, chunk: Buffer): Promise<void> => {
+  let before = -1
+  await eventually(
+    () => {
+      for (let turn = 0; turn < 100 && socket.writableLength < 4_000_000; turn++)
+        socket.write(chunk)
+      const left = socket.bytesWritten - socket.writableLength
+      const isStill = left === before && socket.writableLength >= 4_000_000
+      before = left
+      if (!isStill) throw new Error('it still flows')
+    },
+    { withinMs: 20_000, everyMs: 100 },
+  )
+}
 
 describe('limits', () => {
   it.each([
@@ -350,16 +361,16 @@ describe('limits', () => {
     const relays = relaysTo({ url: router.url }, { maxMessageBytes: 1000 })
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
-    await router.speak()
+    await untilOpen(front)
     const fine = frame('fine', masked)
     client.socket.write(Buffer.concat([fine, bytes, fine]))
-    await eventually(() => {
+    await soon(() => {
       expect(codeOf(client.received())).toBe(code)
       expect(client.hasEnded()).toBe(true)
     })
     expect(router.received().subarray(0, fine.length)).toEqual(fine)
     expect(codeOf(router.received().subarray(fine.length))).toBe(forRouter)
-    await eventually(() => {
+    await soon(() => {
       expect(relays.size).toBe(0)
     })
   })
@@ -373,7 +384,7 @@ describe('limits', () => {
     await using client = await openClient(front.port)
     const socket = await router.speak()
     socket.write(Buffer.concat([frame('fine'), bytes]))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received().subarray(0, 6)).toEqual(frame('fine'))
       expect(codeOf(client.received().subarray(6))).toBe(code)
       expect(codeOf(router.received())).toBe(code)
@@ -385,22 +396,22 @@ describe('limits', () => {
     const relays = relaysTo({ url: router.url }, { maxRelays: 1 })
     await using front = await startFront(relays)
     await using one = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(front.outcomes).toEqual(['open'])
     })
     await using another = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(front.outcomes).toEqual(['open', 'svc.error.overloaded'])
     })
     expect([one.isClosed(), relays.size]).toEqual([false, 1])
     one.socket.destroy()
     another.socket.destroy()
-    await eventually(() => {
+    await soon(() => {
       expect(relays.size).toBe(0)
     })
     await using third = await openClient(front.port)
     third.socket.write(frame('x', masked))
-    await eventually(() => {
+    await soon(() => {
       expect(third.received()).toEqual(frame('x'))
     })
   })
@@ -416,22 +427,22 @@ const codeOf = (bytes: Buffer): number | undefined => {
 
 describe('time', () => {
   it('idle connections are closed; a ping keeps one', async () => {
-    let nowMs = 0
+    const clock = createManualClock()
     await using router = await startTestRouter()
-    const relays = relaysTo({ url: router.url }, { idleMs: 300 }, { now: () => nowMs })
+    const relays = relaysTo({ url: router.url }, { idleMs: 300 }, { now: () => clock.now() })
     await using front = await startFront(relays)
     await using idle = await openClient(front.port)
     await using busy = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(front.outcomes).toEqual(['open', 'open'])
     })
-    nowMs = 200
+    clock.advance(200)
     busy.socket.write(frame('', { ...masked, opcode: 9 }))
-    await eventually(() => {
+    await soon(() => {
       expect(busy.received()).toEqual(frame('', { opcode: 10 }))
     })
-    nowMs = 301
-    await eventually(() => {
+    clock.advance(101)
+    await soon(() => {
       expect(codeOf(idle.received())).toBe(1001)
       expect(idle.hasEnded()).toBe(true)
       expect(relays.size).toBe(1)
@@ -441,13 +452,15 @@ describe('time', () => {
 
   it('who takes nothing of what waits for it is cut off', async () => {
     await using router = await startSpeaker()
-    const relays = relaysTo({ url: router.url }, { stallMs: 200 })
+    const clock = createManualClock()
+    const relays = relaysTo({ url: router.url }, { stallMs: 200 }, { now: () => clock.now() })
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
     client.socket.pause()
-    const socket = await router.speak()
-    for (let turn = 0; turn < 300; turn++) socket.write(frame(Buffer.alloc(60_000)))
-    await eventually(() => {
+    await floods(await router.speak(), frame(Buffer.alloc(60_000)))
+    expect(relays.size).toBe(1)
+    clock.advance(201)
+    await soon(() => {
       expect(relays.size).toBe(0)
     })
     expect(front.sockets.size).toBe(0)
@@ -466,11 +479,11 @@ describe('the end', () => {
     await using client = await openClient(front.port)
     const socket = await router.speak()
     socket.write(frame('last words'))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(frame('last words'))
     })
     endIt(socket)
-    await eventually(() => {
+    await soon(() => {
       expect(client.hasEnded()).toBe(true)
       expect(relays.size).toBe(0)
     })
@@ -486,9 +499,9 @@ describe('the end', () => {
     const relays = relaysTo({ url: router.url })
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
-    await router.speak()
+    await untilOpen(front)
     endIt(client.socket)
-    await eventually(() => {
+    await soon(() => {
       expect([relays.size, router.sockets.size, front.sockets.size]).toEqual([0, 0, 0])
     })
   })
@@ -498,22 +511,23 @@ describe('the end', () => {
     const relays = relaysTo({ url: router.url })
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
+    await untilOpen(front)
     const socket = await router.speak()
     client.socket.write(close(1000, masked))
     socket.write(Buffer.concat([close(1000), frame('after all')]))
-    await eventually(() => {
+    await soon(() => {
       expect(relays.size).toBe(0)
+      expect(client.received()).toEqual(close(1000))
+      expect(router.received()).toEqual(close(1000, masked))
     })
-    expect(client.received()).toEqual(close(1000))
-    expect(router.received()).toEqual(close(1000, masked))
   })
 
   it('a large answer that is on its way when the router hangs up arrives', async () => {
     const large = frame(Buffer.alloc(5_000_000, 1))
     await using router = await startRawRouter(undefined, (socket) => socket.end(large))
-    await using front = await startFront(relaysTo({ url: router.url }))
+    await using front = await startFront(relaysTo({ url: router.url }, { lingerMs: 5000 }))
     await using client = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(client.received().length).toBe(large.length)
       expect(client.hasEnded()).toBe(true)
     })
@@ -523,17 +537,17 @@ describe('the end', () => {
 describe('closeAll', () => {
   it('says 1001 to both, masked to the router, and is done when all have ended', async () => {
     await using router = await startSpeaker()
-    const relays = relaysTo({ url: router.url })
+    const relays = relaysTo({ url: router.url }, { lingerMs: 5000 })
     await using front = await startFront(relays)
     await using client = await openClient(front.port)
-    await router.speak()
+    await untilOpen(front)
     client.socket.on('end', () => client.socket.end(close(1001, masked)))
     await relays.closeAll()
     expect([codeOf(client.received()), codeOf(router.received())]).toEqual([1001, 1001])
     expect((router.received()[1] ?? 0) & 0x80).toBe(0x80)
     expect([relays.size, front.sockets.size]).toEqual([0, 0])
     await using late = await openClient(front.port)
-    await eventually(() => {
+    await soon(() => {
       expect(front.outcomes).toEqual(['open', 'svc.error.overloaded'])
     })
     expect(late.received()).toHaveLength(0)
@@ -547,12 +561,12 @@ describe('closeAll', () => {
     const socket = await router.speak()
     const [whole, next] = [frame('a long message'), frame('another')]
     socket.write(whole.subarray(0, 5))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toHaveLength(5)
     })
     const closed = relays.closeAll()
     socket.write(Buffer.concat([whole.subarray(5), next]))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received().subarray(0, whole.length)).toEqual(whole)
       expect(codeOf(client.received().subarray(whole.length))).toBe(1001)
     })
@@ -568,7 +582,7 @@ describe('closeAll', () => {
     await using client = await openClient(front.port)
     const socket = await router.speak()
     socket.write(frame('half').subarray(0, 3))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toHaveLength(3)
     })
     await relays.closeAll()
@@ -602,16 +616,16 @@ describe('the realm', () => {
     await using front = await startFront(relaysTo(() => record))
     await using client = await openClient(front.port)
     client.socket.write(frame('x', masked))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toEqual(frame('x'))
     })
     record = { urls: ['ws://127.0.0.1:2/', router.url] }
     client.socket.write(frame('y', masked))
-    await eventually(() => {
+    await soon(() => {
       expect(client.received()).toHaveLength(6)
     })
     record = next
-    await eventually(() => {
+    await soon(() => {
       expect(codeOf(client.received().subarray(6))).toBe(1001)
       expect(client.hasEnded()).toBe(true)
     })

@@ -322,12 +322,6 @@ export const hear = (): Heard => {
   }
 }
 
-/** Lets everything run that waits for no timer. */
-export const turn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(() => setImmediate(resolve))
-  })
-
 /** What a function throws, or rejects with. */
 export const faultOf = async (run: () => unknown): Promise<WampFault> => {
   try {

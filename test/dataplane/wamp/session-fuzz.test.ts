@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { settled } from '../../support/settled.ts'
 import { begin, join, listen, request, type Opened } from './scripted-session.ts'
 
 const RUNS = 1500
@@ -83,11 +84,11 @@ const NOTHING = { args: [], kwargs: {} }
 
 /** Something of everything that waits for an answer; gives how often each was settled. */
 const startAll = ({ session }: ReturnType<typeof join>) => {
-  const settled: number[] = []
+  const counts: number[] = []
   const count = (): (() => void) => {
-    const index = settled.push(0) - 1
+    const index = counts.push(0) - 1
     return () => {
-      settled[index] = (settled[index] ?? 0) + 1
+      counts[index] = (counts[index] ?? 0) + 1
     }
   }
   const watch = (doing: Promise<unknown>): void => void doing.then(...twice(count()))
@@ -100,24 +101,22 @@ const startAll = ({ session }: ReturnType<typeof join>) => {
   watch(session.subscribe('com.t', {}, () => undefined))
   watch(session.register('com.p', {}, () => Promise.resolve(NOTHING)))
   watch(session.register('com.q', {}, () => Promise.reject(new Error('none'))))
-  return settled
+  return counts
 }
 
 const twice = (done: () => void): [() => void, () => void] => [done, done]
-
-const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('whatever a router sends', () => {
   it('to a session that is open', async () => {
     await fc.assert(
       fc.asyncProperty(messages, async (all) => {
         const joined = join()
-        const settled = startAll(joined)
+        const counts = startAll(joined)
         tell(joined, all)
-        await turn()
+        await settled()
         joined.transport.end('lost')
-        await turn()
-        expect(settled).toEqual(settled.map(() => 1))
+        await settled()
+        expect(counts).toEqual(counts.map(() => 1))
         expect(joined.ends).toHaveLength(1)
         expect(joined.session.pendingCalls).toBe(0)
         await joined.opened.close()
@@ -132,9 +131,9 @@ describe('whatever a router sends', () => {
         const opened = begin({ method: 'wampcra', authid: 'a', secret: 'SECRET-TEXT' })
         opened.transport.open()
         tell(opened, all)
-        await turn()
+        await settled()
         opened.transport.end('lost')
-        await turn()
+        await settled()
         expect(opened.ends).toHaveLength(1)
         expect(JSON.stringify([opened.ends, opened.transport.sent])).not.toContain('SECRET-TEXT')
         await opened.opened.close()

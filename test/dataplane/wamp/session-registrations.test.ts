@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { WampFault, type WampSession } from '../../../dataplane/wamp/wamp-session.ts'
+import { settled } from '../../support/settled.ts'
 import { join } from './scripted-session.ts'
 import { UNENCODABLE } from './scripted-transport.ts'
 
 beforeEach(() => {
-  jest.useFakeTimers()
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] })
 })
 afterEach(() => {
   jest.useRealTimers()
@@ -19,7 +20,6 @@ describe('register', () => {
     joined.transport.sent.length = 0
     return { ...joined, hold }
   }
-  const settle = () => jest.advanceTimersByTimeAsync(0)
 
   it('runs the handler with the procedure and sends its payload', async () => {
     const { transport, hold } = await register((invocation) =>
@@ -31,7 +31,7 @@ describe('register', () => {
     expect(hold.id).toBe(12)
     transport.receive(68, 5, 12, { caller: 9 }, [1], { a: 1 })
     transport.receive(68, 6, 12, { procedure: 'com.p.deep' })
-    await settle()
+    await settled()
     expect(transport.sent).toEqual([
       [70, 5, {}, [1, { caller: 9, procedure: 'com.p' }], { a: 1 }],
       [70, 6, {}, [{ procedure: 'com.p.deep' }]],
@@ -57,7 +57,7 @@ describe('register', () => {
   ])('%s', async (_name, reason, message) => {
     const { transport } = await register(() => Promise.reject(reason))
     transport.receive(68, 5, 12, {})
-    await settle()
+    await settled()
     expect(transport.sent).toEqual([message])
   })
 
@@ -66,7 +66,7 @@ describe('register', () => {
       throw new Error('at once')
     })
     transport.receive(68, 5, 12, {})
-    await settle()
+    await settled()
     expect(transport.sent).toMatchObject([
       [8, 68, 5, {}, 'wamp.error.runtime_error', [expect.any(String)]],
     ])
@@ -76,7 +76,7 @@ describe('register', () => {
   it('a result that can’t be encoded is told', async () => {
     const { transport } = await register(() => Promise.resolve({ args: [UNENCODABLE], kwargs: {} }))
     transport.receive(68, 5, 12, {})
-    await settle()
+    await settled()
     expect(transport.sent).toMatchObject([
       [8, 68, 5, {}, 'wamp.error.invalid_argument', [expect.any(String)]],
     ])
@@ -97,7 +97,7 @@ describe('register', () => {
     transport.receive(69, 5, { mode: 'kill' })
     transport.receive(69, 6, { mode: 'killnowait' })
     for (const result of results) result()
-    await settle()
+    await settled()
     expect(transport.sent).toMatchObject([
       [8, 68, 5, {}, 'wamp.error.canceled', [expect.any(String)]],
     ])
@@ -109,7 +109,7 @@ describe('register', () => {
     )
     const released = hold.release()
     transport.receive(68, 5, 12, {})
-    await settle()
+    await settled()
     transport.receive(67, 2)
     await released
     transport.receive(68, 6, 12, {})
@@ -125,7 +125,7 @@ describe('register', () => {
     const { transport } = await register(() => Promise.resolve({ args: [], kwargs: {} }))
     transport.receive(68, 5, 12, {})
     transport.end('lost')
-    await settle()
+    await settled()
     expect(transport.sent).toEqual([])
   })
 
@@ -165,7 +165,7 @@ describe('register', () => {
     )
     transport.receive(68, 5, 12, {})
     transport.bufferedBytes = 64 * 1024 * 1024 + 1
-    await settle()
+    await settled()
     expect(transport.sent).toEqual([[8, 68, 5, {}, 'svc.error.overloaded', [expect.any(String)]]])
     expect(ends).toEqual([])
   })
@@ -179,11 +179,11 @@ describe('register', () => {
     )
     transport.bufferedBytes = 128 * 1024 * 1024
     transport.receive(68, 5, registration, {})
-    await settle()
+    await settled()
     expect(transport.sent).toHaveLength(1)
     transport.bufferedBytes += 1
     transport.receive(68, 6, registration, {})
-    await settle()
+    await settled()
     expect(transport.sent).toHaveLength(1)
     expect(transport.isClosed).toBe(true)
     expect(ends).toMatchObject([{ kind: 'lost', text: 'the router reads no answers' }])

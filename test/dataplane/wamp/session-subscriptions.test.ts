@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WampEvent } from '../../../dataplane/wamp/wamp-session.ts'
+import { settled } from '../../support/settled.ts'
 import { join } from './scripted-session.ts'
 
 describe('subscribe', () => {
@@ -118,7 +119,7 @@ describe('subscribe', () => {
       isRevoked = true
     })
     transport.end('lost')
-    await new Promise((resolve) => setImmediate(resolve))
+    await settled()
     expect(isRevoked).toBe(false)
   })
 

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import type { Following } from '../../../dataplane/wamp/wamp-client.ts'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
-import { eventually } from '../../support/eventually.ts'
+import { settled } from '../../support/settled.ts'
 import {
   change,
   createScene,
@@ -13,7 +13,6 @@ import {
   REALM,
   realm,
   type Scene,
-  turn,
   URL_ONE,
   URL_TWO,
 } from './scripted-links.ts'
@@ -30,17 +29,27 @@ const follow = (
 }
 
 const refused = new WampFault('wamp.error.not_authorized', 'no')
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+// Promises and immediates go on by themselves, time only by hand.
+beforeEach(() => {
+  jest.useFakeTimers({
+    doNotFake: ['clearImmediate', 'nextTick', 'queueMicrotask', 'setImmediate'],
+  })
+})
+
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 describe('followers of one topic', () => {
   it('share one router subscription and its events', async () => {
     const scene = joinedScene()
     const first = follow(scene)
     const told = [...first.heard]
-    await turn()
+    await settled()
     const second = follow(scene)
     const toldAtOnce = [...second.heard]
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 'x')
 
     expect([told, toldAtOnce]).toEqual([[], []])
@@ -54,7 +63,7 @@ describe('followers of one topic', () => {
   it('who joins before the router has answered waits for it too', async () => {
     const scene = joinedScene()
     const all = [follow(scene), follow(scene)]
-    await turn()
+    await settled()
 
     expect(all.map(({ heard }) => heard)).toEqual([['followed 1001'], ['followed 1001']])
   })
@@ -68,7 +77,7 @@ describe('followers of one topic', () => {
     const scene = joinedScene()
     follow(scene, TOPIC, one)
     follow(scene, TOPIC, other)
-    await turn()
+    await settled()
 
     expect(scene.session.asked).toHaveLength(count)
     expect(scene.session.options[0]).toEqual(one)
@@ -77,7 +86,7 @@ describe('followers of one topic', () => {
   it.each(['__proto__', 'constructor', 'hasOwnProperty'])('may follow %s', async (topic) => {
     const scene = joinedScene()
     const heard = follow(scene, topic)
-    await turn()
+    await settled()
     scene.session.emit(topic, 1)
 
     expect(heard.heard).toEqual(['followed 1001', 'event 1'])
@@ -100,11 +109,11 @@ describe('followers of one topic', () => {
       },
     )
     const good = follow(scene)
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 1)
     scene.link.lose()
     const again = scene.link.join()
-    await turn()
+    await settled()
     again.emit(TOPIC, 2)
     scene.bridge.follow(change({ deleted: [REALM] }))
 
@@ -140,7 +149,7 @@ describe('followers of one topic', () => {
           },
         ),
       )
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 1)
     scene.session.emit(TOPIC, 2)
 
@@ -150,7 +159,7 @@ describe('followers of one topic', () => {
   it('a thousand of them get one object', async () => {
     const scene = joinedScene()
     const all = Array.from({ length: 1000 }, () => follow(scene))
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 1)
 
     expect(new Set(all.map(({ events }) => events[0])).size).toBe(1)
@@ -163,7 +172,7 @@ describe('followers of one topic', () => {
     const gone = follow(scene)
     gone.following.end()
     const stays = follow(scene)
-    await turn()
+    await settled()
     const left = follow(scene)
     left.following.end()
     left.following.end()
@@ -191,7 +200,7 @@ describe('events that come with the acknowledgement', () => {
     scene.session.emit(TOPIC, 1)
     scene.session.emit(TOPIC, 2)
     const before = [...heard.heard]
-    await turn()
+    await settled()
 
     expect(before).toEqual([])
     expect(heard.heard).toEqual(['followed 1001', 'event 1', 'event 2'])
@@ -202,23 +211,23 @@ describe('the last follower', () => {
   it('ends the router subscription after a while', async () => {
     const scene = joinedScene({ lingerMs: 5 })
     const heard = follow(scene)
-    await turn()
+    await settled()
     heard.following.end()
-    const atOnce = [...scene.session.asked]
+    await jest.advanceTimersByTimeAsync(4)
+    const before = [...scene.session.asked]
+    await jest.advanceTimersByTimeAsync(1)
 
-    expect(atOnce).toEqual([`subscribe ${TOPIC}`])
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
-    })
+    expect(before).toEqual([`subscribe ${TOPIC}`])
+    expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
   })
 
   it('leaves it to the next one that comes soon', async () => {
     const scene = joinedScene({ lingerMs: 60 })
     const first = follow(scene)
-    await turn()
+    await settled()
     first.following.end()
     const second = follow(scene)
-    await sleep(120)
+    await jest.advanceTimersByTimeAsync(120)
     scene.session.emit(TOPIC, 1)
 
     expect(second.heard).toEqual(['followed 1001', 'event 1'])
@@ -236,25 +245,23 @@ describe('the last follower', () => {
         : undefined
     const heard = follow(scene)
     heard.following.end()
-    await sleep(20)
+    await jest.advanceTimersByTimeAsync(20)
     const before = [...scene.session.asked]
     acknowledge()
+    await jest.advanceTimersByTimeAsync(5)
 
     expect(before).toEqual([`subscribe ${TOPIC}`])
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
-    })
+    expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
     expect(heard.heard).toEqual([])
   })
 
   it('followed anew after the end, subscribes anew', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     follow(scene).following.end()
-    await eventually(() => {
-      expect(scene.session.asked).toHaveLength(2)
-    })
+    await jest.advanceTimersByTimeAsync(1)
+    expect(scene.session.asked).toHaveLength(2)
     const heard = follow(scene)
-    await turn()
+    await settled()
 
     expect(heard.heard).toEqual(['followed 1002'])
     expect(scene.session.asked).toHaveLength(3)
@@ -266,10 +273,10 @@ describe('a router that refuses', () => {
     const scene = joinedScene()
     scene.answer = () => refused
     const all = [follow(scene), follow(scene)]
-    await turn()
+    await settled()
     scene.answer = () => undefined
     const next = follow(scene)
-    await turn()
+    await settled()
 
     for (const { heard } of all) expect(heard).toEqual(['failure wamp.error.not_authorized'])
     expect(next.heard).toEqual(['followed 1001'])
@@ -285,11 +292,10 @@ describe('a router that refuses', () => {
           })
         : undefined
     const heard = follow(scene)
-    await eventually(() => {
-      expect(heard.heard).toEqual(['failure svc.error.timeout'])
-    })
+    await jest.advanceTimersByTimeAsync(10)
+    expect(heard.heard).toEqual(['failure svc.error.timeout'])
     acknowledge()
-    await turn()
+    await settled()
 
     expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
   })
@@ -302,11 +308,11 @@ describe('a router that refuses', () => {
         waiting.push(resolve)
       })
     const all = Array.from({ length: 50 }, (_, index) => follow(scene, `${TOPIC}.${index}`))
-    await turn()
+    await settled()
     const atFirst = waiting.length
     while (all.some(({ heard }) => heard.length === 0)) {
       for (const acknowledge of waiting.splice(0)) acknowledge()
-      await turn()
+      await settled()
     }
 
     expect(atFirst).toBe(16)
@@ -322,19 +328,17 @@ describe('a router that answers too late', () => {
     scene.answer = (operation) =>
       operation === 'subscribe' ? new Promise((resolve) => answers.push(resolve)) : undefined
     const first = follow(scene)
-    await eventually(() => {
-      expect(first.heard).toEqual(['failure svc.error.timeout'])
-    })
+    await jest.advanceTimersByTimeAsync(20)
+    expect(first.heard).toEqual(['failure svc.error.timeout'])
     const second = follow(scene)
     for (const answer of answers) answer()
-    await turn()
+    await settled()
     const meanwhile = [...scene.session.asked]
 
     expect(second.heard).toEqual([expect.stringContaining('followed')])
     expect(meanwhile).toEqual([`subscribe ${TOPIC}`, `subscribe ${TOPIC}`])
-    await eventually(() => {
-      expect(scene.session.asked).toEqual([...meanwhile, `unsubscribe ${TOPIC}`])
-    })
+    await jest.advanceTimersByTimeAsync(40)
+    expect(scene.session.asked).toEqual([...meanwhile, `unsubscribe ${TOPIC}`])
     expect(second.heard).toHaveLength(1)
   })
 })
@@ -343,14 +347,12 @@ describe('a router that revokes a subscription', () => {
   it('interrupts; events go on when it is made again', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.session.revoke(TOPIC)
-    await turn()
+    await settled()
     const meanwhile = [...heard.heard]
     const late = follow(scene)
-    await eventually(() => {
-      expect(heard.heard.at(-1)).toBe('resumed')
-    })
+    await jest.advanceTimersByTimeAsync(100)
     scene.session.emit(TOPIC, 1)
 
     expect(meanwhile).toEqual(['followed 1001', 'interrupted'])
@@ -362,24 +364,26 @@ describe('a router that revokes a subscription', () => {
   it('and refuses it then: a failure, nothing after', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.answer = () => refused
     scene.session.revoke(TOPIC)
-    await eventually(() => {
-      expect(heard.heard.at(-1)).toBe('failure wamp.error.not_authorized')
-    })
+    await jest.advanceTimersByTimeAsync(1000)
 
-    expect(heard.heard).toHaveLength(3)
+    expect(heard.heard).toEqual([
+      'followed 1001',
+      'interrupted',
+      'failure wamp.error.not_authorized',
+    ])
   })
 
   it('is not asked again for what nobody follows', async () => {
     const scene = joinedScene({ lingerMs: 1 })
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.session.revoke(TOPIC)
-    await turn()
+    await settled()
     heard.following.end()
-    await sleep(150)
+    await jest.advanceTimersByTimeAsync(1000)
 
     expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`])
   })
@@ -387,11 +391,11 @@ describe('a router that revokes a subscription', () => {
   it('is not asked again within the session that a lost one has been replaced by', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.session.revoke(TOPIC)
     scene.link.lose()
     const again = scene.link.join()
-    await sleep(150)
+    await jest.advanceTimersByTimeAsync(1000)
 
     expect(again.asked).toEqual([`subscribe ${TOPIC}`])
     expect(heard.heard).toEqual(['followed 1001', 'interrupted', 'resumed'])
@@ -402,14 +406,14 @@ describe('a router that goes away', () => {
   it('interrupts; events go on when it is back', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.link.lose()
     const away = [...heard.heard]
     const again = scene.link.join()
-    await turn()
+    await settled()
     again.emit(TOPIC, 1)
     const late = follow(scene)
-    await turn()
+    await settled()
 
     expect(away).toEqual(['followed 1001', 'interrupted'])
     expect(heard.heard).toEqual([...away, 'resumed', 'event 1'])
@@ -426,7 +430,7 @@ describe('a router that goes away', () => {
     const ended = follow(scene)
     ended.following.end()
     const toldAtOnce = [...meanwhile.heard]
-    await turn()
+    await settled()
 
     expect(waiting.heard).toEqual(['failure wamp.error.net_failure'])
     expect(toldAtOnce).toEqual([])
@@ -437,11 +441,11 @@ describe('a router that goes away', () => {
   it('lets who comes while it is asked again wait for the answer', async () => {
     const scene = joinedScene()
     follow(scene)
-    await turn()
+    await settled()
     scene.link.lose()
     scene.link.join()
     const late = follow(scene)
-    await turn()
+    await settled()
 
     expect(late.heard).toEqual(['followed 2001'])
   })
@@ -449,11 +453,11 @@ describe('a router that goes away', () => {
   it('refuses when it is back: a failure, nothing after', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.link.lose()
     scene.answer = () => refused
     const again = scene.link.join()
-    await turn()
+    await settled()
     again.emit(TOPIC, 1)
     scene.link.lose()
 
@@ -467,15 +471,15 @@ describe('a router that goes away', () => {
   it('goes away again while it is asked: one interruption, one return', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.link.lose()
     scene.answer = () => new Promise(() => undefined)
     scene.link.join()
     scene.link.lose()
-    await turn()
+    await settled()
     scene.answer = () => undefined
     scene.link.join()
-    await turn()
+    await settled()
 
     expect(heard.heard).toEqual(['followed 1001', 'interrupted', 'resumed'])
   })
@@ -483,18 +487,18 @@ describe('a router that goes away', () => {
   it('goes away under the question: who followed before stays, who waits gives up', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.link.lose()
     scene.answer = () => new Promise(() => undefined)
     const dying = scene.link.join()
     const late = follow(scene)
     dying.end()
-    await turn()
+    await settled()
     const told = [...late.heard]
     scene.link.lose()
     scene.answer = () => undefined
     scene.link.join()
-    await turn()
+    await settled()
 
     expect(told).toEqual(['failure wamp.error.net_failure'])
     expect(late.heard).toEqual(told)
@@ -513,7 +517,7 @@ describe('a router that goes away', () => {
         },
       },
     )
-    await turn()
+    await settled()
 
     expect(scene.logged).toEqual(['a follower of a topic threw'])
   })
@@ -521,10 +525,10 @@ describe('a router that goes away', () => {
   it('does not bring back what nobody follows', async () => {
     const scene = joinedScene({ lingerMs: 10_000 })
     follow(scene).following.end()
-    await turn()
+    await settled()
     scene.link.lose()
     const again = scene.link.join()
-    await turn()
+    await settled()
 
     expect(again.asked).toEqual([])
   })
@@ -537,9 +541,9 @@ describe('a router that goes away', () => {
     const first = linkAt(scene, 0).join()
     const second = linkAt(scene, 1).join()
     const heard = follow(scene)
-    await turn()
+    await settled()
     linkAt(scene, 0).lose()
-    await turn()
+    await settled()
     second.emit(TOPIC, 1)
 
     expect([first.asked.length, second.asked.length]).toEqual([1, 1])
@@ -551,17 +555,16 @@ describe('a router record that changes', () => {
   it('moves the topics without a word', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     scene.session.emit(TOPIC, 'old')
     const next = linkAt(scene, 1).join()
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 'of the old one')
     next.emit(TOPIC, 'new')
-    await eventually(() => {
-      expect(scene.open()).toEqual([URL_TWO])
-    })
+    await jest.advanceTimersByTimeAsync(20)
 
+    expect(scene.open()).toEqual([URL_TWO])
     expect(heard.heard).toEqual(['followed 1001', 'event "old"', 'event "new"'])
     expect(scene.session.asked).toEqual([`subscribe ${TOPIC}`, `unsubscribe ${TOPIC}`])
   })
@@ -569,11 +572,11 @@ describe('a router record that changes', () => {
   it('interrupts them while the new router is away', async () => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.bridge.follow(change({ realms: [realm(URL_TWO)] }))
     linkAt(scene, 1).turn('waiting', 'refused')
     linkAt(scene, 1).join()
-    await turn()
+    await settled()
 
     expect(heard.heard).toEqual(['followed 1001', 'interrupted', 'resumed'])
   })
@@ -585,9 +588,9 @@ describe('a router record that changes', () => {
   ])('ends them: %s', async (_what, gone, error) => {
     const scene = joinedScene()
     const heard = follow(scene)
-    await turn()
+    await settled()
     scene.bridge.follow(gone)
-    await turn()
+    await settled()
     scene.session.emit(TOPIC, 1)
 
     expect(heard.heard).toEqual(['followed 1001', `failure wamp.error.${error}`])
@@ -605,12 +608,11 @@ describe('bounds', () => {
     for (let index = 10_001; index < 99_999; index++) client.follow(`${TOPIC}.0`, {}, silent)
     const last = follow(scene, `${TOPIC}.0`)
     const overfull = follow(scene, `${TOPIC}.0`)
-    await eventually(() => {
-      expect(last.heard).toHaveLength(1)
-    })
+    await settled()
+    expect(last.heard).toHaveLength(1)
     last.following.end()
     const after = follow(scene, `${TOPIC}.0`)
-    await turn()
+    await settled()
 
     expect(tooMany.heard).toEqual(['failure svc.error.overloaded'])
     expect(overfull.heard).toEqual(['failure svc.error.overloaded'])

@@ -10,6 +10,7 @@ import type {
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
+import type { Every } from '../../../dataplane/wamp/transport-silence.ts'
 import { eventually } from '../../support/eventually.ts'
 
 export interface Probe {
@@ -27,6 +28,8 @@ export interface Probe {
 export interface ProbeOptions extends Partial<Omit<TransportTarget, 'url'>> {
   readonly extraCa?: readonly string[]
   readonly open?: OpenTransport
+  /** Measures silence; by the system's clock when absent. */
+  readonly every?: Every
   readonly handlers?: Partial<TransportHandlers>
 }
 
@@ -36,8 +39,9 @@ export interface ProbeOptions extends Partial<Omit<TransportTarget, 'url'>> {
  * expect(await probe.untilOpen()).toBe('json')
  */
 export const openProbe = (url: string, options: ProbeOptions = {}): Probe => {
-  const { extraCa = [], handlers, ...target } = options
-  const { open = createTransportOpener({ dial: createRouterDial(extraCa) }) } = options
+  const { extraCa = [], every, handlers, ...target } = options
+  const opening = { dial: createRouterDial(extraCa), ...(every && { every }) }
+  const { open = createTransportOpener(opening) } = options
   const opened: SerializerName[] = []
   const messages: WampMessage[] = []
   const unreadable: { head: WampMessage; why: string }[] = []

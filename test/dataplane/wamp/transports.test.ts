@@ -9,12 +9,14 @@ import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startRawSocketRouter, startWebSocketRouter } from './fake-routers.ts'
-import { openProbe } from './transport-probe.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
+import { withSocket } from './client-socket.ts'
+import { everyOf } from './every-of.ts'
+import { type FakeRouter, startRawSocketRouter, startWebSocketRouter } from './fake-routers.ts'
+import { openProbe, type Probe } from './transport-probe.ts'
 
 const NAMES: readonly SerializerName[] = ['json', 'msgpack', 'cbor']
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 const BROKEN_CA = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n'
 
@@ -26,6 +28,24 @@ const MESSAGE: WampMessage = [
   [Uint8Array.of(0, 1, 255)],
   { deep: { list: [[[]]] } },
 ]
+
+const KEEPALIVE_MS = 1600
+
+/** For three times the keepalive. */
+const talk = async (router: FakeRouter, probe: Probe, clock: ManualClock): Promise<void> => {
+  for (let words = 0; words < 6; words++) {
+    const count = probe.messages.length + 1
+    router.send([36, words])
+    await probe.untilMessages(count)
+    await clock.run(KEEPALIVE_MS / 2)
+  }
+}
+
+/** Nothing more can come of its connections. */
+const untilGone = async (router: FakeRouter): Promise<void> => {
+  await router[Symbol.asyncDispose]()
+  await settled()
+}
 
 describe.each([
   ['WebSocket', startWebSocketRouter],
@@ -122,7 +142,7 @@ describe.each([
     router.socket.pause()
     for (let count = 0; count < 20; count++)
       probe.transport.send([48, count, 'x'.repeat(1_000_000)])
-    await sleep(20)
+    await settled()
     expect(probe.transport.bufferedBytes).toBeGreaterThan(1_000_000)
     probe.transport.close()
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })
@@ -162,7 +182,7 @@ describe.each([
       kind: 'lost',
       reason: expect.stringMatching(/.+/),
     })
-    await sleep(20)
+    await untilGone(router)
     expect(probe.ends).toHaveLength(1)
   })
 
@@ -173,11 +193,11 @@ describe.each([
     router.socket.pause()
     for (let count = 0; count < 20; count++)
       probe.transport.send([48, count, 'x'.repeat(1_000_000)])
-    await sleep(20)
+    await settled()
     router.socket.resetAndDestroy()
     expect(await probe.untilEnd()).toMatchObject({ kind: 'lost' })
     probe.transport.send([48, 1])
-    await sleep(20)
+    await untilGone(router)
     expect(probe.ends).toHaveLength(1)
   })
 
@@ -247,28 +267,50 @@ describe.each([
 
   it('a peer that falls silent is noticed', async () => {
     await using router = await start()
+    const clock = createManualClock()
     let asked = 0
-    const probe = openProbe(router.url, { keepaliveMs: 200, handlers: { onQuiet: () => asked++ } })
+    const probe = openProbe(router.url, {
+      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+      handlers: { onQuiet: () => asked++ },
+    })
     await probe.untilOpen()
     router.socket.pause()
-    expect(await probe.untilEnd()).toEqual({ kind: 'silent', reason: 'nothing came for 200 ms' })
+    await clock.run((KEEPALIVE_MS * 14) / 16)
+    expect(probe.ends).toEqual([])
     expect(asked).toBe(carrier === 'RawSocket' ? 1 : 0)
-    await sleep(20)
+    await clock.run(KEEPALIVE_MS / 16)
+    expect(probe.ends).toEqual([{ kind: 'silent', reason: 'nothing came for 1600 ms' }])
+    await clock.run(KEEPALIVE_MS)
+    await untilGone(router)
     expect(probe.ends).toHaveLength(1)
+    expect(clock.pending).toBe(0)
   })
 
   it('a peer that answers is kept, though nothing is to be said', async () => {
     await using router = await start({ isEcho: true })
-    const probe = openProbe(router.url, {
-      keepaliveMs: 200,
-      handlers: {
-        onQuiet: () => {
-          probe.transport.send([48, 1])
+    const clock = createManualClock()
+    const [probe, socket] = await withSocket(async () => {
+      const opened = openProbe(router.url, {
+        ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+        handlers: {
+          onQuiet: () => {
+            opened.transport.send([48, 1])
+          },
         },
-      },
+      })
+      await opened.untilOpen()
+      return opened
     })
-    await probe.untilOpen()
-    await sleep(700)
+    for (let answers = 0; answers < 6; answers++) {
+      const { bytesRead } = socket
+      await clock.run(KEEPALIVE_MS / 2)
+      await eventually(
+        () => {
+          expect(socket.bytesRead).toBeGreaterThan(bytesRead)
+        },
+        { everyMs: 2 },
+      )
+    }
     expect(probe.ends).toEqual([])
     probe.transport.close()
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })
@@ -276,16 +318,13 @@ describe.each([
 
   it('a peer that only talks is kept', async () => {
     await using router = await start()
+    const clock = createManualClock()
     const probe = openProbe(router.url, {
-      keepaliveMs: 200,
+      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
       handlers: { onQuiet: () => undefined },
     })
     await probe.untilOpen()
-    const talk = setInterval(() => {
-      router.send([36, 1])
-    }, 20)
-    await sleep(500)
-    clearInterval(talk)
+    await talk(router, probe, clock)
     expect(probe.ends).toEqual([])
     probe.transport.close()
     await probe.untilEnd()
@@ -323,10 +362,14 @@ describe.each([
     'a fault of %s ends the connection, and nothing else',
     async (handler, payload) => {
       await using router = await start()
-      const probe = openProbe(router.url, { keepaliveMs: 100, handlers: { [handler]: failing } })
-      await eventually(() => router.socket)
-      await sleep(30)
+      const clock = createManualClock()
+      const probe = openProbe(router.url, {
+        ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+        handlers: { [handler]: failing },
+      })
+      if (handler !== 'onOpen') await probe.untilOpen()
       if (payload !== '') router.sendPayload(Buffer.from(payload))
+      if (handler === 'onQuiet') await clock.run(KEEPALIVE_MS)
       expect(await probe.untilEnd()).toEqual({
         kind: 'malformed',
         reason: 'the session failed (TypeError)',
@@ -387,11 +430,11 @@ describe.each([
         router.send([50, 7])
         for (const piece of pieces) {
           router.socket.write(piece)
-          await new Promise((resolve) => setImmediate(resolve))
+          await settled()
         }
         router.socket.end()
         await probe.untilEnd()
-        await sleep(1)
+        await settled()
         expect(probe.messages[0]).toEqual([50, 7])
         expect(probe.ends).toHaveLength(1)
       }),
@@ -408,20 +451,17 @@ describe.each([
       reason: expect.stringContaining('certificate'),
     })
     const other = createCertificateAuthority('another CA').cert
+    const clock = createManualClock()
     const probe = openProbe(router.url, {
       extraCa: [other, authority.cert],
-      keepaliveMs: 200,
-      handlers: {
-        onQuiet: () => {
-          probe.transport.send(MESSAGE)
-        },
-      },
+      ...{ keepaliveMs: KEEPALIVE_MS, every: everyOf(clock) },
+      handlers: { onQuiet: () => undefined },
     })
     await probe.untilOpen()
     probe.transport.send(MESSAGE)
     await probe.untilMessages(1)
     expect(probe.messages[0]).toEqual(MESSAGE)
-    await sleep(500)
+    await talk(router, probe, clock)
     expect(probe.ends).toEqual([])
     probe.transport.close()
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })

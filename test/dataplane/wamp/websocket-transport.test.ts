@@ -1,10 +1,9 @@
+import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import { startWebSocketRouter } from './fake-routers.ts'
 import { openProbe } from './transport-probe.ts'
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('WebSocket', () => {
   it('offers all sub-protocols at once, and no compression', async () => {
@@ -77,7 +76,8 @@ describe('WebSocket', () => {
     await probe.untilOpen()
     router.socket.removeAllListeners('data').resume()
     router.socket.write(Buffer.of(0x88, 0x02, 0x03, 0xe9))
-    await sleep(10)
+    // Its own Close.
+    await once(router.socket, 'data')
     probe.transport.send([48, 1])
     expect(await probe.untilEnd()).toMatchObject({
       kind: 'lost',

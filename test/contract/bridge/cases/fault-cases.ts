@@ -1,15 +1,16 @@
 // Routers that go, hang or are cut off, and come back: what waits is settled at once, what is held is held again,
 // and no session is left behind. Runs last, as it ends every session.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isList, type Value } from '../../../../spec/expression/value.ts'
 import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { createManualClock } from '../../../support/manual-clock.ts'
 import { openRawPeer, type RawPeer } from '../../../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../../../support/routers/router-config.ts'
 import type { RouterUnderTest } from '../../../support/routers/router-under-test.ts'
 import { startTcpRelay, type TcpRelay } from '../../../support/tcp-relay.ts'
 import { call, publish, register } from '../../../support/wamp-peer.ts'
+import { everyOf } from '../../../dataplane/wamp/every-of.ts'
 import { ABLE_CALLEE, ABLE_CALLER, errorOf } from '../../router/contract-case.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'
 import {
@@ -22,6 +23,7 @@ import {
   startCall,
   within,
 } from '../bridge-rig.ts'
+import { idleFor, KEEPALIVE_MS, LOOK_MS } from './idle-connection.ts'
 import { sessionCount } from './session-cases.ts'
 
 const NET_FAILURE = 'wamp.error.net_failure'
@@ -69,20 +71,20 @@ const NOTICED = {
   again: true,
 }
 
-/** A router that a full machine holds up for half of it counts as frozen. */
-const FAULT_KEEPALIVE_MS = 2000
-
 export const FAULT_CASES: readonly BridgeCase[] = [
   {
     name: 'frozen connections are noticed within the keepalive',
     same: perTransport(NOTICED),
-    run: (context) =>
-      behindRelays(context, { keepalive: FAULT_KEEPALIVE_MS }, async (relay, settled) => {
+    run: (context) => {
+      const clock = createManualClock()
+      const options = { keepalive: KEEPALIVE_MS, every: everyOf(clock) }
+      return behindRelays(context, options, async (relay) => {
         relay.freeze()
-        // Ten times as long: the machine may have much else to do.
-        await within(10 * FAULT_KEEPALIVE_MS, settled)
+        // Something may still have been on its way: it begins anew with that.
+        await clock.run(KEEPALIVE_MS + LOOK_MS)
         relay.thaw()
-      }),
+      })
+    },
   },
   {
     name: 'connections that are cut are noticed at once',
@@ -95,16 +97,10 @@ export const FAULT_CASES: readonly BridgeCase[] = [
   },
   {
     name: 'idle connections are kept, for longer than the keepalive',
-    same: perTransport(['followed']),
-    run: async ({ bridge, router, uri }) => {
+    same: perTransport({ told: ['followed'], answered: 6 }),
+    run: async (context) => {
       const observed: Record<string, unknown> = {}
-      const watchOne = async (transport: (typeof TRANSPORTS)[number]): Promise<void> => {
-        const rig = await bridge({ url: router[transport], keepalive: FAULT_KEEPALIVE_MS })
-        const { told } = await follow(rig.client, uri)
-        await sleep(3 * FAULT_KEEPALIVE_MS)
-        observed[transport] = [...told]
-      }
-      await Promise.all(TRANSPORTS.map(watchOne))
+      for (const transport of TRANSPORTS) observed[transport] = await idleFor(context, transport)
       return observed
     },
   },

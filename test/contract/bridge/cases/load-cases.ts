@@ -1,10 +1,9 @@
 // Many calls at once: each is settled exactly once, whatever comes of it.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { register } from '../../../support/wamp-peer.ts'
 import { errorOf } from '../../router/contract-case.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'
-import { startCall } from '../bridge-rig.ts'
+import { roundTrip, startCall } from '../bridge-rig.ts'
 
 const MANY = 10_000
 
@@ -52,7 +51,7 @@ const inFlight = async (
   deal(callee)
   const settled = await Promise.all(calls.map((call) => call.settled))
   // Nothing more may come.
-  await sleep(50)
+  await roundTrip(rig)
   return {
     errors: [...new Set(settled.map(errorOf))],
     once: calls.filter(({ times }) => times() === 1).length,

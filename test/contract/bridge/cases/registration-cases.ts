@@ -99,8 +99,15 @@ export const REGISTRATION_CASES: readonly BridgeCase[] = [
     same: 50,
     run: async (context) => {
       const { peer, uri } = context
+      const waiting: (() => void)[] = []
       await registered(context, async ({ args, kwargs }) => {
-        await new Promise((resolve) => setTimeout(resolve, Number(args[0]) % 7))
+        const { promise, resolve } = Promise.withResolvers<undefined>()
+        waiting.push(() => {
+          resolve(undefined)
+        })
+        // 13 and 50 have no factor in common: each has its turn, in an order of its own.
+        if (waiting.length === 50) for (let n = 0; n < 50; n += 1) waiting[(n * 13) % 50]?.()
+        await promise
         return { args, kwargs }
       })
       const calls = Array.from({ length: 50 }, (_, n) => call(peer, uri, { args: [n] }))

@@ -184,6 +184,7 @@ export const SESSION_CASES: readonly ContractCase[] = [
   {
     name: 'the router ends nothing of its own accord while a session is silent',
     same: false,
+    // The time of a foreign program is the subject.
     run: async ({ open }) => await (await open()).endsWithin(300),
   },
 ]
