@@ -112,6 +112,7 @@ const signer = (name: 'tls' | 'next'): KeyPair => ({
 
 describe('who is let in', () => {
   it('the operator', async () => {
+    expect(gateway.management).toMatch(/^https:/)
     expect(await ask({})).toBe(200)
   })
 

@@ -48,30 +48,44 @@ const FINE = '"fine"'
 const POST = 'POST /body/read HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
 
 describe('a client that sends a byte now and then', () => {
-  it('in its head: let go, with 408 or without a word', async () => {
-    const drops = Array.from({ length: 20 }, (_, i) => [`X-${i}: 1\r\n`, 250]).flat()
-    await using client = await open('GET /body/read HTTP/1.1\r\n', 250, ...drops)
-    expect(await readFine()).toBe(FINE)
-    const bytes = await client.stream.takeToEnd()
-    expect(bytes.toString()).toMatch(/^$|^HTTP\/1\.1 408 /)
-  }, 15_000)
+  it.concurrent(
+    'in its head: let go, with 408 or without a word',
+    async () => {
+      const drops = Array.from({ length: 20 }, (_, i) => [`X-${i}: 1\r\n`, 250]).flat()
+      await using client = await open('GET /body/read HTTP/1.1\r\n', 250, ...drops)
+      expect(await readFine()).toBe(FINE)
+      const bytes = await client.stream.takeToEnd()
+      expect(bytes.toString()).toMatch(/^$|^HTTP\/1\.1 408 /)
+    },
+    15_000,
+  )
 
-  it('in a body with a length: 408, and the connection ends', async () => {
-    const drops = Array.from({ length: 20 }, () => ['1', 200]).flat()
-    await using client = await open(`${POST}Content-Length: 1000\r\n\r\n`, ...drops)
-    const answer = await client.response()
-    expect(answer.status).toBe(408)
-    expect(JSON.parse(answer.body.toString())).toMatchObject({ code: 'svc.error.request_timeout' })
-    expect(await client.more()).toBe(false)
-    expect(await readFine()).toBe(FINE)
-  }, 15_000)
+  it.concurrent(
+    'in a body with a length: 408, and the connection ends',
+    async () => {
+      const drops = Array.from({ length: 20 }, () => ['1', 200]).flat()
+      await using client = await open(`${POST}Content-Length: 1000\r\n\r\n`, ...drops)
+      const answer = await client.response()
+      expect(answer.status).toBe(408)
+      expect(JSON.parse(answer.body.toString())).toMatchObject({
+        code: 'svc.error.request_timeout',
+      })
+      expect(await client.more()).toBe(false)
+      expect(await readFine()).toBe(FINE)
+    },
+    15_000,
+  )
 
-  it('in a chunked body: 408', async () => {
-    const drops = Array.from({ length: 20 }, () => ['1\r\n1\r\n', 200]).flat()
-    await using client = await open(`${POST}Transfer-Encoding: chunked\r\n\r\n`, ...drops)
-    expect((await client.response()).status).toBe(408)
-    expect(await readFine()).toBe(FINE)
-  }, 15_000)
+  it.concurrent(
+    'in a chunked body: 408',
+    async () => {
+      const drops = Array.from({ length: 20 }, () => ['1\r\n1\r\n', 200]).flat()
+      await using client = await open(`${POST}Transfer-Encoding: chunked\r\n\r\n`, ...drops)
+      expect((await client.response()).status).toBe(408)
+      expect(await readFine()).toBe(FINE)
+    },
+    15_000,
+  )
 })
 
 it('a body that is too large is refused before it has come', async () => {
@@ -102,11 +116,12 @@ it('clients that hang up in the middle of anything leave nothing behind', async 
     `${POST}Content-Length: 9\r\n\r\n`,
     `${POST}Content-Length: 9\r\n\r\n[1`,
   ]
-  for (let i = 0; i < 100; i += 1) {
-    const client = await open(beginnings[i % beginnings.length] ?? '')
+  const hangUp = async (beginning: string): Promise<void> => {
+    const client = await open(beginning)
     await client.more(1)
     client.close()
   }
+  await Promise.all(Array.from({ length: 20 }, () => beginnings.map(hangUp)).flat())
   expect(await readFine()).toBe(FINE)
   expect(gateway.logs().join('\n')).not.toMatch(/uncaught|unhandled|TypeError/i)
 }, 15_000)

@@ -61,31 +61,19 @@ describe('a file of CAs that is of no use', () => {
 
 describe('a taken address', () => {
   it.each([
-    ['--public', '--management'],
-    ['--management', '--public'],
-  ])('%s', async (flag, other) => {
+    ['of one process, public', '--public', '--management', '1'],
+    ['of one process, management', '--management', '--public', '1'],
+    ['of several processes', '--public', '--management', '2'],
+  ])('%s', async (_, flag, other, processes) => {
     const holder = createServer()
     await once(holder.listen(0, '127.0.0.1'), 'listening')
     const taken = `127.0.0.1:${(holder.address() as AddressInfo).port}`
     try {
-      expect(await refused([flag, taken, other, '127.0.0.1:0'])).toEqual(refusal(taken))
+      const flags = [flag, taken, other, '127.0.0.1:0', '--processes', processes]
+      expect(await refused(flags)).toEqual(refusal(taken))
     } finally {
       holder.close()
     }
-  })
-
-  it('with several processes', async () => {
-    await using other = await startGateway()
-    const taken = new URL(other.public).host
-    const run = await refused([
-      '--public',
-      taken,
-      '--management',
-      '127.0.0.1:0',
-      '--processes',
-      '2',
-    ])
-    expect(run).toEqual(refusal(taken))
   })
 })
 

@@ -3,10 +3,10 @@
 
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { expect, it } from '@jest/globals'
+import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
-import { makeTempDir } from '../support/temp-dir.ts'
+import { makeTempDir, type TempDir } from '../support/temp-dir.ts'
 import { answers, api, load, post } from './gateway-client.ts'
 
 const start = (directory: string): Promise<GatewayProcess> =>
@@ -35,6 +35,11 @@ const fileOf = async (directory: string, id: string): Promise<string> => {
   throw new Error(`no file of ${id}`)
 }
 
+const tear = async (path: string): Promise<void> => {
+  const bytes = await readFile(path)
+  await writeFile(path, bytes.subarray(0, bytes.length / 2))
+}
+
 /** Big enough that a kill has a chance to hit the middle of its file. */
 const version = (n: number): object =>
   api('changing', { '/v': answers({ n, pad: 'x'.repeat(200_000), again: n }) })
@@ -47,84 +52,52 @@ const loadWhileAlive = async (gateway: GatewayProcess, from: number): Promise<nu
   }
 }
 
+// One directory and a chain of processes: each test begins with what the one before has left behind.
+let dir: TempDir
+let gateway: GatewayProcess
+
+beforeAll(async () => {
+  dir = await makeTempDir()
+  gateway = await start(dir.path)
+}, 30_000)
+
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await dir[Symbol.asyncDispose]()
+}, 30_000)
+
 it('what was acknowledged survives kill -9 in the middle of loading', async () => {
-  await using dir = await makeTempDir()
-  let acknowledged = 1
-  {
-    await using gateway = await start(dir.path)
-    await load(gateway, api('steady', { '/x': answers('steady') }), version(1))
-  }
+  await load(gateway, api('steady', { '/x': answers('steady') }), version(1))
+  let newest = 1
   for (const afterMs of [30, 80, 150]) {
-    await using gateway = await start(dir.path)
+    // The first one of a process is slow: the kill shall meet a later one.
+    await load(gateway, version(newest + 1))
+    const loading = loadWhileAlive(gateway, newest + 2)
+    await new Promise((resolve) => setTimeout(resolve, afterMs))
+    await gateway.kill()
+    const acknowledged = await loading
+    gateway = await start(dir.path)
     const served = (await bodyOf(gateway, '/changing/v')) as { n: number; again: number }
     // The version that was on its way when the kill came may have made it, or not.
     expect([acknowledged, acknowledged + 1]).toContain(served.n)
     expect(served.again).toBe(served.n)
     expect(await bodyOf(gateway, '/steady/x')).toBe('steady')
-    // The first one of a process is slow: the kill shall meet a later one.
-    await load(gateway, version(served.n + 1))
-    const loading = loadWhileAlive(gateway, served.n + 2)
-    await new Promise((resolve) => setTimeout(resolve, afterMs))
-    await gateway.kill()
-    acknowledged = await loading
+    newest = served.n
   }
-  await using gateway = await start(dir.path)
-  const served = (await bodyOf(gateway, '/changing/v')) as { n: number }
-  expect([acknowledged, acknowledged + 1]).toContain(served.n)
   expect((await filesIn(dir.path)).filter((path) => path.includes('.tmp-'))).toEqual([])
 }, 60_000)
 
-it('damaged files are set aside, and the rest serves', async () => {
-  await using dir = await makeTempDir()
-  {
-    await using gateway = await start(dir.path)
-    await load(
-      gateway,
-      api('whole', { '/x': answers('whole') }),
-      api('torn', { '/x': answers('torn') }),
-    )
-  }
-  const torn = await fileOf(dir.path, 'torn')
-  const bytes = await readFile(torn)
-  await writeFile(torn, bytes.subarray(0, bytes.length / 2))
-  {
-    await using gateway = await start(dir.path)
-    expect(await bodyOf(gateway, '/whole/x')).toBe('whole')
-    expect(await bodyOf(gateway, '/torn/x')).toBe(404)
-    expect((await filesIn(dir.path)).join(' ')).toMatch(/\.damaged-/)
-    // It is no poison: the same document loads again.
-    await load(gateway, api('torn', { '/x': answers('mended') }))
-  }
-  await using gateway = await start(dir.path)
-  expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
-}, 30_000)
-
-it('an index of garbage, or of nothing, costs no document', async () => {
-  await using dir = await makeTempDir()
-  {
-    await using gateway = await start(dir.path)
-    await load(gateway, api('kept', { '/x': answers('kept') }))
-  }
-  for (const content of ['not an index \u0000', '']) {
-    await writeFile((await filesIn(dir.path)).find(isIndex) ?? '', content)
-    await using gateway = await start(dir.path)
-    expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
-  }
-}, 30_000)
-
 it('what was deleted stays deleted, and the files are for their owner alone', async () => {
-  await using dir = await makeTempDir()
-  {
-    await using gateway = await start(dir.path)
-    await load(
-      gateway,
-      api('gone', { '/x': answers('gone') }),
-      api('kept', { '/x': answers('kept') }),
-    )
-    await request(`${gateway.management}/api_specs/gone`, { method: 'DELETE' })
-    await gateway.kill()
-  }
-  await using gateway = await start(dir.path)
+  await load(
+    gateway,
+    api('gone', { '/x': answers('gone') }),
+    api('kept', { '/x': answers('kept') }),
+    api('torn', { '/x': answers('torn') }),
+  )
+  await request(`${gateway.management}/api_specs/gone`, { method: 'DELETE' })
+  await gateway.kill()
+  await tear(await fileOf(dir.path, 'torn'))
+  gateway = await start(dir.path)
   expect(await bodyOf(gateway, '/gone/x')).toBe(404)
   expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
   const paths = await filesIn(dir.path)
@@ -132,3 +105,26 @@ it('what was deleted stays deleted, and the files are for their owner alone', as
   expect(modes.length).toBeGreaterThan(0)
   expect(modes.every((mode) => mode === 0)).toBe(true)
 }, 30_000)
+
+it('damaged files have been set aside, and the rest serves', async () => {
+  expect(await bodyOf(gateway, '/torn/x')).toBe(404)
+  expect((await filesIn(dir.path)).join(' ')).toMatch(/\.damaged-/)
+  // It is no poison: the same document loads again.
+  await load(gateway, api('torn', { '/x': answers('mended') }))
+  expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
+}, 30_000)
+
+it.each([
+  ['garbage', 'not an index \u0000'],
+  ['nothing', ''],
+])(
+  'an index of %s costs no document',
+  async (_, content) => {
+    await gateway.stop()
+    await writeFile((await filesIn(dir.path)).find(isIndex) ?? '', content)
+    gateway = await start(dir.path)
+    expect(await bodyOf(gateway, '/kept/x')).toBe('kept')
+    expect(await bodyOf(gateway, '/torn/x')).toBe('mended')
+  },
+  30_000,
+)

@@ -1,188 +1,27 @@
-// A router that sends garbage: the process lives, the session is replaced where nothing can be made of it, and
-// whoever uses other realms notices nothing.
+// A router that sends garbage, or nothing at all: the process lives, the session is replaced where nothing can be made
+// of it, and whoever uses other realms notices nothing.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { MESSAGE, type SerializerName, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type SerializerName } from '../../dataplane/wamp/wire.ts'
+import type { SessionState } from '../../spec/wire.ts'
 import { openEventClient } from '../dataplane/http/event-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'
 import { addressOf } from '../support/raw-client.ts'
 import { START_MS } from '../support/routers/router-under-test.ts'
+import { startTcpRelay, type TcpRelay } from '../support/tcp-relay.ts'
 import { post } from './gateway-client.ts'
+import { GARBAGE, NET_FAILURE, RIGHT } from './wamp/garbage.ts'
+import { measured } from './wamp/measured.ts'
 import { startNeighbour, type Neighbour, NEIGHBOUR_PATH } from './wamp/neighbour.ts'
-import {
-  type Codec,
-  type Frame,
-  type Script,
-  type ScriptedRouter,
-  startScriptedRouter,
-  type Visit,
-} from './wamp/scripted-router.ts'
+import { type ScriptedRouter, startScriptedRouter, type Visit } from './wamp/scripted-router.ts'
 import { calls, follows } from './wamp/wamp-operations.ts'
 
-const text = (body: string): Frame => ({ bytes: Buffer.from(body), isText: true })
-const binary = (...parts: (number | string | Uint8Array)[]): Frame => ({
-  bytes: Buffer.concat(
-    parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part))),
-  ),
-  isText: false,
-})
+/** Far below what a call or a connection may take. */
+const STOP_MS = 4000
 
-const NET_FAILURE = { status: 502, code: 'wamp.error.net_failure' }
-const BAD_ANSWER = { status: 504, code: 'svc.error.bad_gateway' }
-const RIGHT = { status: 200, code: undefined }
-
-interface Garbage {
-  readonly name: string
-  readonly serializer?: SerializerName
-  readonly script: Script
-  /** Of the call that it came for. */
-  readonly answer: { readonly status: number; readonly code: string | undefined }
-  /** Whether another session has taken the place of the one that it came by. */
-  readonly isReplaced: boolean
-}
-
-const REPLACED = { answer: NET_FAILURE, isReplaced: true }
-/** The call is known that it belongs to: nobody else pays for it. */
-const UNREADABLE = { answer: BAD_ANSWER, isReplaced: false }
-
-/** Something that is no message, for the session. */
-const sends =
-  (...messages: readonly WampMessage[]): Script =>
-  (_request, codec: Codec) =>
-    messages.map((message) => codec.frame(message))
-
-const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
-
-const JSON_GARBAGE: readonly Garbage[] = [
-  { name: 'truncated JSON', script: () => [text('[50,')], ...REPLACED },
-  { name: 'a truncated request id', script: (id) => [text(`[50,${id}`)], ...REPLACED },
-  { name: 'truncated arguments', script: (id) => [text(`[50,${id},{},[`)], ...UNREADABLE },
-  { name: 'no JSON', script: () => [text('hello')], ...REPLACED },
-  { name: 'nothing', script: () => [text('')], ...REPLACED },
-  { name: 'a map', script: () => [text('{"a":1}')], ...REPLACED },
-  { name: 'an empty list', script: () => [text('[]')], ...REPLACED },
-  { name: 'a text for a type', script: () => [text('["50",1,{}]')], ...REPLACED },
-  { name: 'null for a type', script: () => [text('[null]')], ...REPLACED },
-  { name: 'an unknown type', script: sends([99, 1, {}]), ...REPLACED },
-  { name: 'a message for a router', script: sends([48, 1, {}, 'a.b']), ...REPLACED },
-  { name: 'a second WELCOME', script: sends([2, 77, { roles: {} }]), ...REPLACED },
-  { name: 'a late CHALLENGE', script: sends([4, 'ticket', {}]), ...REPLACED },
-  { name: 'a text for a request id', script: sends([50, 'x', {}]), ...REPLACED },
-  { name: 'a list for details', script: sends([50, 1, []]), ...REPLACED },
-  { name: 'a RESULT without details', script: sends([50, 1]), ...REPLACED },
-  { name: 'an ERROR without a URI', script: sends([8, 48, 1, {}]), ...REPLACED },
-  { name: 'an ERROR with a number for a URI', script: sends([8, 48, 1, {}, 7]), ...REPLACED },
-  { name: 'an answer to a call never made', script: sends([50, 999, {}]), ...REPLACED },
-  { name: 'an error of a call never made', script: sends([8, 48, 999, {}, 'a.b']), ...REPLACED },
-  { name: 'an error of no request', script: sends([8, 7, 1, {}, 'a.b']), ...REPLACED },
-  { name: 'a subscription never asked for', script: sends([33, 1, 5]), ...REPLACED },
-  { name: 'ABORT', script: sends([3, {}, 'wamp.error.protocol_violation']), ...REPLACED },
-  {
-    name: 'GOODBYE of a realm that is closed',
-    script: sends([6, { message: 'closed' }, 'wamp.close.close_realm']),
-    ...REPLACED,
-  },
-  { name: 'binary on a session of text', script: () => [binary(0x93, 50, 1, 0x80)], ...REPLACED },
-  {
-    name: '17 MiB',
-    script: (id) => [text(`[50,${id},{},["${'x'.repeat(17 << 20)}"]]`)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'nesting of 2000 in the arguments',
-    script: (id) => [text(`[50,${id},{},[${deep(2000)}]]`)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'nesting of 100,000, in the details',
-    script: (id) => [text(`[50,${id},{"a":${deep(100_000)}},[]]`)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'arguments that are no list',
-    script: (id, codec) => [codec.frame([50, id, {}, { a: 1 }])],
-    ...UNREADABLE,
-  },
-  {
-    name: 'an EVENT of a subscription never made, and an INVOCATION of no registration',
-    script: (id, codec) => [
-      codec.frame([36, 999, 1, {}]),
-      codec.frame([68, 5, 999, {}]),
-      codec.frame([50, id, {}, ['right']]),
-    ],
-    answer: RIGHT,
-    isReplaced: false,
-  },
-  {
-    name: 'a key __proto__ in the details',
-    script: (id) => [text(`[50,${id},{"__proto__":{"progress":true}},["right"]]`)],
-    answer: RIGHT,
-    isReplaced: false,
-  },
-  {
-    name: 'the same RESULT twice',
-    script: (id, codec) => [
-      codec.frame([50, id, {}, ['right']]),
-      codec.frame([50, id, {}, ['wrong']]),
-    ],
-    answer: RIGHT,
-    isReplaced: false,
-  },
-]
-
-const PROTO = Buffer.from([0x81, 0xa9, ...Buffer.from('__proto__'), 0x81, 0xa1, 0x61, 1])
-
-const writtenBy = (serializer: SerializerName, all: readonly Garbage[]): readonly Garbage[] =>
-  all.map((garbage) => ({ ...garbage, serializer }))
-
-const MSGPACK_GARBAGE = writtenBy('msgpack', [
-  { name: 'truncated', script: () => [binary(0x94, 50)], ...REPLACED },
-  { name: 'a byte that means nothing', script: () => [binary(0xc1)], ...REPLACED },
-  { name: 'a length that does not come', script: () => [binary(0xdd, 'zzzz')], ...REPLACED },
-  { name: 'text on a session of bytes', script: () => [text('[50,1,{}]')], ...REPLACED },
-  {
-    name: 'bytes behind the message',
-    script: (id) => [binary(0x93, 50, id, 0x80, 1)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'a key __proto__ in the arguments',
-    script: (id) => [binary(0x94, 50, id, 0x80, 0x91, PROTO)],
-    answer: RIGHT,
-    isReplaced: false,
-  },
-  {
-    name: 'nesting of 2000 in the arguments',
-    script: (id) => [binary(0x94, 50, id, 0x80, Buffer.alloc(2000, 0x91), 0x90)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'an extension type in the arguments',
-    script: (id) => [binary(0x94, 50, id, 0x80, 0x91, 0xd4, 5, 7)],
-    ...UNREADABLE,
-  },
-])
-
-const CBOR_GARBAGE = writtenBy('cbor', [
-  { name: 'truncated', script: () => [binary(0x84, 0x18, 50)], ...REPLACED },
-  { name: 'a break without a beginning', script: () => [binary(0xff)], ...REPLACED },
-  { name: 'text on a session of bytes', script: () => [text('[50,1,{}]')], ...REPLACED },
-  {
-    name: 'nesting of 2000 in the arguments',
-    script: (id) => [binary(0x84, 0x18, 50, id, 0xa0, Buffer.alloc(2000, 0x81), 0x80)],
-    ...UNREADABLE,
-  },
-  {
-    name: 'a key __proto__ in the arguments',
-    script: (id) => [binary(0x84, 0x18, 50, id, 0xa0, 0x81, 0xa1, 0x69, '__proto__', 0xa0)],
-    answer: RIGHT,
-    isReplaced: false,
-  },
-])
-
-const ALL = [...JSON_GARBAGE, ...MSGPACK_GARBAGE, ...CBOR_GARBAGE].map((garbage, n) => ({
+const ALL = GARBAGE.map((garbage, n) => ({
   ...garbage,
   title: `${garbage.serializer ?? 'json'}: ${garbage.name}`,
   realm: `com.example.hostile.r${n}`,
@@ -190,15 +29,14 @@ const ALL = [...JSON_GARBAGE, ...MSGPACK_GARBAGE, ...CBOR_GARBAGE].map((garbage,
 }))
 
 let router: ScriptedRouter
+/** Takes connections, and passes nothing on. */
+let mute: TcpRelay
 let neighbour: Neighbour
 let gateway: GatewayProcess
 
-const load = async (realm: string, id: string, serializer: SerializerName): Promise<void> => {
-  await post(gateway, '/realms', {
-    uri: realm,
-    router: { url: router.url, serializers: [serializer] },
-  })
-  await post(gateway, '/api_specs', {
+const serve = async (realm: string, id: string, routerRecord: object): Promise<void> => {
+  await post(gateway, '/realms', { uri: realm, router: routerRecord })
+  const { status } = await post(gateway, '/api_specs', {
     ...{ id, host: '_', realm_uri: realm },
     versions: {
       v1: {
@@ -210,6 +48,11 @@ const load = async (realm: string, id: string, serializer: SerializerName): Prom
       },
     },
   })
+  expect(status).toBe(204)
+}
+
+const load = async (realm: string, id: string, serializer: SerializerName): Promise<void> => {
+  await serve(realm, id, { url: router.url, serializers: [serializer] })
   await eventually(async () => {
     const { text: body } = await request(`${gateway.management}/realms/${realm}`)
     if (!body.includes('"open"')) throw new Error(`not open: ${body}`)
@@ -218,14 +61,17 @@ const load = async (realm: string, id: string, serializer: SerializerName): Prom
 
 beforeAll(async () => {
   router = await startScriptedRouter(new Map(ALL.map(({ realm, script }) => [realm, script])))
+  mute = await startTcpRelay(Number(new URL(router.url).port))
+  mute.freeze()
   neighbour = await startNeighbour()
   gateway = await startGateway()
   await neighbour.serveOn(gateway)
 }, START_MS)
 
 afterAll(async () => {
-  await gateway.stop()
+  await gateway[Symbol.asyncDispose]()
   await neighbour[Symbol.asyncDispose]()
+  await mute[Symbol.asyncDispose]()
   await router[Symbol.asyncDispose]()
 }, START_MS)
 
@@ -239,23 +85,54 @@ const ask = async (path: string): Promise<{ status: number; code: unknown }> => 
 const visitsOf = (realm: string): readonly Visit[] =>
   router.visits.filter((visit) => visit.realm === realm)
 
-describe('garbage', () => {
-  it.each(ALL)('$title', async ({ realm, path, serializer = 'json', answer, isReplaced }) => {
-    await load(realm, path.split('/')[1] ?? '', serializer)
-    const neighbourly = ask(NEIGHBOUR_PATH)
-    expect(await ask(path)).toEqual(answer)
-    expect(await neighbourly).toEqual(RIGHT)
-    // The next call succeeds, on another session or the same.
-    await eventually(async () => {
-      expect(await ask(path)).toEqual(RIGHT)
-    })
-    const visits = visitsOf(realm)
-    expect(visits.map(({ closed }) => closed === undefined)).toEqual(
-      isReplaced ? [false, true] : [true],
-    )
-  })
+// Each realm is one test's.
+describe('a router', () => {
+  it.concurrent.each([
+    ['ws', '/ws'],
+    ['rs', ''],
+  ])(
+    'that never says a word holds up nothing, by %s',
+    async (scheme, path) => {
+      const realm = `com.example.mute.${scheme}`
+      const session = async (): Promise<SessionState | undefined> => {
+        const answer = await request(`${gateway.management}/realms/${realm}`)
+        const { sessions } = answer.json() as { readonly sessions: readonly SessionState[] }
+        return sessions[0]
+      }
+      await serve(realm, `mute-${scheme}`, { url: `${scheme}://127.0.0.1:${mute.port}${path}` })
+      expect(await session()).toMatchObject({ state: 'connecting' })
+      expect(await ask(`/mute-${scheme}/x`)).toEqual(NET_FAILURE)
+      expect((await request(`${gateway.management}/ready`)).status).toBe(204)
+      await eventually(
+        async () => {
+          expect((await session())?.reason).toContain('no connection within 5000 ms')
+        },
+        { withinMs: 15_000 },
+      )
+      expect(await ask(`/mute-${scheme}/x`)).toEqual(NET_FAILURE)
+    },
+    20_000,
+  )
 
-  it('leaves no fault in the log', () => {
+  it.concurrent.each(ALL)(
+    '$title',
+    async ({ realm, path, serializer = 'json', answer, isReplaced }) => {
+      await load(realm, path.split('/')[1] ?? '', serializer)
+      const neighbourly = ask(NEIGHBOUR_PATH)
+      expect(await ask(path)).toEqual(answer)
+      expect(await neighbourly).toEqual(RIGHT)
+      // The next call succeeds, on another session or the same.
+      await eventually(async () => {
+        expect(await ask(path)).toEqual(RIGHT)
+      })
+      const visits = visitsOf(realm)
+      expect(visits.map(({ closed }) => closed === undefined)).toEqual(
+        isReplaced ? [false, true] : [true],
+      )
+    },
+  )
+
+  it('leaves no fault in the log, whatever it sends', () => {
     expect(
       gateway.logs().filter((line) => /"level":"error"|uncaught|unhandled/i.test(line)),
     ).toEqual([])
@@ -287,4 +164,13 @@ it('streams of a topic are one SUBSCRIBE; the end of the document is UNSUBSCRIBE
     ])
   })
   for (const { socket } of streams) socket.destroy()
+})
+
+it('SIGTERM ends it in order, and soon, whatever its routers say or do not', async () => {
+  const sinceMs = performance.now()
+  gateway.signal('SIGTERM')
+  expect(await gateway.exited).toEqual({ code: 0, signal: null })
+  const tookMs = performance.now() - sinceMs
+  measured('scripted', 'a gateway stopped with a router that is mute', tookMs)
+  expect(tookMs).toBeLessThan(STOP_MS)
 })

@@ -31,35 +31,45 @@ const realmOf = (name: string): string => `com.example.by.${name}`
 /** Of two seconds, 10 ms apart: what holds up the gateway holds them up too. */
 const BACK_LOOKS = 200
 
-for (const name of ['nexus', 'crossbar'] as const) {
-  const availability = routerAvailability(name)
+const routers = (['nexus', 'crossbar'] as const).map((name) => ({
+  name,
+  availability: routerAvailability(name),
+}))
+const authority = createCertificateAuthority('router CA')
+const own = new AsyncDisposableStack()
+/** Trusts the routers' CA. */
+let gateway: GatewayProcess
+let stranger: GatewayProcess
+
+beforeAll(async () => {
+  if (routers.every(({ availability }) => !availability.available)) return
+  const directory = own.use(await makeTempDir())
+  const caPath = join(directory.path, 'ca.crt')
+  await writeFile(caPath, authority.cert)
+  const trusting = startGateway({ flags: ['--upstream-ca', caPath] })
+  stranger = own.use(await startGateway())
+  gateway = own.use(await trusting)
+}, START_MS)
+
+afterAll(() => own.disposeAsync(), START_MS)
+
+for (const { name, availability } of routers) {
   if (availability.available) await buildRouter(name)
   describeWhenAvailable(name, availability, () => {
-    const authority = createCertificateAuthority('router CA')
-    let own: AsyncDisposableStack
     let router: RealRouter
-    /** Trusts the router's CA. */
-    let gateway: GatewayProcess
-    let stranger: GatewayProcess
 
     beforeAll(async () => {
-      own = new AsyncDisposableStack()
-      const directory = own.use(await makeTempDir())
-      const caPath = join(directory.path, 'ca.crt')
-      await writeFile(caPath, authority.cert)
-      const realms = WAYS.map(({ way }) => realmOf(way))
       const certificate = authority.issue('router.test')
+      const realms = WAYS.map(({ way }) => realmOf(keyOf(way)))
       router = own.use(await startRouter(name, { certificate, realms }))
-      gateway = own.use(await startGateway({ flags: ['--upstream-ca', caPath] }))
-      stranger = own.use(await startGateway())
       for (const { way, serializer } of WAYS) {
-        await serve(gateway, way, { url: urlOf(way), serializers: [serializer] })
-        await serve(stranger, way, { url: urlOf(way) })
+        await serve(gateway, keyOf(way), { url: urlOf(way), serializers: [serializer] })
+        await serve(stranger, keyOf(way), { url: urlOf(way) })
       }
     }, START_MS)
 
-    afterAll(() => own.disposeAsync(), START_MS)
-
+    /** Of realms and documents that the other router has no part in. */
+    const keyOf = (way: string): string => `${name}_${way}`
     const urlOf = (way: Way): string => router.secure?.[way] ?? ''
 
     const startCallee = async (realm: string): Promise<void> => {
@@ -68,18 +78,18 @@ for (const name of ['nexus', 'crossbar'] as const) {
     }
 
     it.each(WAYS)('$way with $serializer carries calls, large ones too', async ({ way }) => {
-      await startCallee(realmOf(way))
-      const args = ['é', 'x'.repeat(5 << 20)]
-      await untilState(gateway, way, 'open')
-      expect(await echo(gateway, way, args)).toEqual({ status: 200, body: args })
+      await startCallee(realmOf(keyOf(way)))
+      const args = ['é', 'x'.repeat(1 << 20)]
+      await untilState(gateway, keyOf(way), 'open')
+      expect(await echo(gateway, keyOf(way), args)).toEqual({ status: 200, body: args })
     })
 
     it.each(['wss', 'rss'] as const)(
       '%s: a CA that is not known is no router, and said',
       async (way) => {
-        const reason = await untilState(stranger, way, 'waiting')
+        const reason = await untilState(stranger, keyOf(way), 'waiting')
         expect(reason).toContain('certificate')
-        const { status, body } = await echo(stranger, way, [])
+        const { status, body } = await echo(stranger, keyOf(way), [])
         expect({ status, body }).toMatchObject({
           status: 502,
           body: {
@@ -94,21 +104,21 @@ for (const name of ['nexus', 'crossbar'] as const) {
       '%s: a certificate of another name is refused',
       async (way) => {
         const url = urlOf(way).replace('127.0.0.1', 'localhost')
-        await serve(gateway, `${way}-misnamed`, { url })
-        const reason = await untilState(gateway, `${way}-misnamed`, 'waiting')
+        await serve(gateway, keyOf(`${way}_misnamed`), { url })
+        const reason = await untilState(gateway, keyOf(`${way}_misnamed`), 'waiting')
         expect(reason).toContain("does not match certificate's altnames")
       },
     )
 
     it('all are back within two seconds of the router', async () => {
       await router.stop()
-      for (const { way } of WAYS) await untilState(gateway, way, 'waiting')
+      for (const { way } of WAYS) await untilState(gateway, keyOf(way), 'waiting')
       await router.restart()
       const inTime = { looks: BACK_LOOKS }
-      await Promise.all(WAYS.map(({ way }) => untilState(gateway, way, 'open', inTime)))
+      await Promise.all(WAYS.map(({ way }) => untilState(gateway, keyOf(way), 'open', inTime)))
       for (const { way } of WAYS) {
-        await startCallee(realmOf(way))
-        expect(await echo(gateway, way, ['back'])).toEqual({ status: 200, body: ['back'] })
+        await startCallee(realmOf(keyOf(way)))
+        expect(await echo(gateway, keyOf(way), ['back'])).toEqual({ status: 200, body: ['back'] })
       }
     }, 30_000)
   })

@@ -5,18 +5,26 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Playground, startPlayground } from '../../dev/playground.ts'
 import { ANY_PORTS } from '../../dev/ports.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
+import { programEnvironment } from '../support/program-environment.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
 describe('a manifest', () => {
+  const lines: string[] = []
+  let playground: Playground
+
+  beforeAll(async () => {
+    playground = await start(lines)
+  }, 30_000)
+
+  afterAll(() => playground.stop())
+
   it('is served as soon as it is saved; broken, the last good one is, and the fault is told', async () => {
-    const lines: string[] = []
-    await using playground = await start(lines)
     const file = join(playground.manifests.path, '01-static.yaml')
     const hello = `${playground.urls.public}/static/hello`
     const good = await readFile(file, 'utf8')
@@ -41,7 +49,6 @@ describe('a manifest', () => {
   }, 60_000)
 
   it('may be loaded by hand beside the operator', async () => {
-    await using playground = await start()
     const { management, public: publicUrl } = playground.urls
     const paths = { '/x': { get: { action: { type: 'static', body: 'by hand' } } } }
     const document = {
@@ -80,7 +87,11 @@ describe('npm start', () => {
   })
 
   it('greets with requests that work, and ends in order', async () => {
-    child = spawn(process.execPath, ['dev/main.ts'], { cwd: ROOT, stdio: ['ignore', 'pipe', 2] })
+    child = spawn(process.execPath, ['dev/main.ts'], {
+      cwd: ROOT,
+      env: programEnvironment(),
+      stdio: ['ignore', 'pipe', 2],
+    })
     let output = ''
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()))
     await eventually(

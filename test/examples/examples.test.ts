@@ -72,18 +72,24 @@ it('14-publish.yaml: who listens in a second terminal hears what is sent', async
   }
 })
 
+/** `expected` where the answer is as it says, else the whole answer. */
+const answerTo = async ({ command, expected }: TryLine): Promise<string> => {
+  const { host } = new URL(playground.urls.public)
+  const answer = await send(command.replaceAll('127.0.0.1:18080', host))
+  return holds(answer, expected) ? expected : answer.text
+}
+
+const isForSeconds = ({ command }: TryLine): boolean => command.includes('--max-time')
+
 if (canSend()) {
   describe('what a reader sends', () => {
-    it.each(lines.map((line) => [line.file, line.command, line.expected] as const))(
-      '%s: %s',
-      async (_file, command, expected) => {
-        const answer = await send(
-          command.replaceAll('127.0.0.1:18080', new URL(playground.urls.public).host),
-        )
-        const asExpected = holds(answer, expected)
-        expect(asExpected ? expected : answer.text).toBe(expected)
-      },
-    )
+    it.concurrent.each(lines.filter(isForSeconds))('$file: $command', async (line) => {
+      expect(await answerTo(line)).toBe(line.expected)
+    })
+
+    it.each(lines.filter((line) => !isForSeconds(line)))('$file: $command', async (line) => {
+      expect(await answerTo(line)).toBe(line.expected)
+    })
   })
 } else {
   process.stderr.write('skipped: there is no curl to try the examples with\n')

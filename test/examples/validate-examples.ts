@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { programEnvironment } from '../support/program-environment.ts'
 import { EXAMPLES } from './try-lines.ts'
 
 export interface Validation {
@@ -15,6 +16,7 @@ const OPERATOR = join(import.meta.dirname, '../../operator/main.ts')
 
 export const runValidateOnExamples = async (): Promise<Validation> => {
   const child = spawn(process.execPath, [OPERATOR, 'validate', EXAMPLES], {
+    env: programEnvironment(),
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   const [findings, [exitCode]] = await Promise.all([

@@ -1,7 +1,7 @@
 // Spans against a collector that answers, refuses, hangs or is not there: what it gets, what is counted, and that
 // nobody waits for it.
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createOtlpTracer } from '../../telemetry/otlp-tracer.ts'
 import type { IncomingTrace, Tracer, TracerCounts } from '../../telemetry/tracer.ts'
 import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts'
@@ -9,6 +9,8 @@ import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.t
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const SPAN = 'b7ad6b7169203331'
 const NOBODY: IncomingTrace = { traceparent: undefined, tracestate: undefined, isTrusted: false }
+/** As long as the last spans are waited for. */
+const CLOSE_MS = 2000
 const DONE = { attributes: {}, isError: false }
 
 let collector: OtlpReceiver
@@ -153,23 +155,40 @@ describe('a collector', () => {
     expect(lost).toMatchObject([{ reason: 'no such file' }])
   })
 
-  it('that hangs holds nobody up, and what has no place is dropped and counted', async () => {
-    collector.answerWith('hang')
-    const tracer = create()
-    for (let i = 0; i < 5000; i++) begin(tracer).end(DONE)
-    expect(tracer.counts()).toMatchObject({ dropped: 904, waiting: 4096 })
-    await tracer.close()
-    // No export has run into its own time-out yet.
-    expect(tracer.counts()).toEqual({ exported: 0, failed: 0, dropped: 904, waiting: 4096 })
-    expect(lost.at(-1)?.reason).toMatch(/last spans/)
-  })
+  describe('that gives no answer', () => {
+    beforeEach(() => {
+      // Sockets have timers of their own.
+      jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance', 'Date'] })
+    })
 
-  it('that is not there holds nobody up', async () => {
-    const tracer = create({ url: 'http://127.0.0.1:1/v1/traces' })
-    begin(tracer).end(DONE)
-    await tracer.close()
-    // The export still tries.
-    expect(tracer.counts()).toEqual({ exported: 0, failed: 0, dropped: 0, waiting: 1 })
-    expect(lost).toMatchObject([{ reason: expect.stringContaining('last spans') }])
+    afterEach(() => {
+      jest.useRealTimers()
+    })
+
+    const closeInTime = async (tracer: Tracer): Promise<void> => {
+      const closed = tracer.close()
+      await jest.advanceTimersByTimeAsync(CLOSE_MS)
+      await closed
+    }
+
+    it('as it hangs holds nobody up, and what has no place is dropped and counted', async () => {
+      collector.answerWith('hang')
+      const tracer = create()
+      for (let i = 0; i < 5000; i++) begin(tracer).end(DONE)
+      expect(tracer.counts()).toMatchObject({ dropped: 904, waiting: 4096 })
+      await closeInTime(tracer)
+      // No export has run into its own time-out yet.
+      expect(tracer.counts()).toEqual({ exported: 0, failed: 0, dropped: 904, waiting: 4096 })
+      expect(lost.at(-1)?.reason).toMatch(/last spans/)
+    })
+
+    it('as it is not there holds nobody up', async () => {
+      const tracer = create({ url: 'http://127.0.0.1:1/v1/traces' })
+      begin(tracer).end(DONE)
+      await closeInTime(tracer)
+      // The export still tries.
+      expect(tracer.counts()).toEqual({ exported: 0, failed: 0, dropped: 0, waiting: 1 })
+      expect(lost).toMatchObject([{ reason: expect.stringContaining('last spans') }])
+    })
   })
 })

@@ -3,11 +3,20 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { decodeJwt } from 'jose'
-import type { Claims, IdpProxy } from '../../support/idp-proxy.ts'
+import { decodeJwt, SignJWT } from 'jose'
+import { eventually } from '../../support/eventually.ts'
+import type { Claims, IdpProxy, Misbehaviour } from '../../support/idp-proxy.ts'
 import { authorize, type Browser, type Page } from '../../support/login-driver.ts'
 import { ACTS, saying, type Act } from './idp-misbehaviours.ts'
-import { loginOf, misfit, startLoginRig, ticketOf, type LoginRig, type Row } from './login-rig.ts'
+import {
+  loginOf,
+  logInAt,
+  misfit,
+  startLoginRig,
+  ticketOf,
+  type LoginRig,
+  type Row,
+} from './login-rig.ts'
 
 interface CallbackRow extends Row {
   readonly id: string
@@ -61,54 +70,91 @@ const setUp = async (row: CallbackRow): Promise<Scene> => {
   return { browser: rig.browser(), proxy, realm, name }
 }
 
+const begin = ({ browser, name }: Scene): Promise<Page> => browser.visit(loginOf(name))
+
 const finish = async ({ browser, name }: Scene, row: CallbackRow): Promise<Page> => {
   const callback = await authorize(browser, loginOf(name, { redirect_uri: '/done' }), 'alice')
   actOf(row).answer?.(callback.searchParams)
   return browser.visit(callback, { from: new URL('http://127.0.0.1:1/') })
 }
 
-describe('at login', () => {
-  it.each(cases.filter(({ at }) => at === 'login'))(
-    '$id: $idp',
-    async (row) => {
-      const { browser, name } = await setUp(row)
-      const started = performance.now()
-      const page = await browser.visit(loginOf(name))
-      expect(misfit(page, row)).toBeUndefined()
-      expect(performance.now() - started).toBeLessThan(LONGEST_MS)
-      const isDated = /^\d+$/.test(String(page.headers['retry-after']))
-      expect(isDated).toBe(page.status === 503)
-    },
-    LONGEST_MS + 5000,
-  )
-})
+/** What the gateway waits for, for as long as it may, is begun first: the others pass meanwhile. */
+const [waiting, prompt] = [true, false].map((isSlow) =>
+  cases.filter(({ id }) => /-(?:hang|slow)$/.test(id) === isSlow),
+)
 
-describe('at the callback', () => {
-  it.each(cases.filter(({ at }) => at !== 'login'))(
+// Each has a provider and a realm of its own.
+describe('a provider', () => {
+  it.concurrent(
+    'may change its keys: a token of a new one is taken after one more look, one of nobody is not',
+    async () => {
+      const name = 'keys'
+      const proxy = await rig.idp({ apis: [name] })
+      await rig.serve({
+        name,
+        realm: 'com.example.keys',
+        providers: { corp: { issuer: proxy.issuer } },
+      })
+      const behaveAs = (kid: string, rest: Misbehaviour = {}): void => {
+        proxy.behave({
+          ...rest,
+          idToken: ({ claims, strangerKey }) =>
+            new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid }).sign(strangerKey),
+        })
+      }
+      await logInAt(rig.browser(), name)
+      const looks = proxy.count('jwks')
+      behaveAs('next', {
+        keys: (keys, stranger) => [...keys, { ...stranger, kid: 'next', alg: 'RS256', use: 'sig' }],
+      })
+      // At once, but not within 10 s of the last look.
+      await eventually(() => logInAt(rig.browser(), name), { withinMs: 15_000, everyMs: 500 })
+      expect(proxy.count('jwks')).toBe(looks + 1)
+      // The next unknown one is not looked up again: at most every 10 s.
+      behaveAs('another')
+      const fresh = rig.browser()
+      const refused = await fresh.visit(await authorize(fresh, loginOf(name), 'alice'))
+      expect([refused.status, refused.text]).toEqual([400, '{"error":"token_exchange_failed"}'])
+      expect(proxy.count('jwks')).toBe(looks + 1)
+    },
+    30_000,
+  )
+
+  it.concurrent.each([...(waiting ?? []), ...(prompt ?? [])])(
     '$id: $idp',
     async (row) => {
       const scene = await setUp(row)
       const started = performance.now()
-      const page = await finish(scene, row)
+      const page = await (row.at === 'login' ? begin(scene) : finish(scene, row))
       expect(misfit(page, row)).toBeUndefined()
       expect(performance.now() - started).toBeLessThan(LONGEST_MS)
-      const isIn = page.status === 302
-      expect(page.headers['location']).toBe(isIn ? '/done' : undefined)
-      expect(page.headers['www-authenticate']).toBeUndefined()
-      expect(scene.proxy.paths()).not.toContain('/evil')
-      const claims = isIn ? decodeJwt(ticketOf(scene.browser, scene.realm)) : {}
-      for (const [claim, value] of Object.entries(row.ticket ?? {}))
-        expect({ claim, value: shown(claims[claim], value) }).toEqual({ claim, value })
+      if (row.at === 'login') expectOfLogin(page)
+      else expectOfCallback(page, scene, row)
     },
     LONGEST_MS + 5000,
   )
-
-  it('nothing that a provider said, and no token, stands in the log', () => {
-    const log = rig.gateway.logs().join('\n')
-    expect(log).toContain('"audit":true')
-    expect(log).not.toMatch(/db-1\.internal|eyJ[\w-]+\.[\w-]|idp-secret/)
-  })
 })
+
+it('nothing that a provider said, and no token, stands in the log', () => {
+  const log = rig.gateway.logs().join('\n')
+  expect(log).toContain('"audit":true')
+  expect(log).not.toMatch(/db-1\.internal|eyJ[\w-]+\.[\w-]|idp-secret/)
+})
+
+const expectOfLogin = (page: Page): void => {
+  const isDated = /^\d+$/.test(String(page.headers['retry-after']))
+  expect(isDated).toBe(page.status === 503)
+}
+
+const expectOfCallback = (page: Page, scene: Scene, row: CallbackRow): void => {
+  const isIn = page.status === 302
+  expect(page.headers['location']).toBe(isIn ? '/done' : undefined)
+  expect(page.headers['www-authenticate']).toBeUndefined()
+  expect(scene.proxy.paths()).not.toContain('/evil')
+  const claims = isIn ? decodeJwt(ticketOf(scene.browser, scene.realm)) : {}
+  for (const [claim, value] of Object.entries(row.ticket ?? {}))
+    expect({ claim, value: shown(claims[claim], value) }).toEqual({ claim, value })
+}
 
 /** `present` and `absent` stand for any value, and none. */
 const shown = (claim: unknown, expected: unknown): unknown => {

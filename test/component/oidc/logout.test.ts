@@ -1,12 +1,11 @@
 // Leaving: by the browser, by way of the provider, and by the provider itself behind the browser's back.
 
-import type { KeyObject } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
-import { decodeJwt, SignJWT } from 'jose'
+import { decodeJwt } from 'jose'
 import { eventually } from '../../support/eventually.ts'
 import { request } from '../../support/http-request.ts'
-import type { Claims, IdpProxy } from '../../support/idp-proxy.ts'
-import { authorize, type Browser, type Page } from '../../support/login-driver.ts'
+import type { IdpProxy } from '../../support/idp-proxy.ts'
+import type { Browser, Page } from '../../support/login-driver.ts'
 import { loginOf, logInAt, OWN, startLoginRig, ticketOf, type LoginRig } from './login-rig.ts'
 
 const REALM = 'com.example.realm'
@@ -47,9 +46,6 @@ const enter = async (username = 'alice'): Promise<{ browser: Browser; ticket: st
   await logInAt(browser, 'v1', username)
   return { browser, ticket: ticketOf(browser, REALM) }
 }
-
-const signWith = (key: KeyObject, claims: Claims, kid: string): Promise<string> =>
-  new SignJWT({ ...claims }).setProtectedHeader({ alg: 'RS256', kid }).sign(key)
 
 const LOGOUT = `${OWN}/v1/oidc/logout?redirect_uri=/bye`
 
@@ -143,27 +139,4 @@ describe('back-channel logout', () => {
     })
     expect([answer.status, await statusOf(ticket)]).toEqual([400, 200])
   })
-})
-
-describe('keys of the provider', () => {
-  it('may change: a token of a new key is taken after one more look, one of nobody is not', async () => {
-    const { browser } = await enter()
-    await browser.visit(LOGOUT)
-    const looks = proxy.count('jwks')
-    proxy.behave({
-      keys: (keys, stranger) => [...keys, { ...stranger, kid: 'next', alg: 'RS256', use: 'sig' }],
-      idToken: ({ claims, strangerKey }) => signWith(strangerKey, claims, 'next'),
-    })
-    // At once, but not within 10 s of the last look.
-    await eventually(() => logInAt(rig.browser(), 'v1'), { withinMs: 15_000, everyMs: 500 })
-    expect(proxy.count('jwks')).toBe(looks + 1)
-    // The next unknown one is not looked up again: at most every 10 s.
-    proxy.behave({
-      idToken: ({ claims, strangerKey }) => signWith(strangerKey, claims, 'another'),
-    })
-    const fresh = rig.browser()
-    const refused = await fresh.visit(await authorize(fresh, loginOf('v1'), 'alice'))
-    expect([refused.status, refused.text]).toEqual([400, '{"error":"token_exchange_failed"}'])
-    expect(proxy.count('jwks')).toBe(looks + 1)
-  }, 30_000)
 })

@@ -1,7 +1,7 @@
 // A login that begins in one process and ends in another: replicas, workers, and the same gateway after a restart.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { startGateway } from '../../support/gateway-process.ts'
+import { startGateway, type GatewayProcess } from '../../support/gateway-process.ts'
 import { request } from '../../support/http-request.ts'
 import { authorize, type Browser } from '../../support/login-driver.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
@@ -44,39 +44,34 @@ const statusAt = async (origin: string, ticket: string): Promise<number> => {
 const finishAt = async (browser: Browser, callback: URL): Promise<number> =>
   (await browser.visit(callback, { from: new URL('http://127.0.0.1:1/') })).status
 
-describe('two replicas with the same keys', () => {
-  it('share a login, its ticket, and nothing with strangers', async () => {
-    await using second = await startGateway({ flags: rig.flags })
-    await serve(second, api)
+describe('a replica with the same keys, of two workers', () => {
+  let replica: GatewayProcess
+
+  beforeAll(async () => {
+    replica = await startGateway({ flags: [...rig.flags, '--processes', '2'] })
+    await serve(replica, api)
+  }, 30_000)
+
+  afterAll(() => replica.stop(), 30_000)
+
+  it('shares a login and its ticket', async () => {
     const browser = rig.browser()
     const callback = await authorize(browser, loginOf('v1'), 'alice')
-    browser.route(OWN, second.public)
+    browser.route(OWN, replica.public)
     expect(await finishAt(browser, callback)).toBe(302)
     const ticket = ticketOf(browser, REALM)
-    expect(await statusAt(second.public, ticket)).toBe(200)
+    expect(await statusAt(replica.public, ticket)).toBe(200)
     expect(await statusAt(rig.gateway.public, ticket)).toBe(200)
     const keysOf = async (origin: string): Promise<string> =>
       (await request(`${origin}/.well-known/jwks.json`)).text
-    expect(await keysOf(second.public)).toBe(await keysOf(rig.gateway.public))
-
-    await using stranger = await startGateway({ flags: ['--base-url', OWN] })
-    await serve(stranger, keyless)
-    expect(await statusAt(stranger.public, ticket)).toBe(401)
-    const other = rig.browser()
-    const away = await authorize(other, loginOf('v1'), 'alice')
-    other.route(OWN, stranger.public)
-    expect(await finishAt(other, away)).toBe(400)
+    expect(await keysOf(replica.public)).toBe(await keysOf(rig.gateway.public))
   }, 30_000)
-})
 
-describe('workers', () => {
-  it('finish the logins of each other, once', async () => {
-    await using gateway = await startGateway({ flags: [...rig.flags, '--processes', '2'] })
-    await serve(gateway, api)
+  it('has workers that finish the logins of each other, once', async () => {
     // Each request is a connection of its own: it may go to either.
     for (let count = 0; count < 6; count += 1) {
       const browser = rig.browser()
-      browser.route(OWN, gateway.public)
+      browser.route(OWN, replica.public)
       const callback = await authorize(browser, loginOf('v1'), 'alice')
       const statuses = await Promise.all(
         Array.from({ length: 4 }, () => finishAt(browser, callback)),
@@ -84,23 +79,31 @@ describe('workers', () => {
       expect(statuses.toSorted()).toEqual([302, 400, 400, 400])
     }
     const browser = rig.browser()
-    browser.route(OWN, gateway.public)
+    browser.route(OWN, replica.public)
     await logInAt(browser, 'v1')
     const ticket = ticketOf(browser, REALM)
     await browser.visit(`${OWN}/v1/oidc/logout`)
     const asked = await Promise.all(
-      Array.from({ length: 8 }, () => statusAt(gateway.public, ticket)),
+      Array.from({ length: 8 }, () => statusAt(replica.public, ticket)),
     )
     expect(new Set(asked)).toEqual(new Set([401]))
   }, 60_000)
 })
 
-describe('a restart', () => {
-  it('loses no login that is under way, no ticket and no logout', async () => {
+describe('a gateway with keys of its own', () => {
+  it('shares nothing with strangers; a restart loses no login that is under way, no ticket and no logout', async () => {
     await using dir = await makeTempDir()
     const flags = ['--base-url', OWN, '--state-dir', dir.path]
     const before = await startGateway({ flags })
     await serve(before, keyless)
+    const stranger = rig.browser()
+    await logInAt(stranger, 'v1')
+    expect(await statusAt(before.public, ticketOf(stranger, REALM))).toBe(401)
+    const other = rig.browser()
+    const away = await authorize(other, loginOf('v1'), 'alice')
+    other.route(OWN, before.public)
+    expect(await finishAt(other, away)).toBe(400)
+
     const [waiting, kept, left] = [rig.browser(), rig.browser(), rig.browser()]
     for (const browser of [waiting, kept, left]) browser.route(OWN, before.public)
     const callback = await authorize(waiting, loginOf('v1'), 'alice')

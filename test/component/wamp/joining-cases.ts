@@ -1,24 +1,18 @@
 // The router does not let the gateway in: whoever runs the gateway learns why, clients learn that it fails, nobody
 // learns a secret; once the realm is put right, it works at once.
 
-import { expect } from '@jest/globals'
 import type { RouterRecord } from '../../../spec/realm-record.ts'
-import type { SessionState } from '../../../spec/wire.ts'
-import { startGateway } from '../../support/gateway-process.ts'
 import { request } from '../../support/http-request.ts'
 import { eventually } from '../../support/eventually.ts'
-import { OPEN_REALM, SECURED_REALM } from '../../support/routers/router-config.ts'
+import { SECURED_REALM } from '../../support/routers/router-config.ts'
 import { CRYPTOSIGN_SEED, type RouterName } from '../../support/routers/router-under-test.ts'
 import { register } from '../../support/wamp-peer.ts'
-import { post } from '../gateway-client.ts'
-import type { FaultCase, FaultContext, Transport } from './fault-case.ts'
+import type { FaultCase, FaultContext } from './fault-case.ts'
 import { measured } from './measured.ts'
 import { calls } from './wamp-operations.ts'
 
 type Auth = NonNullable<RouterRecord['auth']>
 
-/** Far below what a call or a connection may take. */
-const STOP_MS = 4000
 const NOWHERE = 'com.example.nope'
 const ON_SECURED = { url: '', realm: SECURED_REALM }
 
@@ -49,67 +43,7 @@ const IDENTITIES: readonly Identity[] = [
   },
 ]
 
-const TRANSPORTS: readonly Transport[] = ['ws', 'rawsocket']
-
 export const JOINING_CASES: readonly FaultCase[] = [
-  ...TRANSPORTS.map((transport): FaultCase => ({
-    name: `a router that never says a word holds up nothing, by ${transport}`,
-    on: ['embedded', 'nexus'],
-    same: {
-      loaded: 204,
-      state: 'connecting',
-      answer: { status: 502, code: 'wamp.error.net_failure' },
-      ready: 204,
-      reason: expect.stringContaining('no connection within 5000 ms'),
-      later: { status: 502, code: 'wamp.error.net_failure' },
-      exit: 0,
-      isSoon: true,
-    },
-    run: async (context) => {
-      const { relay, url } = await context.relayTo(transport)
-      relay.freeze()
-      await using gateway = await startGateway()
-      const realm = `${gateway.management}/realms/${OPEN_REALM}`
-      const session = async (): Promise<SessionState | undefined> => {
-        const answer = await request(realm)
-        return (answer.json() as { readonly sessions: readonly SessionState[] }).sessions[0]
-      }
-      const ask = async (): Promise<object> => {
-        const answer = await request(`${gateway.public}/mute/x`, {
-          method: 'POST',
-          json: { args: [] },
-        })
-        const { code } = answer.json() as { readonly code: string }
-        return { status: answer.status, code }
-      }
-      await post(gateway, '/realms', { uri: OPEN_REALM, router: { url } })
-      const { status: loaded } = await post(gateway, '/api_specs', {
-        ...{ id: 'mute', host: '_', realm_uri: OPEN_REALM },
-        versions: {
-          v1: { base_path: '/mute', paths: { '/x': { post: calls(`${context.uri}.x`) } } },
-        },
-      })
-      const { state } = (await session()) ?? {}
-      const answer = await ask()
-      const ready = (await request(`${gateway.management}/ready`)).status
-      const reason = await eventually(
-        async () => {
-          const now = await session()
-          if (now?.reason === undefined) throw new Error('it is still being tried')
-          return now.reason
-        },
-        { withinMs: 15_000 },
-      )
-      const later = await ask()
-      const sinceMs = performance.now()
-      gateway.signal('SIGTERM')
-      const { code: exit } = await gateway.exited
-      const tookMs = performance.now() - sinceMs
-      measured(context.router.name, `a gateway stopped with a router that is mute`, tookMs)
-      const isSoon = tookMs < STOP_MS
-      return { loaded, state, answer, ready, reason, later, exit, isSoon }
-    },
-  })),
   {
     name: 'a realm that the router does not know',
     same: {

@@ -5,6 +5,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { programEnvironment } from '../../support/program-environment.ts'
 import type { RoundReport } from './in-flight-program.ts'
 
 export interface ManyClients extends AsyncDisposable {
@@ -17,6 +18,7 @@ const PROGRAM = join(import.meta.dirname, 'in-flight-program.ts')
 /** Resolves when all are connected. */
 export const startClients = async (origin: string, count: number): Promise<ManyClients> => {
   const child = spawn(process.execPath, [PROGRAM, origin, String(count)], {
+    env: programEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

@@ -55,6 +55,8 @@ export const ROUTER_CASES: readonly FaultCase[] = [
   ),
   ...TRANSPORTS.map((transport): FaultCase => ({
     name: `frozen behind a relay is noticed within the keep-alive, by ${transport}`,
+    // While it is frozen no router is like another; each has to let go of the old session.
+    on: transport === 'ws' ? ['embedded', 'crossbar'] : ['embedded', 'nexus'],
     same: { ...INTERRUPTED, ready: 204, sessions: 1 },
     run: async (context) => {
       const { relay, url } = await context.relayTo(transport)
@@ -155,7 +157,7 @@ export const ROUTER_CASES: readonly FaultCase[] = [
     },
   },
   {
-    name: 'cut off six times: no session is left behind',
+    name: 'cut off three times: no session is left behind',
     same: { answers: [200], sessions: 1 },
     run: async (context) => {
       const peer = await context.open()
@@ -164,10 +166,10 @@ export const ROUTER_CASES: readonly FaultCase[] = [
       await context.realm({ url })
       await context.serve({ '/echo': { post: calls(`${context.uri}.echo`) } })
       const answers = new Set<number>()
-      for (let round = 0; round <= 6; round += 1) {
+      for (let round = 0; round <= 3; round += 1) {
         const answer = await eventually(() => succeed(context, '/echo', [round]))
         answers.add(answer.status)
-        if (round < 6) relay.cut()
+        if (round < 3) relay.cut()
       }
       return { answers: [...answers], sessions: await context.untilSessions(1) }
     },

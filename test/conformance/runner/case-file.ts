@@ -86,7 +86,6 @@ export interface Step {
   readonly head?: boolean
   readonly to?: Target
   readonly hang_up_ms?: number
-  readonly idle_ms?: number
   readonly wait_ms?: number
   readonly together?: readonly Step[]
   readonly then?: readonly Step[]
@@ -137,7 +136,6 @@ const WORDS = {
     head: 0,
     to: 0,
     hang_up_ms: 0,
-    idle_ms: 0,
     wait_ms: 0,
     together: 'step',
     then: 'step',

@@ -17,7 +17,9 @@ type Pretence = (request: IncomingMessage, response: ServerResponse) => void
 
 const accept: Pretence = (_, response) => response.writeHead(204).end()
 
-/** By the first segment of the path: `/status/N`, `/json?TEXT`, no answer, a cut one, and loads. */
+const refuse: Pretence = (_, response) => response.writeHead(404).end()
+
+/** By the first segment of the path: `/status/N`, `/json?TEXT`, no answer, a cut one, and loads; 404 for others. */
 const PRETENCES = new Map<string, Pretence>([
   ['realms', accept],
   ['api_specs', accept],
@@ -43,7 +45,8 @@ const server = createServer((request, response) => {
   request.resume().on('end', () => {
     const [path = ''] = request.url?.split('?') ?? []
     calls.push(`${request.method ?? ''} ${path}`)
-    PRETENCES.get(path.split('/')[1] ?? '')?.(request, response)
+    const pretence = PRETENCES.get(path.split('/')[1] ?? '') ?? refuse
+    pretence(request, response)
   })
 })
 let upstreams: readonly [EchoUpstream, EchoUpstream]
@@ -94,8 +97,14 @@ describe('a step that is right', () => {
       'two raw requests',
       {
         raw: 'GET /status/204 HTTP/1.1\r\nHost: x\r\n\r\nGET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n',
-        idle_ms: 50,
         expect: { statuses: [204, 200], answers: 2 },
+      },
+    ],
+    [
+      'a raw request behind which nothing is answered',
+      {
+        raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /json?1 HTTP/1.1\r\nHost: x\r\nContent-Length: 999\r\n\r\n',
+        expect: { statuses: [200] },
       },
     ],
     [
@@ -201,13 +210,21 @@ describe('a step that is wrong', () => {
     ['a broken answer', get('/cut'), /^broken: connection closed after/],
     [
       'left open',
-      { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', idle_ms: 20, expect: { closed: true } },
+      { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', expect: { closed: true } },
       /left open$/,
     ],
     [
       'another answer',
-      { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', idle_ms: 20, expect: { statuses: [404] } },
+      { raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\n', expect: { statuses: [404] } },
       /^statuses: expected \[404\], got \[200\]/,
+    ],
+    [
+      'an answer too many',
+      {
+        raw: 'GET /json?1 HTTP/1.1\r\nHost: x\r\n\r\nGET /status/404 HTTP/1.1\r\nHost: x\r\n\r\n',
+        expect: { statuses: [200] },
+      },
+      /^statuses: expected \[200\], got \[200, 404\]/,
     ],
     [
       'a sub-step',

@@ -30,7 +30,8 @@ export interface Stage {
 }
 
 const TIMEOUT_S = 10
-const IDLE_MS = 600
+/** Of a connection that is asked to close and takes that for something else. */
+const IDLE_MS = 1500
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' }
 
 /** Runs a step with its repeats, then its sub-steps while all is right. Faults as texts; throws `CaseError`. */
@@ -160,7 +161,10 @@ const loadRequest = (
   return { ...request, json: document }
 }
 
-/** Sends bytes as they stand, and reads answers until the connection closes, or is silent once all came. */
+/**
+ * Sends bytes as they stand, and reads answers until the connection closes. One that stays open once all have come is
+ * asked to close: what is answered before that request is part of the outcome, and nothing can come after it.
+ */
 const performRaw = async (
   stage: Stage,
   step: Step,
@@ -173,16 +177,37 @@ const performRaw = async (
     await client.more(step.hang_up_ms)
     return { answers: [], closed: false }
   }
-  const answers: RawResponse[] = []
-  const awaited = awaitedAnswers(step.expect ?? {})
-  while (client.stream.length > 0 || (await moreAfter(client, answers.length >= awaited, step))) {
-    answers.push(await client.response(step.head))
-  }
-  return { answers, closed: client.stream.ended }
+  const answers = await readAnswers(client, step)
+  const last = answers.at(-1)
+  return last !== undefined && answersLast(last)
+    ? { answers: answers.slice(0, -1), closed: false }
+    : { answers, closed: client.stream.ended }
 }
 
-const moreAfter = (client: RawClient, complete: boolean, step: Step): Promise<boolean> =>
-  client.more(complete ? (step.idle_ms ?? IDLE_MS) : undefined)
+const readAnswers = async (client: RawClient, step: Step): Promise<readonly RawResponse[]> => {
+  const answers: RawResponse[] = []
+  const awaited = awaitedAnswers(step.expect ?? {})
+  let isLast = false
+  for (;;) {
+    if (!isLast && answers.length >= awaited) {
+      isLast = true
+      client.send([LAST_REQUEST])
+    }
+    const hasMore = client.stream.length > 0 || (await client.more(isLast ? IDLE_MS : undefined))
+    if (!hasMore) return answers
+    answers.push(await client.response(step.head))
+  }
+}
+
+/** Of a path and a host that nobody serves. */
+const LAST_REQUEST = Buffer.from(
+  'GET /last HTTP/1.1\r\nHost: last.invalid\r\nConnection: close\r\n\r\n',
+)
+
+/** Garbage is not answered with 404, and no request of a case asks for both. */
+const answersLast = (answer: RawResponse): boolean =>
+  answer.status === 404 &&
+  headerValues(answer, 'connection').some((value) => /^close$/i.test(value))
 
 const awaitedAnswers = (expect: Expectation): number =>
   Math.max(...(expect.any_of ?? [expect]).map(({ statuses = [0] }) => statuses.length))
