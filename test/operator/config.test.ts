@@ -42,6 +42,9 @@ describe('settings of the operator', () => {
     [['--kubernetes', '--host-ownership', 'mine'], /--host-ownership/],
     [['--unknown'], /unknown/],
     [['validate'], /name the files/],
+    [['import'], /name the management address of one gateway/],
+    [['import', 'http://10.0.0.1:18081'], /http is for loopback only/],
+    [['import', 'http://u:secret@127.0.0.1:1'], /^(?!.*secret).*no credentials/],
   ])('%j is a fault', (argv, words) => {
     const parsed = read(...argv)
     expect(parsed.kind === 'fault' ? parsed.message : parsed.kind).toMatch(words)

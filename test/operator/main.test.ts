@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { eventually } from '../support/eventually.ts'
 import { startGateway } from '../support/gateway-process.ts'
+import { programEnvironment } from '../support/program-environment.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { aSpecification } from '../support/resources.ts'
 
@@ -22,7 +23,7 @@ interface Run extends AsyncDisposable {
 
 const run = (...argv: readonly string[]): Run => {
   const child = spawn(process.execPath, [MAIN, ...argv], {
-    env: {},
+    env: programEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [out, err] = ['', '']
@@ -77,7 +78,6 @@ describe('the command line', () => {
   it.each([
     [['--manifests', '/nowhere'], /^svc-operator: --manifests: '\/nowhere' is no directory\n$/],
     [['--mainfests', 'x'], /^svc-operator: .*mainfests.*\n$/],
-    [['validate'], /^svc-operator: validate: name the files/],
   ])('%j: one clear line, exit 2', async (argv, words) => {
     const program = run(...argv)
     expect(await program.exited).toBe(2)

@@ -1,9 +1,9 @@
 // Work that is done again and again, on a clock in our hand.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { Rounds } from '../../operator/rounds.ts'
 import { createManualClock } from '../support/manual-clock.ts'
+import { settled } from '../support/settled.ts'
 
 const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
   const clock = createManualClock()
@@ -24,7 +24,7 @@ describe('rounds', () => {
     const { clock, begun, rounds } = aWorld([1000, 500, undefined])
     rounds.hurry()
     for (let at = 0; at < 30; at += 1) {
-      await turn()
+      await settled()
       clock.advance(100)
     }
     expect(begun).toEqual([0, 1000, 1500])
@@ -34,7 +34,7 @@ describe('rounds', () => {
     const { clock, begun, rounds } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
     rounds.hurry()
     for (let at = 0; at < 60; at += 1) {
-      await turn()
+      await settled()
       clock.advance(100)
     }
     // 400, 800 and 1600 ms, of which three quarters are waited by this clock's chance.
@@ -51,10 +51,10 @@ describe('rounds', () => {
       hasRun = true
       return Promise.resolve()
     })
-    await turn()
+    await settled()
     expect([begun.length, hasRun]).toEqual([1, false])
     gates.shift()?.()
-    await turn()
+    await settled()
     expect([begun.length, hasRun]).toEqual([2, false])
     gates.shift()?.()
     await task
@@ -64,10 +64,10 @@ describe('rounds', () => {
   it('leave no turn behind while they pause', async () => {
     const { clock, begun, rounds } = aWorld([1000, 1000])
     rounds.hurry()
-    await turn()
+    await settled()
     rounds.pause()
     clock.advance(5000)
-    await turn()
+    await settled()
     expect([begun.length, clock.pending]).toEqual([1, 0])
   })
 
@@ -75,7 +75,7 @@ describe('rounds', () => {
     const { clock, begun, gates, state, rounds } = aWorld([1000])
     state.isGated = true
     rounds.hurry()
-    await turn()
+    await settled()
     rounds.hurry()
     const stopped = rounds.stop()
     gates.shift()?.()

@@ -10,7 +10,6 @@ import {
 } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { rootDigest } from '../../spec/digest.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
@@ -30,7 +29,6 @@ export interface Misbehaviour {
   readonly status?: number
   readonly body?: unknown
   readonly etag?: string
-  readonly delayMs?: number
   /** Judged and answered no sooner than this. */
   readonly until?: Promise<unknown>
   /** Break the connection. */
@@ -157,7 +155,6 @@ export class FakeDataPlane {
     if (this.isHanging) return
     const odd = this.#take(sync === undefined ? 'state' : 'sync') ?? {}
     await odd.until
-    await sleep(odd.delayMs ?? 0)
     if (odd.reset === true) {
       request.socket.destroy()
       return

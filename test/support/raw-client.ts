@@ -98,7 +98,8 @@ export class RawClient implements AsyncDisposable {
 
   async #sendPart(part: Part): Promise<void> {
     if ('pauseMs' in part) {
-      await sleep(part.pauseMs)
+      // Who has closed it waits for no pause.
+      await sleep(part.pauseMs, undefined, { ref: false })
     } else if (part.length > 0 && this.#socket.writable) {
       await new Promise<void>((resolve) => {
         // The callback comes with an error too: then the reader sees the end.

@@ -187,19 +187,19 @@ await describeWithKubernetes('an API server with faults', (plane) => {
       ])
       await home.until('shop', 'referring', 'Ready', 'Ready')
       const before = operator.logs().length
-      await plane().stop()
-      // Longer than it takes until the next lines, where there have been some just now.
-      await sleep(12_000)
-      await plane().start()
       const told = (): readonly string[] =>
         operator
           .logs()
           .slice(before)
           .filter((line) => /"msg":"(?:not followed for now|followed again)"/.test(line))
+      await plane().stop()
       // What is told from `before` on may yet be of the faults of tests before.
       const ours = /"watches":\d\d,"resources":"\d\d secrets.*"msg":"not followed for now"/
       await eventually(() => {
         expect(told().join('\n')).toMatch(ours)
+      }, A_LEASE_LATER)
+      await plane().start()
+      await eventually(() => {
         expect(told().at(-1)).toMatch(/"left":0.*"msg":"followed again"/)
       }, A_LEASE_LATER)
       expect(told().length).toBeLessThan(20)

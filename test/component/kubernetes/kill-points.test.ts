@@ -10,6 +10,7 @@ import {
   RESTART_MS,
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { type OddPod, startOddPod } from '../../support/kubernetes/odd-pod.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { type GatewayPod, Home } from './home.ts'
 import { documentObject, realmObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
@@ -40,11 +41,8 @@ interface Batch {
 
 /** The same numbers in every run, so that a batch that fails fails again. */
 const numbersOf = (seed: number): ((below: number) => number) => {
-  let state = seed * 2_654_435_761
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
+  const random = seededRandom(seed)
+  return (below) => Math.floor(random() * below)
 }
 
 const isIn = (group: Group, { place }: Wanted): boolean => place === group || place === 'both'

@@ -7,8 +7,10 @@ import { beforeAll, expect, it } from '@jest/globals'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
 import { uninstallerBindings } from '../../../operator/resource/roles-for.ts'
 import { eventually } from '../../support/eventually.ts'
+import { demand } from '../../support/kubernetes/api-client.ts'
 import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
+import { programEnvironment } from '../../support/program-environment.ts'
 import { Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 
 const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
@@ -29,7 +31,7 @@ const uninstall = (kubeconfig: string, ...flags: readonly string[]): Promise<End
   new Promise((resolve) => {
     const own = ['--kubeconfig', kubeconfig, '--namespace', OPERATOR_NAMESPACE]
     const argv = [MAIN, 'uninstall', ...own, ...flags]
-    execFile(process.execPath, argv, { env: {} }, (error, stdout, stderr) => {
+    execFile(process.execPath, argv, { env: programEnvironment() }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
     })
   })
@@ -48,6 +50,15 @@ const ours = async (plane: ControlPlane): Promise<readonly string[]> => {
     .map(({ kind, metadata: { name, namespace = '' } }) => `${kind} ${namespace}/${name}`)
     .filter((line) => line.includes('svc-'))
     .sort()
+}
+
+/** @throws while there is no Lease */
+const renewTime = async (plane: ControlPlane): Promise<string> => {
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${OPERATOR_NAMESPACE}/leases/svc-operator`
+  const { spec } = demand(await plane.request({ path })).json() as {
+    readonly spec: { readonly renewTime: string }
+  }
+  return spec.renewTime
 }
 
 const webhooks = (kind: string, service: object): object => ({
@@ -96,14 +107,14 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
         ...{ namespace: OPERATOR_NAMESPACE, name: 'gateway', ip: '127.0.1.200' },
         ...{ ports: { management: 1 }, labels: { 'gateway.svc.dev/data-plane': 'shared' } },
       })
-      const made = [
+      const all = [
         ...SECRETS.map((name) => `Secret ${OPERATOR_NAMESPACE}/${name}`),
         `Secret ${OPERATOR_NAMESPACE}/${SERVER}`,
         `Lease ${OPERATOR_NAMESPACE}/svc-operator`,
         'ValidatingWebhookConfiguration /svc-gateway',
       ]
       await eventually(async () => {
-        expect(await ours(plane())).toEqual(expect.arrayContaining(made))
+        expect(await ours(plane())).toEqual(expect.arrayContaining(all))
       }, PATIENCE)
       const service = { namespace: OPERATOR_NAMESPACE, name: 'svc-gateway-operator' }
       await plane().apply([webhooks('MutatingWebhookConfiguration', service)])
@@ -128,8 +139,10 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
       expect(lines.at(-1)).toBe(`deleted   Lease ${OPERATOR_NAMESPACE}/svc-operator`)
 
       // It runs on, looks for its Lease, makes one, and yet does nothing: the last holder may still act.
-      const again = new Promise((resolve) => setTimeout(resolve, 15_000))
-      await again
+      const made = await eventually(() => renewTime(plane()), PATIENCE)
+      await eventually(async () => {
+        expect(await renewTime(plane())).not.toBe(made)
+      }, PATIENCE)
       expect((await ours(plane())).filter((line) => !line.startsWith('Lease'))).toEqual(left)
       expect(await operator.isLeading()).toBe(false)
       await operator.stop()

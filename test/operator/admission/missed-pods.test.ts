@@ -1,12 +1,12 @@
 // Pods that ask for a gateway and came without one, on a fake API and a clock in our hand.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { MissedPods, type MissedPodsOptions } from '../../../operator/admission/missed-pods.ts'
 import { ApiError, type ListOptions, TYPES } from '../../../operator/kubernetes/api.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const OF_POD = 'gateway.svc.dev/inject=true,!gateway.svc.dev/data-plane'
 const OF_NAMESPACE = 'gateway.svc.dev/inject notin (true,false),!gateway.svc.dev/data-plane'
@@ -31,7 +31,7 @@ const aWorld = (given: Partial<State>, options: Partial<MissedPodsOptions> = {})
   const missed = new MissedPods({
     api: {
       list: async (type, list) => {
-        await turn()
+        await settled()
         asked.push(list)
         if (state.fault !== undefined) throw state.fault
         const items =
@@ -52,7 +52,7 @@ const aWorld = (given: Partial<State>, options: Partial<MissedPodsOptions> = {})
     ...options,
   })
   const rest = async (): Promise<void> => {
-    for (let at = 0; at < 40; at += 1) await turn()
+    for (let at = 0; at < 40; at += 1) await settled()
   }
   const later = async (): Promise<void> => {
     clock.advance(301_000)

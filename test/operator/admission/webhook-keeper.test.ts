@@ -1,6 +1,5 @@
 // What stands in the API server of our webhook, on a fake API and a clock in our hand.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
@@ -13,6 +12,7 @@ import {
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const target = { service: { namespace: 'system', name: 'hook' } }
 const MINUTE_MS = 60_000
@@ -51,18 +51,18 @@ const aWorld = (options: WorldOptions = {}) => {
   }
   const api: KubernetesApi = {
     get: async () => {
-      await turn()
+      await settled()
       call('get')
       if (state.object === undefined) throw new ApiError('none', { status: 404 })
       return state.object
     },
     apply: async (_type, _name, object) => {
-      await turn()
+      await settled()
       call('apply')
       return (state.object = object)
     },
     patch: async (_type, _name, patch) => {
-      await turn()
+      await settled()
       call('patch')
       const metadata = {
         ...(state.object?.['metadata'] as object),
@@ -89,7 +89,7 @@ const aWorld = (options: WorldOptions = {}) => {
     }),
   })
   const settle = async (): Promise<void> => {
-    for (let i = 0; i < 20; i += 1) await turn()
+    for (let i = 0; i < 20; i += 1) await settled()
   }
   const bundles = (): readonly unknown[] => {
     const webhooks = state.object?.['webhooks']

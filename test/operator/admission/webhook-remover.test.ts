@@ -1,6 +1,5 @@
 // What becomes of the configuration for Pods when sidecars are turned off, on a fake API and a clock in our hand.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { injectConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookRemover } from '../../../operator/admission/webhook-remover.ts'
@@ -8,6 +7,7 @@ import { ApiError, TYPES } from '../../../operator/kubernetes/api.ts'
 import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const OURS = { service: { namespace: 'system', name: 'hook' } }
 const MADE_FROM = { 'gateway.svc.dev/made-from': '0123456789abcdef' }
@@ -42,7 +42,7 @@ const aWorld = (object: ValueMap | undefined) => {
   const lines: string[] = []
   const state = { object, fault: undefined as ApiError | undefined }
   const call = async (name: string): Promise<void> => {
-    await turn()
+    await settled()
     calls.push(name)
     if (state.fault !== undefined) throw state.fault
     if (state.object === undefined) throw new ApiError('none', { status: 404 })
@@ -69,7 +69,7 @@ const aWorld = (object: ValueMap | undefined) => {
     }),
   })
   const rest = async (): Promise<void> => {
-    for (let at = 0; at < 20; at += 1) await turn()
+    for (let at = 0; at < 20; at += 1) await settled()
   }
   return { clock, calls, lines, state, remover, rest }
 }
@@ -131,7 +131,7 @@ describe('the configuration for Pods, without sidecars', () => {
   it('is not removed by a turn that is over', async () => {
     const { calls, remover, rest } = aWorld(configuration({}))
     remover.lead()
-    await turn()
+    await settled()
     remover.follow()
     await rest()
     expect(calls).toEqual(['get'])

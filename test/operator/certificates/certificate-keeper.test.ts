@@ -1,7 +1,6 @@
 // The keeper on a fake API, its clock in our hand: what stands in which Secret after what has happened.
 
 import { X509Certificate } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
@@ -18,6 +17,7 @@ import { createLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const OWN = 'system'
 const MINUTE_MS = 60_000
@@ -77,12 +77,16 @@ const aKeeper = (world: World, options: Options = {}): CertificateKeeper => {
 
 /** Until all have been at work: the end of a round asks the clock for the next. */
 const settle = async ({ secrets, clock, running }: World): Promise<void> => {
-  await eventually(async () => {
-    const before = secrets.calls.length
-    for (let i = 0; i < 5; i += 1) await turn()
-    expect(clock.pending).toBe(running.size)
-    expect(secrets.calls).toHaveLength(before)
-  })
+  await eventually(
+    async () => {
+      const before = secrets.calls.length
+      for (let i = 0; i < 5; i += 1) await settled()
+      expect(clock.pending).toBe(running.size)
+      expect(secrets.calls).toHaveLength(before)
+    },
+    // A round waits for nothing but keys that are made: a moment each.
+    { everyMs: 1 },
+  )
 }
 
 const pass = async (world: World, ms: number): Promise<void> => {

@@ -1,6 +1,5 @@
 // The keeper of realms' keys on a fake API, its clock in our hand; and the source that hands them on.
 
-import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { withRealmKeys } from '../../../operator/certificates/keyed-source.ts'
 import { RealmKeyKeeper } from '../../../operator/certificates/realm-key-keeper.ts'
@@ -11,6 +10,7 @@ import { REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createFakeSecrets, type FakeSecrets } from './fake-secrets.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 
 const OWN = 'system'
 const PLACE = `${OWN}/${REALM_KEYS_SECRET}`
@@ -45,7 +45,7 @@ const aKeeper = ({ secrets, clock, lines }: World): RealmKeyKeeper =>
   })
 
 const settle = async (): Promise<void> => {
-  for (let i = 0; i < 20; i += 1) await turn()
+  for (let i = 0; i < 20; i += 1) await settled()
 }
 
 const pass = async ({ clock }: World, ms: number): Promise<void> => {

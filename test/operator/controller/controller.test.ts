@@ -18,7 +18,9 @@ import {
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+import { HASTY, roundTrip, whileTimePasses } from '../fleet/rig.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -94,7 +96,7 @@ interface Fixture {
 }
 
 const aController = async (
-  clock: Clock = SYSTEM_CLOCK,
+  clock: Clock = HASTY,
   leadership: Leadership = alwaysLeading(startTenure(() => 1)),
   dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
 ): Promise<Fixture> => {
@@ -110,7 +112,7 @@ const aController = async (
     leadership,
     onRecorded: (resource) => recorded.push(resource),
     companions: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
-    clock: { ...clock, after: (ms, callback) => clock.after(Math.min(ms, 20), callback) },
+    clock,
     log: createSilentLog(),
     onStatus: (status) => statuses.push(status),
     fleet: {
@@ -132,13 +134,15 @@ const ready = ({ controller }: Fixture): readonly string[] =>
 
 describe('from resources to data planes to conditions', () => {
   it('nothing is sent before the source is whole', async () => {
-    const fixture = await aController()
+    const clock = createManualClock()
+    const fixture = await aController(clock)
     fixture.source.nudge()
-    await new Promise((resolve) => setTimeout(resolve, 60))
-    expect(fixture.plane.calls).toEqual([])
+    await clock.run(60_000)
+    await roundTrip(fixture.plane)
+    expect(fixture.plane.calls).toHaveLength(1)
     expect(fixture.controller.status.isReady).toBe(false)
     fixture.source.show(many(2))
-    await eventually(() => {
+    await whileTimePasses(clock, () => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
     })
     expect(fixture.plane.specs.size).toBe(2)
@@ -173,20 +177,20 @@ describe('from resources to data planes to conditions', () => {
   })
 
   it('a mass delete waits for a live listing, which may bring the resources back', async () => {
-    let nowMs = 1_000_000
-    const fixture = await aController({ ...SYSTEM_CLOCK, now: () => (nowMs += 25) })
+    const clock = createManualClock()
+    const fixture = await aController(clock)
     fixture.source.show(many(20))
-    await eventually(() => {
+    await whileTimePasses(clock, () => {
       expect(fixture.plane.specs.size).toBe(20)
       expect(fixture.plane.complete).toBe(true)
     })
     fixture.source.show([realm])
-    await eventually(() => {
+    await whileTimePasses(clock, () => {
       expect(fixture.controller.status.dataPlanes[0]?.phase).toBe('holding')
     })
     fixture.source.live = many(20)
-    nowMs += 60_000
-    await eventually(() => {
+    clock.advance(60_000)
+    await whileTimePasses(clock, () => {
       expect(fixture.controller.status.dataPlanes[0]?.phase).toBe('synced')
     })
     expect(fixture.plane.specs.size).toBe(20)
@@ -247,15 +251,19 @@ describe('what is written into a status', () => {
 
   it('is told of, and nothing is judged for it', async () => {
     const fixture = await aController()
-    const { source, controller, statuses, recorded } = fixture
+    const { source, controller, statuses, recorded, plane } = fixture
     source.show(many(2))
     await eventually(() => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
     })
     const [count, verdict] = [statuses.length, controller.status.resources.get(DOC)?.verdict]
     const digest = controller.desired?.documents.get('d0')?.digest ?? ''
+    const { length } = plane.calls
     source.renew(told(digest))
-    await new Promise((resolve) => setTimeout(resolve, 60))
+    // No wait is longer than that between two polls.
+    await eventually(() => {
+      expect(plane.calls.length).toBeGreaterThan(length + 2)
+    })
     expect(recorded).toEqual([told(digest)])
     expect(statuses).toHaveLength(count)
     expect(controller.status.resources.get(DOC)?.verdict).toBe(verdict)
@@ -269,7 +277,7 @@ describe('what is written into a status', () => {
   it('by another operator before a standby leads, and before it says anything: it goes on from there', async () => {
     const leadership = new TakingTurns()
     const known = { isKnown: false, tell: (): void => undefined }
-    const fixture = await aController(SYSTEM_CLOCK, leadership, (url) => ({
+    const fixture = await aController(HASTY, leadership, (url) => ({
       ...staticDataPlanes([url]),
       start: (adopt) => {
         known.tell = () => {
@@ -297,7 +305,7 @@ describe('what is written into a status', () => {
 
   it('by another operator between two turns of ours: it goes on from there', async () => {
     const leadership = new TakingTurns()
-    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const fixture = await aController(HASTY, leadership)
     const { source, controller } = fixture
     source.show(many(1))
     leadership.events?.onLead(startTenure(() => 7))
@@ -316,7 +324,7 @@ describe('what is written into a status', () => {
 
   it('says what serves, though the standby has seen nothing of it that was good', async () => {
     const leadership = new TakingTurns()
-    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const fixture = await aController(HASTY, leadership)
     const { source, controller, plane } = fixture
     const bad = { ...aSpecification('d0'), host: 'b ad' }
     const broken = resourceOf(
@@ -341,7 +349,7 @@ describe('what is written into a status', () => {
 describe('turns', () => {
   it('a standby judges and sends nothing; the leader sends; what was the leader sends nothing more', async () => {
     const leadership = new TakingTurns()
-    const fixture = await aController(SYSTEM_CLOCK, leadership)
+    const fixture = await aController(HASTY, leadership)
     const { source, plane, controller, turns } = fixture
     source.show(many(3))
     expect(controller.desired?.documents.size).toBe(3)
@@ -359,7 +367,10 @@ describe('turns', () => {
     // A question that was on its way may still arrive; nothing that changes anything does.
     const sent = plane.syncs.length
     source.show(many(4))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await eventually(() => {
+      expect(controller.desired?.documents.size).toBe(4)
+    })
+    for (let trips = 0; trips < 5; trips += 1) await roundTrip(plane)
     expect(plane.syncs).toHaveLength(sent)
     expect(turns).toEqual(['lead', 'follow'])
 
@@ -372,7 +383,7 @@ describe('turns', () => {
 
   it('gives its turn back when it stops, after its companions were told', async () => {
     const leadership = new TakingTurns()
-    const { controller, turns } = await aController(SYSTEM_CLOCK, leadership)
+    const { controller, turns } = await aController(HASTY, leadership)
     leadership.events?.onLead(startTenure(() => 1))
     await controller.stop()
     expect(turns).toEqual(['lead', 'follow'])

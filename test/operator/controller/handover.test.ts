@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Clock } from '../../../operator/clock.ts'
 import { Handover } from '../../../operator/controller/handover.ts'
 import type { DesiredDocument, DesiredSet } from '../../../operator/desired-set.ts'
 import { aDesiredSet, aDocument, claim } from '../../support/desired.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 
 const withRoutes = (id: string, ...routes: readonly string[]): DesiredDocument =>
   aDocument(id, { digest: `${id} ${routes.join()}`, claims: routes.map(claim) })
@@ -12,44 +12,21 @@ const TO = withRoutes('to', 'own')
 const FROM_LATER = withRoutes('from', 'stays')
 const TO_LATER = withRoutes('to', 'own', 'moving')
 
+const GRACE_MS = 7
+/** For what has come meanwhile to be read. */
+const READ_MS = 50
+
 interface Fixture {
   readonly handover: Handover
   readonly applied: DesiredSet[]
-  /** Times that are waited for, in milliseconds. */
-  readonly waits: number[]
-  /** The time that is waited for has come. */
-  readonly elapse: () => void
-  /** The moment is over. */
-  readonly pass: () => void
+  readonly clock: ManualClock
 }
 
 const aHandover = (): Fixture => {
   const applied: DesiredSet[] = []
-  const waits: number[] = []
-  let due: (() => void) | undefined
-  const clock: Clock = {
-    now: () => 0,
-    random: () => 0,
-    after: (ms, callback) => {
-      waits.push(ms)
-      due = callback
-      return () => {
-        if (due === callback) due = undefined
-      }
-    },
-  }
-  const elapse = (): void => {
-    due?.()
-  }
-  const handover = new Handover({ clock, graceMs: 7, apply: (desired) => applied.push(desired) })
-  return {
-    ...{ handover, applied, waits },
-    elapse,
-    pass: () => {
-      elapse()
-      elapse()
-    },
-  }
+  const clock = createManualClock()
+  const apply = (desired: DesiredSet): void => void applied.push(desired)
+  return { handover: new Handover({ clock, graceMs: GRACE_MS, apply }), applied, clock }
 }
 
 const before = aDesiredSet([FROM, TO])
@@ -84,59 +61,65 @@ describe('a desired set', () => {
       'waits',
     ],
   ])('with %s: %s', (_, after, when) => {
-    const { handover, applied, waits, pass } = aHandover()
+    const { handover, applied, clock } = aHandover()
     handover.take(before)
     expect(applied).toEqual([before])
     handover.take(after)
-    expect(applied).toEqual(when === 'at once' ? [before, after] : [before])
-    expect(waits).toEqual(when === 'at once' ? [] : [7])
-    pass()
-    expect(waits).toEqual(when === 'at once' ? [] : [7, 50])
+    const isHeld = when === 'waits'
+    expect(clock.nextInMs).toBe(isHeld ? GRACE_MS : undefined)
+    clock.advance(GRACE_MS)
+    expect(applied).toEqual(isHeld ? [before] : [before, after])
+    expect(clock.nextInMs).toBe(isHeld ? READ_MS : undefined)
+    clock.advance(READ_MS)
     expect(applied).toEqual([before, after])
+    expect(clock.pending).toBe(0)
   })
 
   it('goes as soon as somebody has come for the route', () => {
-    const { handover, applied, pass } = aHandover()
+    const { handover, applied, clock } = aHandover()
     handover.take(before)
     handover.take(aDesiredSet([FROM_LATER, TO]))
     const whole = aDesiredSet([FROM_LATER, TO_LATER])
     handover.take(whole)
     expect(applied).toEqual([before, whole])
-    pass()
-    expect(applied).toHaveLength(2)
+    expect(clock.pending).toBe(0)
   })
 
   it('waits from the first route that is left, however many follow, and then the last one counts', () => {
-    const { handover, applied, waits, pass } = aHandover()
+    const { handover, applied, clock } = aHandover()
     handover.take(before)
     const last = aDesiredSet([])
-    for (const each of [aDesiredSet([FROM_LATER, TO]), aDesiredSet([FROM_LATER]), last])
-      handover.take(each)
-    expect(waits).toEqual([7])
-    pass()
+    handover.take(aDesiredSet([FROM_LATER, TO]))
+    clock.advance(3)
+    handover.take(aDesiredSet([FROM_LATER]))
+    clock.advance(3)
+    handover.take(last)
+    expect([clock.pending, clock.nextInMs]).toEqual([1, GRACE_MS - 6])
+    clock.advance(GRACE_MS - 6 + READ_MS)
     expect(applied).toEqual([before, last])
     // Who waits next waits anew.
     handover.take(before)
     handover.take(aDesiredSet([TO]))
-    expect(waits).toEqual([7, 50, 7])
+    expect([clock.pending, clock.nextInMs]).toEqual([1, GRACE_MS])
   })
 
   it('goes with what has come while the process stood still', () => {
-    const { handover, applied, elapse } = aHandover()
+    const { handover, applied, clock } = aHandover()
     handover.take(before)
     handover.take(aDesiredSet([FROM_LATER, TO]))
-    elapse()
+    clock.advance(GRACE_MS)
     const whole = aDesiredSet([FROM_LATER, TO_LATER])
     handover.take(whole)
     expect(applied).toEqual([before, whole])
   })
 
   it('is not applied any more when all is over', () => {
-    const { handover, applied, pass } = aHandover()
+    const { handover, applied, clock } = aHandover()
     handover.take(before)
     handover.take(aDesiredSet([]))
     handover.stop()
-    pass()
+    expect(clock.pending).toBe(0)
+    clock.advance(GRACE_MS + READ_MS)
     expect(applied).toEqual([before])
   })
 })

@@ -8,6 +8,8 @@ import { Turn } from '../../../operator/fleet/turn.ts'
 import { untilAborted } from '../../../operator/fleet/until-aborted.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import {
   aFleet,
   allSynced,
@@ -17,6 +19,7 @@ import {
   edited,
   many,
   named,
+  NEVER,
   planes,
   putsOf,
   report,
@@ -43,19 +46,18 @@ describe('an allowance', () => {
           admitted.push(`${name} left`)
         },
       )
-    const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-    return { allowance, admitted, ask, settle, give: (name: string) => given.get(name)?.() }
+    return { allowance, admitted, ask, give: (name: string) => given.get(name)?.() }
   }
 
   it('lets in what fits, then the most urgent, of those the first', async () => {
-    const { allowance, admitted, ask, settle, give } = queue(2)
+    const { allowance, admitted, ask, give } = queue(2)
     for (const [name, urgency] of Object.entries({ a: 9, b: 9, c: 2, d: 1, e: 1, f: 0 }))
       void ask(name, 1, urgency)
-    await settle()
+    await settled()
     expect([admitted, allowance.used]).toEqual([['a', 'b'], 2])
     for (const name of ['a', 'f', 'd', 'e']) {
       give(name)
-      await settle()
+      await settled()
     }
     expect(admitted).toEqual(['a', 'b', 'f', 'd', 'e', 'c'])
   })
@@ -79,39 +81,39 @@ describe('an allowance', () => {
   })
 
   it('does not let the small overtake the large, nor the large wait for ever', async () => {
-    const { admitted, ask, settle, give } = queue(10)
+    const { admitted, ask, give } = queue(10)
     void ask('a', 6)
     void ask('huge', 50)
     void ask('b', 1)
-    await settle()
+    await settled()
     expect(admitted).toEqual(['a'])
     give('a')
-    await settle()
+    await settled()
     expect(admitted).toEqual(['a', 'huge'])
     give('huge')
-    await settle()
+    await settled()
     expect(admitted).toEqual(['a', 'huge', 'b'])
   })
 
   it('giving back twice gives back once', async () => {
-    const { allowance, ask, settle, give } = queue(3)
+    const { allowance, ask, give } = queue(3)
     void ask('a', 2)
     void ask('b', 1)
-    await settle()
+    await settled()
     give('a')
     give('a')
     expect(allowance.used).toBe(1)
   })
 
   it('who leaves stands in nobody’s way', async () => {
-    const { admitted, ask, settle, give, allowance } = queue(10)
+    const { admitted, ask, give, allowance } = queue(10)
     const leaving = new AbortController()
     void ask('a', 6)
     void ask('large', 9, 0, leaving.signal)
     void ask('b', 4)
-    await settle()
+    await settled()
     leaving.abort(new Error('stopped'))
-    await settle()
+    await settled()
     expect(admitted).toEqual(['a', 'large left', 'b'])
     give('a')
     give('b')
@@ -120,22 +122,17 @@ describe('an allowance', () => {
   })
 
   it('a turn lapses when nothing is heard, and not before', () => {
-    const timers: (() => void)[] = []
+    const clock = createManualClock()
     let given = 0
-    const clock = {
-      ...SYSTEM_CLOCK,
-      after: (_ms: number, callback: () => void) => {
-        timers.push(callback)
-        return () => timers.splice(timers.indexOf(callback), 1)
-      },
-    }
     const turn = new Turn(() => (given += 1), clock, 2_000)
+    clock.advance(1_500)
     turn.progress()
-    expect([timers.length, given]).toEqual([1, 0])
-    timers[0]?.()
+    clock.advance(1_999)
+    expect([clock.pending, given]).toEqual([1, 0])
+    clock.advance(1)
     expect(given).toBe(1)
     turn.end()
-    expect(timers).toEqual([])
+    expect(clock.pending).toBe(0)
   })
 })
 
@@ -150,7 +147,7 @@ describe('waiting', () => {
       String,
       (error: unknown) => (error as Error).message,
     )
-    await new Promise((resolve) => setImmediate(resolve))
+    await settled()
     ending.abort(new Error('stopped'))
     expect(await waiting).toBe(expected)
     await expect(untilAborted(ending.signal, Promise.resolve(1))).rejects.toThrow('stopped')
@@ -212,7 +209,8 @@ describe('what all data planes share', () => {
       fake.onMoment = async (moment) => {
         if (moment === 'arrived') most = Math.max(most, (inside += 1))
         else inside -= 1
-        await new Promise((resolve) => setTimeout(resolve, 3))
+        // Whoever else may come arrives meanwhile.
+        for (let turns = 0; turns < 20; turns += 1) await settled()
       }
     }
     const { fleet } = aFleet(fakes, {
@@ -345,7 +343,7 @@ describe('a data plane that hangs', () => {
   it('in the middle of a sync call holds nobody up, and is let go at once', async () => {
     const [hung, well] = [await aPlane(), await aPlane()]
     const { fleet } = aFleet([hung, well], { timeoutMs: 60_000 })
-    hung.misbehaviours.push({ delayMs: 3_000, on: 'sync' })
+    hung.misbehaviours.push({ until: NEVER, on: 'sync' })
     fleet.apply(many(5))
     await synced(fleet, 1)
     expect(report(fleet, 0).phase).toBe('connecting')

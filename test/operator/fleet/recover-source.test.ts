@@ -4,6 +4,8 @@ import { type Holder, RecoverSource } from '../../../operator/fleet/recover-sour
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import { aFleet, allSynced, aPlane, closeAll, HASTY, named, ToldDataPlanes } from './rig.ts'
 
 afterEach(closeAll)
@@ -22,12 +24,16 @@ const good = (id: string): Answer<unknown> => ({
   etag: `"digest-of-${id}"`,
 })
 
+/** Longer than all that is waited for between two questions. */
+const A_WHILE_MS = 60_000
+
 const HUNG = new Promise<never>(() => undefined)
 
 /** A source with holders that answer what they are told to, one after the other. */
 const aSource = (holdersOf: (version: Wanted) => readonly Holder[], isGood = true) => {
   const recovered: string[] = []
   const rounds: number[] = []
+  const clock = createManualClock()
   const source = new RecoverSource<Wanted>({
     holders: (version) => holdersOf(version as Wanted),
     recover: (version, document) => {
@@ -35,10 +41,10 @@ const aSource = (holdersOf: (version: Wanted) => readonly Holder[], isGood = tru
       return isGood
     },
     onRecovered: () => rounds.push(recovered.length),
-    clock: HASTY,
+    clock,
     log: createSilentLog(),
   })
-  return { source, recovered, rounds }
+  return { source, recovered, rounds, clock }
 }
 
 const answers = (key: string, ...list: readonly Answer<unknown>[]) => {
@@ -59,9 +65,8 @@ describe('texts that only data planes have', () => {
   it('are asked of one that holds them, and told once for all', async () => {
     const { source, recovered, rounds } = aSource(({ key }) => [answers('p', good(key)).holder])
     source.want(Array.from({ length: 20 }, (_, i) => wanted(`d${i}`)))
-    await eventually(() => {
-      expect(rounds).toEqual([20])
-    })
+    await settled()
+    expect(rounds).toEqual([20])
     expect(recovered).toHaveLength(20)
     expect(recovered[0]).toBe('d0 {"id":"d0"}')
     source.stop()
@@ -77,9 +82,8 @@ describe('texts that only data planes have', () => {
     const [first, second] = [answers('p', bad), answers('q', good('d'))]
     const { source, rounds } = aSource(() => [first.holder, second.holder])
     source.want([wanted('d')])
-    await eventually(() => {
-      expect(rounds).toEqual([1])
-    })
+    await settled()
+    expect(rounds).toEqual([1])
     expect([first.state.asked, second.state.asked]).toEqual([1, 1])
     source.stop()
   })
@@ -91,46 +95,43 @@ describe('texts that only data planes have', () => {
     source.lookAgain()
     holders.push(answers('p', good('d')).holder)
     source.lookAgain()
-    await eventually(() => {
-      expect(rounds).toEqual([1])
-    })
+    await settled()
+    expect(rounds).toEqual([1])
     source.stop()
   })
 
   it('the only one that has them fails for a while: asked again', async () => {
     const failed = { result: 'failed', message: 'x' } as const
     const only = answers('p', failed, failed, failed, good('d'))
-    const { source, rounds } = aSource(() => [only.holder])
+    const { source, rounds, clock } = aSource(() => [only.holder])
     source.want([wanted('d')])
-    await eventually(() => {
-      expect(rounds).toEqual([1])
-    })
-    expect(only.state.asked).toBe(4)
+    await settled()
+    expect([only.state.asked, rounds]).toEqual([1, []])
+    await clock.run(A_WHILE_MS)
+    expect([only.state.asked, rounds]).toEqual([4, [1]])
     source.stop()
   })
 
   it('a text that stands for something else is not asked for again, but for a new wish', async () => {
     const only = answers('p', good('d'))
-    const { source, rounds } = aSource(() => [only.holder], false)
+    const { source, rounds, clock } = aSource(() => [only.holder], false)
     const version = wanted('d')
     source.want([version])
-    await eventually(() => {
-      expect(only.state.asked).toBe(1)
-    })
+    await settled()
+    expect(only.state.asked).toBe(1)
     source.want([version])
     source.lookAgain()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await clock.run(A_WHILE_MS)
     expect([only.state.asked, rounds]).toEqual([1, []])
     source.want([{ ...version }])
-    await eventually(() => {
-      expect(only.state.asked).toBe(2)
-    })
+    await settled()
+    expect(only.state.asked).toBe(2)
     source.stop()
   })
 
   it('few are asked for at once', async () => {
     let asked = 0
-    const { source } = aSource(() => [
+    const { source, clock } = aSource(() => [
       {
         key: 'p',
         source: () => {
@@ -141,7 +142,7 @@ describe('texts that only data planes have', () => {
     ])
     source.want(Array.from({ length: 50 }, (_, i) => wanted(`d${i}`)))
     source.lookAgain()
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await clock.run(A_WHILE_MS)
     expect(asked).toBe(4)
     source.stop()
   })
@@ -161,17 +162,18 @@ describe('texts that only data planes have', () => {
     ],
   ])('an answer that comes when %s is not taken', async (_name, end) => {
     const answer = Promise.withResolvers<Answer<unknown>>()
-    const { source, recovered } = aSource(() => [{ key: 'p', source: () => answer.promise }])
+    const { source, recovered, clock } = aSource(() => [{ key: 'p', source: () => answer.promise }])
     source.want([wanted('d')])
     end(source)
     answer.resolve(good('d'))
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await clock.run(A_WHILE_MS)
     expect(recovered).toEqual([])
     source.stop()
   })
 
   it('what breaks while it is taken in is not the end', async () => {
     let attempts = 0
+    const clock = createManualClock()
     const source = new RecoverSource<Wanted>({
       holders: () => [answers('p', good('d')).holder],
       recover: () => {
@@ -180,13 +182,12 @@ describe('texts that only data planes have', () => {
         return true
       },
       onRecovered: () => undefined,
-      clock: HASTY,
+      clock,
       log: createSilentLog(),
     })
     source.want([wanted('d')])
-    await eventually(() => {
-      expect(attempts).toBe(2)
-    })
+    await clock.run(A_WHILE_MS)
+    expect(attempts).toBe(2)
     source.stop()
   })
 })

@@ -12,6 +12,7 @@ import { createSilentLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { FakeDataPlane } from '../../support/fake-data-plane.ts'
+import type { ManualClock } from '../../support/manual-clock.ts'
 
 const closing: (() => PromiseLike<void>)[] = []
 
@@ -37,6 +38,29 @@ export const HASTY: Clock = {
   ...SYSTEM_CLOCK,
   after: (ms, callback) => SYSTEM_CLOCK.after(Math.min(ms, 20), callback),
 }
+
+/** Checks until it passes; before each look `stepMs` go by on a clock that else stands still. */
+export const whileTimePasses = (
+  clock: ManualClock,
+  check: () => void,
+  stepMs = 25,
+): Promise<void> =>
+  eventually(
+    () => {
+      clock.advance(stepMs)
+      check()
+    },
+    { withinMs: 15_000, everyMs: 5 },
+  )
+
+/** Is back when all has arrived that was sent to it before. */
+export const roundTrip = async ({ url }: FakeDataPlane): Promise<void> => {
+  const answer = await fetch(`${url}/api_specs?view=state`)
+  await answer.text()
+}
+
+/** Of an answer that does not come. */
+export const NEVER = new Promise<never>(() => undefined)
 
 export interface FleetRig {
   readonly fleet: Fleet
@@ -109,7 +133,7 @@ export const synced = (fleet: Fleet, index = 0): Promise<void> =>
       const { phase, ready, message } = report(fleet, index)
       assert.deepEqual({ phase, ready, message }, { phase: 'synced', ready: true, message: '' })
     },
-    { withinMs: 15_000 },
+    { withinMs: 15_000, everyMs: 5 },
   )
 
 export const allSynced = (fleet: Fleet): Promise<void> =>
@@ -121,7 +145,7 @@ export const allSynced = (fleet: Fleet): Promise<void> =>
         phases.map(() => 'synced'),
       )
     },
-    { withinMs: 15_000 },
+    { withinMs: 15_000, everyMs: 5 },
   )
 
 export const many = (count: number, version = 1): DesiredSet =>

@@ -4,7 +4,17 @@ import type { Tenure } from '../../../operator/tenure.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
-import { aFleet, allSynced, aPlane, closeAll, many, report } from './rig.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import {
+  aFleet,
+  allSynced,
+  aPlane,
+  closeAll,
+  many,
+  report,
+  roundTrip,
+  whileTimePasses,
+} from './rig.ts'
 
 afterEach(closeAll)
 
@@ -168,43 +178,30 @@ describe('a fleet that is stopped', () => {
     ],
   ])('while it waits for %s: at once', async (_name, prepare) => {
     const plane = await aPlane()
-    const reached = Promise.withResolvers<undefined>()
+    const state = { isReached: false }
     const options = prepare(plane, () => {
-      reached.resolve(undefined)
+      state.isReached = true
     })
-    let nowMs = 1_000_000
-    const { fleet } = aFleet([plane], {
-      timeoutMs: 60_000,
-      ...options,
-      clock: {
-        now: () => (nowMs += 30_000),
-        after: (_ms, callback) => {
-          const timer = setTimeout(callback, 5)
-          return () => {
-            clearTimeout(timer)
-          }
-        },
-        random: () => 0.5,
-      },
-    })
+    const clock = createManualClock()
+    const { fleet } = aFleet([plane], { timeoutMs: 60_000, ...options, clock })
     fleet.apply(many(1))
-    await reached.promise
+    const expectReached = (): void => {
+      expect(state.isReached).toBe(true)
+    }
+    await whileTimePasses(clock, expectReached, 30_000)
     const before = plane.calls.length
     await fleet.stop()
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    expect(plane.calls.length).toBe(before)
+    expect(clock.pending).toBe(0)
+    plane.isHanging = false
+    await roundTrip(plane)
+    expect(plane.calls.length).toBe(before + 1)
   })
 
   it('while backing off or polling: at once, and it tells nothing more', async () => {
     const [well, ill] = [await aPlane(), await aPlane()]
     await ill.close()
-    const { fleet, reports } = aFleet([well, ill], {
-      clock: {
-        now: () => Date.now(),
-        after: () => () => undefined,
-        random: () => 0,
-      },
-    })
+    const clock = createManualClock()
+    const { fleet, reports } = aFleet([well, ill], { clock })
     fleet.apply(many(1))
     await eventually(() => {
       expect(fleet.reports().map(({ phase }) => phase)).toEqual(['synced', 'unreachable'])
@@ -212,6 +209,6 @@ describe('a fleet that is stopped', () => {
     expect(report(fleet, 1).ready).toBe(false)
     const before = reports.length
     await fleet.stop()
-    expect(reports.length).toBe(before)
+    expect([reports.length, clock.pending]).toEqual([before, 0])
   })
 })

@@ -5,7 +5,8 @@ import { createLog } from '../../../telemetry/log.ts'
 import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
-import { aFleet, aPlane, closeAll, HASTY, many, report, synced } from './rig.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { aFleet, aPlane, closeAll, many, NEVER, report, synced, whileTimePasses } from './rig.ts'
 
 afterEach(closeAll)
 
@@ -31,7 +32,8 @@ describe('one data plane', () => {
   })
 
   it('that starts is waited for a minute before its absence is a warning', async () => {
-    let nowMs = 1_000_000
+    const startMs = 1_000_000
+    const clock = createManualClock({ startMs })
     const lines: string[] = []
     const say = (line: string): void => void lines.push(line)
     const log = createLog({ level: 'info', name: 'svc-operator', destination: { write: say } })
@@ -42,14 +44,25 @@ describe('one data plane', () => {
         .map(({ level }) => level)
     const { fleet } = aFleet([], {
       dataPlanes: staticDataPlanes(['http://127.0.0.1:1']),
-      clock: { ...HASTY, now: () => nowMs },
+      clock,
       log,
     })
     fleet.apply(aDesiredSet([]))
     await eventually(() => {
       expect(levels()).toEqual(['info'])
     })
-    nowMs += 61_000
+    /** Until it has tried again and waits: a turn lasts longer. */
+    const untilNextTry = (): Promise<number> =>
+      eventually(() => {
+        const { nextInMs = Infinity } = clock
+        expect(nextInMs).toBeLessThanOrEqual(1_000)
+        return nextInMs
+      })
+    clock.advance(59_000)
+    while (clock.now() < startMs + 60_000) {
+      expect(levels()).toEqual(['info'])
+      clock.advance(await untilNextTry())
+    }
     await eventually(() => {
       expect(levels()).toEqual(['info', 'warn'])
     })
@@ -229,11 +242,12 @@ describe('a data plane that misbehaves', () => {
     ['304 to a sync call', { status: 304, on: 'sync' }],
     ['an answer that is none', { status: 200, body: { hello: 1 } }],
     ['a broken connection', { reset: true, on: 'sync' }],
-    ['silence', { delayMs: 1500, on: 'state' }],
+    ['silence', { until: NEVER, on: 'state' }],
   ] as const)('%s: tried again until it is well', async (_name, misbehaviour) => {
     const plane = await aPlane()
     plane.misbehaviours.push(misbehaviour, misbehaviour)
-    const { fleet } = aFleet([plane], { timeoutMs: 500 })
+    // Short for `silence`. Whoever is stopped meanwhile tries again, too.
+    const { fleet } = aFleet([plane], { timeoutMs: 100 })
     fleet.apply(many(2))
     await synced(fleet)
     expect(plane.specs.size).toBe(2)
@@ -265,7 +279,7 @@ describe('a data plane that misbehaves', () => {
 
   it('does not keep the others waiting', async () => {
     const [slow, quick] = [await aPlane(), await aPlane()]
-    slow.misbehaviours.push({ delayMs: 2000 }, { delayMs: 2000 })
+    slow.misbehaviours.push({ until: NEVER }, { until: NEVER })
     const { fleet } = aFleet([slow, quick], { timeoutMs: 10_000 })
     fleet.apply(many(1))
     await synced(fleet, 1)
@@ -385,12 +399,12 @@ describe('deletes', () => {
   })
 
   it('too many at once wait a minute and for a live listing', async () => {
-    let nowMs = 1_000_000
+    const clock = createManualClock()
     let confirmations = 0
     let isConfirmed = false
     const plane = await aPlane()
     const { fleet } = aFleet([plane], {
-      clock: { ...HASTY, now: () => (nowMs += 25) },
+      clock,
       tenure: startTenure(() => 1),
       confirmDeletes: () => {
         confirmations += 1
@@ -400,20 +414,20 @@ describe('deletes', () => {
     fleet.apply(many(20))
     await synced(fleet)
     fleet.apply(aDesiredSet([]))
-    await eventually(() => {
+    await whileTimePasses(clock, () => {
       expect(report(fleet).message).toContain('live listing that confirms them')
     })
     expect([plane.specs.size, confirmations]).toEqual([20, 0])
-    nowMs += 60_000
-    await eventually(() => {
+    clock.advance(60_000)
+    await whileTimePasses(clock, () => {
       expect(report(fleet).message).toContain('would confirm them fails')
     })
     expect(plane.specs.size).toBe(20)
     isConfirmed = true
-    await eventually(() => {
+    await whileTimePasses(clock, () => {
       expect(plane.specs.size).toBe(0)
+      expect(report(fleet).phase).toBe('synced')
     })
-    await synced(fleet)
   })
 
   it('do not stand in the way of what is put', async () => {

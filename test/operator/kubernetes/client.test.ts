@@ -1,14 +1,15 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import {
   ApiError,
   type KubernetesApi,
   type ListOptions,
   TYPES,
+  type WatchEvent,
 } from '../../../operator/kubernetes/api.ts'
 import {
   createKubernetesApi,
@@ -20,6 +21,8 @@ import { createSilentLog } from '../../../telemetry/log.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import {
   answerJson,
   type Answering,
@@ -34,14 +37,23 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Waits are noted and cut short. */
-const hasty = (): { readonly clock: Clock; readonly waits: number[] } => {
+/** Waits are noted, and over as soon as `during` sees them. */
+const hasty = () => {
+  const clock = createManualClock({ random: () => 0 })
   const waits: number[] = []
-  const after: Clock['after'] = (ms, callback) => {
-    waits.push(ms)
-    return SYSTEM_CLOCK.after(Math.min(ms, 10), callback)
+  const during = async <T>(work: Promise<T>): Promise<T> => {
+    const progress = { isOver: false }
+    const end = (): void => void (progress.isOver = true)
+    work.then(end, end)
+    while (!progress.isOver) {
+      await settled()
+      if (clock.nextInMs === undefined) continue
+      waits.push(clock.nextInMs)
+      clock.advance(clock.nextInMs)
+    }
+    return work
   }
-  return { waits, clock: { now: () => Date.now(), random: () => 0, after } }
+  return { clock, waits, during }
 }
 
 const clientOf = (cluster: Cluster, more: Partial<KubernetesApiOptions> = {}): KubernetesApi => {
@@ -190,11 +202,11 @@ describe('requests that fail', () => {
       if ((refusals -= 1) < 0) answerJson(response, 200, { ok: true })
       else failWith(response, 429, { reason: 'TooManyRequests', retryAfter: '3' })
     })
-    const { clock, waits } = hasty()
+    const { clock, waits, during } = hasty()
     const facts: RequestFacts[] = []
     const onRequest = (told: RequestFacts): void => void facts.push(told)
     const api = clientOf(server.cluster, { clock, onRequest })
-    expect(await api.create(TYPES.configMaps, 'shop', {})).toEqual({ ok: true })
+    expect(await during(api.create(TYPES.configMaps, 'shop', {}))).toEqual({ ok: true })
     expect(waits).toEqual([3000, 3000])
     expect(facts.map(({ verb, resource, code }) => `${verb} ${resource} ${code}`)).toEqual([
       'create configmaps 429',
@@ -207,8 +219,9 @@ describe('requests that fail', () => {
     const server = await serve((_, response) => {
       failWith(response, 503, { message: 'later', retryAfter: '1' })
     })
-    const { clock } = hasty()
-    const error = await failureOf(clientOf(server.cluster, { clock }).get(TYPES.pods, A_MAP))
+    const { clock, during } = hasty()
+    const getting = clientOf(server.cluster, { clock }).get(TYPES.pods, A_MAP)
+    const error = await failureOf(during(getting))
     expect(error).toMatchObject({ status: 503, retryAfterMs: 1000 })
     expect(server.requests).toHaveLength(4)
   })
@@ -233,12 +246,13 @@ describe('requests that fail', () => {
       response.destroy()
     }
     const server = await serve(breaking)
-    const { clock } = hasty()
+    const { clock, during } = hasty()
     const api = clientOf(server.cluster, { clock })
-    expect(await api.get(TYPES.pods, A_MAP)).toMatchObject({ method: 'GET' })
+    expect(await during(api.get(TYPES.pods, A_MAP))).toMatchObject({ method: 'GET' })
     expect(server.requests).toHaveLength(2)
     server.answering(breaking)
-    expect(await failureOf(api.replace(TYPES.pods, A_MAP, {}))).toMatchObject({ status: 0 })
+    const replacing = api.replace(TYPES.pods, A_MAP, {})
+    expect(await failureOf(during(replacing))).toMatchObject({ status: 0 })
     expect(server.requests).toHaveLength(3)
   })
 
@@ -254,11 +268,11 @@ describe('requests that fail', () => {
     await once(server, 'listening')
     closing.push(() => new Promise((resolve) => server.close(resolve)))
     const { port } = server.address() as AddressInfo
-    const { clock } = hasty()
+    const { clock, during } = hasty()
     const credentials = () => Promise.resolve({ headers: {}, tls: {} })
     const cluster = { server: `https://127.0.0.1:${port}`, namespace: 'shop', credentials }
     const api = clientOf(cluster, { clock })
-    expect(await failureOf(api.list(TYPES.pods, options))).toMatchObject({
+    expect(await failureOf(during(api.list(TYPES.pods, options)))).toMatchObject({
       ...{ status: 0, reason: 'Unconnected' },
       message: 'pods: the API server is unreachable: it ended the connection before it was one',
     })
@@ -320,23 +334,6 @@ describe('requests that fail', () => {
       reason: 'NoCredentials',
       message: expect.stringContaining('login') as unknown,
     })
-  })
-
-  it.each<[string, Answering]>([
-    ['never begins', () => undefined],
-    [
-      'never ends',
-      (_, response) => {
-        response.writeHead(200)
-        response.write('{"a":')
-      },
-    ],
-  ])('because an answer %s end in time', async (_, handler) => {
-    const server = await serve(handler)
-    const api = clientOf(server.cluster, { timeouts: { answerMs: 100 } })
-    const error = await failureOf(api.get(TYPES.pods, A_MAP))
-    expect(error).toMatchObject({ status: 0 })
-    expect(error.message).toMatch(/did not answer in time|fell silent/)
   })
 
   it('because nobody listens say so', async () => {
@@ -426,6 +423,10 @@ describe('connections', () => {
     const api = clientOf(server.cluster, { rate: { perSecond: 1, burst: 20 } })
     const stopping = new AbortController()
     const idle = Array.from({ length: 40 }, () => api.get(TYPES.pods, A_MAP).catch(() => undefined))
+    // All connections that requests share.
+    await eventually(() => {
+      expect(server.requests).toHaveLength(8)
+    })
     const watches = Array.from({ length: 5 }, () =>
       api
         .watch(TYPES.pods, { resourceVersion: '1', timeoutSeconds: 5 }, stopping.signal)
@@ -522,15 +523,21 @@ describe('a watch', () => {
   const ADDED = '{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"6"}}}\n'
 
   it('gives events as they come, and ends when the server ends it', async () => {
+    const rest = Promise.withResolvers<() => void>()
     const server = await serve((_, response) => {
       response.writeHead(200)
       response.write(ADDED.slice(0, 10))
-      setTimeout(() => response.end(ADDED.slice(10)), 20)
+      rest.resolve(() => response.end(ADDED.slice(10)))
     })
     const { events, opened } = watching(server)
-    const seen = []
-    for await (const event of events) seen.push(event.type)
-    expect(seen).toEqual(['ADDED'])
+    const first = events.next()
+    await eventually(() => {
+      expect(opened).toEqual([true])
+    })
+    const sendRest = await rest.promise
+    sendRest()
+    expect((await first).value).toMatchObject({ type: 'ADDED' })
+    expect((await events.next()).done).toBe(true)
     expect(opened).toEqual([true])
     expect(Object.fromEntries(server.requests[0]?.query ?? [])).toEqual({
       watch: 'true',
@@ -540,16 +547,20 @@ describe('a watch', () => {
     })
   })
 
-  const IMPATIENT = { timeouts: { answerMs: 200, watchSilenceMs: 200 } }
+  const readAll = async (events: AsyncIterable<WatchEvent>, onEvent = (): void => undefined) => {
+    for await (const event of events) {
+      expect(event.type).toBe('ADDED')
+      onEvent()
+    }
+  }
 
-  it.each<[string, Answering, object, Partial<KubernetesApiOptions>]>([
+  it.each<[string, Answering, object]>([
     [
       'is refused',
       (_, r) => {
         failWith(r, 410, { reason: 'Expired' })
       },
       { status: 410 },
-      {},
     ],
     [
       'is too much',
@@ -557,16 +568,6 @@ describe('a watch', () => {
         failWith(r, 429, { retryAfter: '7' })
       },
       { retryAfterMs: 7000 },
-      {},
-    ],
-    [
-      'breaks',
-      (_, r) => {
-        r.write(ADDED)
-        setTimeout(() => r.destroy(), 20)
-      },
-      { reason: 'Broken' },
-      {},
     ],
     [
       'ends within a line',
@@ -574,30 +575,49 @@ describe('a watch', () => {
         r.end(ADDED.slice(0, 20))
       },
       { reason: 'Unreadable' },
-      {},
     ],
-    [
-      'falls silent',
-      (_, r) => {
-        r.write(ADDED)
-      },
-      { status: 0, reason: 'Silent', message: expect.stringContaining('fell silent') as unknown },
-      IMPATIENT,
-    ],
-    [
-      'never begins',
-      () => undefined,
-      { status: 0, message: expect.stringContaining('did not answer') as unknown },
-      IMPATIENT,
-    ],
-  ])('that %s throws', async (_, handler, expected, more) => {
+  ])('that %s throws', async (_, handler, expected) => {
     const server = await serve(handler)
-    const { events } = watching(server, more)
-    const reading = (async () => {
-      for await (const event of events) expect(event.type).toBe('ADDED')
-    })()
-    expect(await failureOf(reading)).toMatchObject(expected)
+    const { events } = watching(server)
+    expect(await failureOf(readAll(events))).toMatchObject(expected)
     expect(server.requests).toHaveLength(1)
+  })
+
+  it('that breaks throws', async () => {
+    const responses: ServerResponse[] = []
+    const server = await serve((_, response) => {
+      responses.push(response)
+      response.write(ADDED)
+    })
+    const breaks = (): void => void responses[0]?.destroy()
+    const error = await failureOf(readAll(watching(server).events, breaks))
+    expect(error).toMatchObject({ reason: 'Broken' })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  // All at once: undici looks at its times once in half a second.
+  it('or an answer that never begins or falls silent ends in time', async () => {
+    const IMPATIENT = { timeouts: { answerMs: 100, watchSilenceMs: 100 } }
+    const beginning: Answering = (_, response) => void response.write(ADDED)
+    const [silent, begun] = [await serve(() => undefined), await serve(beginning)]
+    const getFrom = ({ cluster }: FakeApiServer) =>
+      failureOf(clientOf(cluster, IMPATIENT).get(TYPES.pods, A_MAP))
+    const watchFrom = (server: FakeApiServer) =>
+      failureOf(readAll(watching(server, IMPATIENT).events))
+    const [noAnswer, halfAnswer, noWatch, halfWatch] = await Promise.all([
+      ...[getFrom(silent), getFrom(begun)],
+      ...[watchFrom(silent), watchFrom(begun)],
+    ])
+    const late = { status: 0, message: expect.stringContaining('did not answer') as unknown }
+    const hushed = { status: 0, message: expect.stringContaining('fell silent') as unknown }
+    expect(noAnswer).toMatchObject(late)
+    expect(halfAnswer).toMatchObject(hushed)
+    expect(noWatch).toMatchObject(late)
+    expect(halfWatch).toMatchObject({ ...hushed, reason: 'Silent' })
+    const watches = [...silent.requests, ...begun.requests].filter(({ query }) =>
+      query.has('watch'),
+    )
+    expect(watches).toHaveLength(2)
   })
 
   it('that is stopped throws the reason, and its connection ends', async () => {

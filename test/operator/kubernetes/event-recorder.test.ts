@@ -5,7 +5,8 @@ import { cutNote, eventName, type EventFacts } from '../../../operator/kubernete
 import { createEventRecorder } from '../../../operator/kubernetes/event-recorder.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
-import { randomFrom, SimulatedProcess, SimulatedTime } from './simulated-time.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 const MINUTE_MS = 60_000
 
@@ -18,13 +19,12 @@ interface Sent {
 }
 
 const aRecorder = (log: Log = createSilentLog()) => {
-  const time = new SimulatedTime()
-  const process = new SimulatedProcess({ time, random: randomFrom(1) })
+  const clock = createManualClock({ random: seededRandom(1) })
   const sent: Sent[] = []
   /** What the next requests are answered; then all succeed. */
   const faults: Error[] = []
   const take = (verb: Sent['verb'], namespace: string, name: string, object: ValueMap) => {
-    sent.push({ verb, namespace, name, object, atMs: time.nowMs })
+    sent.push({ verb, namespace, name, object, atMs: clock.now() })
     const fault = faults.shift()
     return fault === undefined ? Promise.resolve(object) : Promise.reject(fault)
   }
@@ -37,12 +37,11 @@ const aRecorder = (log: Log = createSilentLog()) => {
       patch: (_type, { namespace, name }, patch) => take('patch', namespace, name, patch),
     },
     reporter: { controller: 'gateway.svc.dev/operator', instance: 'operator-1' },
-    clock: process.clock,
+    clock,
     log,
   })
   recorder.start()
-  const pass = (ms: number): Promise<void> => time.runUntil(time.nowMs + ms)
-  return { recorder, sent, faults, pass }
+  return { recorder, sent, faults, pass: (ms: number) => clock.run(ms) }
 }
 
 const anEvent = (note = 'valid', more: Partial<EventFacts> = {}, name = 'shop'): EventFacts => ({

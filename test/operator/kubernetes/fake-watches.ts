@@ -1,4 +1,4 @@
-// Options of reflectors in; watches that hold what a test puts into them, and a clock that a test moves, out.
+// Options of reflectors in; watches that hold what a test puts into them, and answers about CRDs, out.
 
 import {
   ApiError,
@@ -8,7 +8,6 @@ import {
 } from '../../../operator/kubernetes/api.ts'
 import type { CreateReflector } from '../../../operator/kubernetes/referenced-object.ts'
 import type { Watched, WatchedOptions, WatchTrouble } from '../../../operator/kubernetes/watched.ts'
-import type { Clock } from '../../../operator/clock.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 
 export interface FakeWatch {
@@ -161,39 +160,6 @@ const createFakeWatch = <T>(
     },
   }
   return { fake, watched }
-}
-
-export interface FakeClock extends Clock {
-  /** Runs what falls due, in order, and lets promises settle before and after each. */
-  advance(ms: number): Promise<void>
-}
-
-export const createFakeClock = (startMs = 1_000_000): FakeClock => {
-  let nowMs = startMs
-  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>()
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-  return {
-    now: () => nowMs,
-    random: () => 0.5,
-    after: (ms, run) => {
-      const timer = { atMs: nowMs + ms, run }
-      timers.add(timer)
-      return () => timers.delete(timer)
-    },
-    advance: async (ms) => {
-      const endMs = nowMs + ms
-      for (;;) {
-        await settle()
-        const [next] = [...timers].sort((left, right) => left.atMs - right.atMs)
-        if (next === undefined || next.atMs > endMs) break
-        timers.delete(next)
-        nowMs = next.atMs
-        next.run()
-      }
-      nowMs = endMs
-      await settle()
-    },
-  }
 }
 
 export type DefinitionAnswer = ValueMap | number

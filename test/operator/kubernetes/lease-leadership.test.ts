@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { ApiError } from '../../../operator/kubernetes/api.ts'
 import { createLeaseLeadership } from '../../../operator/kubernetes/lease-leadership.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { QUICK, type Travel } from './fake-leases.ts'
 import { Contest } from './lease-rig.ts'
 
@@ -448,7 +449,7 @@ it.each([
         create: () => Promise.reject(new Error('never')),
         replace: () => Promise.reject(new Error('never')),
       },
-      clock: { now: () => 0, after: () => () => undefined, random: () => 0 },
+      clock: createManualClock(),
     }),
   ).toThrow(/durationMs > renewDeadlineMs > retryMs/)
 })

@@ -4,8 +4,9 @@ import { createLeaseLeadership } from '../../../operator/kubernetes/lease-leader
 import type { LeaseLeadership } from '../../../operator/kubernetes/lease-options.ts'
 import type { Tenure } from '../../../operator/tenure.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { FakeLeases, type Travel } from './fake-leases.ts'
-import { randomFrom, SimulatedProcess, SimulatedTime } from './simulated-time.ts'
+import { SimulatedProcess, SimulatedTime } from './simulated-time.ts'
 
 export interface Contender {
   readonly name: string
@@ -35,7 +36,7 @@ export class Contest {
   readonly random: () => number
 
   constructor(seed = 1) {
-    this.random = randomFrom(seed)
+    this.random = seededRandom(seed)
   }
 
   async add(name: string, options: ContenderOptions = {}): Promise<Contender> {

@@ -9,12 +9,8 @@ import { type PodPlaces, readPod } from '../../../operator/kubernetes/read-pod.t
 import type { DataPlane } from '../../../operator/data-plane.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import {
-  createFakeApi,
-  createFakeClock,
-  createFakeWatches,
-  type FakeWatches,
-} from './fake-watches.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { createFakeApi, createFakeWatches, type FakeWatches } from './fake-watches.ts'
 
 const LABEL = 'gateway.svc.dev/data-plane'
 const PLACES: PodPlaces = { namespaces: ['gateways'], sidecarNamespaces: 'all', scheme: 'https' }
@@ -186,7 +182,7 @@ const watchPods = (more: Partial<PodDataPlanesOptions> = {}): Fixture => {
   const planes = createPodDataPlanes({
     ...PLACES,
     api: createFakeApi(),
-    clock: createFakeClock(),
+    clock: createManualClock(),
     log: createSilentLog(),
     createReflector: watches.createReflector,
     ...more,

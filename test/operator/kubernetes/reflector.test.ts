@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { Clock } from '../../../operator/clock.ts'
 import {
   ApiError,
   type ObjectList,
@@ -13,8 +12,8 @@ import type { Watched, WatchedOptions } from '../../../operator/kubernetes/watch
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { eventually } from '../../support/eventually.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
+import { settled } from '../../support/settled.ts'
 import { createFakeApi, type Asked } from './fake-api.ts'
 
 const stopping: (() => Promise<void>)[] = []
@@ -27,40 +26,28 @@ type Watching = Extract<Asked, { call: 'watch' }>
 
 interface Rig {
   readonly watched: Watched<string>
-  /** The next list that is asked for. */
+  /** The next list that is asked for, after the waits that lead to it. */
   list(): Promise<Listing>
   watch(): Promise<Watching>
   /** What stood there at each `onChange`. */
   readonly told: { readonly keys: string[]; readonly status: number | undefined }[]
+  /** What was waited for until something was asked, in milliseconds. */
   readonly waits: number[]
-  /** Moves the clock. */
-  pass(ms: number): void
+  readonly clock: ManualClock
   readonly errors: string[]
 }
 
 const START_MS = 1_800_000_000_000
+/** So many turns of the event loop lie between an answer and the next question, at most. */
+const MOST_TURNS = 20
 
-/** A reflector of texts under `data`; waits are noted and end at once, but take their time by the clock. */
+/** A reflector of texts under `data`. */
 const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
   const { api, asked } = createFakeApi()
   const waits: number[] = []
   const errors: string[] = []
   const told: Rig['told'] = []
-  let nowMs = START_MS
-  const clock: Clock = {
-    now: () => nowMs,
-    random: () => 1,
-    after: (ms, callback) => {
-      waits.push(ms)
-      const immediate = setImmediate(() => {
-        nowMs += ms
-        callback()
-      })
-      return () => {
-        clearImmediate(immediate)
-      }
-    },
-  }
+  const clock = createManualClock({ startMs: START_MS, random: () => 1 })
   const log: Log = { ...createSilentLog(), error: (message) => errors.push(message) }
   const watched = createReflector<string>({
     api,
@@ -77,21 +64,19 @@ const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
   })
   watched.start()
   stopping.push(() => watched.stop())
-  const next = async (): Promise<Asked> =>
-    eventually(() => {
-      const [first] = asked
-      if (first === undefined) throw new Error('nothing is asked')
-      asked.shift()
-      return first
-    })
+  const next = async (): Promise<Asked> => {
+    for (let turns = 0; turns < MOST_TURNS; turns += 1) {
+      await settled()
+      const first = asked.shift()
+      if (first !== undefined) return first
+      if (clock.nextInMs === undefined) continue
+      waits.push(clock.nextInMs)
+      clock.advance(clock.nextInMs)
+    }
+    throw new Error('nothing is asked')
+  }
   return {
-    watched,
-    told,
-    waits,
-    errors,
-    pass: (ms) => {
-      nowMs += ms
-    },
+    ...{ watched, told, waits, clock, errors },
     list: async () => {
       const found = await next()
       if (found.call === 'list') return found
@@ -133,8 +118,14 @@ const running = async (
   ;(await rig.list()).answer(listOf(10, object('a', 1), object('b', 2)))
   const first = await rig.watch()
   first.tell()
-  rig.pass(60_000)
+  rig.clock.advance(60_000)
   return { ...rig, first }
+}
+
+/** Events have been taken in, and an immediate later told. */
+const untilTold = async (): Promise<void> => {
+  await settled()
+  await settled()
 }
 
 const holds = (watched: Watched<string>): Record<string, string> =>
@@ -176,16 +167,16 @@ describe('a reflector', () => {
       event('MODIFIED', object('a', 12)),
       event('DELETED', object('b', 13)),
     )
-    await eventually(() => {
-      expect(holds(rig.watched)).toEqual({ 'shop/a': 'a12', 'shop/c': 'c11' })
-    })
+    await untilTold()
+    expect(holds(rig.watched)).toEqual({ 'shop/a': 'a12', 'shop/c': 'c11' })
     expect(rig.told).toHaveLength(2)
     expect(holds({ ...rig.watched, items: before })).toEqual({ 'shop/a': 'a1', 'shop/b': 'b2' })
     rig.first.tell(bookmark(20))
+    await untilTold()
+    expect(rig.told).toHaveLength(2)
     rig.first.tell(event('MODIFIED', object('c', 21)))
-    await eventually(() => {
-      expect(rig.told).toHaveLength(3)
-    })
+    await untilTold()
+    expect(rig.told).toHaveLength(3)
   })
 
   it('checks its last version before it watches again', async () => {
@@ -227,7 +218,7 @@ describe('a reflector', () => {
     const watch = await rig.watch()
     expect(holds(rig.watched)['shop/a']).toBe('a1')
     watch.tell(bookmark(31))
-    rig.pass(60_000)
+    rig.clock.advance(60_000)
     watch.end()
     ;(await rig.list()).fail(failed(504, TOO_LARGE_VERSION))
     ;(await rig.list()).answer(listOf(9, object('a', 1, 'other'), object('b', 2)))
@@ -289,7 +280,7 @@ describe('a reflector', () => {
   ])('keeps what it holds on %d, and goes on with %s', async (status, next) => {
     const rig = await running()
     rig.first.tell(bookmark(20))
-    await new Promise(setImmediate)
+    await settled()
     const sinceMs = START_MS + 60_000
     rig.first.fail(failed(status))
     const then = await rig.list()
@@ -342,7 +333,7 @@ describe('a reflector', () => {
     check.answer(listOf(10))
     const watch = await rig.watch()
     watch.tell()
-    rig.pass(90_000)
+    rig.clock.advance(90_000)
     watch.fail(away('Silent'))
     ;(await rig.list()).fail(away())
     expect((await rig.list()).options).toEqual({ limit: 2 })
@@ -377,7 +368,7 @@ describe('a reflector', () => {
     ;(await rig.list()).answer(listOf(11))
     const second = await rig.watch()
     second.tell()
-    rig.pass(60_000)
+    rig.clock.advance(60_000)
     second.fail(failed(500))
     await rig.list()
     expect(rig.waits).toEqual([800, 800])
@@ -404,9 +395,8 @@ describe('a reflector', () => {
       },
     })
     rig.first.tell(event('MODIFIED', object('a', 11, 'bad')), event('ADDED', object('c', 12)))
-    await eventually(() => {
-      expect(holds(rig.watched)).toEqual({ 'shop/b': 'b2', 'shop/c': 'c12' })
-    })
+    await untilTold()
+    expect(holds(rig.watched)).toEqual({ 'shop/b': 'b2', 'shop/c': 'c12' })
     expect(rig.errors).toContain('a listener failed')
     expect(rig.errors).toContain('an object could not be read and is left out')
   })
@@ -455,32 +445,26 @@ describe('a live list', () => {
   })
 
   it('cuts a wait short', async () => {
-    const never: Clock = {
-      now: () => START_MS,
-      random: () => 1,
-      after: () => () => undefined,
-    }
-    const rig = run({ clock: never })
+    const rig = run()
     ;(await rig.list()).fail(failed(500))
-    await eventually(() => {
-      expect(rig.watched.trouble).toBeDefined()
-    })
+    await settled()
+    expect(rig.clock.pending).toBe(1)
     const relisted = rig.watched.relist()
     ;(await rig.list()).answer(listOf(1))
     expect(await relisted).toBe(true)
+    expect([rig.waits, rig.clock.pending]).toEqual([[], 0])
   })
 
   it('is false before the start, and after the stop', async () => {
     const { api } = createFakeApi()
     const log = createSilentLog()
-    const clock: Clock = { now: () => 0, random: () => 0, after: () => () => undefined }
     const watched = createReflector({
       api,
       type: TYPES.pods,
       pageSize: 1,
       read: () => 1,
       onChange: () => undefined,
-      clock,
+      clock: createManualClock(),
       log,
     })
     expect(await watched.relist()).toBe(false)
@@ -504,7 +488,7 @@ describe('a reflector that is stopped', () => {
     const rig = await running()
     rig.first.tell(event('ADDED', object('c', 11)))
     await rig.watched.stop()
-    await new Promise(setImmediate)
+    await untilTold()
     expect(rig.told).toHaveLength(1)
   })
 
@@ -518,12 +502,11 @@ describe('a reflector that is stopped', () => {
       500,
     ],
   ])('ends its %s', async (_, meanwhile, status) => {
-    const never: Clock = { now: () => 0, random: () => 1, after: () => () => undefined }
-    const rig = run({ clock: never })
+    const rig = run()
     meanwhile(await rig.list())
-    await eventually(() => {
-      expect(rig.watched.trouble?.status).toBe(status)
-    })
+    await settled()
+    expect(rig.watched.trouble?.status).toBe(status)
     await expect(rig.watched.stop()).resolves.toBeUndefined()
+    expect(rig.clock.pending).toBe(0)
   })
 })

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { createLimiter } from '../../../operator/kubernetes/request-limiter.ts'
-import { SimulatedProcess, SimulatedTime } from './simulated-time.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 
 describe('turns of requests', () => {
   const taking = (count: number) => {
-    const time = new SimulatedTime()
-    const { clock } = new SimulatedProcess({ time, random: () => 0 })
+    const clock = createManualClock()
     const limiter = createLimiter({ perSecond: 10, burst: 3, clock })
     const stopping = new AbortController()
     const taken: number[] = []
@@ -16,38 +15,38 @@ describe('turns of requests', () => {
         (error: unknown) => refused.push(error),
       )
     }
-    return { time, taken, refused, stopping, limiter }
+    return { clock, taken, refused, stopping, limiter }
   }
 
   it('come in order: a burst, then so many a second', async () => {
-    const { time, taken } = taking(8)
-    await time.runUntil(0)
+    const { clock, taken } = taking(8)
+    await clock.run(0)
     expect(taken).toEqual([0, 1, 2])
-    await time.runUntil(250)
+    await clock.run(250)
     expect(taken).toEqual([0, 1, 2, 3, 4])
-    await time.runUntil(1000)
+    await clock.run(750)
     expect(taken).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
   })
 
   it('do not add up beyond the burst', async () => {
-    const { time, taken, limiter, stopping } = taking(0)
-    await time.runUntil(60_000)
+    const { clock, taken, limiter, stopping } = taking(0)
+    await clock.run(60_000)
     for (let turn = 0; turn < 5; turn += 1) {
       void limiter.turn(stopping.signal).then(() => taken.push(turn))
     }
-    await time.runUntil(60_001)
+    await clock.run(1)
     expect(taken).toEqual([0, 1, 2])
   })
 
   it('are given up with the reason of the signal, and leave no gap', async () => {
-    const { time, taken, refused, stopping, limiter } = taking(5)
-    await time.runUntil(1)
+    const { clock, taken, refused, stopping, limiter } = taking(5)
+    await clock.run(1)
     stopping.abort(new Error('enough'))
-    await time.runUntil(2)
+    await clock.run(1)
     expect(refused).toEqual([new Error('enough'), new Error('enough')])
     await expect(limiter.turn(stopping.signal)).rejects.toThrow('enough')
     void limiter.turn(new AbortController().signal).then(() => taken.push(9))
-    await time.runUntil(200)
+    await clock.run(198)
     expect(taken).toEqual([0, 1, 2, 9])
   })
 })

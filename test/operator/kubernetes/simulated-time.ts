@@ -2,51 +2,32 @@
 // have clocks that go at their own rate and may be frozen, as by a blocked event loop or a stopped machine.
 
 import type { Clock } from '../../../operator/clock.ts'
-
-interface Due {
-  readonly atMs: number
-  readonly order: number
-  run(): void
-}
+import { createManualClock } from '../../support/manual-clock.ts'
 
 export class SimulatedTime {
-  nowMs = 0
-  #due: Due[] = []
-  #order = 0
+  readonly #clock = createManualClock({ startMs: 0 })
+  #afterEach: () => void = () => undefined
+
+  get nowMs(): number {
+    return this.#clock.now()
+  }
 
   /** The result cancels. */
   at(atMs: number, run: () => void): () => void {
-    const due = { atMs: Math.max(atMs, this.nowMs), order: (this.#order += 1), run }
-    this.#due.push(due)
-    return () => {
-      this.#due = this.#due.filter((each) => each !== due)
-    }
+    return this.#clock.after(Math.max(0, atMs - this.nowMs), () => {
+      // By now everything is done that the event before has set off.
+      this.#afterEach()
+      run()
+    })
   }
 
   /** `afterEach` is called when everything that an event has set off is done. */
   async runUntil(untilMs: number, afterEach: () => void = () => undefined): Promise<void> {
-    for (;;) {
-      await settled()
-      const next = this.#due.reduce<Due | undefined>(
-        (first, each) => (first === undefined || isBefore(each, first) ? each : first),
-        undefined,
-      )
-      if (next === undefined || next.atMs > untilMs) break
-      this.#due = this.#due.filter((each) => each !== next)
-      this.nowMs = next.atMs
-      next.run()
-      await settled()
-      afterEach()
-    }
-    this.nowMs = untilMs
+    this.#afterEach = afterEach
+    await this.#clock.run(untilMs - this.nowMs)
+    afterEach()
   }
 }
-
-const isBefore = (left: Due, right: Due): boolean =>
-  left.atMs === right.atMs ? left.order < right.order : left.atMs < right.atMs
-
-/** Whatever promises wait for each other, without any time passing. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 export interface ProcessOptions {
   readonly time: SimulatedTime
@@ -124,16 +105,5 @@ export class SimulatedProcess {
   /** As by SIGKILL. */
   kill(): void {
     this.#isDead = true
-  }
-}
-
-/** Numbers in [0, 1) that follow from the seed (mulberry32). */
-export const randomFrom = (seed: number): (() => number) => {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -9,13 +9,12 @@ import type { ResourceSource } from '../../../operator/resource/resource-source.
 import { findSecret, readSecretKey } from '../../../operator/resource/secret-value.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
+import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import {
   aDefinition,
   createFakeApi,
-  createFakeClock,
   createFakeWatches,
   type FakeApi,
-  type FakeClock,
   type FakeWatches,
 } from './fake-watches.ts'
 
@@ -26,7 +25,7 @@ interface Fixture {
   readonly source: ResourceSource
   readonly watches: FakeWatches
   readonly api: FakeApi
-  readonly clock: FakeClock
+  readonly clock: ManualClock
   readonly changes: () => number
   /** Of which only the status was news, as they were told. */
   readonly renewed: readonly Resource[]
@@ -40,7 +39,7 @@ const aSource = async (
   more: Partial<KubernetesSourceOptions> = {},
   api = createFakeApi(),
 ): Promise<Fixture> => {
-  const [watches, clock] = [createFakeWatches(), createFakeClock()]
+  const [watches, clock] = [createFakeWatches(), createManualClock()]
   const source = createKubernetesSource({
     api,
     clock,
@@ -59,7 +58,7 @@ const aSource = async (
     },
     (resource) => renewed.push(resource),
   )
-  await clock.advance(1)
+  await clock.run(1)
   return {
     source,
     watches,
@@ -67,7 +66,7 @@ const aSource = async (
     clock,
     changes: () => changes,
     renewed,
-    publish: () => clock.advance(50),
+    publish: () => clock.run(50),
     keys: () =>
       [...source.current().resources.keys()].filter((key) => !key.startsWith('Namespace/')),
     find: (key) => source.current().resources.get(key),
@@ -210,7 +209,7 @@ describe('what is watched', () => {
     await fixture.source.stop()
     expect(fixture.watches.open).toEqual([])
     const before = fixture.changes()
-    await fixture.clock.advance(100_000)
+    await fixture.clock.run(100_000)
     expect(fixture.changes()).toBe(before)
   })
 })
@@ -505,10 +504,10 @@ describe('synced', () => {
     ])
     watches.of(secrets, { name: 'more' }).sync(aSecret('more', { one: 'MQ==' }))
     watches.of(secrets, { name: 'keys' }).fail(500)
-    await clock.advance(9_000)
+    await clock.run(9_000)
     expect(source.synced()).toBe(false)
     expect(keys()).toEqual(['Secret/shop/more', 'ApiSpecification/shop/b'])
-    await clock.advance(2_000)
+    await clock.run(2_000)
     expect(source.synced()).toBe(true)
     expect(keys()).toContain(DOC)
     expect(source.current().notes).toEqual([
@@ -526,7 +525,7 @@ describe('synced', () => {
     const { watches, source, clock, publish } = await aSyncedSource([
       withVariables('a', 'k', 'one'),
     ])
-    await clock.advance(100_000)
+    await clock.run(100_000)
     expect(source.synced()).toBe(false)
     watches.of(secrets).fail(0)
     await publish()
@@ -612,7 +611,7 @@ describe('references that change', () => {
       (each) => each.options.type === secrets && each !== first,
     )
     second?.fail(500)
-    await fixture.clock.advance(20_000)
+    await fixture.clock.run(20_000)
     expect(fixture.keys()).toContain('ApiSpecification/shop/b')
     expect(fixture.find('Secret/shop/keys')).toMatchObject({ data: { one: 'MQ==' } })
     expect(first.isStopped).toBe(false)
@@ -752,15 +751,15 @@ describe('departures', () => {
       expect(fixture.find(DOC)).toBe(before)
       expect(fixture.source.current().holdDeletes).toContain('CRD')
       expect(await fixture.source.confirm()).toBe(false)
-      await fixture.clock.advance(600_000)
+      await fixture.clock.run(600_000)
       expect(fixture.keys()).toHaveLength(2)
       fixture.api.definitions.set('apispecifications', aDefinition('d3'))
-      await fixture.clock.advance(3_000)
+      await fixture.clock.run(3_000)
       expect(fixture.keys()).toHaveLength(2)
       expect(fixture.source.current().holdDeletes).toContain('is back')
       expect(await fixture.source.confirm()).toBe(false)
       fixture.watches.of(apiSpecifications).put(aDocument('a', { uid: 'new' }))
-      await fixture.clock.advance(60_000)
+      await fixture.clock.run(60_000)
       expect(fixture.keys()).toEqual([DOC])
       expect(fixture.source.current().holdDeletes).toBeUndefined()
     },
@@ -773,18 +772,18 @@ describe('departures', () => {
     watch.onRelist = () => new Promise((answer) => answers.push(answer))
     fixture.api.definitions.set('apispecifications', 404)
     watch.remove('shop/a').fail(404)
-    await fixture.clock.advance(600_000)
+    await fixture.clock.run(600_000)
     expect(watch.relists).toBe(0)
     fixture.api.definitions.set('apispecifications', aDefinition('d3'))
-    await fixture.clock.advance(10_000)
+    await fixture.clock.run(10_000)
     expect(watch.relists).toBe(1)
     // The API server needs a moment more.
     answers.shift()?.(false)
-    await fixture.clock.advance(2_000)
+    await fixture.clock.run(2_000)
     expect(watch.relists).toBe(2)
     watch.sync(aDocument('a', { uid: 'new' }))
     answers.shift()?.(true)
-    await fixture.clock.advance(600_000)
+    await fixture.clock.run(600_000)
     expect(watch.relists).toBe(2)
     expect(fixture.watches.of(realms).relists).toBe(0)
     expect(fixture.find(DOC)?.metadata.uid).toBe('new')
@@ -808,7 +807,7 @@ describe('departures', () => {
     for (const plural of ['apispecifications', 'realms']) fixture.api.definitions.set(plural, 404)
     for (const type of [apiSpecifications, realms]) fixture.watches.of(type).fail(404)
     fixture.watches.of(namespaces).sync()
-    await fixture.clock.advance(600_000)
+    await fixture.clock.run(600_000)
     expect(fixture.source.synced()).toBe(false)
     for (const plural of ['apispecifications', 'realms'])
       fixture.api.definitions.set(plural, aDefinition('d1'))
@@ -818,10 +817,10 @@ describe('departures', () => {
     await fixture.publish()
     expect(fixture.source.synced()).toBe(true)
     expect(fixture.source.current().holdDeletes).toContain('CRD')
-    await fixture.clock.advance(50_000)
+    await fixture.clock.run(50_000)
     expect(fixture.source.current().holdDeletes).toContain('is back')
     expect(await fixture.source.confirm()).toBe(false)
-    await fixture.clock.advance(20_000)
+    await fixture.clock.run(20_000)
     expect(fixture.source.current().holdDeletes).toBeUndefined()
     expect(await fixture.source.confirm()).toBe(true)
   })
@@ -845,13 +844,13 @@ describe('departures', () => {
   it('and a kind that the API does not know says enough', async () => {
     const fixture = await aSyncedSource([aDocument('a')], {}, anApiWithoutDefinitions())
     fixture.watches.of(apiSpecifications).remove('shop/a').fail(404)
-    await fixture.clock.advance(600_000)
+    await fixture.clock.run(600_000)
     expect(fixture.keys()).toEqual([DOC])
     expect(fixture.watches.of(apiSpecifications).relists).toBe(0)
     fixture.watches.of(apiSpecifications).heal()
-    await fixture.clock.advance(59_000)
+    await fixture.clock.run(59_000)
     expect(fixture.keys()).toEqual([DOC])
-    await fixture.clock.advance(5_000)
+    await fixture.clock.run(5_000)
     expect(fixture.keys()).toEqual([])
   })
 
@@ -862,7 +861,7 @@ describe('departures', () => {
     await fixture.publish()
     expect(fixture.keys()).toEqual([DOC])
     fixture.api.definitions.set('realms', aDefinition('d2'))
-    await fixture.clock.advance(2_100)
+    await fixture.clock.run(2_100)
     expect(fixture.keys()).toEqual([])
   })
 
@@ -872,7 +871,7 @@ describe('departures', () => {
     await fixture.publish()
     fixture.api.definitions.set('apispecifications', 404)
     fixture.watches.of(apiSpecifications).remove('shop/a')
-    await fixture.clock.advance(10_000)
+    await fixture.clock.run(10_000)
     expect(fixture.keys()).toEqual(['Secret/shop/keys', DOC])
   })
 })

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import {
@@ -8,6 +8,7 @@ import {
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { makeTempDir, type TempDir } from '../../support/temp-dir.ts'
 
 const closing: (() => Promise<void>)[] = []
@@ -148,15 +149,15 @@ describe('a directory of manifests', () => {
   })
 
   it('what goes is gone after a moment; what only moves never is', async () => {
-    let nowMs = 0
+    const clock = createManualClock()
     const fixture = await aSource(
       { 'a.yaml': secret('a'), 'b.yaml': secret('b') },
-      { now: () => nowMs },
+      { now: () => clock.now() },
     )
     const before = find(fixture, 'a')
     await rm(join(fixture.root, 'a.yaml'))
     await fixture.source.confirm()
-    nowMs += 299
+    clock.advance(299)
     await fixture.write('moved.yaml', secret('a'))
     await eventually(() => {
       expect(find(fixture, 'a').origin?.file).toContain('moved.yaml')
@@ -165,26 +166,26 @@ describe('a directory of manifests', () => {
     expect(find(fixture, 'a').metadata.createdAt).toBe(before.metadata.createdAt)
     await rm(join(fixture.root, 'b.yaml'))
     await fixture.source.confirm()
-    nowMs += 299
+    clock.advance(299)
     await fixture.source.confirm()
     expect(names(fixture)).toEqual(['a', 'b'])
-    nowMs += 1
+    clock.advance(1)
     await eventually(() => {
       expect(names(fixture)).toEqual(['a'])
     })
   })
 
   it('what has moved unseen is looked for before it goes', async () => {
-    let nowMs = 0
+    const clock = createManualClock()
     const fixture = await aSource(
       { 'a.yaml': secret('a'), 'b.yaml': secret('b') },
       // A watch that says nothing.
-      { now: () => nowMs, debounceMs: 60_000 },
+      { now: () => clock.now(), debounceMs: 60_000 },
     )
     await rm(join(fixture.root, 'a.yaml'))
     await fixture.source.confirm()
     await fixture.write('moved.yaml', secret('a'))
-    nowMs += 300
+    clock.advance(300)
     await eventually(() => {
       expect(fixture.changes()).toBe(2)
     })
@@ -193,16 +194,16 @@ describe('a directory of manifests', () => {
   })
 
   it('a file that is read while it is written, and then broken, keeps what it said', async () => {
-    let nowMs = 0
+    const clock = createManualClock()
     const fixture = await aSource(
       { 'a.yaml': `${secret('a', 'old')}---\n${secret('b')}` },
-      { now: () => nowMs, debounceMs: 60_000 },
+      { now: () => clock.now(), debounceMs: 60_000 },
     )
     await fixture.write('a.yaml', secret('a', 'new'))
     await fixture.source.confirm()
     await fixture.write('a.yaml', 'kind: [')
     await fixture.source.confirm()
-    nowMs += 300
+    clock.advance(300)
     await fixture.source.confirm()
     expect(names(fixture)).toEqual(['a', 'b'])
     expect(find(fixture, 'a')).toMatchObject({
@@ -210,7 +211,7 @@ describe('a directory of manifests', () => {
     })
     await fixture.write('a.yaml', secret('a', 'new'))
     await fixture.source.confirm()
-    nowMs += 300
+    clock.advance(300)
     await fixture.source.confirm()
     await fixture.write('a.yaml', 'kind: [')
     await fixture.source.confirm()
@@ -262,8 +263,12 @@ describe('a directory of manifests', () => {
     const before = fixture.changes()
     for (const name of ['.a.yaml.swp', 'a.yaml~', '4913', 'notes.txt'])
       await fixture.write(name, 'kind: [')
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    expect(fixture.changes()).toBe(before)
+    // Seen after them, or with them.
+    await fixture.write('b.yaml', secret('b'))
+    await eventually(() => {
+      expect(names(fixture)).toEqual(['a', 'b'])
+    })
+    expect(fixture.changes()).toBe(before + 1)
     expect(fixture.source.current().notes).toEqual([])
   })
 
@@ -278,8 +283,9 @@ describe('a directory of manifests', () => {
 
   it('too much: nothing new is read, nothing is deleted', async () => {
     const fixture = await aSource({ 'a.yaml': secret('a') })
-    for (const name of ['b', 'c', 'd'])
-      await fixture.write(`${name}.yaml`, '#'.repeat(22 * 1024 * 1024))
+    const large = join(fixture.root, '..', 'large')
+    await writeFile(large, '#'.repeat(22 * 1024 * 1024))
+    for (const name of ['b', 'c', 'd']) await link(large, join(fixture.root, `${name}.yaml`))
     await eventually(
       () => {
         expect(fixture.source.current().holdDeletes).toContain('64 MiB')

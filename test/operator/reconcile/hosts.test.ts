@@ -7,6 +7,7 @@ import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { hostKey, parseHost } from '../../../spec/host-pattern.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 
 const STRICT = { className: 'svc', hostOwnership: 'strict', wildcardNamespaces: [] } as const
 
@@ -42,17 +43,6 @@ const onPath = (name: string, host: string, path: string, place: Place): Resourc
   const versions = { v1: { base_path: '/', paths: { [path]: operation } } }
   const document = aSpecification(name, { host, versions })
   return resourceOf('ApiSpecification', name, { spec: { document } }, place)
-}
-
-/** mulberry32 */
-const randomFrom = (seed: number) => {
-  let state = seed
-  return (): number => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 const namespace = (name: string, annotations: object = {}): Resource =>
@@ -275,7 +265,7 @@ describe('a host belongs to the namespace of its oldest accepted document', () =
   it('is settled the same way again, and refuses nobody for one who is not accepted: random documents', () => {
     const hosts = ['h.test', 'www.h.test', '[www.]h.test', 'own.test', '[www.]own.test']
     for (let seed = 1; seed <= 150; seed += 1) {
-      const random = randomFrom(seed)
+      const random = seededRandom(seed)
       const pick = <T>(list: readonly [T, ...T[]] | readonly T[]): T =>
         list[Math.floor(random() * list.length)] as T
       const reconciler = new Reconciler(STRICT)

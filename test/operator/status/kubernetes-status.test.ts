@@ -5,7 +5,8 @@ import { afterFailure } from '../../../operator/status/kubernetes-status-failure
 import { differenceOf, statusObject } from '../../../operator/status/kubernetes-status-object.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
-import { randomFrom, SimulatedProcess, SimulatedTime } from '../kubernetes/simulated-time.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { aCondition, aStatus, type StatusOptions, statusOf } from './resource-status.ts'
 
 interface Applied {
@@ -17,8 +18,7 @@ interface Applied {
 }
 
 const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
-  const time = new SimulatedTime()
-  const process = new SimulatedProcess({ time, random: randomFrom(1) })
+  const clock = createManualClock({ random: seededRandom(1) })
   const applied: Applied[] = []
   const under = { now: 0, most: 0 }
   /** What the next requests are answered; then all succeed. */
@@ -34,13 +34,13 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
       apply: (type, { namespace, name }, object, options) => {
         applied.push({
           ...{ kind: type.kind, name: `${namespace}/${name}` },
-          ...{ object, options, atMs: time.nowMs },
+          ...{ object, options, atMs: clock.now() },
         })
         under.now += 1
         under.most = Math.max(under.most, under.now)
         const { promise, resolve, reject } = Promise.withResolvers<ValueMap>()
         const fault = faults.shift()
-        time.at(time.nowMs + answerMs, () => {
+        clock.after(answerMs, () => {
           under.now -= 1
           if (fault === undefined) resolve({ metadata: { resourceVersion: `w${applied.length}` } })
           else reject(fault)
@@ -48,9 +48,9 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
         return promise
       },
     },
-    ...{ fieldManager: 'svc-operator', clock: process.clock, log },
+    ...{ fieldManager: 'svc-operator', clock, log },
   })
-  const pass = (ms: number): Promise<void> => time.runUntil(time.nowMs + ms)
+  const pass = (ms: number): Promise<void> => clock.run(ms)
   return { writer, applied, faults, under, pass, live, looks: () => looks }
 }
 
