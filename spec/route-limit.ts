@@ -8,7 +8,7 @@ import { childPointer, type Problem } from './problem.ts'
 import { namedVersions } from './versions.ts'
 
 /** Behaviour §2. A document of 20,000 routes takes a third of a second to compile. */
-export const MAX_ROUTES = 20_000
+const MAX_ROUTES = 20_000
 
 /**
  * Brackets multiply: of 0.6 MB of JSON could otherwise come half a million routes, of which each takes memory and time.

@@ -51,7 +51,7 @@ describe('two workers that trust no proxy', () => {
       ...Array.from({ length: 40 }, (_, n) => request(`${gateway.public}/traced/static/${n}`)),
     ])
     await gateway.stop()
-  }, 40_000)
+  }, 60_000)
 
   afterAll(async () => {
     await collector[Symbol.asyncDispose]()
@@ -106,7 +106,7 @@ describe('a collector that takes nothing', () => {
         ['is away', 'http://127.0.0.1:1'] as const,
       ].map(async ([name, url]) => endings.set(name, await traceTo(url))),
     )
-  }, 40_000)
+  }, 60_000)
 
   it.each(['hangs', 'answers 500', 'is away'])(
     'and %s costs requests nothing, and one line',
@@ -126,4 +126,4 @@ it('without --otlp nothing of it is loaded, and what clients send is handed on a
     tracestate: [ODD_HEADERS.tracestate],
   })
   expect(await hasLoadedTracer(dir)).toBe(false)
-}, 40_000)
+}, 60_000)

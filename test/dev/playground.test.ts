@@ -20,7 +20,7 @@ describe('a manifest', () => {
 
   beforeAll(async () => {
     playground = await start(lines)
-  }, 30_000)
+  }, 60_000)
 
   afterAll(() => playground.stop())
 

@@ -4,7 +4,7 @@ import { compile } from '../../spec/compile.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
 import { parseHost } from '../../spec/host-pattern.ts'
 import { countForms, parsePath } from '../../spec/path-pattern.ts'
-import { findTooManyRoutes, MAX_ROUTES } from '../../spec/route-limit.ts'
+import { findTooManyRoutes } from '../../spec/route-limit.ts'
 
 const OPERATION = { get: { action: { type: 'static', body: 1 }, response: {} } }
 
@@ -93,7 +93,7 @@ describe('routes of a document', () => {
     expect(value === null ? undefined : findTooManyRoutes(value)).toBeUndefined()
   })
 
-  it(`never counts less than what a compiled document has, which is ${MAX_ROUTES} at most`, () => {
+  it('never counts less than what a compiled document has', () => {
     const part = fc.constantFrom('/a', '/[b]', '/:c', '/[d/[e]]', '/[f][/g]')
     const path = fc.array(part, { minLength: 1, maxLength: 7 }).map((parts) => parts.join(''))
     fc.assert(
