@@ -48,6 +48,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY spec spec/
 COPY telemetry telemetry/
+COPY compiler compiler/
 COPY dataplane dataplane/
 COPY operator operator/
 # There is no env in the image, which `#!/usr/bin/env node` would ask for.

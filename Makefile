@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-halted check-code check fix golden bench bench-operator build image clean
+.PHONY: help run test test-all test-halted test-skew fuzz check-code check fix golden bench bench-operator build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -22,7 +22,13 @@ test-all: $(STAMP) ## Run every test; builds WAMP routers, Kubernetes and a node
 test-halted: $(STAMP) ## Run the tests while their processes are stopped at random (Linux); JEST_ARGS for some
 	npm run -s test:halted -- $(JEST_ARGS)
 
-check-code: $(STAMP) ## Types, lint, format, floors, dead code, the lock file
+test-skew: $(STAMP) ## Upgrade from OLD=commit and back in a whole cluster under traffic (as test-all; ten minutes)
+	npm run -s test:skew -- $(OLD)
+
+fuzz: $(STAMP) ## Send hostile input to every reader of it; FUZZ_SECONDS=600, FUZZ_SEED=N, FUZZ_TARGET=NAME for some
+	npm run -s fuzz
+
+check-code: $(STAMP) ## Types, lint, format, floors, dead code
 	npm run check:code
 
 check: $(STAMP) ## check-code, and coverage

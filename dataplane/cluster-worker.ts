@@ -131,6 +131,7 @@ class Worker {
       settings: withAddresses(settings, message.at),
       log,
       publicHandlers: parts.publicHandlers,
+      onConnectionRefused: parts.onConnectionRefused,
       isWorker: true,
     })
     return this.#listeners.addresses()

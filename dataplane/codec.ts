@@ -1,10 +1,12 @@
-// Bytes to values and back, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
+// Bytes to values, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
 // `invalid_data`; nothing here reads more than it is given.
 
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
 import { GatewayError } from './gateway-error.ts'
+import { noMemory } from './memory/no-memory.ts'
+import type { Holding } from './memory/memory-budget.ts'
+import { countJson, TooManyValues, ValueMeter } from './memory/value-meter.ts'
 import { MsgpackFault, readMsgpack } from './read-msgpack.ts'
-import { writeMsgpack } from './write-msgpack.ts'
 
 export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
 
@@ -21,15 +23,32 @@ export const mediaKind = (contentType: string): MediaKind => {
 const MAX_DEPTH = 512
 
 /**
- * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8.
+ * @param holding pays for what the body decodes to
+ * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8;
+ * `svc.error.payload_too_large` for more values than any body may have; `svc.error.overloaded` where there is no
+ * memory for them now
  */
-export const decodeBody = (contentType: string, bytes: Buffer): Value => {
-  switch (mediaKind(contentType)) {
+export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding): Value => {
+  const meter = new ValueMeter(holding)
+  try {
+    return decode(mediaKind(contentType), bytes, meter)
+  } catch (cause) {
+    if (!(cause instanceof TooManyValues)) throw cause
+    throw cause.reason === 'limit' ? tooMany(cause) : noMemory(cause)
+  }
+}
+
+/** @throws GatewayError `svc.error.invalid_data`, TooManyValues */
+const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
+  meter.countText(bytes.length)
+  switch (kind) {
     case 'json':
+      countJson(bytes, meter)
       return decodeJson(bytes)
     case 'msgpack':
-      return decodeMsgpack(bytes)
+      return decodeMsgpack(bytes, meter)
     case 'form':
+      countForm(bytes, meter)
       return decodeForm(toText(bytes))
     case 'other':
       return toText(bytes)
@@ -58,13 +77,22 @@ const decodeJson = (bytes: Buffer): Value => {
   return value
 }
 
-const decodeMsgpack = (bytes: Buffer): Value => {
+const decodeMsgpack = (bytes: Buffer, meter: ValueMeter): Value => {
   try {
-    return readMsgpack(bytes, MAX_DEPTH)
+    return readMsgpack(bytes, MAX_DEPTH, meter)
   } catch (cause) {
     if (cause instanceof MsgpackFault) throw undecodable(cause.message, cause)
     throw cause
   }
+}
+
+const AMPERSAND = 0x26
+
+/** A name and a value between two ampersands. */
+const countForm = (bytes: Buffer, meter: ValueMeter): void => {
+  let pairs = 1
+  for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) pairs++
+  meter.count(1, 2 * pairs)
 }
 
 /** The last of two equal names wins; `+` is a blank; a name alone is `""`. */
@@ -92,11 +120,14 @@ const isShallow = (value: Value, left: number): boolean => {
   return true
 }
 
-/** Integers beyond 32 bits go as doubles, as they came. */
-export const encodeMsgpack = (value: Value): Buffer => writeMsgpack(value)
-
 const undecodable = (message: string, cause?: unknown): GatewayError =>
   new GatewayError('svc.error.invalid_data', message, {
     description: 'Send a body that matches its Content-Type.',
     ...(cause === undefined ? {} : { cause }),
+  })
+
+const tooMany = (cause: TooManyValues): GatewayError =>
+  new GatewayError('svc.error.payload_too_large', cause.message, {
+    description: 'Send it in several requests.',
+    cause,
   })

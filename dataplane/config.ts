@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
+import { COMPILE_SETTINGS } from '../compiler/limits.ts'
 import { parseAccessLogShare } from '../telemetry/access-log.ts'
 import { parseSettings, type ParsedSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
@@ -13,6 +14,7 @@ import {
   parseProcesses,
   parseRedisUrl,
 } from './config-values.ts'
+import { REQUEST_LIMIT_SETTINGS } from './request-limit-settings.ts'
 import { TRACE_SETTINGS } from './trace-settings.ts'
 import { UPSTREAM_SETTINGS } from './upstream-settings.ts'
 
@@ -115,6 +117,14 @@ export const SETTINGS = {
       expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
       help: 'whose X-Forwarded-*, X-Request-Id and traceparent are believed',
     },
+    'public-proxy-protocol': {
+      type: 'list',
+      default: [],
+      placeholder: 'CIDR,…',
+      accept: isCidr,
+      expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
+      help: 'balancers whose connections to --public and --public-tls begin with a PROXY protocol header, version 1 or 2, which tells the address of the client; without one they are closed',
+    },
     managed: {
       type: 'string',
       default: null,
@@ -184,18 +194,13 @@ export const SETTINGS = {
       help: 'serving processes; auto is one per core of the cgroup limit',
     },
     ...UPSTREAM_SETTINGS,
-    'max-header-bytes': {
-      type: 'integer',
-      default: 16_384,
-      min: 1024,
-      max: 1_048_576,
-      help: 'request line and headers together; beyond it 431',
-    },
+    ...COMPILE_SETTINGS,
+    ...REQUEST_LIMIT_SETTINGS,
     'max-connections': {
       type: 'integer',
-      default: 10_000,
+      default: null,
       min: 1,
-      help: 'client connections per process; further ones are closed at once',
+      help: 'client connections per process, of --public and --public-tls together; if left out, one for each 128 KiB of its memory, at most 10000; when more than 80 % are in use, an address (a /64 of IPv6) may have a quarter',
     },
     'headers-timeout-seconds': {
       type: 'duration',
@@ -264,6 +269,11 @@ export const readGatewaySettings = (
   const message = parsed.kind === 'settings' ? findConflict(parsed.settings) : undefined
   return message === undefined ? parsed : { kind: 'fault', message }
 }
+
+/** Where the API server of the cluster is that this runs in, as Kubernetes tells every container. */
+export const apiServerOf = (
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): string | undefined => env['KUBERNETES_SERVICE_HOST']
 
 /** Loopback address or Unix socket: only this machine can speak to it. */
 export const isLocal = (address: Address): boolean =>

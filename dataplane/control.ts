@@ -3,12 +3,18 @@
 
 import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
+import { BoundedCompiler } from '../compiler/bounded-compiler.ts'
+import { fileBeside } from '../compiler/compile-thread.ts'
+import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
 import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { validate } from '../spec/validate.ts'
 import type { BridgeBoard } from './bridge-board.ts'
 import { type GatewaySettings, isLocal } from './config.ts'
+import type { ConnectionRefusal } from './connections/connection-gate.ts'
+import type { HealthListener } from './health-listener.ts'
+import type { ServerHandlers } from './http-server.ts'
 import { type Listeners, openListeners } from './listeners.ts'
 import { createHealthApp, createManagementApp } from './management/app.ts'
 import {
@@ -24,7 +30,14 @@ import { Readiness } from './management/readiness.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from './start-error.ts'
-import { judgeAmongReplicas } from './store/judge.ts'
+import {
+  amongReplicas,
+  compileDocument,
+  type CompileOutcome,
+  judgeAtOnce,
+  judgeWith,
+  refuseDocument,
+} from './store/judge.ts'
 import { Snapshot } from './store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from './store/snapshot-files.ts'
 import { Store, type StoreOptions } from './store/store.ts'
@@ -47,6 +60,8 @@ export interface ControlOptions {
   /** Of this process; the plane's own are asked for at scrape. */
   readonly metrics: GatewayMetrics
   readonly isOwnMetricsApart: boolean
+  /** Open already; opened with the others if left out. */
+  readonly health?: HealthListener
 }
 
 /** Restores the snapshot before it resolves. */
@@ -59,8 +74,15 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   })
   // The schema is compiled at its first use, 50 ms: now, and not while requests wait for the first load.
   validate({})
-  const progress: Progress = { snapshot: settings.stateDir === null ? 'off' : 'empty' }
-  const store = new Store(await storeOptions(options, readiness, progress))
+  const progress: Progress = {
+    snapshot: settings.stateDir === null ? 'off' : 'empty',
+    isAwaited: false,
+  }
+  const compiler = createCompiler(settings)
+  const store = new Store({
+    ...(await storeOptions(options, readiness, progress)),
+    ...judgesOf(settings, compiler),
+  })
   options.board.onChange(() => {
     store.touch()
   })
@@ -68,14 +90,17 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   if (store.documents().length + store.realms().length > 0) progress.snapshot = 'restored'
   metrics.gauge('snapshot', () => [[{ state: progress.snapshot }, 1]])
   gaugeState(metrics, store, readiness)
+  const access = await createAccess(settings, log)
+  let listeners: Listeners | undefined
   const probes: ProbeDeps = {
     readiness,
     log,
+    isManagementAwaited: () =>
+      progress.isAwaited && listeners?.addresses().management === undefined,
+    hasManagement: () => listeners?.addresses().management !== undefined,
     degradations: () => (options.board.isSharedStateAway ? ['shared-state'] : []),
     metrics: (_request, response) => writeMetrics(plane, options, response),
   }
-  const access = await createAccess(settings, log)
-  let listeners: Listeners | undefined
   return {
     readiness,
     listen: async () => {
@@ -85,26 +110,74 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         callbacksOf: (uri) => options.board.heldOf(uri),
         authorize: access.authorize,
       })
-      listeners = await openListeners({
-        settings,
-        log,
-        managementHandlers: { onRequest },
-        healthHandlers: { onRequest: createHealthApp(probes) },
-      })
-      return listeners
+      return (listeners = await openControl(options, { onRequest }, probes, progress))
     },
     close: async () => {
       listeners?.abort()
       await listeners?.close()
       access.close()
       await store.close()
+      await compiler.close()
     },
   }
 }
 
-/** What the snapshot gauge says. */
+/** An operator comes when it has written the certificate; the kubelet hears of that a moment later. */
+const AFTER_OPERATOR_MS = 500
+
+const openControl = (
+  { settings, log, metrics, health }: ControlOptions,
+  managementHandlers: ServerHandlers,
+  probes: ProbeDeps,
+  progress: Progress,
+): Promise<Listeners> => {
+  const onConnectionRefused = (reason: ConnectionRefusal): void => {
+    metrics.count('connectionsRefused', { reason })
+  }
+  const onRequest = createHealthApp(probes)
+  health?.answer(onRequest, onConnectionRefused)
+  return openListeners({
+    ...{ settings, log, managementHandlers, onConnectionRefused },
+    ...(health === undefined ? { healthHandlers: { onRequest } } : { health: health.listener }),
+    onManagementAwaited: () => {
+      setTimeout(() => (progress.isAwaited = true), AFTER_OPERATOR_MS).unref()
+    },
+  })
+}
+
+const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileOutcome> =>
+  new BoundedCompiler({
+    limits: limitsFrom(settings),
+    work: compileDocument,
+    refuse: refuseDocument,
+    entry: fileBeside(import.meta.url, 'compile-entry'),
+    timers: {
+      after: (ms, callback) => {
+        const timer = setTimeout(callback, ms)
+        return () => {
+          clearTimeout(timer)
+        }
+      },
+    },
+  })
+
+/** What a snapshot holds was within limits when it was loaded, and nobody is served yet that it could hold up. */
+const judgesOf = (
+  { redis, maxRoutes }: GatewaySettings,
+  compiler: BoundedCompiler<CompileOutcome>,
+): Pick<StoreOptions, 'judge' | 'judgeRestored'> => {
+  const judge = judgeWith(compiler)
+  const judgeRestored = judgeAtOnce(maxRoutes)
+  return redis === null
+    ? { judge, judgeRestored }
+    : { judge: amongReplicas(judge), judgeRestored: amongReplicas(judgeRestored) }
+}
+
 interface Progress {
+  /** What the snapshot gauge says. */
   snapshot: 'off' | 'empty' | 'restored' | 'written' | 'failed'
+  /** Somebody wants to connect to the management API, which has no certificate yet. */
+  isAwaited: boolean
 }
 
 const storeOptions = async (
@@ -120,7 +193,6 @@ const storeOptions = async (
     bootId: randomUUID(),
     gatewayVersion: readVersion(),
     manager: settings.managed,
-    ...(settings.redis !== null && { judge: judgeAmongReplicas }),
     allowUnmanaged: settings.allowUnmanaged,
     sessionsOf: (uri) => board.sessionsOf(uri),
     ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
@@ -128,8 +200,8 @@ const storeOptions = async (
       item: ({ kind, result }) => {
         metrics.count('loads', { kind, result })
       },
-      synced: (isComplete) => {
-        readiness.synced(isComplete)
+      synced: (isComplete, items) => {
+        readiness.synced(isComplete, items)
       },
       snapshotFailing: (isFailing) => {
         progress.snapshot = isFailing ? 'failed' : 'written'

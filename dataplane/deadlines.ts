@@ -13,6 +13,8 @@ export interface Deadlines {
   remove(entry: Timed): void
   /** A value for `Timed.due`: never early, at most two ticks late. */
   dueIn(durationMs: number): number
+  /** Time that has passed by this clock, which runs while there are entries. */
+  readonly elapsedMs: number
   readonly size: number
 }
 
@@ -62,6 +64,9 @@ export const createDeadlines = (tickMs = 20): Deadlines => {
       entry.slot = -1
     },
     dueIn: (durationMs) => now + Math.ceil(durationMs / tickMs) + 1,
+    get elapsedMs() {
+      return now * tickMs
+    },
     get size() {
       return entries.length
     },

@@ -4,6 +4,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { urlOf } from '../telemetry/bound-address.ts'
 import { bind, type BindOptions } from './bind.ts'
+import { DRAINING } from './pipelined-requests.ts'
 import type { Address } from '../telemetry/settings-table.ts'
 
 export interface Listener {
@@ -66,6 +67,7 @@ const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> =
 
 /** Replaces the request listener: until then no request pays for the question whether we drain. */
 const tellToClose = (server: Server): void => {
+  server.emit(DRAINING)
   const listeners = server.listeners('request') as ((
     request: IncomingMessage,
     response: ServerResponse,

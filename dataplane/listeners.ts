@@ -5,7 +5,15 @@ import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../telemetry/log.ts'
 import type { Address } from '../telemetry/settings-table.ts'
 import type { GatewaySettings } from './config.ts'
-import { createPlainServer, createSecureServer, type ServerHandlers } from './http-server.ts'
+import type { ConnectionRefusal } from './connections/connection-gate.ts'
+import { createGates, type ListenerGates } from './connections/listener-gates.ts'
+import {
+  createPlainServer,
+  createSecureServer,
+  type ServerHandlers,
+  type ServerLimits,
+} from './http-server.ts'
+import { type Doorbell, openDoorbell } from './doorbell.ts'
 import { openListener, type Listener } from './listener.ts'
 import { openPublicTls, type PublicTlsWatch } from './public-tls.ts'
 import { openWhenFilesAppear } from './tls-files.ts'
@@ -19,7 +27,15 @@ export interface ListenersOptions {
   readonly publicHandlers?: (scheme: 'http' | 'https') => ServerHandlers
   readonly managementHandlers?: ServerHandlers
   readonly healthHandlers?: ServerHandlers
+  /** Open already; closed with the others. */
+  readonly health?: Listener
+  /** Somebody has connected to the management listener, which waits for its certificate. */
+  readonly onManagementAwaited?: () => void
   readonly log: Log
+  /** Told of each connection that is closed unanswered. */
+  readonly onConnectionRefused?: ((reason: ConnectionRefusal) => void) | undefined
+  /** What this process may use, for how many connections it takes; its memory budget if left out. */
+  readonly memoryBytes?: number
   /** A worker of a cluster: its primary has looked after stale socket files. */
   readonly isWorker?: boolean
   /** How often TLS files are looked at; 2000 if left out. */
@@ -49,17 +65,19 @@ export const openListeners = async (options: ListenersOptions): Promise<Listener
   const open = new Map<ListenerName, Listener>()
   const watches: Watch[] = []
   const listeners = gather(open, watches)
+  const to: Opened = { open, watches, gates: createGates(options) }
+  if (options.health !== undefined) open.set('health', options.health)
   try {
     if (options.publicHandlers !== undefined) {
-      open.set('public', await openPublic(options, options.publicHandlers('http')))
-      await openTls(options, options.publicHandlers('https'), { open, watches })
+      open.set('public', await openPublic(options, options.publicHandlers('http'), to))
+      await openTls(options, options.publicHandlers('https'), to)
     }
     if (options.managementHandlers !== undefined) {
-      await openManagement(options, options.managementHandlers, { open, watches })
+      await openManagement(options, options.managementHandlers, to)
     }
     const health = options.settings.health
     if (options.healthHandlers !== undefined && health !== null) {
-      const server = createPlainServer(options.settings, options.healthHandlers)
+      const server = createPlainServer(limitsOf(options, to, 'health'), options.healthHandlers)
       open.set('health', await openListener(server, 'http', bindOptions('health', health, options)))
     }
   } catch (error) {
@@ -81,9 +99,19 @@ const bindOptions = (
   keepSocketFile: options.isWorker ?? false,
 })
 
-const openPublic = (options: ListenersOptions, handlers: ServerHandlers): Promise<Listener> =>
+const limitsOf = (
+  { settings }: ListenersOptions,
+  { gates }: Opened,
+  gate: keyof ListenerGates,
+): ServerLimits => ({ ...settings, gate: gates[gate] })
+
+const openPublic = (
+  options: ListenersOptions,
+  handlers: ServerHandlers,
+  to: Opened,
+): Promise<Listener> =>
   openListener(
-    createPlainServer(options.settings, handlers),
+    createPlainServer(limitsOf(options, to, 'public'), handlers),
     'http',
     bindOptions('public', options.settings.public, options),
   )
@@ -91,8 +119,9 @@ const openPublic = (options: ListenersOptions, handlers: ServerHandlers): Promis
 const openTls = async (
   options: ListenersOptions,
   handlers: ServerHandlers,
-  { open, watches }: Opened,
+  to: Opened,
 ): Promise<void> => {
+  const { open, watches } = to
   const { settings, log, fileCheckMs: intervalMs } = options
   const { publicTls: address } = settings
   if (address === null) return
@@ -102,22 +131,26 @@ const openTls = async (
     open.set('publicTls', listener)
     return listener.url
   }
-  watches.push(...(await openPublicTls({ settings, handlers, log, intervalMs, listen })))
+  const limits = limitsOf(options, to, 'public')
+  watches.push(...(await openPublicTls({ settings, limits, handlers, log, intervalMs, listen })))
 }
 
-type Watch = FileWatch & Partial<PublicTlsWatch>
+type Watch = (FileWatch | Doorbell) & Partial<PublicTlsWatch>
 
 interface Opened {
   readonly open: Map<ListenerName, Listener>
   readonly watches: Watch[]
+  readonly gates: ListenerGates
 }
 
 const openManagement = async (
   options: ListenersOptions,
   handlers: ServerHandlers,
-  { open, watches }: Opened,
+  to: Opened,
 ): Promise<void> => {
+  const { open, watches } = to
   const { settings, log } = options
+  const limits = limitsOf(options, to, 'management')
   const {
     management,
     managementTlsCert: cert,
@@ -126,7 +159,7 @@ const openManagement = async (
   } = settings
   const where = bindOptions('management', management, options)
   if (cert === null || key === null) {
-    open.set('management', await openListener(createPlainServer(settings, handlers), 'http', where))
+    open.set('management', await openListener(createPlainServer(limits, handlers), 'http', where))
     return
   }
   const files = ca === null ? { cert, key } : { cert, key, ca }
@@ -135,17 +168,23 @@ const openManagement = async (
     requestCert: ca !== null,
     rejectUnauthorized: settings.managementTokenFile === null,
   }
+  const doorbell: { opening?: Promise<Doorbell> } = {}
   const opening = openWhenFilesAppear({
     files,
     log,
-    create: (contents) => createSecureServer(settings, handlers, { ...demands, ...contents }),
+    create: (contents) => createSecureServer(limits, handlers, { ...demands, ...contents }),
     listen: async (server) => {
+      await (await doorbell.opening)?.close()
       open.set('management', await openListener(server, 'https', where))
     },
     ...(options.fileCheckMs === undefined ? {} : { intervalMs: options.fileCheckMs }),
   })
   watches.push(opening)
   await opening.first
+  if (open.has('management') || options.onManagementAwaited === undefined) return
+  // Files may appear from now on: whoever opens the listener for them waits for the address.
+  doorbell.opening = openDoorbell(where, options.onManagementAwaited)
+  watches.push(await doorbell.opening)
 }
 
 const gather = (
@@ -169,7 +208,7 @@ const gather = (
     for (const listener of open.values()) listener.closeIdle()
   },
   close: async () => {
-    for (const watch of watches) watch.close()
+    for (const watch of watches) void watch.close()
     await Promise.all(Array.from(open.values(), (listener) => listener.close()))
   },
   abort: () => {

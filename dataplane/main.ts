@@ -40,9 +40,16 @@ const main = async (): Promise<void> => {
       process.stdout.write(`${readVersion()}\n`)
       return
     case 'settings':
-      if (parsed.command === null) await (await import('./serve.ts')).serve(parsed.settings)
+      if (parsed.command === null) await startServing(parsed.settings)
       else await runCommand(parsed.command, parsed.settings)
   }
+}
+
+const startServing = async (settings: GatewaySettings): Promise<void> => {
+  // It is a tenth of what is loaded after it.
+  const { openHealthListener } = await import('./health-listener.ts')
+  const health = await openHealthListener(settings)
+  await (await import('./serve.ts')).serve(settings, health)
 }
 
 const runCommand = async (command: string, settings: GatewaySettings): Promise<void> => {

@@ -18,6 +18,12 @@ const METRICS = {
     help: 'Error records that the gateway answered by itself, by code.',
     labels: ['code'],
   },
+  connectionsRefused: {
+    kind: 'counter',
+    name: 'svc_gateway_connections_refused_total',
+    help: 'Connections that were closed unanswered, by reason: full, share (its address has more than its share), made_room (idle, closed for a new address), proxy_header.',
+    labels: ['reason'],
+  },
   upstreamFailures: {
     kind: 'counter',
     name: 'svc_gateway_upstream_failures_total',
@@ -83,6 +89,36 @@ const METRICS = {
     kind: 'gauge',
     name: 'svc_gateway_websockets',
     help: 'WebSocket connections that are carried to routers.',
+    labels: [],
+  },
+  limitsExceeded: {
+    kind: 'counter',
+    name: 'svc_gateway_limits_exceeded_total',
+    help: 'Requests that exceeded a limit which is new in this version, by limit: refused, or let through with --new-limits report.',
+    labels: ['limit'],
+  },
+  memoryBudget: {
+    kind: 'gauge',
+    name: 'svc_gateway_memory_budget_bytes',
+    help: 'Memory that the serving processes may use: by the limits of the heap and of the container.',
+    labels: [],
+  },
+  memoryInUse: {
+    kind: 'gauge',
+    name: 'svc_gateway_memory_in_use_bytes',
+    help: 'Of the memory budget: held for clients and peers (bodies, decoded values, answers that wait), and the rest of the heap.',
+    labels: ['what'],
+  },
+  memoryRefusals: {
+    kind: 'counter',
+    name: 'svc_gateway_memory_refusals_total',
+    help: 'Bodies and answers that were refused (503) as memory was tight.',
+    labels: [],
+  },
+  memoryClosed: {
+    kind: 'counter',
+    name: 'svc_gateway_memory_closed_total',
+    help: 'Client connections that were closed as they held most of the memory when it came to its end.',
     labels: [],
   },
   requestsInFlight: {

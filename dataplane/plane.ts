@@ -5,6 +5,7 @@ import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { HeldName } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
+import type { ConnectionRefusal } from './connections/connection-gate.ts'
 import type { ServerHandlers } from './http-server.ts'
 import { openListeners, type ListenerName, type Listeners } from './listeners.ts'
 import { certificatesFamily, connectionsFamily } from './metrics.ts'
@@ -15,6 +16,7 @@ import type { Serving } from './store/serving.ts'
 export interface ServingParts {
   readonly serving: Serving
   readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
+  readonly onConnectionRefused?: (reason: ConnectionRefusal) => void
   readonly exportMetrics: () => Promise<MetricsState>
   /** URLs of all listeners of this gateway, the control half's too: what no upstream may be. */
   readonly announce?: (urls: readonly string[]) => void
@@ -45,7 +47,8 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
   return {
     serving: parts.serving,
     listen: async () => {
-      listeners = await openListeners({ settings, log, publicHandlers: parts.publicHandlers })
+      const { publicHandlers, onConnectionRefused } = parts
+      listeners = await openListeners({ settings, log, publicHandlers, onConnectionRefused })
       return listeners.urls()
     },
     announce: (urls) => {

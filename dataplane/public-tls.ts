@@ -6,7 +6,12 @@ import type { Server as TlsServer } from 'node:https'
 import type { TlsOptions } from 'node:tls'
 import type { Log } from '../telemetry/log.ts'
 import type { GatewaySettings } from './config.ts'
-import { createSecureServer, type ServerHandlers, withTlsFloor } from './http-server.ts'
+import {
+  createSecureServer,
+  type ServerHandlers,
+  type ServerLimits,
+  withTlsFloor,
+} from './http-server.ts'
 import { StartError } from './start-error.ts'
 import { messageOf } from './thrown.ts'
 import { watchTlsDirectory } from './tls-directory.ts'
@@ -20,7 +25,8 @@ import {
 import type { FileWatch } from './watched-files.ts'
 
 export interface PublicTlsOptions {
-  readonly settings: GatewaySettings
+  readonly settings: Pick<GatewaySettings, 'tlsCert' | 'tlsKey' | 'tlsDir'>
+  readonly limits: ServerLimits
   readonly handlers: ServerHandlers
   readonly log: Log
   /** How often files are looked at; 2000 if left out. */
@@ -55,7 +61,7 @@ const openForOne = async (
 ): Promise<PublicTlsWatch> => {
   const pair = { cert: readNow('tls-cert', files.cert), key: readNow('tls-key', files.key) }
   const server = createNow(() =>
-    createSecureServer(options.settings, options.handlers, { ...more, ...pair }),
+    createSecureServer(options.limits, options.handlers, { ...more, ...pair }),
   )
   await options.listen(server)
   const { log, intervalMs } = options
@@ -111,7 +117,7 @@ interface FirstHost {
 }
 
 const openWithFirstHost = (options: PublicTlsOptions, bySni: TlsOptions): FirstHost => {
-  const { settings, handlers, log, listen } = options
+  const { settings, limits, handlers, log, listen } = options
   let server: TlsServer | undefined
   let opening: Promise<string> | undefined
   let shown: TlsHost | undefined
@@ -136,7 +142,7 @@ const openWithFirstHost = (options: PublicTlsOptions, bySni: TlsOptions): FirstH
         return
       }
       shown = host
-      server = createSecureServer(settings, handlers, { ...bySni, cert, key })
+      server = createSecureServer(limits, handlers, { ...bySni, cert, key })
       opening = listen(server)
       // At the start `endStart` tells of a failure.
       opening.catch(() => undefined)

@@ -3,6 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../spec/expression/value.ts'
+import { TooManyValues, type ValueMeter } from './memory/value-meter.ts'
 
 /** Why the bytes were refused, in words for whoever sent them. */
 export class MsgpackFault extends Error {
@@ -14,11 +15,11 @@ export class MsgpackFault extends Error {
 
 /**
  * @param maxDepth maps and lists within each other
- * @throws MsgpackFault
- * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512) // { a: 1 }
+ * @throws MsgpackFault, TooManyValues
+ * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
-export const readMsgpack = (bytes: Buffer, maxDepth: number): Value => {
-  const reader = new Reader(bytes, maxDepth)
+export const readMsgpack = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
+  const reader = new Reader(bytes, maxDepth, meter)
   const value = reader.value(0)
   if (reader.at !== bytes.length) throw new MsgpackFault('the body goes on after its msgpack value')
   return value
@@ -28,14 +29,14 @@ export const readMsgpack = (bytes: Buffer, maxDepth: number): Value => {
  * The elements of the list that `bytes` hold, up to the first one that can't be read: all that can be said of a
  * message with a bad payload. None when it is no list. Never throws.
  */
-export const readMsgpackHead = (bytes: Buffer, maxDepth: number): Value[] => {
+export const readMsgpackHead = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value[] => {
   const head: Value[] = []
   try {
-    const reader = new Reader(bytes, maxDepth)
+    const reader = new Reader(bytes, maxDepth, meter)
     const length = reader.listLength()
     while (head.length < length) head.push(reader.value(1))
   } catch (cause) {
-    if (!(cause instanceof MsgpackFault)) throw cause
+    if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
   }
   return head
 }
@@ -72,11 +73,13 @@ const CUT_SHORT = 'the body ends within a msgpack value'
 class Reader {
   readonly bytes: Buffer
   readonly #maxDepth: number
+  readonly #meter: ValueMeter
   at = 0
 
-  constructor(bytes: Buffer, maxDepth: number) {
+  constructor(bytes: Buffer, maxDepth: number, meter: ValueMeter) {
     this.bytes = bytes
     this.#maxDepth = maxDepth
+    this.#meter = meter
   }
 
   value(depth: number): Value {
@@ -118,7 +121,9 @@ class Reader {
     return count === 2 ? this.bytes.readUInt16BE(start) : this.bytes.readUInt32BE(start)
   }
 
+  /** An array of bytes costs as much as a list. */
   binary(length: number): Uint8Array {
+    this.#meter.count(1, 0)
     const start = this.take(length)
     return new Uint8Array(this.bytes.subarray(start, start + length))
   }
@@ -141,7 +146,8 @@ class Reader {
 
   /** The last of two equal keys wins. */
   map(size: number, depth: number): Value {
-    this.#enter(size, depth)
+    // A key and a value each.
+    this.#enter(2 * size, depth)
     const map: Record<string, Value> = {}
     for (let index = 0; index < size; index++) {
       const key = this.value(depth + 1)
@@ -155,5 +161,6 @@ class Reader {
   #enter(count: number, depth: number): void {
     if (depth >= this.#maxDepth) throw new MsgpackFault('the body is nested too deeply')
     if (count > this.bytes.length - this.at) throw new MsgpackFault(CUT_SHORT)
+    this.#meter.count(1, count)
   }
 }

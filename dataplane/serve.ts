@@ -10,6 +10,7 @@ import { runWorker } from './cluster-worker.ts'
 import type { GatewaySettings } from './config.ts'
 import { createControl } from './control.ts'
 import { writePidFile } from './drain-command.ts'
+import type { HealthListener } from './health-listener.ts'
 import { createMeasurements, type GatewayMetrics } from './metrics.ts'
 import { type Plane, serveHere } from './plane.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
@@ -18,7 +19,10 @@ import { openTraces } from './traces.ts'
 import { breakHabitsOfV8 } from './v8-habits.ts'
 
 /** Until a signal ends it. @throws StartError with the line to print */
-export const serve = async (settings: GatewaySettings): Promise<void> => {
+export const serve = async (
+  settings: GatewaySettings,
+  health: HealthListener | undefined,
+): Promise<void> => {
   breakHabitsOfV8()
   const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
   const processes = countProcesses(settings.processes)
@@ -32,7 +36,10 @@ export const serve = async (settings: GatewaySettings): Promise<void> => {
       ? startWorkers({ processes, settings, log, board, security }, metrics)
       : serveHere(parts, settings, log)
   const isOwnMetricsApart = parts === undefined
-  const control = await createControl({ settings, log, plane, board, metrics, isOwnMetricsApart })
+  const control = await createControl({
+    ...{ settings, log, plane, board, metrics, isOwnMetricsApart },
+    ...(health !== undefined && { health }),
+  })
   const publicUrls = await plane.listen()
   const controlUrls = (await control.listen()).urls()
   plane.announce([...Object.values(publicUrls), ...Object.values(controlUrls)])

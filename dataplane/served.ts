@@ -10,6 +10,8 @@ export interface ServedVersion {
   readonly apiId: string
   readonly name: string
   readonly realmUri: string
+  /** The document may reach Services of this namespace and, of the cluster, nothing else. */
+  readonly confinedTo?: string | undefined
   readonly deprecation: Readonly<Record<string, string>> | undefined
   readonly poolSize: number
   readonly languages: readonly string[]

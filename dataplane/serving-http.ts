@@ -17,6 +17,7 @@ import { createRequestIds } from './http/request-id.ts'
 import { createRequestTraces } from './http/request-traces.ts'
 import { createUpgrade } from './http/upgrade.ts'
 import { createWebSocketRoutes } from './http/web-socket-route.ts'
+import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { GatewayMetrics, Measurements } from './metrics.ts'
 import { oncePer } from './once-per.ts'
 import type { ServingParts } from './plane.ts'
@@ -38,6 +39,7 @@ export interface ServingHttpOptions {
   readonly measurements: Measurements
   readonly security: Pick<ServingSecurity, 'authenticate' | 'endpoints'>
   readonly dial: RouterDial
+  readonly memory: MemoryBudget
   readonly traces: Traces | undefined
 }
 
@@ -55,7 +57,7 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
     () => table.webSockets(),
     (uri) => relays.hasRouter(uri),
   )
-  const eventStreams = countedEventStreams(metrics)
+  const eventStreams = countedEventStreams(metrics, options.memory)
   const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
   const readClient = createClientReader(settings.trustedProxies)
   const requestTraces = options.traces && createRequestTraces({ ...options.traces, readClient })
@@ -79,6 +81,8 @@ export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
       const handlers = {
         onRequest: createDispatch(dispatch, scheme),
         onClientError,
+        memory: options.memory,
+        isScarce: () => options.memory.isScarce,
         ...createUpgrade(upgrade, scheme),
       }
       return requestTraces?.around(handlers, scheme) ?? handlers
@@ -99,6 +103,7 @@ const dispatchOptions = ({
   preparation,
   security,
   traces,
+  memory,
   measurements: { metrics, requests },
 }: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
   table: () => table.table(),
@@ -110,6 +115,8 @@ const dispatchOptions = ({
   now: () => performance.now(),
   wallClock: Date.now,
   inFlight: gaugedInFlight(metrics),
+  memory,
+  isScarce: () => memory.isScarce,
   onRefused: (code: string) => {
     metrics.count('refusals', { code })
   },
@@ -141,8 +148,9 @@ const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
   return inFlight
 }
 
-const countedEventStreams = (metrics: GatewayMetrics): EventStreams => {
+const countedEventStreams = (metrics: GatewayMetrics, memory: MemoryBudget): EventStreams => {
   const eventStreams = createEventStreams({
+    memory,
     onCutOff: () => {
       metrics.count('eventStreamsCutOff', {})
     },

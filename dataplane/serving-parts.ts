@@ -9,8 +9,10 @@ import { endpointsOf, endpointsOfSettings } from './own-listeners.ts'
 import { createPerformer } from './actions/create-performer.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { GatewaySettings } from './config.ts'
+import { type Confinements, createConfinements } from './confinements.ts'
 import type { PreparedOperation, Preparation } from './http/prepared-operation.ts'
 import { createMeasurements, type GatewayMetrics, type Measurements } from './metrics.ts'
+import type { MemoryBudget } from './memory/memory-budget.ts'
 import { oncePer } from './once-per.ts'
 import type { ServingParts } from './plane.ts'
 import { RealmRegistry } from './realm/realm-registry.ts'
@@ -18,6 +20,7 @@ import type { SpanOf } from './request-spans.ts'
 import type { ServedVersion } from './served.ts'
 import type { Traces } from './traces.ts'
 import { createServingHttp } from './serving-http.ts'
+import { createServingMemory } from './serving-memory.ts'
 import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
@@ -57,25 +60,23 @@ export interface ServingProcess extends ServingParts {
 /** Opens nothing yet: listeners are opened by whoever runs it. */
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
   const { settings, log, traces } = environment
-  const { peers } = environment.home
+  const { peers, rings, shared } = environment.home
   const spanOf = traces?.spans.of
   const measurements = createMeasurements()
   const { metrics } = measurements
+  const { memory, stopWatching } = createServingMemory(settings, metrics, log)
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const { upstream, fetch, extraCa, names } = createServingUpstream(settings, metrics, () => own)
-  const dial = createRouterDial(extraCa, names)
-  const wamp = createServingWamp({ realms, upstream, metrics, log, peers, dial, spanOf })
+  const reach = createServingUpstream(settings, metrics, () => own)
+  const { upstream, fetch, extraCa } = reach
+  const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
+  const confinements = createConfinements()
+  const wamp = createServingWamp({
+    ...{ realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf },
+  })
   const security = createServingSecurity({
-    settings,
-    log,
-    realms,
-    metrics,
-    fetch,
-    rings: environment.home.rings,
-    shared: environment.home.shared,
-    peers,
-    extraCa,
+    ...{ settings, log, realms, metrics, fetch },
+    ...{ rings, shared, peers, extraCa },
   })
   const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
   const http = createServingHttp({
@@ -83,37 +84,46 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     log,
     writeLines: environment.writeLines,
     table,
-    preparation: createPreparation({ upstream, wamp, realms, measurements, spanOf }),
+    preparation: createPreparation({ upstream, wamp, realms, measurements, memory, spanOf }),
     realms,
     measurements,
     security,
     dial,
+    memory,
     traces,
   })
   if (traces !== undefined) countSpans(metrics, traces.tracer)
   return {
-    serving: following(table, { bridge: wamp.bridge, security, measurements }),
+    serving: following(table, { bridge: wamp.bridge, confinements, security, measurements }),
     measurements,
     announce: (urls) => {
       own = [...endpointsOf(urls), ...endpointsOfSettings(settings)]
     },
     publicHandlers: http.publicHandlers,
+    onConnectionRefused: (reason) => {
+      metrics.count('connectionsRefused', { reason })
+    },
     exportMetrics: () => measurements.metrics.exportState(),
     releaseHere: ({ realmUri, held, id }) =>
       wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
     endStreams: http.endStreams,
     close: async () => {
       http.flush()
-      await Promise.all([upstream.close(), wamp.bridge.close(), security.close()])
+      stopWatching()
+      await Promise.all([upstream, wamp.bridge, security].map((part) => part.close()))
       await traces?.tracer.close()
     },
   }
 }
 
 /** Sessions with routers come and go with documents, and so do the counts of their paths. */
-const following = (serving: Serving, { bridge, security, measurements }: Followers): Serving => ({
+const following = (
+  serving: Serving,
+  { bridge, confinements, security, measurements }: Followers,
+): Serving => ({
   apply: async (change) => {
     await serving.apply(change)
+    confinements.follow(change)
     bridge.follow(change)
     // Lest the first login wait for what is loaded late.
     if (change.put.some(hasEndpoints)) void security.endpoints.warmUp()
@@ -123,6 +133,7 @@ const following = (serving: Serving, { bridge, security, measurements }: Followe
 
 interface Followers {
   readonly bridge: WampBridge
+  readonly confinements: Confinements
   readonly security: ServingSecurity
   readonly measurements: Measurements
 }
@@ -148,6 +159,7 @@ interface Reach {
   readonly wamp: ServingWamp
   readonly realms: RealmRegistry
   readonly measurements: Measurements
+  readonly memory: MemoryBudget
   readonly spanOf: SpanOf | undefined
 }
 
@@ -157,6 +169,7 @@ const createPreparation = ({
   wamp,
   realms,
   measurements,
+  memory,
   spanOf,
 }: Reach): Preparation => {
   const scopeOf = oncePer(({ poolSize }: ServedVersion) => createPoolScope(poolSize))
@@ -166,7 +179,9 @@ const createPreparation = ({
         forward: {
           upstream,
           scope: scopeOf(version),
+          confinedTo: version.confinedTo,
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+          isScarce: () => memory.isScarce,
           spanOf,
         },
         wamp: wamp.environmentOf(version),

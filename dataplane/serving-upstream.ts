@@ -3,11 +3,22 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { GatewaySettings } from './config.ts'
+import { apiServerOf, type GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { createNameLookup, type Resolve } from './name-lookup.ts'
 import { StartError } from './start-error.ts'
-import { createGuard, readRules, type SocketEndpoint } from './upstream/guard.ts'
+import {
+  type ClusterDestinations,
+  createClusterDestinations,
+} from './upstream/cluster-destinations.ts'
+import {
+  createGuard,
+  createRouterGuard,
+  localAddresses,
+  readRules,
+  type RouterGuard,
+  type SocketEndpoint,
+} from './upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
 import { createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -21,6 +32,7 @@ export interface ServingUpstream {
   readonly extraCa: readonly string[]
   /** For routers too: there is one queue of names in a process. */
   readonly names: Resolve
+  readonly routerGuard: RouterGuard
 }
 
 /**
@@ -33,18 +45,22 @@ export const createServingUpstream = (
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)
+  const allow = readRules(settings.upstreamAllow).rules
+  const cluster = clusterOf(settings)
   const guard = createGuard({
-    allow: readRules(settings.upstreamAllow).rules,
+    allow,
     deny: readRules(settings.upstreamDeny).rules,
     ...(settings.upstreamLocalPorts.length > 0 && {
       localPorts: settings.upstreamLocalPorts.map(Number),
     }),
     ownListeners,
+    cluster,
   })
   const names = createNameLookup()
   const upstream = createUpstream({
     guard,
     resolve: names,
+    clusterDomain: settings.clusterDomain,
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
@@ -52,7 +68,20 @@ export const createServingUpstream = (
   })
   gaugeUpstream(metrics, upstream)
   const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
-  return { upstream, fetch, extraCa, names }
+  const routerGuard = createRouterGuard({ allow, ownListeners, cluster })
+  return { upstream, fetch, extraCa, names, routerGuard }
+}
+
+const clusterOf = (settings: GatewaySettings): ClusterDestinations => {
+  const { gatewayPorts, clusterNetworks, management } = settings
+  const apiServer = apiServerOf()
+  const ownPort = apiServer !== undefined && management.kind === 'tcp' ? [management.port] : []
+  return createClusterDestinations({
+    ...(apiServer !== undefined && { apiServer }),
+    gatewayPorts: gatewayPorts.length > 0 ? gatewayPorts.map(Number) : ownPort,
+    networks: clusterNetworks,
+    ownAddresses: localAddresses(),
+  })
 }
 
 /**

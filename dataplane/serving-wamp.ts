@@ -7,7 +7,9 @@ import { createCallbackPoster } from './actions/callback-poster.ts'
 import type { WampEnvironment } from './actions/wamp-environment.ts'
 import { createCallQuota } from './actions/wamp-quota.ts'
 import type { BridgePeers } from './bridge-board.ts'
+import type { Confinements } from './confinements.ts'
 import { createDeadlines } from './deadlines.ts'
+import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { oncePer } from './once-per.ts'
 import type { SpanOf } from './request-spans.ts'
@@ -28,6 +30,8 @@ export interface ServingWampOptions {
   readonly log: Log
   readonly peers: BridgePeers
   readonly dial: RouterDial
+  readonly memory: MemoryBudget
+  readonly confinements: Pick<Confinements, 'of'>
   /** Where there are traces. */
   readonly spanOf: SpanOf | undefined
 }
@@ -39,10 +43,10 @@ export interface ServingWamp {
 
 /** Opens no session until the bridge is told of a document whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
-  const { realms, upstream, metrics, log, peers, dial, spanOf } = options
+  const { realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf } = options
   const openTransport = createLateTransport(async () => {
     const { createTransportOpener } = await import('./wamp/open-transport.ts')
-    return createTransportOpener({ dial })
+    return createTransportOpener({ dial, memory })
   })
   const bridge: WampBridge = createBridge({
     openLink: createLinkOpener({ openTransport, log, random: Math.random }),
@@ -63,6 +67,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
       metrics.count('callbacksLost', { why: loss.why })
       if (isNews) log.warn('a callback does not take its events: they are lost', loss)
     },
+    memory,
   })
   // One per loaded version: it goes when the version's document is replaced.
   const callsOf = oncePer(({ poolSize }: ServedVersion) => createCallQuota(poolSize))
@@ -70,11 +75,13 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     bridge,
     environmentOf: (version) => ({
       realmUri: version.realmUri,
+      confinedTo: () => confinements.of(version),
       client: () => bridge.clientOf(version.realmUri),
       calls: callsOf(version),
       callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
       deadlines,
       callbacks,
+      limits: memory.limits,
       realm: () => realms.get(version.realmUri),
       spanOf,
     }),

@@ -1,7 +1,8 @@
 // The settings of where requests may be forwarded to. Data only.
 
+import { CLUSTER_DOMAIN_SETTING } from '../spec/service-name.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
-import { isDestination, isPort } from './config-values.ts'
+import { isCidr, isDestination, isPort } from './config-values.ts'
 
 export const UPSTREAM_SETTINGS = {
   'upstream-allow': {
@@ -28,9 +29,30 @@ export const UPSTREAM_SETTINGS = {
     expected: 'ports from 1 to 65535, comma-separated',
     help: "of this machine's own addresses, loopback too, all that forward may reach: the application beside the gateway; left out, any but our own listeners",
   },
+  'gateway-ports': {
+    type: 'list',
+    default: [],
+    placeholder: 'PORT,…|none',
+    accept: isPortOrNone,
+    expected: 'ports from 1 to 65535, comma-separated, or none',
+    help: 'management ports of gateways: never reached at addresses of the cluster; left out, in a Pod, that of --management',
+  },
+  'cluster-networks': {
+    type: 'list',
+    default: [],
+    placeholder: 'CIDR,…',
+    accept: isCidr,
+    expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
+    help: 'of Pods, Services and nodes; left out, private addresses, and all where this machine has a public one',
+  },
+  'cluster-domain': CLUSTER_DOMAIN_SETTING,
   'upstream-ca': {
     type: 'path',
     default: null,
     help: 'more CAs for https upstreams, PEM',
   },
 } as const satisfies SettingsTable['settings']
+
+function isPortOrNone(text: string): boolean {
+  return text === 'none' || isPort(text)
+}

@@ -21,6 +21,9 @@ export interface FileWatchOptions {
   readonly intervalMs?: number
 }
 
+/** Between two looks at files that were never there: somebody waits for them. */
+const AWAITED_MS = 250
+
 /** Never keeps the process alive by itself. */
 export const watchFiles = (options: FileWatchOptions): FileWatch => {
   const { paths, onContents, onFailure, intervalMs = 2000 } = options
@@ -44,10 +47,18 @@ export const watchFiles = (options: FileWatchOptions): FileWatch => {
   }
 
   look()
-  const timer = setInterval(look, intervalMs).unref()
+  let timer: NodeJS.Timeout
+  const lookLater = (): void => {
+    const waitMs = last === undefined ? Math.min(AWAITED_MS, intervalMs) : intervalMs
+    timer = setTimeout(() => {
+      look()
+      lookLater()
+    }, waitMs).unref()
+  }
+  lookLater()
   return {
     close: () => {
-      clearInterval(timer)
+      clearTimeout(timer)
     },
   }
 }

@@ -18,16 +18,20 @@ export interface ResourceView {
   }[]
 }
 
-/** undefined while nobody answers there. */
+/** undefined while nobody answers there, or the operator does not lead yet: then it tells of nothing else. */
 export const readStatus = async (url: string): Promise<StatusView | undefined> => {
   try {
     const answer = await fetch(`${url}/status`, { signal: AbortSignal.timeout(1000) })
     // The operator of this very checkout: what it answers is known.
-    return answer.ok ? ((await answer.json()) as StatusView) : undefined
+    const status = (await answer.json()) as StatusView | Record<string, never>
+    return answer.ok && isView(status) ? status : undefined
   } catch {
     return undefined
   }
 }
+
+const isView = (status: StatusView | Record<string, never>): status is StatusView =>
+  'resources' in status
 
 export const isReady = ({ conditions }: ResourceView): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True')

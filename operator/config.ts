@@ -2,10 +2,14 @@
 // of the operator that reads the environment.
 
 import { readFileSync } from 'node:fs'
+import { COMPILE_SETTINGS } from '../compiler/limits.ts'
+import { CLUSTER_DOMAIN_SETTING } from '../spec/service-name.ts'
 import { type ParsedSettings, parseSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
 import { parseAddress } from '../telemetry/settings-value.ts'
+import { MANAGEMENT_SETTINGS } from './management-settings.ts'
 import { LEASE } from './resource/roles-for.ts'
+import { QUOTA_SETTINGS } from './quota-settings.ts'
 import { faultOfUrl } from './fleet/static-data-planes.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
@@ -25,6 +29,9 @@ export const SETTINGS = {
     uninstall: {
       help: 'remove from a cluster what the operator made there: certificates, webhook configurations, its Lease',
     },
+    release: {
+      help: 'say in the status of resources outside of --namespaces that the operator watches them no more',
+    },
   },
   settings: {
     manifests: {
@@ -41,7 +48,7 @@ export const SETTINGS = {
     kubeconfig: {
       type: 'path',
       default: null,
-      help: "with --kubernetes and uninstall: its current context is taken; else $KUBECONFIG, the pod's service account, ~/.kube/config",
+      help: "with --kubernetes, uninstall and release: its current context is taken; else $KUBECONFIG, the pod's service account, ~/.kube/config",
     },
     namespace: {
       type: 'string',
@@ -88,6 +95,14 @@ export const SETTINGS = {
       expected: 'namespaces, or all',
       help: 'whose documents may have _ and wildcards as host, with --kubernetes; others by annotation of their namespace',
     },
+    destinations: {
+      type: 'enum',
+      values: ['any', 'own'],
+      default: 'any',
+      help: 'own: with --kubernetes documents reach Services of their own namespace and what is outside of the cluster; an annotation of a Namespace decides for it',
+    },
+    'cluster-domain': CLUSTER_DOMAIN_SETTING,
+    ...QUOTA_SETTINGS,
     lease: {
       type: 'string',
       default: LEASE,
@@ -158,6 +173,18 @@ export const SETTINGS = {
       placeholder: 'NAME',
       help: 'gatewayClassName of the ApiSpecifications and Realms that are served',
     },
+    'deleted-realm-seconds': {
+      type: 'duration',
+      default: 60,
+      max: 3_600,
+      help: 'a deleted Realm is served on for so long; 0: it is revoked at once, as with its annotation gateway.svc.dev/delete-now: "true"',
+    },
+    'withhold-seconds': {
+      type: 'duration',
+      default: 300,
+      max: 86_400,
+      help: 'how long documents of one namespace that others serve and a fresh gateway refuses may keep gateways out of service; 0: never',
+    },
     status: {
       type: 'custom',
       default: '127.0.0.1:18085',
@@ -166,34 +193,8 @@ export const SETTINGS = {
       expected: 'host:port, [::1]:port, :port (every address), unix:/path or off',
       help: 'where /status, /ping, /ready and /metrics are answered in plain HTTP',
     },
-    'management-token-file': {
-      type: 'path',
-      default: null,
-      help: 'file with the bearer token of the gateways; re-read on change',
-    },
-    'management-ca': {
-      type: 'path',
-      default: null,
-      help: 'CAs of the certificates of the gateways, PEM; re-read on change',
-    },
-    'management-cert': {
-      type: 'path',
-      default: null,
-      needs: ['management-key'],
-      help: 'client certificate shown to the gateways, PEM; re-read on change',
-    },
-    'management-key': {
-      type: 'path',
-      default: null,
-      needs: ['management-cert'],
-      help: 'private key of --management-cert, PEM',
-    },
-    'management-server-name': {
-      type: 'string',
-      default: null,
-      placeholder: 'NAME',
-      help: "name in the certificates of the gateways; the URL's host if left out",
-    },
+    ...MANAGEMENT_SETTINGS,
+    ...COMPILE_SETTINGS,
     once: {
       type: 'boolean',
       default: false,

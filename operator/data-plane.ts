@@ -58,6 +58,8 @@ export interface DataPlaneReport {
   /** Document id → what it holds of ours. */
   readonly documents: ReadonlyMap<string, HeldDocument>
   readonly realms: ReadonlyMap<string, HeldRealm>
+  /** Uris of what it was given: of others nobody asks it. */
+  readonly realmsGiven: ReadonlySet<string>
   readonly rejected: {
     readonly documents: ReadonlyMap<string, Rejection>
     readonly realms: ReadonlyMap<string, Rejection>
@@ -71,6 +73,7 @@ export interface HeldDocument {
 
 export interface HeldRealm {
   readonly digest: string
+  /** Empty of a realm that it was not given. Addresses stand in the Realm, or are empty; reasons are of a closed list. */
   readonly sessions: readonly SessionState[]
 }
 

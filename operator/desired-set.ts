@@ -16,7 +16,11 @@ export interface DesiredDocument {
   /** From Secrets. */
   readonly variables?: ValueMap
   readonly claims: readonly Claim[]
+  /** It has operations over WAMP. */
+  readonly callsRouter?: boolean
   readonly namespace: string
+  /** That namespace, where gateways are to let it reach no other; the digest differs with it. */
+  readonly confinedTo?: string
   /** Absent: every data plane of the shared pool. */
   readonly selector?: LabelSelector
 }
@@ -38,6 +42,8 @@ export interface DesiredSet {
    * them stays.
    */
   readonly kept: { readonly documents: ReadonlySet<string>; readonly realms: ReadonlySet<string> }
+  /** Uris of realms that were revoked, and that no data plane may keep, whatever holds back other deletes. */
+  readonly revokedRealms?: ReadonlySet<string>
   /** Why nothing may be deleted now, in words for a person. */
   readonly holdDeletes?: string
 }

@@ -13,8 +13,8 @@ import {
   SETTINGS,
 } from './config.ts'
 import type { OperatorStatus } from './controller/controller.ts'
-import { operate, type RunningOperator } from './operate.ts'
-import { runValidate } from './validate/validate-command.ts'
+import type { RunningOperator } from './operate.ts'
+import { startStatusServer } from './status/status-server.ts'
 
 const main = async (): Promise<void> => {
   const parsed = readOperatorSettings(process.argv.slice(2))
@@ -49,8 +49,9 @@ const output = {
 }
 
 const validate = async ({ operands, settings }: Commanded): Promise<void> => {
+  const { runValidate } = await import('./validate/validate-command.ts')
   const readStdin = (): Promise<string> => text(process.stdin)
-  process.exitCode = await runValidate(operands, settings.json, { readStdin, ...output })
+  process.exitCode = await runValidate(operands, settings, { readStdin, ...output })
 }
 
 const importGateway = async ({ operands, settings }: Commanded): Promise<void> => {
@@ -68,7 +69,19 @@ const uninstall = async ({ settings }: Commanded): Promise<void> => {
   }
 }
 
-const COMMANDS = { validate, import: importGateway, uninstall } satisfies Record<
+const release = async ({ settings }: Commanded): Promise<void> => {
+  const log = createLog({ level: settings.logLevel, name: 'svc-operator' })
+  const { runRelease } = await import('./uninstall/release-command.ts')
+  try {
+    process.exitCode = await runRelease({
+      ...{ settings, env: clusterEnvironment(), log, print: output.print },
+    })
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const COMMANDS = { validate, import: importGateway, uninstall, release } satisfies Record<
   keyof (typeof SETTINGS)['commands'],
   (commanded: Commanded) => Promise<void>
 >
@@ -103,9 +116,11 @@ const startOnKubernetes = async (
     process.stdout.write(`${JSON.stringify({ msg: 'operating', ...facts })}\n`)
   }
   try {
+    // Before the rest is loaded, which takes a busy machine seconds: a probe that finds nobody is a Warning.
+    const health = settings.health === 'off' ? undefined : await startStatusServer(settings.health)
     // A laptop's operator need not pay for what only a cluster needs.
     const { operateOnKubernetes } = await import('./operate-kubernetes.ts')
-    return await operateOnKubernetes({ settings, env: clusterEnvironment(), log, onOpen })
+    return await operateOnKubernetes({ settings, env: clusterEnvironment(), log, health, onOpen })
   } catch (error) {
     return failToStart(error)
   }
@@ -122,6 +137,7 @@ const start = async (
       const line = { msg: 'operating', manifests, manager, dataPlanes, status }
       if (!isTerminal) output.write(`${JSON.stringify(line)}\n`)
     }
+    const { operate } = await import('./operate.ts')
     return await operate({ settings, log, output, onOpen })
   } catch (error) {
     return failToStart(error)

@@ -75,6 +75,12 @@ const TABLE = {
     help: 'Questions for the state of a data plane by what came of them',
     labels: ['result'],
   },
+  excessiveAnswers: {
+    kind: 'counter',
+    name: 'svc_operator_excessive_answers_total',
+    help: 'Answers of data planes beyond their bound; each is left alone for ten minutes',
+    labels: [],
+  },
   items: {
     kind: 'counter',
     name: 'svc_operator_items_total',
@@ -162,6 +168,7 @@ const observeFleet = (
   metrics.total('pushes', () => byResult(fleet()?.pushes))
   metrics.total('pushedBytes', () => alone(fleet()?.pushedBytes))
   metrics.total('polls', () => byResult(fleet()?.polls))
+  metrics.total('excessiveAnswers', () => alone(fleet()?.excessiveAnswers))
   metrics.total('items', () => byResult(fleet()?.items))
   metrics.total('rounds', () => alone(fleet()?.rounds.count))
   metrics.total('roundSeconds', () => alone(fleet()?.rounds.sum))

@@ -16,6 +16,12 @@ const TABLE = {
     help: 'Resources by kind and status of their Ready condition',
     labels: ['kind', 'ready'],
   },
+  quotaExceeded: {
+    kind: 'gauge',
+    name: 'svc_operator_quota_exceeded',
+    help: 'Resources by kind for which the quota of their namespace has no room',
+    labels: ['kind'],
+  },
   dataPlanes: {
     kind: 'gauge',
     name: 'svc_operator_data_planes',
@@ -56,6 +62,13 @@ export const createOperatorMetrics = (
         kind: verdict.resource.kind,
         ready: conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown',
       })),
+    ),
+  )
+  metrics.gauge('quotaExceeded', () =>
+    tally(
+      [...status().resources.values()]
+        .filter(({ verdict }) => verdict.accepted.reason === 'QuotaExceeded')
+        .map(({ verdict }) => ({ kind: verdict.resource.kind })),
     ),
   )
   metrics.gauge('dataPlanes', () => tally(status().dataPlanes.map(({ phase }) => ({ phase }))))

@@ -1,11 +1,10 @@
 // The settings in; an operator on Kubernetes out: resources and pods watched, a Lease held or waited for, data planes
 // brought into line by the leader, and the status of every resource written.
 
-import { hostname } from 'node:os'
+import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { MetricsState } from '../telemetry/metrics-state.ts'
 import { readVersion } from '../telemetry/version.ts'
-import type { WebhookKeeper } from './admission/webhook-keeper.ts'
+import { ReviewKeys } from './admission/review-key.ts'
 import { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
 import { RealmKeyKeeper } from './certificates/realm-key-keeper.ts'
@@ -13,30 +12,35 @@ import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
 import { type Companion, Controller, type ControllerOptions } from './controller/controller.ts'
 import { credentialFiles } from './credential-files.ts'
+import {
+  createOperatorCompiler,
+  type OperatorCompiler,
+  RememberingCompiler,
+} from './document-compiler.ts'
 import { createCredentialReader } from './fleet/credentials.ts'
 import type { KubernetesApi } from './kubernetes/api.ts'
 import { createKubernetesApi } from './kubernetes/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/kubeconfig.ts'
 import { createEventRecorder } from './kubernetes/event-recorder.ts'
-import { createLeaseLeadership } from './kubernetes/lease-leadership.ts'
 import { createPodDataPlanes } from './kubernetes/pods.ts'
 import { createKubernetesSource } from './kubernetes/source.ts'
 import { namespaceOf, WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
 import { WatchLog } from './kubernetes/watch-log.ts'
-import { createOperatorMetrics } from './metrics.ts'
 import { createKubernetesMetrics, type KubernetesMetrics } from './metrics-kubernetes.ts'
 import type { RunningOperator } from './operate.ts'
+import { openPages, type PagesParts } from './pages-kubernetes.ts'
+import { createReplica, type Replica } from './replica.ts'
+import { namespaceQuotaFrom } from './quota-settings.ts'
 import type { SourceNote } from './resource/resource-source.ts'
 import { GROUP } from './resource/resource.ts'
-import { debugPages } from './status/debug-pages.ts'
 import { createStatusEvents } from './status/kubernetes-status-events.ts'
 import { createStatusWriter, type StatusWriter } from './status/kubernetes-status.ts'
-import { healthPages, type PageSources, statusPages } from './status/page.ts'
-import { type StatusServer, startStatusServer } from './status/status-server.ts'
+import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-apply.ts'
+import type { StatusServer } from './status/status-server.ts'
 import {
   createMissedPods,
   createWebhookKeepers,
-  createWebhookRemover,
+  createWebhookRemovers,
   openAdmission,
   webhookNames,
 } from './webhook.ts'
@@ -45,6 +49,8 @@ export interface KubernetesOptions {
   readonly settings: OperatorSettings
   readonly env: ClusterOptions['env']
   readonly log: Log
+  /** For probes: open already, and answering nobody yet. */
+  readonly health?: StatusServer | undefined
   /** Called when everything listens, before anything is read. */
   readonly onOpen: (facts: Readonly<Record<string, unknown>>) => void
 }
@@ -64,14 +70,20 @@ export const operateOnKubernetes = async (
     onRequest: metrics.onRequest,
   })
   const namespace = settings.namespace ?? cluster.namespace
+  const compiler = createOperatorCompiler({ limits: limitsFrom(settings), timers: clock })
+  const replica = createReplica({ api, clock, log, namespace, settings })
   const parts = assemble({
-    ...{ ...options, api, clock, namespace, metrics },
+    ...{ ...options, api, clock, namespace, metrics, compiler, replica },
     watchLog: new WatchLog({ clock, log }),
     namespaces: allOr(settings.namespaces),
   })
-  const servers = await openPages(settings, parts)
-  const { certificates } = parts
-  const admission = await openAdmission({ settings, certificates, clock, namespace, log })
+  const servers = await openPages(options, parts, replica.leader)
+  const { certificates, reviewKeys, controller, dataPlanes } = parts
+  const admission = await openAdmission({
+    ...{ settings, certificates, reviewKeys, compiler, api, clock, namespace, log },
+    foresight: () => controller.foresight,
+    dataPlanes: () => dataPlanes.known(),
+  })
   onOpen({
     server: cluster.server,
     namespace: parts.namespace,
@@ -84,6 +96,7 @@ export const operateOnKubernetes = async (
   return {
     stop: async () => {
       await parts.controller.stop()
+      await compiler.close()
       parts.dataPlanes.close()
       const looking = parts.lookers.map((looker) => looker.stop())
       // What is still asked of the API server is nobody's to wait for: our turn is over.
@@ -97,22 +110,19 @@ export const operateOnKubernetes = async (
   }
 }
 
-interface Parts {
+interface Parts extends PagesParts {
   readonly namespace: string
-  readonly controller: Controller
   readonly certificates: CertificateKeeper
-  readonly dataPlanes: WarmDataPlanes
-  readonly webhooks: readonly WebhookKeeper[]
+  readonly reviewKeys: ReviewKeys
   /** Companions that are to be stopped. */
   readonly lookers: readonly { readonly stop: () => Promise<void> }[]
-  readonly readMetrics: () => Promise<MetricsState>
-  /** What is wrong beside the resources. */
-  readonly troubles: () => readonly SourceNote[]
 }
 
 interface Surroundings extends KubernetesOptions {
   readonly metrics: KubernetesMetrics
   readonly watchLog: WatchLog
+  readonly compiler: OperatorCompiler
+  readonly replica: Replica
   readonly api: KubernetesApi
   readonly clock: Clock
   /** The operator's own. */
@@ -137,7 +147,8 @@ const assemble = (around: Surroundings): Parts => {
       for (const webhook of webhooks) webhook.check()
     },
   })
-  const webhooks = createWebhookKeepers({ ...around, certificates })
+  const reviewKeys = new ReviewKeys(() => certificates.webhookCertificate()?.key)
+  const webhooks = createWebhookKeepers({ ...around, certificates, reviewKeys })
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,
@@ -150,11 +161,11 @@ const assemble = (around: Surroundings): Parts => {
       if (settings.dataPlaneTls) void certificates.ensureNamespace(each)
     },
   })
-  const missedPods = createMissedPods({ ...around, certificates })
-  const remover = createWebhookRemover({ ...around, certificates })
-  const lookers = [missedPods, remover].filter((each) => each !== undefined)
+  const missedPods = createMissedPods({ ...around, certificates, reviewKeys })
+  const removers = createWebhookRemovers({ ...around, certificates, reviewKeys })
+  const lookers = [...(missedPods === undefined ? [] : [missedPods]), ...removers]
   const companions = [certificates, ...webhooks, ...lookers]
-  const writer = createStatusWriter({ ...shared, fieldManager: 'svc-operator' })
+  const writer = createWriter(shared, operatorName(settings, namespace))
   const controller = createController(around, { certificates, dataPlanes, companions, writer })
   const readMetrics = around.metrics.observe({
     isLeading: () => controller.status.isLeading,
@@ -178,8 +189,19 @@ const assemble = (around: Surroundings): Parts => {
     ]),
     ...warningNotes(missedPods?.note),
   ]
-  const kept = { certificates, webhooks, lookers }
+  const kept = { certificates, reviewKeys, webhooks, lookers }
   return { namespace, controller, dataPlanes, ...kept, readMetrics, troubles }
+}
+
+const createWriter = (
+  shared: Pick<Surroundings, 'api' | 'clock' | 'log'>,
+  operator: string,
+): StatusWriter => {
+  const writer = createStatusWriter({ ...shared, fieldManager: STATUS_FIELD_MANAGER, operator })
+  shared.api.onReturn(() => {
+    writer.retry()
+  })
+  return writer
 }
 
 interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
@@ -188,13 +210,12 @@ interface Machinery extends Pick<Parts, 'certificates' | 'dataPlanes'> {
 }
 
 const createController = (
-  { api, clock, log, settings, namespace, namespaces, watchLog }: Surroundings,
+  { api, clock, log, settings, namespace, namespaces, watchLog, compiler, replica }: Surroundings,
   { certificates, dataPlanes, companions, writer }: Machinery,
 ): Controller => {
   const shared = { api, clock, log }
-  const identity = settings.identity ?? hostname()
-  const reporter = { controller: `${GROUP}/operator`, instance: identity }
-  const events = createStatusEvents(createEventRecorder({ ...shared, reporter }))
+  const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
+  const events = createStatusEvents(createEventRecorder({ ...shared, reporter }), clock)
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   const realmKeys = new RealmKeyKeeper({ ...shared, ...account, namespace })
   return new Controller({
@@ -202,6 +223,7 @@ const createController = (
     source: withRealmKeys(
       createKubernetesSource({
         ...{ ...shared, namespaces, className: settings.class, watchLog, account },
+        operator: operatorName(settings, namespace),
       }),
       realmKeys,
     ),
@@ -210,12 +232,12 @@ const createController = (
       manager: settings.manager,
       credentials: credentialsOf(settings, certificates),
       version: readVersion(),
+      withholdMs: settings.withholdSeconds * 1000,
     },
-    leadership: createLeaseLeadership({
-      ...{ ...shared, namespace, name: settings.lease },
-      identity,
-    }),
+    leadership: replica.leadership,
     judging: judgingOf(settings),
+    deletedRealmMs: settings.deletedRealmSeconds * 1000,
+    compiler: (onOutcome) => new RememberingCompiler({ compiler, onOutcome, log }),
     companions: [realmKeys, ...companions, companionOf(writer), companionOf(events)],
     onStatus: (status) => {
       writer.update(status)
@@ -240,6 +262,9 @@ const judgingOf = (settings: OperatorSettings): ControllerOptions['judging'] => 
   className: settings.class,
   hostOwnership: settings.hostOwnership,
   wildcardNamespaces: allOr(settings.wildcardNamespaces),
+  destinations: settings.destinations,
+  clusterDomain: settings.clusterDomain,
+  namespaceQuota: namespaceQuotaFrom(settings),
 })
 
 const allOr = (names: readonly string[]): readonly string[] | 'all' =>
@@ -253,40 +278,6 @@ const credentialsOf = (
   settings.dataPlaneTls
     ? (dataPlane) => certificates.credentialsFor(namespaceOf(dataPlane))
     : createCredentialReader(credentialFiles(settings))
-
-/** An operator that can't introduce its webhook is of use all the same. */
-const INTRODUCTION_MS = 20_000
-
-/** One server for a person, on loopback, and one for probes. */
-const openPages = async (
-  { status, health }: OperatorSettings,
-  { controller, dataPlanes, webhooks, troubles, readMetrics }: Parts,
-): Promise<readonly StatusServer[]> => {
-  const startedMs = SYSTEM_CLOCK.now()
-  const sources: PageSources = {
-    status: () => {
-      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles()]
-      return { ...controller.status, notes }
-    },
-    metrics: createOperatorMetrics(() => controller.status, [readMetrics]),
-    unready: () => {
-      if (!controller.status.isReady) return 'the resources have not been read yet'
-      if (!dataPlanes.synced()) return 'the data planes are not known yet'
-      const isWaiting = SYSTEM_CLOCK.now() - startedMs < INTRODUCTION_MS
-      return isWaiting && !webhooks.every(({ isIntroduced }) => isIntroduced)
-        ? 'the API server has not been told of the webhook yet'
-        : undefined
-    },
-  }
-  const desired = () => controller.desired
-  const open: StatusServer[] = []
-  if (status !== 'off') {
-    const pages = { ...statusPages(sources), ...debugPages({ status: sources.status, desired }) }
-    open.push(await startStatusServer(status, pages))
-  }
-  if (health !== 'off') open.push(await startStatusServer(health, healthPages(sources)))
-  return open
-}
 
 const certificateNotes = ({ troubles }: CertificateKeeper): readonly SourceNote[] =>
   Array.from(troubles, ([namespace, trouble]) =>

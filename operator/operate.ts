@@ -1,10 +1,12 @@
 // The settings in; a running operator out: resources watched, data planes brought into line, status shown.
 
+import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { OperatorSettings } from './config.ts'
 import { Controller, type OperatorStatus } from './controller/controller.ts'
 import { SYSTEM_CLOCK } from './clock.ts'
 import { credentialFiles } from './credential-files.ts'
+import { createOperatorCompiler, RememberingCompiler } from './document-compiler.ts'
 import { createCredentialReader } from './fleet/credentials.ts'
 import { alwaysLeading } from './leadership.ts'
 import { staticDataPlanes } from './fleet/static-data-planes.ts'
@@ -38,6 +40,7 @@ export const operate = async ({
 }: OperateOptions): Promise<RunningOperator> => {
   const now = (): number => SYSTEM_CLOCK.now()
   const print = createStatusPrinter(output, now)
+  const compiler = createOperatorCompiler({ limits: limitsFrom(settings), timers: SYSTEM_CLOCK })
   const settled = Promise.withResolvers<OperatorStatus>()
   const controller: Controller = new Controller({
     source: new ManifestSource({ directory: settings.manifests, log }),
@@ -45,9 +48,12 @@ export const operate = async ({
       dataPlanes: staticDataPlanes(settings.dataPlanes),
       manager: settings.manager,
       credentials: createCredentialReader(credentialFiles(settings)),
+      withholdMs: settings.withholdSeconds * 1000,
     },
     leadership: alwaysLeading(startTenure(now)),
     judging: { className: settings.class },
+    deletedRealmMs: settings.deletedRealmSeconds * 1000,
+    compiler: (onOutcome) => new RememberingCompiler({ compiler, onOutcome, log }),
     clock: SYSTEM_CLOCK,
     log,
     onStatus: (status) => {
@@ -62,6 +68,7 @@ export const operate = async ({
     settled: settled.promise,
     stop: async () => {
       await controller.stop()
+      await compiler.close()
       await server?.close()
     },
   }
@@ -72,8 +79,10 @@ const isSettled = ({ isReady, isLeading, dataPlanes, resources }: OperatorStatus
   isReady &&
   isLeading &&
   dataPlanes.every(({ phase }) => phase !== 'connecting' && phase !== 'syncing') &&
-  [...resources.values()].every(({ conditions }) =>
-    conditions.every(({ status, reason }) => status !== 'False' || reason !== 'Pending'),
+  [...resources.values()].every(
+    ({ conditions, verdict }) =>
+      verdict.isPending !== true &&
+      conditions.every(({ status, reason }) => status !== 'False' || reason !== 'Pending'),
   )
 
 const openStatus = async (

@@ -1,14 +1,20 @@
 // The webhooks as settings have them: the names on their certificate, their server, and what the API server is told
 // of them.
 
+import type { ValueMap } from '../spec/expression/value.ts'
 import type { Log } from '../telemetry/log.ts'
 import {
   type AdmissionServer,
   type Admit,
   startAdmissionServer,
 } from './admission/admission-server.ts'
+import { type Adviser, type AdviserOptions, createAdviser } from './admission/advise-review.ts'
 import { createInjector } from './admission/inject-review.ts'
+import { createLookUp } from './admission/look-up.ts'
 import { MissedPods } from './admission/missed-pods.ts'
+import { createReviewCompiler } from './admission/review-compiler.ts'
+import type { ReviewKeys } from './admission/review-key.ts'
+import { createServedClasses } from './admission/served-classes.ts'
 import { validateReview } from './admission/validate-review.ts'
 import {
   INJECT_PATH,
@@ -22,8 +28,10 @@ import { WebhookRemover } from './admission/webhook-remover.ts'
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
 import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
-import { type KubernetesApi, TYPES } from './kubernetes/api.ts'
-import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
+import type { OperatorCompiler } from './document-compiler.ts'
+import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/api.ts'
+import { grantCommand } from './resource/roles-for.ts'
+import { SECRET_READER, WEBHOOK_CONFIGURATION } from './resource/roles.ts'
 import { openSidecarFile } from './sidecar-file.ts'
 
 type Settings = Pick<
@@ -36,6 +44,7 @@ type Settings = Pick<
   | 'sidecar'
   | 'manager'
   | 'dataPlaneTls'
+  | 'serviceAccount'
 >
 
 /** Of the Service, and of the host in `--webhook-url`; none where there is no webhook. */
@@ -51,6 +60,7 @@ export const webhookNames = (
 export interface AdmissionOptions {
   readonly settings: Settings
   readonly certificates: CertificateKeeper
+  readonly reviewKeys: ReviewKeys
   readonly log: Log
 }
 
@@ -60,22 +70,55 @@ export interface ServerOptions extends AdmissionOptions {
   readonly namespace: string
 }
 
+/** What the operator knows beside the object that is reviewed. */
+export interface Knowledge extends Pick<AdviserOptions, 'foresight' | 'dataPlanes'> {
+  readonly compiler: OperatorCompiler
+  readonly api: KubernetesApi
+}
+
 /** @throws Error with a `code` where the address can't be listened on, or in plain words about `--sidecar` */
 export const openAdmission = async (
-  options: ServerOptions,
+  options: ServerOptions & Knowledge,
 ): Promise<AdmissionServer | undefined> => {
-  const { settings, certificates, log } = options
+  const { settings, certificates, reviewKeys, compiler, clock, log } = options
   if (settings.webhook === 'off') return undefined
+  const validate = {
+    className: settings.class,
+    compile: createReviewCompiler(compiler, clock),
+  }
+  const adviser = openAdviser(options, validate.compile)
   return startAdmissionServer({
     address: settings.webhook,
     certificate: () => certificates.webhookCertificate(),
     paths: {
-      [VALIDATE_PATH]: (request) => validateReview(request, { className: settings.class }),
+      [VALIDATE_PATH]: (request, word) => {
+        const isAdvised = reviewKeys.has(word ?? '') && isServed(request.namespace, settings)
+        return validateReview(request, { ...validate, ...(isAdvised && { adviser }) })
+      },
       ...(settings.sidecar !== null && {
         [INJECT_PATH]: await openInjector(settings.sidecar, options),
       }),
     },
     log,
+  })
+}
+
+/** Of other namespaces nothing is known. */
+const isServed = (namespace: string, { namespaces }: Settings): boolean =>
+  namespaces.includes('all') || namespaces.includes(namespace)
+
+const openAdviser = (
+  { settings, namespace, api, clock, foresight, dataPlanes }: ServerOptions & Knowledge,
+  compile: AdviserOptions['compile'],
+): Adviser => {
+  const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
+  return createAdviser({
+    ...{ className: settings.class, foresight, dataPlanes, compile, clock },
+    lookUp: createLookUp({
+      ...{ api, clock },
+      grantCommand: (of) => grantCommand(account, SECRET_READER, of),
+    }),
+    isClassServed: createServedClasses({ api, clock }),
   })
 }
 
@@ -107,46 +150,61 @@ export const createMissedPods = ({
     : new MissedPods({ ...shared, operatorNamespace: namespace })
 
 /** One for each kind of configuration; none where there is no webhook. */
-export const createWebhookKeepers = ({
-  settings,
-  certificates,
-  namespace,
-  namespaces,
-  ...shared
-}: WebhookKeeperParts): readonly WebhookKeeper[] => {
-  if (settings.webhook === 'off') return []
-  const name = WEBHOOK_CONFIGURATION
-  const keep = { ...shared, name, caBundle: () => certificates.caBundle() }
-  const facts = { name, target: targetOf(settings, namespace), namespaces }
-  const validating = new WebhookKeeper({
-    ...keep,
-    type: TYPES.validatingWebhookConfigurations,
-    make: (caBundle) => webhookConfiguration({ ...facts, caBundle }),
-  })
-  if (settings.sidecar === null) return [validating]
-  const mutating = new WebhookKeeper({
-    ...keep,
-    type: TYPES.mutatingWebhookConfigurations,
-    make: (caBundle) => injectConfiguration({ ...facts, caBundle, operatorNamespace: namespace }),
-  })
-  return [validating, mutating]
+export const createWebhookKeepers = (parts: WebhookKeeperParts): readonly WebhookKeeper[] => {
+  const { api, clock, log, certificates, reviewKeys } = parts
+  return configurationsOf(parts)
+    .filter(({ isWanted }) => isWanted)
+    .map(
+      ({ type, make, isKeyed }) =>
+        new WebhookKeeper({
+          ...{ api, clock, log, type, make, name: WEBHOOK_CONFIGURATION },
+          caBundle: () => certificates.caBundle(),
+          ...(isKeyed && { reviewKey: () => reviewKeys.current }),
+        }),
+    )
 }
 
-/** Where there are no sidecars (any more): of what made them. Undefined: there are, or there is no webhook at all. */
-export const createWebhookRemover = ({
+/** For what was made while there were sidecars, or a webhook at all, and is not wanted any more. */
+export const createWebhookRemovers = (parts: WebhookKeeperParts): readonly WebhookRemover[] => {
+  const { api, clock, log } = parts
+  return configurationsOf(parts)
+    .filter(({ isWanted }) => !isWanted)
+    .map(
+      ({ type, make }) =>
+        new WebhookRemover({ api, clock, log, type, name: WEBHOOK_CONFIGURATION, made: make('') }),
+    )
+}
+
+interface Configuration {
+  readonly type: ResourceType
+  readonly make: (caBundle: string, reviewKey?: string) => ValueMap
+  readonly isWanted: boolean
+  /** Who asks shows that it has read the configuration. */
+  readonly isKeyed: boolean
+}
+
+/** Each that an operator may have made, as this one would make it. */
+const configurationsOf = ({
   settings,
   namespace,
   namespaces,
-  api,
-  clock,
-  log,
-}: WebhookKeeperParts): WebhookRemover | undefined => {
-  if (settings.webhook === 'off' || settings.sidecar !== null) return undefined
-  const name = WEBHOOK_CONFIGURATION
-  const facts = { name, target: targetOf(settings, namespace), namespaces, caBundle: '' }
-  const made = injectConfiguration({ ...facts, operatorNamespace: namespace })
-  const type = TYPES.mutatingWebhookConfigurations
-  return new WebhookRemover({ api, clock, log, type, name, made })
+}: WebhookKeeperParts): readonly Configuration[] => {
+  const facts = { name: WEBHOOK_CONFIGURATION, target: targetOf(settings, namespace), namespaces }
+  const hasWebhook = settings.webhook !== 'off'
+  return [
+    {
+      type: TYPES.validatingWebhookConfigurations,
+      make: (caBundle, reviewKey) => webhookConfiguration({ ...facts, caBundle, reviewKey }),
+      isWanted: hasWebhook,
+      isKeyed: true,
+    },
+    {
+      type: TYPES.mutatingWebhookConfigurations,
+      make: (caBundle) => injectConfiguration({ ...facts, caBundle, operatorNamespace: namespace }),
+      isWanted: hasWebhook && settings.sidecar !== null,
+      isKeyed: false,
+    },
+  ]
 }
 
 const targetOf = (

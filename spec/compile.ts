@@ -21,6 +21,12 @@ export type Compilation =
   | { readonly compiled: CompiledApi; readonly warnings: readonly Warning[] }
   | { readonly problems: readonly Problem[] }
 
+/** What of the bounds of behaviour §2 is a setting. */
+export interface CompileBounds {
+  /** 20,000 if left out. */
+  readonly maxRoutes?: number
+}
+
 /**
  * Judges and compiles one document.
  * @example
@@ -28,7 +34,11 @@ export type Compilation =
  * if ('problems' in outcome) report(outcome.problems)
  * else serve(outcome.compiled)
  */
-export const compile = (document: unknown, environment: Environment): Compilation => {
+export const compile = (
+  document: unknown,
+  environment: Environment,
+  { maxRoutes }: CompileBounds = {},
+): Compilation => {
   // What is too large, too deep or no JSON at all is not looked at any further.
   const unfit = measure(document)
   if (unfit.length > 0) return { problems: unfit }
@@ -37,7 +47,7 @@ export const compile = (document: unknown, environment: Environment): Compilatio
   if (!validated.ok) validated.problems.forEach(findings.report)
   // Faults of structure do not hide faults of meaning: what has its shape is judged all the same.
   if (!isMap(document)) return { problems: findings.problems }
-  const tooMany = findTooManyRoutes(document)
+  const tooMany = findTooManyRoutes(document, maxRoutes)
   if (tooMany !== undefined) {
     findings.report(tooMany)
     return { problems: findings.problems }

@@ -96,10 +96,22 @@ export class ConflictIndex {
   conflictsOf(id: string): readonly Clash[] {
     return this.#keysOf(id).flatMap((key) => {
       const stakes = this.#stakesOn(key)
-      const own = stakes.find(({ claimant }) => claimant.id === id)
-      const winner = stakes[0]
-      if (own === undefined || winner === undefined || !isLost(own, winner)) return []
-      return [{ claim: own.claim, winnerId: winner.claimant.id }]
+      return lossOf(
+        stakes.find(({ claimant }) => claimant.id === id),
+        stakes[0],
+      )
+    })
+  }
+
+  /**
+   * The claims that a document would lose if it stood here in place of those of the ids `replaced`. Nothing changes; the
+   * work is in proportion to its claims.
+   */
+  clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
+    return [...byKey(claimant)].flatMap(([key, claim]) => {
+      const own = { claimant, claim }
+      const others = this.#stakesOn(key).filter((stake) => !replaced.has(stake.claimant.id))
+      return lossOf(own, [own, ...others].sort(compareStakes)[0])
     })
   }
 
@@ -141,6 +153,11 @@ function byKey({ claims }: Claimant): ReadonlyMap<string, Claim> {
 function compareStakes({ claimant: a }: Stake, { claimant: b }: Stake): number {
   return a.rank - b.rank || a.since - b.since || (a.id < b.id ? -1 : 1)
 }
+
+const lossOf = (own: Stake | undefined, winner: Stake | undefined): readonly Clash[] =>
+  own === undefined || winner === undefined || !isLost(own, winner)
+    ? []
+    : [{ claim: own.claim, winnerId: winner.claimant.id }]
 
 const isLost = (stake: Stake, winner: Stake): boolean =>
   stake !== winner && !mayShare(stake.claim, winner.claim)

@@ -48,6 +48,23 @@ export const documentDigest = ({
 }
 
 /**
+ * The digest of a document that may reach, of all that is in the cluster, Services of that namespace alone: whoever
+ * holds the document without knowing so holds another one.
+ */
+export const confinedDigest = (digest: string, confinedTo: string | undefined): string =>
+  confinedTo === undefined ? digest : `${digest}@${confinedTo}`
+
+/** Without what `confinedDigest` has added. */
+export const plainDigest = (digest: string): string => digest.split('@', 1)[0] ?? ''
+
+/**
+ * Two digests of one text, wherever it may lead: the policy of a namespace may change between two looks at it.
+ * @example isSameText('ab12', 'ab12@shop') // true
+ */
+export const isSameText = (left: string, right: string): boolean =>
+  plainDigest(left) === plainDigest(right)
+
+/**
  * What tells one set of held entries from another, whatever their order: SHA-256 over the sorted
  * `kind⇥key⇥digest` lines.
  */

@@ -3,7 +3,8 @@
 
 import { childPointer, type Problem, type ProblemCode } from './problem.ts'
 
-const MAX_BYTES = 4 * 1024 * 1024
+/** Of a document, as JSON text. */
+export const MAX_BYTES = 4 * 1024 * 1024
 const MAX_DEPTH = 64
 const MAX_EXPRESSION_BYTES = 64 * 1024
 const MAX_PROBLEMS = 100
@@ -11,6 +12,7 @@ const MAX_PROBLEMS = 100
 /** Where the walk is and what it has found. Pointers are built for faults only. */
 interface Walk {
   readonly sizeOf: (text: string) => number
+  readonly maxBytes: number
   bytes: number
   isOver: boolean
   readonly keys: (string | number)[]
@@ -30,9 +32,26 @@ export const measure = (document: unknown): readonly Problem[] => {
   return rough.isOver ? walkThrough(document, exactBytes).problems : rough.problems
 }
 
-const walkThrough = (document: unknown, sizeOf: Walk['sizeOf']): Walk => {
+/**
+ * Whether a value has at most so many bytes as JSON text. What has more is not looked at any further.
+ * @example isWithin({ id: 'a' }, 10) // true
+ */
+export const isWithin = (document: unknown, maxBytes: number): boolean =>
+  !walkThrough(document, exactBytes, maxBytes).isOver
+
+/**
+ * How many bytes a value has as JSON text; undefined where it breaks a bound of `measure`.
+ * @example countBytes({ id: 'a' }) // 10
+ */
+export const countBytes = (document: unknown): number | undefined => {
+  const { bytes, problems } = walkThrough(document, exactBytes)
+  return problems.length === 0 ? bytes : undefined
+}
+
+const walkThrough = (document: unknown, sizeOf: Walk['sizeOf'], maxBytes = MAX_BYTES): Walk => {
   const walk: Walk = {
     sizeOf,
+    maxBytes,
     bytes: 0,
     isOver: false,
     keys: [],
@@ -124,7 +143,7 @@ const visitText = (text: string, walk: Walk): void => {
 
 const count = (bytes: number, walk: Walk): void => {
   walk.bytes += bytes
-  if (walk.bytes <= MAX_BYTES || walk.isOver) return
+  if (walk.bytes <= walk.maxBytes || walk.isOver) return
   walk.isOver = true
   walk.problems.push({
     code: 'invalid_value',

@@ -149,6 +149,8 @@ function expand(source: string, nodes: readonly PathNode[]): ParsedPath {
  * @example countForms('/users/[:id]') // 2
  */
 export function countForms(source: string): number {
+  // Most paths: nothing to parse for it.
+  if (!source.includes('[')) return 1
   const nodes = parseNodes(source)
   const ways = typeof nodes === 'string' ? 1 : countWays(nodes)
   return ways > MAX_WAYS ? 1 : ways

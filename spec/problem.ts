@@ -11,6 +11,7 @@ export type ProblemCode =
   | 'invalid_expression'
   | 'no_such_realm'
   | 'conflict'
+  | 'too_expensive'
 
 /** `path` is an RFC 6901 JSON pointer into the document as it was submitted. */
 export interface Problem {

@@ -55,6 +55,8 @@ export interface TrustedIssuerRecord {
   readonly jwks_uri: string
   readonly audience: string
   readonly algorithms?: readonly string[]
+  /** `typ` of the header; `JWT`, `at+jwt` or none when absent. */
+  readonly require_typ?: string
 }
 
 /** behaviour §6, *Provider entry*. */

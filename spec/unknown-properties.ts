@@ -5,7 +5,7 @@ import { isMap, type ValueMap } from './expression/value.ts'
 import { childPointer, type Warning } from './problem.ts'
 import apiSchema from './schema/api-specification.schema.json' with { type: 'json' }
 
-const MAX_WARNINGS = 1000
+export const MAX_WARNINGS = 1000
 
 /** What a schema says about names, its references and branches resolved. */
 interface Shape {

@@ -64,6 +64,8 @@ export interface RealmPut {
   readonly uri: string
   readonly digest: string
   readonly realm: RealmRecord
+  /** See `SpecPut`. */
+  readonly critical?: readonly string[]
 }
 
 export interface SpecPut {
@@ -74,6 +76,16 @@ export interface SpecPut {
   readonly spec: ValueMap
   /** From Secrets: laid over the document's own `variables`, never read back. */
   readonly variables?: ValueMap
+  /**
+   * Namespace of the document where it may reach, of all that is in the cluster, Services of that one alone. The
+   * digest differs with it.
+   */
+  readonly confinedTo?: string
+  /**
+   * JSON pointers into this entry, to members that its reader may not ignore (as `crit` of RFC 7515 §4.1.11): who does
+   * not know one of them refuses the entry. Other unknown members are ignored. wire-members.ts says which are which.
+   */
+  readonly critical?: readonly string[]
 }
 
 export interface SyncReply {

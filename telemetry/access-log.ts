@@ -92,6 +92,9 @@ const formatEntry = (entry: AccessEntry): string =>
 const traceOf = ({ trace }: AccessEntry): string =>
   trace === undefined ? '' : `,"trace":${JSON.stringify(trace)}`
 
+/** Behind any scheme (RFC 3986 §3.1), be it one or not, or behind none: whatever could hold userinfo. */
+const AUTHORITY = /^(?:[^/]*:\/\/[^/]*|[^/]*@)/
+
 /**
  * The path of a request target, without its query, cut at 2048 characters. An absolute-form target may hold
  * userinfo before the host: only what follows the authority stays.
@@ -99,6 +102,6 @@ const traceOf = ({ trace }: AccessEntry): string =>
 export const pathOf = (target: string): string => {
   const query = target.indexOf('?')
   const whole = query === -1 ? target : target.slice(0, query)
-  const path = whole.startsWith('/') ? whole : whole.replace(/^[a-z]+:\/\/[^/]*/i, '')
+  const path = whole.startsWith('/') ? whole : whole.replace(AUTHORITY, '')
   return path.length > MAX_TARGET ? `${path.slice(0, MAX_TARGET)}…` : path
 }

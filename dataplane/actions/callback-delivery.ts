@@ -17,6 +17,8 @@ import type { CallbackUrl } from './callback-url.ts'
 
 export interface Delivery {
   readonly url: CallbackUrl
+  /** Of all that is in the cluster it may go to Services of this namespace alone. */
+  readonly confinedTo?: string | undefined
   /** Tells a receiver a repeated delivery from a new one. */
   readonly id: string
   /** JSON. */
@@ -109,7 +111,7 @@ class Delivering implements UpstreamSink {
   }
 
   readonly #attempt = (): void => {
-    const { url, body, timeoutMs } = this.#delivery
+    const { url, confinedTo, body, timeoutMs } = this.#delivery
     this.#call = this.#tools.upstream.send(
       {
         origin: url.origin,
@@ -119,6 +121,7 @@ class Delivering implements UpstreamSink {
         body,
         connectTimeoutMs: Math.min(timeoutMs, MAX_CONNECT_MS),
         timeoutMs,
+        confinedTo,
       },
       this,
     )

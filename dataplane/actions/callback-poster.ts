@@ -5,6 +5,8 @@
 import { toJson } from '../../spec/expression/json.ts'
 import { ownValue } from '../../spec/expression/lookup.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
+import { createOncePerMinute } from '../once-a-minute.ts'
 import type { InvocationHandler, WampEvent } from '../wamp/wamp-session.ts'
 import type { Payload } from '../wamp/wire.ts'
 import { messageOf } from '../thrown.ts'
@@ -15,6 +17,8 @@ import { type CallbackRules, type CallbackUrl, isAllowed } from './callback-url.
 
 export interface CallbackTarget {
   readonly url: CallbackUrl
+  /** Asked at each delivery, too: the namespace where the document may reach no other of the cluster. */
+  readonly confinedTo?: (() => string | undefined) | undefined
   /** Asked at each delivery: an origin that the realm has withdrawn is called back no more. */
   readonly rules: () => CallbackRules | undefined
   /** Of the whole delivery, its retries included; at most 30 s count. */
@@ -39,6 +43,7 @@ export interface CallbackPosterOptions extends DeliveryTools {
   readonly newId: () => string
   /** An event that no callback has taken. */
   readonly onLost: (loss: LostEvent) => void
+  readonly memory: MemoryBudget
 }
 
 export interface LostEvent {
@@ -60,17 +65,18 @@ const BOUNDS = { maxWaiting: 256, maxBytes: 64 * 1024 * 1024 }
 /**
  * @example
  * const callbacks = createCallbackPoster({
- *   upstream, clock: SYSTEM_CLOCK, wallClock: Date.now, newId: randomUUID, onLost,
+ *   upstream, clock: SYSTEM_CLOCK, wallClock: Date.now, newId: randomUUID, onLost, memory,
  * })
  */
 export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPoster => {
-  const { newId } = options
+  const { newId, memory } = options
 
   const post = (target: CallbackTarget, body: Buffer): Promise<CallbackReply> => {
     const rules = target.rules()
     if (!isAllowed(target.url, rules)) throw withdrawn()
     const delivery = {
       url: target.url,
+      confinedTo: target.confinedTo?.(),
       id: newId(),
       body,
       secret: rules?.callback_secret,
@@ -81,8 +87,9 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
 
   return {
     invocations(target) {
-      const line = createLine({ ...BOUNDS, places: POSTS_AT_ONCE })
-      const answer = async (body: Buffer): Promise<Payload> => readReply(await post(target, body))
+      const line = createLine({ ...BOUNDS, places: POSTS_AT_ONCE, memory: memory.open() })
+      const answer = async (body: Buffer): Promise<Payload> =>
+        readWithin(memory, await post(target, body))
       return async ({ args, kwargs, details }) => {
         const body = toBody({ args, kwargs, details })
         const answered = line.run(body.length, () => answer(body))
@@ -91,7 +98,7 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
       }
     },
     events(target) {
-      const line = createLine({ ...BOUNDS, places: 1 })
+      const line = createLine({ ...BOUNDS, places: 1, memory: memory.open() })
       const lose = createLoss(target.url, options)
       let isEnded = false
       const tell = async (body: Buffer): Promise<void> => {
@@ -118,18 +125,24 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
   }
 }
 
-const QUIET_MS = 60_000
+/** What a reply decodes to goes to the router at once. */
+const readWithin = (memory: MemoryBudget, reply: CallbackReply): Payload => {
+  const holding = memory.open()
+  try {
+    return readReply(reply, holding)
+  } finally {
+    holding.release()
+  }
+}
 
 /** Of one subscription. */
 const createLoss = (
   { shown: callback }: CallbackUrl,
   { onLost, clock }: CallbackPosterOptions,
 ): ((why: LostEvent['why'], reason: string) => void) => {
-  const toldMs = new Map<LostEvent['why'], number>()
+  const isNews = createOncePerMinute(() => clock.now())
   return (why, reason) => {
-    const isNews = clock.now() - (toldMs.get(why) ?? -Infinity) >= QUIET_MS
-    if (isNews) toldMs.set(why, clock.now())
-    onLost({ why, reason, callback, isNews })
+    onLost({ why, reason, callback, isNews: isNews(why) })
   }
 }
 

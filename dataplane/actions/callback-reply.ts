@@ -5,6 +5,7 @@ import { ownValue } from '../../spec/expression/lookup.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { isWampUri } from '../../spec/wamp-uri.ts'
 import { decodeBody, mediaKind } from '../codec.ts'
+import type { Holding } from '../memory/memory-budget.ts'
 import { WampFault } from '../wamp/wamp-session.ts'
 import type { Payload } from '../wamp/wire.ts'
 import { isFitText, unfitOf } from './wamp-fit.ts'
@@ -22,15 +23,16 @@ const NOTHING: Payload = { args: [], kwargs: {} }
  * 2xx: a JSON map with `args` and `kwargs` alone is these; any other JSON value is the only argument; no body
  * is no argument. 4xx and 5xx: JSON `{error_uri, args, kwargs}` (or `error` for `error_uri`) is that error.
  *
+ * @param memory pays for what it decodes to
  * @throws WampFault the reply's own error; `svc.error.upstream.<status>` where it names none;
  * `svc.error.bad_gateway` for redirects and what is no JSON
  */
-export const readReply = (reply: CallbackReply): Payload => {
+export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
   const { statusCode } = reply
-  if (statusCode >= 400) throw errorOf(reply)
+  if (statusCode >= 400) throw errorOf(reply, memory)
   if (statusCode >= 300) throw badReply(`The callback answered with a redirect (${statusCode}).`)
   if (reply.bytes.length === 0 || statusCode === 204 || statusCode === 205) return NOTHING
-  const value = jsonOf(reply)
+  const value = jsonOf(reply, memory)
   if (value === undefined) throw badReply('The callback did not answer with JSON.')
   if (unfitOf(value) !== undefined) throw badReply(NOT_CARRIED)
   return payloadOf(value) ?? { args: [value], kwargs: {} }
@@ -44,9 +46,9 @@ export const callbackFault = (uri: string, message: string, cause?: unknown): Wa
 
 const badReply = (message: string): WampFault => callbackFault('svc.error.bad_gateway', message)
 
-const errorOf = (reply: CallbackReply): WampFault => {
+const errorOf = (reply: CallbackReply, memory: Holding): WampFault => {
   const { statusCode } = reply
-  const body = jsonOf(reply)
+  const body = jsonOf(reply, memory)
   const uri = ownValue(body, 'error_uri') ?? ownValue(body, 'error')
   const message = `The callback answered with status ${statusCode}.`
   if (typeof uri !== 'string' || !isFitText(uri) || !isWampUri(uri) || !isMap(body)) {
@@ -57,10 +59,10 @@ const errorOf = (reply: CallbackReply): WampFault => {
   return new WampFault(uri, message, isFit ? payload : NOTHING)
 }
 
-const jsonOf = ({ contentType, bytes }: CallbackReply): Value | undefined => {
+const jsonOf = ({ contentType, bytes }: CallbackReply, memory: Holding): Value | undefined => {
   if (mediaKind(contentType) !== 'json') return undefined
   try {
-    return decodeBody(contentType, bytes)
+    return decodeBody(contentType, bytes, memory)
   } catch {
     return undefined
   }

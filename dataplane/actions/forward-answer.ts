@@ -11,6 +11,9 @@ import {
 } from 'node:zlib'
 import type { Value } from '../../spec/expression/value.ts'
 import { decodeBody, mediaKind } from '../codec.ts'
+import { GatewayError } from '../gateway-error.ts'
+import type { Holding } from '../memory/memory-budget.ts'
+import { noMemory } from '../memory/no-memory.ts'
 
 /** What is read of an answer at most, as received and as inflated (behaviour §4). */
 export const MAX_ANSWER_BYTES = 25_000_000
@@ -24,18 +27,24 @@ export interface DecodedAnswer {
   readonly headers: Pairs
 }
 
-type Done = (error: Error | undefined, answer: DecodedAnswer | undefined) => void
+interface AnswerOptions {
+  /** An undecodable body is given as it is, for its status matters more. */
+  readonly isLenient: boolean
+  /** Pays for what the body is inflated and decoded to. */
+  readonly memory: Holding
+}
+
+type Done = (fault: Error | 'no memory' | undefined, answer?: DecodedAnswer) => void
 
 /**
  * JSON and msgpack become values, all else text, or bytes where it is no UTF-8. An empty body is `""`.
  *
  * @param done told later, or at once where there is nothing to inflate
- * @param isLenient an undecodable body is given as it is, for its status matters more
  */
 export const decodeAnswer = (
   headers: Pairs,
   bytes: Buffer,
-  isLenient: boolean,
+  options: AnswerOptions,
   done: Done,
 ): void => {
   const codings = codingsOf(headers)
@@ -45,39 +54,56 @@ export const decodeAnswer = (
         new Error('The upstream sent a compressed body that is broken or too large.', {
           cause: error,
         }),
-        undefined,
       )
+      return
+    }
+    if (plain !== bytes && !options.memory.reserve(plain.length)) {
+      done('no memory')
       return
     }
     const kept =
       codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
-    readValue(kept, plain, isLenient, done)
+    readValue(kept, plain, options, done)
   })
 }
 
 const DESCRIBES_CODED: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
 
-const readValue = (headers: Pairs, bytes: Buffer, isLenient: boolean, done: Done): void => {
+const readValue = (
+  headers: Pairs,
+  bytes: Buffer,
+  { isLenient, memory }: AnswerOptions,
+  done: Done,
+): void => {
   const contentType = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
   const kind = mediaKind(contentType)
+  const isDecoded = bytes.length > 0 && (kind === 'json' || kind === 'msgpack')
   let body: Value
   try {
-    body =
-      bytes.length > 0 && (kind === 'json' || kind === 'msgpack')
-        ? decodeBody(contentType, bytes)
-        : textOrBytes(bytes)
+    body = isDecoded ? decodeBody(contentType, bytes, memory) : asText(bytes, memory)
   } catch (cause) {
-    if (!isLenient) {
-      done(
-        new Error('The upstream sent a body that does not match its content type.', { cause }),
-        undefined,
-      )
+    if (isNoMemory(cause) || !isLenient) {
+      done(isNoMemory(cause) ? 'no memory' : new Error(unreadable(cause), { cause }))
       return
     }
     body = textOrBytes(bytes)
   }
   done(undefined, { body, headers })
 }
+
+/** @throws GatewayError `svc.error.overloaded` */
+const asText = (bytes: Buffer, memory: Holding): Value => {
+  if (!memory.reserveValues(bytes.length)) throw noMemory()
+  return textOrBytes(bytes)
+}
+
+const isNoMemory = (cause: unknown): boolean =>
+  cause instanceof GatewayError && cause.code === 'svc.error.overloaded'
+
+const unreadable = (cause: unknown): string =>
+  cause instanceof GatewayError && cause.code === 'svc.error.payload_too_large'
+    ? 'The upstream sent a body with too many values.'
+    : 'The upstream sent a body that does not match its content type.'
 
 const textOrBytes = (bytes: Buffer): Value => {
   const text = bytes.toString('utf8')

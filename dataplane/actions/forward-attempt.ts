@@ -2,7 +2,9 @@
 // answer the way its owner wants it: passed on, collected, or thrown away. It decides nothing.
 
 import type { ByteSink } from './performer.ts'
+import { DrainWatch } from '../drain-watch.ts'
 import type { Limiter } from '../upstream/limiter.ts'
+import type { Waiting } from '../upstream/waiting-line.ts'
 import type {
   Upstream,
   UpstreamCall,
@@ -10,16 +12,24 @@ import type {
   UpstreamRequest,
   UpstreamSink,
 } from '../upstream/upstream.ts'
+import { ByteCollector } from '../memory/byte-collector.ts'
+import type { Holding } from '../memory/memory-budget.ts'
 import { MAX_ANSWER_BYTES } from './forward-answer.ts'
 
-export interface AttemptOwner {
+export interface AttemptOwner extends Waiting {
   /** Calls `passTo`, `collect`, `discard` or `abort` before it returns. */
   onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void
   /** The collected body. */
   onBody(bytes: Buffer): void
   onTooLarge(): void
+  /** Of the gateway, for the body that is collected. */
+  onNoMemory(): void
   /** All has been passed on. */
   onPassed(): void
+  /** Slots, memory or connections are short: a client may not read slower than the least rate. */
+  isScarce(): boolean
+  /** The client reads too slowly what is passed on. */
+  onTooSlow(): void
   /** No answer, or one that broke off before it was all there. */
   onFailure(error: UpstreamError): void
 }
@@ -36,14 +46,21 @@ export class Attempt implements UpstreamSink {
   #call: UpstreamCall | undefined
   #mode: Mode = 'head'
   #out: ByteSink | undefined
-  #chunks: Buffer[] = []
+  readonly #memory: Holding
+  readonly #body = new ByteCollector()
   #length = 0
   #timer: NodeJS.Timeout | undefined
+  /** Of a client that has made us wait once. */
+  #drain: DrainWatch | undefined
 
-  /** @param limiter has granted a slot, which the attempt gives back when it is over */
-  constructor(owner: AttemptOwner, limiter: Limiter) {
+  /**
+   * @param limiter has granted a slot, which the attempt gives back when it is over
+   * @param memory pays for a body that is collected
+   */
+  constructor(owner: AttemptOwner, limiter: Limiter, memory: Holding) {
     this.#owner = owner
     this.#limiter = limiter
+    this.#memory = memory
   }
 
   send(upstream: Upstream, request: UpstreamRequest): this {
@@ -87,7 +104,11 @@ export class Attempt implements UpstreamSink {
     } else if (this.#length > MAX_ANSWER_BYTES) {
       this.abort()
       this.#owner.onTooLarge()
-    } else this.#chunks.push(chunk)
+    } else if (this.#memory.reserve(chunk.length)) this.#body.add(chunk)
+    else {
+      this.abort()
+      this.#owner.onNoMemory()
+    }
     return true
   }
 
@@ -96,7 +117,7 @@ export class Attempt implements UpstreamSink {
     if (this.#mode === 'pass') {
       this.#out?.end()
       this.#owner.onPassed()
-    } else if (this.#mode === 'collect') this.#owner.onBody(this.#collected())
+    } else if (this.#mode === 'collect') this.#owner.onBody(this.#body.join())
   }
 
   onError(error: UpstreamError): void {
@@ -109,24 +130,26 @@ export class Attempt implements UpstreamSink {
 
   #leave(): void {
     clearTimeout(this.#timer)
-    this.#limiter.release()
+    this.#drain?.stop()
+    this.#limiter.release(this.#owner)
   }
 
   #pass(chunk: Buffer): boolean {
     const out = this.#out
     if (out === undefined || out.write(chunk)) return true
+    this.#drain ??= new DrainWatch({
+      isScarce: () => this.#owner.isScarce(),
+      onTooSlow: () => {
+        this.#owner.onTooSlow()
+      },
+    })
+    this.#drain.start(chunk.length)
     out.onDrain(this.#resume)
     return false
   }
 
   readonly #resume = (): void => {
+    this.#drain?.stop()
     this.#call?.resume()
-  }
-
-  #collected(): Buffer {
-    const [first] = this.#chunks
-    return this.#chunks.length === 1 && first !== undefined
-      ? first
-      : Buffer.concat(this.#chunks, this.#length)
   }
 }

@@ -6,7 +6,8 @@ import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import { toText } from '../../spec/expression/text.ts'
 import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { encodeMsgpack, mediaKind, type MediaKind } from '../codec.ts'
+import { mediaKind, type MediaKind } from '../codec.ts'
+import { writeMsgpack } from '../write-msgpack.ts'
 
 export interface OutgoingBody {
   readonly bytes: Buffer | null
@@ -50,7 +51,7 @@ const toBytes = (value: Value): Buffer => Buffer.from(toJson(value))
 /** What a type can't hold is JSON in it, as the author of the document wanted. */
 const ENCODERS = {
   json: toBytes,
-  msgpack: encodeMsgpack,
+  msgpack: writeMsgpack,
   form: (value) => (isMap(value) ? Buffer.from(toForm(value)) : toBytes(value)),
   other: (value) => Buffer.from(toText(value)),
 } as const satisfies Record<MediaKind, (value: Value) => Buffer>

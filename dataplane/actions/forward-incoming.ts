@@ -5,11 +5,19 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { BodyLimits } from '../../spec/compiled.ts'
-import { bodyDeadlines, startBodyDeadline } from '../body-deadlines.ts'
-import type { Timed } from '../deadlines.ts'
+import { BodyWatch, type SlowBody } from '../body-watch.ts'
 import { GatewayError } from '../gateway-error.ts'
+import { BELOW_LEAST_RATE, type IsScarce } from '../least-rate.ts'
+import { ByteCollector } from '../memory/byte-collector.ts'
+import type { Holding } from '../memory/memory-budget.ts'
+import { noMemoryToRead } from '../memory/no-memory.ts'
 
 export interface StreamedBody {
+  /**
+   * Before it is opened: reads so many bytes, or all where there are fewer, and calls back once. Not called back
+   * where it is refused or closed first.
+   */
+  readAhead(bytes: number, onRead: () => void): void
   /** For one attempt. Opening again ends the one before. */
   open(): Readable
   /** Nothing has been read that `open` could not give again. */
@@ -22,7 +30,11 @@ export interface StreamOptions {
   readonly limits: BodyLimits
   /** What is kept to be sent again. */
   readonly keepBytes: number
-  /** Too large, too slow, or the client is gone. Told at most once. */
+  /** Pays for what is kept. */
+  readonly memory: Holding
+  /** Below the least rate the body is refused while this says true. */
+  readonly isScarce: IsScarce
+  /** Too large, too slow, no memory for it, or the client is gone. Told at most once. */
   readonly onFault: (fault: GatewayError) => void
 }
 
@@ -35,32 +47,49 @@ export const collectBody = (
   options: Omit<StreamOptions, 'keepBytes'>,
   onBody: (bytes: Buffer) => void,
 ): { cancel(): void } => {
-  const chunks: Buffer[] = []
-  const deadline = startBodyDeadline(options.limits.readMs, () => {
-    cancel()
-    options.onFault(tooSlow(options.limits))
+  const body = new ByteCollector()
+  const { limits, isScarce, memory } = options
+  const watch = new BodyWatch({
+    bounds: 'whole',
+    limitMs: limits.readMs,
+    isScarce,
+    onSlow: (slow) => {
+      cancel()
+      options.onFault(tooSlow(limits, slow))
+    },
   })
   const onData = (chunk: Buffer): void => {
-    chunks.push(chunk)
+    watch.received(chunk.length)
+    if (memory.reserve(chunk.length)) body.add(chunk)
+    else {
+      cancel()
+      options.onFault(noMemoryToRead())
+    }
   }
   const onEnd = (): void => {
     cancel()
-    onBody(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks))
+    onBody(body.join())
   }
   const cancel = (): void => {
-    bodyDeadlines.remove(deadline)
+    watch.stop()
     incoming.off('data', onData).off('end', onEnd)
   }
+  watch.start()
   incoming.on('data', onData).on('end', onEnd)
   return { cancel }
 }
 
-class IncomingBody implements StreamedBody, Timed {
-  due = 0
-  slot = -1
+/** What a chunk costs beside its bytes. */
+const CHUNK_BYTES = 128
+
+class IncomingBody implements StreamedBody {
   readonly #incoming: IncomingMessage
   readonly #options: StreamOptions
+  readonly #watch: BodyWatch
+  /** What `open` begins with. */
   #kept: Buffer[] = []
+  #aheadBytes = 0
+  #onAhead: (() => void) | undefined
   #received = 0
   #isReplayable = true
   #isAttached = false
@@ -70,10 +99,25 @@ class IncomingBody implements StreamedBody, Timed {
   constructor(incoming: IncomingMessage, options: StreamOptions) {
     this.#incoming = incoming
     this.#options = options
+    // `body_read_seconds` bounds the pause between the chunks of a streamed body (behaviour §3).
+    this.#watch = new BodyWatch({
+      bounds: 'pause',
+      limitMs: options.limits.readMs,
+      isScarce: options.isScarce,
+      onSlow: (slow) => {
+        this.#fault(tooSlow(options.limits, slow))
+      },
+    })
   }
 
   get isReplayable(): boolean {
     return this.#isReplayable
+  }
+
+  readAhead(bytes: number, onRead: () => void): void {
+    this.#aheadBytes = bytes
+    this.#onAhead = onRead
+    this.#pull()
   }
 
   open(): Readable {
@@ -95,7 +139,7 @@ class IncomingBody implements StreamedBody, Timed {
   }
 
   close(): void {
-    bodyDeadlines.remove(this)
+    this.#watch.stop()
     const out = this.#out
     this.#out = undefined
     this.#kept = []
@@ -113,16 +157,12 @@ class IncomingBody implements StreamedBody, Timed {
       this.#incoming.on('data', this.#onData).on('end', this.#onEnd)
     }
     this.#incoming.resume()
-    this.#watch()
-  }
-
-  expire(): void {
-    this.#fault(tooSlow(this.#options.limits))
+    this.#watch.start()
   }
 
   /** The reader takes no more for now: the client's time stands still. */
   #hold(): void {
-    bodyDeadlines.remove(this)
+    this.#watch.stop()
     this.#incoming.pause()
   }
 
@@ -132,33 +172,44 @@ class IncomingBody implements StreamedBody, Timed {
       this.#fault(tooLarge(this.#options.limits))
       return
     }
+    this.#watch.received(chunk.length)
     this.#keep(chunk)
-    this.#watch()
-    if (this.#out?.push(chunk) !== true) this.#hold()
+    if (this.#onAhead !== undefined) {
+      if (this.#received >= this.#aheadBytes) this.#endReadingAhead()
+    } else if (this.#out?.push(chunk) !== true) this.#hold()
   }
 
   readonly #onEnd = (): void => {
     this.#isOver = true
-    bodyDeadlines.remove(this)
+    this.#watch.stop()
     this.#out?.push(null)
+    if (this.#onAhead !== undefined) this.#endReadingAhead()
   }
 
+  #endReadingAhead(): void {
+    const onRead = this.#onAhead
+    this.#onAhead = undefined
+    this.#hold()
+    onRead?.()
+  }
+
+  /** What there is no memory for can't be sent a second time, and what was read ahead can't be sent at all. */
   #keep(chunk: Buffer): void {
-    if (this.#isReplayable && this.#received <= this.#options.keepBytes) this.#kept.push(chunk)
+    const { keepBytes, memory } = this.#options
+    const isAhead = this.#onAhead !== undefined
+    const isWanted = isAhead || this.#received <= keepBytes
+    if (this.#isReplayable && isWanted && memory.reserve(chunk.length + CHUNK_BYTES)) {
+      this.#kept.push(chunk)
+    } else if (isAhead) this.#fault(noMemoryToRead())
     else {
       this.#isReplayable = false
       this.#kept = []
     }
   }
 
-  /** `body_read_seconds` bounds the pause between the chunks of a streamed body (behaviour §3). */
-  #watch(): void {
-    this.due = bodyDeadlines.dueIn(this.#options.limits.readMs)
-    if (this.slot < 0) bodyDeadlines.add(this)
-  }
-
   #fault(fault: GatewayError): void {
     this.#hold()
+    this.#onAhead = undefined
     this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
     this.#options.onFault(fault)
   }
@@ -174,9 +225,9 @@ const tooLarge = ({ maxBytes }: BodyLimits): GatewayError =>
     CLOSE,
   )
 
-const tooSlow = ({ readMs }: BodyLimits): GatewayError =>
+const tooSlow = ({ readMs }: BodyLimits, slow: SlowBody): GatewayError =>
   new GatewayError(
     'svc.error.request_timeout',
-    `No more of the body arrived within ${readMs} ms`,
+    slow === 'rate' ? BELOW_LEAST_RATE : `No more of the body arrived within ${readMs} ms`,
     CLOSE,
   )

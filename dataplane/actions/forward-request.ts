@@ -8,9 +8,8 @@ import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import { toText, urlWriter } from '../../spec/expression/text.ts'
 import { isMap, type Value } from '../../spec/expression/value.ts'
-import type { RequestView } from '../context.ts'
+import { clientAddress } from '../client-address.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { plainAddress } from '../plain-address.ts'
 import { dashed, fromClient, fromDocument, type HeaderList, valuesOf } from '../upstream/headers.ts'
 import { encodePart, readOrigin, requestTarget } from '../upstream/url.ts'
 import { prepareDocumentBody } from './forward-document-body.ts'
@@ -112,21 +111,22 @@ const prepareHeaders = (
   credential: string | undefined,
 ): ((exchange: Exchange) => HeaderList) => {
   if (action.headers === undefined) {
-    return ({ incoming, context }) => {
-      const list = fromClient(incoming.rawHeaders, credential)
-      addForwarding(list, incoming, context.request)
+    return (exchange) => {
+      const list = fromClient(exchange.incoming.rawHeaders, credential)
+      addForwarding(list, exchange)
       return list
     }
   }
   const document = prepareDocumentHeaders(action.headers, credential)
   const keepsBody = action.body === undefined
-  return ({ incoming, context }) => {
+  return (exchange) => {
+    const { incoming, context } = exchange
     const list = document(incoming, context)
     // They belong to the body, which goes as it came.
     if (keepsBody)
       for (const name of ['content-type', 'content-encoding']) borrow(list, incoming, name)
     for (const name of ['traceparent', 'tracestate']) borrow(list, incoming, name)
-    addForwarding(list, incoming, context.request)
+    addForwarding(list, exchange)
     return list
   }
 }
@@ -164,29 +164,26 @@ const borrow = (list: HeaderList, incoming: IncomingMessage, name: string): void
   if (value !== undefined && headerOf(list, name) === undefined) list.push(name, value)
 }
 
-const addForwarding = (list: HeaderList, incoming: IncomingMessage, request: RequestView): void => {
+const addForwarding = (
+  list: HeaderList,
+  { incoming, authority, context: { request } }: Exchange,
+): void => {
   list.push(
     'x-forwarded-for',
     addressOf(request.peername, incoming),
     'x-forwarded-proto',
     request.scheme,
     'x-forwarded-host',
-    hostOf(incoming),
+    authority.text,
     'x-request-id',
     request.id,
   )
 }
 
 const addressOf = (peername: string, incoming: IncomingMessage): string => {
-  if (peername === '') return plainAddress(incoming.socket.remoteAddress ?? '')
+  if (peername === '') return clientAddress(incoming, undefined)
   const address = peername.slice(0, peername.lastIndexOf(':'))
   return address.startsWith('[') ? address.slice(1, -1) : address
-}
-
-/** As the client wrote it, with its port; the authority of an absolute-form target wins (RFC 9112 §3.2.2). */
-const hostOf = ({ url = '/', rawHeaders }: IncomingMessage): string => {
-  const authority = url.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url)?.[1]
-  return authority ?? valuesOf(rawHeaders, 'host')[0] ?? ''
 }
 
 const clientBody = ({ incoming, rawBody }: Exchange): OutgoingRequest['body'] => {

@@ -1,8 +1,11 @@
 // One forward from its exchange to its outcome: waits for a slot, sends, retries, and reports what
 // came of it exactly once. Whatever holds resources is let go when the client is.
 
+import { comesWithoutBody } from '../framing.ts'
 import { headerMap } from '../header-map.ts'
-import { fromUpstream } from '../upstream/headers.ts'
+import type { IsScarce } from '../least-rate.ts'
+import { NO_MEMORY } from '../memory/no-memory.ts'
+import { fromUpstream, hasForeignCoding } from '../upstream/headers.ts'
 import type { Limiter, PoolScope, Ticket } from '../upstream/limiter.ts'
 import {
   createRetrier,
@@ -27,7 +30,9 @@ export const REPLAYED_BYTES = 64 * 1024
 export interface ForwardTools {
   readonly upstream: Upstream
   readonly scope: PoolScope
+  readonly confinedTo?: string | undefined
   readonly clock: RetryClock
+  readonly isScarce: IsScarce
   readonly outcome: OutcomePlan
 }
 
@@ -42,10 +47,11 @@ export interface ReadyRequest {
 type Pairs = readonly (readonly [name: string, value: string])[]
 
 export class Forwarding implements AttemptOwner, Ticket {
+  readonly from: string | undefined
   readonly #exchange: Exchange
   readonly #tools: ForwardTools
   readonly #ready: ReadyRequest
-  readonly #limiter: Limiter
+  #limiter: Limiter
   readonly #retrier: Retrier | undefined
   #attempt: Attempt | undefined
   #isSettled = false
@@ -53,6 +59,7 @@ export class Forwarding implements AttemptOwner, Ticket {
   #headers: Pairs = []
 
   constructor(exchange: Exchange, tools: ForwardTools, ready: ReadyRequest) {
+    this.from = exchange.from
     this.#exchange = exchange
     this.#tools = tools
     this.#ready = ready
@@ -88,9 +95,13 @@ export class Forwarding implements AttemptOwner, Ticket {
       body: body === null || body instanceof Uint8Array ? body : body.open(),
       connectTimeoutMs: limits.connectTimeoutMs,
       timeoutMs: limits.timeoutMs,
+      confinedTo: this.#tools.confinedTo,
       ...(contentLength !== undefined && { contentLength }),
     }
-    this.#attempt = new Attempt(this, this.#limiter).send(this.#tools.upstream, request)
+    this.#attempt = new Attempt(this, this.#limiter, this.#exchange.memory).send(
+      this.#tools.upstream,
+      request,
+    )
   }
 
   onRefused(): void {
@@ -100,6 +111,12 @@ export class Forwarding implements AttemptOwner, Ticket {
   onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void {
     if (this.#isRetried({ status: statusCode })) {
       attempt.discard()
+      return
+    }
+    const fault = faultOfHead(statusCode, raw)
+    if (fault !== undefined) {
+      attempt.abort()
+      this.#failWith('svc.error.bad_gateway', fault)
       return
     }
     this.#status = statusCode
@@ -114,10 +131,17 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   onBody(bytes: Buffer): void {
-    decodeAnswer(this.#headers, bytes, this.#status >= 400, (error, answer) => {
+    const { memory } = this.#exchange
+    const options = { isLenient: this.#status >= 400, memory }
+    decodeAnswer(this.#headers, bytes, options, (fault, answer) => {
       if (answer !== undefined) this.#report(answer.headers, answer.body)
-      else this.#failWith('svc.error.bad_gateway', error?.message ?? '')
+      else if (fault === 'no memory') this.onNoMemory()
+      else this.#failWith('svc.error.bad_gateway', fault?.message ?? '')
     })
+  }
+
+  onNoMemory(): void {
+    this.#failWith('svc.error.overloaded', NO_MEMORY)
   }
 
   onTooLarge(): void {
@@ -131,6 +155,14 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#settle()
   }
 
+  isScarce(): boolean {
+    return this.#limiter.isBusy || this.#tools.isScarce()
+  }
+
+  onTooSlow(): void {
+    this.#giveUp(new Error('the client reads too slowly'))
+  }
+
   onFailure(error: UpstreamError): void {
     const { failure, headSeen } = error
     if (this.#isRetried({ failure, headSeen })) return
@@ -140,6 +172,8 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   #enter(): void {
+    // Before a retry the one that was left may have been forgotten.
+    this.#limiter = this.#tools.scope.limiterOf(this.#ready.outgoing.origin)
     const entry = this.#limiter.acquire(this, this.#ready.limits.connectTimeoutMs)
     if (entry === 'granted') this.onGranted()
     else if (entry === 'full') this.onRefused()
@@ -160,13 +194,17 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   #passOn(attempt: Attempt): void {
-    const out = this.#exchange.stream({ statusCode: this.#status, headers: this.#headers })
+    const hasBody = !comesWithoutBody(this.#status, this.#ready.outgoing.method)
+    const out = this.#exchange.stream({
+      statusCode: this.#status,
+      headers: this.#headers,
+      hasBody,
+    })
     if (out === undefined) {
       this.#giveUp()
       return
     }
-    const { incoming } = this.#exchange
-    if (incoming.method !== 'HEAD' || this.#ready.outgoing.method === 'HEAD') {
+    if (out.takesBody || !hasBody) {
       attempt.passTo(out)
       return
     }
@@ -208,4 +246,13 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#retrier?.cancel()
     this.#attempt?.abort(cause)
   }
+}
+
+/** What clients would not all read alike is passed on to none. */
+const faultOfHead = (statusCode: number, raw: readonly (string | Buffer)[]): string | undefined => {
+  // RFC 9110 §15.
+  if (statusCode > 599) return `The upstream answered with ${statusCode}, which is no HTTP status.`
+  return hasForeignCoding(raw)
+    ? 'The upstream answered in a transfer coding other than chunked.'
+    : undefined
 }

@@ -3,6 +3,7 @@
 // request is worked out here, once.
 
 import type { CompiledOperation, ForwardAction } from '../../spec/compiled.ts'
+import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
 import type { SpanOf } from '../request-spans.ts'
 import type { PoolScope } from '../upstream/limiter.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../upstream/retry.ts'
@@ -21,10 +22,14 @@ export interface ForwardEnvironment {
   readonly upstream: Upstream
   /** Of the version: its `pool_size`, per origin. */
   readonly scope: PoolScope
+  /** Of the document: it may reach no other namespace of the cluster. */
+  readonly confinedTo?: string | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
   /** For tests: the clock and dice of retries. */
   readonly clock?: RetryClock
+  /** Whether memory or connections are short; of its slots the scope knows. */
+  readonly isScarce?: IsScarce | undefined
   /** Where there are traces. */
   readonly spanOf?: SpanOf | undefined
 }
@@ -68,10 +73,17 @@ export const prepareForward = (
 
 /** Without traces every request has the same ones. */
 const prepareTools = (
-  { upstream, scope, clock = SYSTEM_CLOCK, spanOf }: ForwardEnvironment,
+  {
+    upstream,
+    scope,
+    confinedTo,
+    clock = SYSTEM_CLOCK,
+    isScarce = NEVER_SCARCE,
+    spanOf,
+  }: ForwardEnvironment,
   outcome: ForwardTools['outcome'],
 ): ((exchange: Exchange) => ForwardTools) => {
-  const tools: ForwardTools = { upstream, scope, clock, outcome }
+  const tools: ForwardTools = { upstream, scope, confinedTo, clock, isScarce, outcome }
   if (spanOf === undefined) return () => tools
   return ({ incoming }) => {
     const span = spanOf(incoming)
@@ -79,36 +91,57 @@ const prepareTools = (
   }
 }
 
+interface ClientRequest {
+  readonly outgoing: OutgoingRequest
+  readonly limits: CallTimes
+}
+
 const sendClientBody = (
   exchange: Exchange,
-  request: { readonly outgoing: OutgoingRequest; readonly limits: CallTimes },
+  request: ClientRequest,
   tools: ForwardTools,
   operation: ForwardOperation,
 ): void => {
   const contentLength = declaredLength(exchange.incoming)
-  const run = (body: ReadyRequest['body']): Forwarding => {
-    const forwarding = new Forwarding(exchange, tools, { ...request, body, contentLength })
+  let forwarding: Forwarding | undefined
+  const run = (body: ReadyRequest['body']): void => {
+    forwarding = new Forwarding(exchange, tools, { ...request, body, contentLength })
     forwarding.start()
-    return forwarding
   }
-  if (contentLength !== undefined && contentLength <= REPLAYED_BYTES) {
-    const onFault = (fault: Error): void => {
+  const { origin } = request.outgoing
+  const options = {
+    limits: operation.body,
+    memory: exchange.memory,
+    isScarce: () => tools.scope.isBusy(origin) || tools.isScarce(),
+    onFault: (fault: Error): void => {
+      if (forwarding !== undefined) {
+        forwarding.refuse(fault)
+        return
+      }
       exchange.onCancel(undefined)
       exchange.refuse(fault)
-    }
-    const collecting = collectBody(exchange.incoming, { limits: operation.body, onFault }, run)
+    },
+  }
+  if (contentLength !== undefined && contentLength <= REPLAYED_BYTES) {
+    const collecting = collectBody(exchange.incoming, options, run)
     exchange.onCancel(() => {
       collecting.cancel()
     })
     return
   }
-  const forwarding = run(
-    streamBody(exchange.incoming, {
-      limits: operation.body,
-      keepBytes: request.limits.retries > 0 ? REPLAYED_BYTES : 0,
-      onFault: (fault) => {
-        forwarding.refuse(fault)
-      },
-    }),
-  )
+  const keepBytes = request.limits.retries > 0 ? REPLAYED_BYTES : 0
+  const body = streamBody(exchange.incoming, { ...options, keepBytes })
+  if (!tools.scope.isBusy(origin)) {
+    run(body)
+    return
+  }
+  // Else bodies that hardly come would hold the slots that are left.
+  exchange.onCancel(() => {
+    body.close()
+  })
+  body.readAhead(READ_AHEAD_BYTES, () => {
+    run(body)
+  })
 }
+
+const READ_AHEAD_BYTES = 64 * 1024

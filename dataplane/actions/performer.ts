@@ -3,8 +3,10 @@
 // upstream's answer and its first bytes come in one tick, and a static answer needs no tick at all.
 
 import type { IncomingMessage } from 'node:http'
+import type { Authority } from '../authority.ts'
 import type { Context } from '../context.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Holding } from '../memory/memory-budget.ts'
 
 /** `action.error` (behaviour §4): what `on_error` reads. */
 export interface ActionError {
@@ -23,12 +25,17 @@ export interface ActionError {
 export interface StreamHead {
   readonly statusCode: number
   readonly headers: readonly (readonly [name: string, value: string])[]
+  /** False: none follows, by status or method of the request, also where the headers describe one. */
+  readonly hasBody: boolean
 }
 
 /** Where passed-through bytes go. `write` returns false when the client is slow: pause until `onDrain`. */
 export interface ByteSink {
+  /** False: no body is wanted; what is written is thrown away. */
+  readonly takesBody: boolean
   write(chunk: Uint8Array): boolean
   onDrain(resume: () => void): void
+  /** Cuts the client's connection where fewer bytes came than were promised. */
   end(): void
   /** The upstream died in the middle: the client's connection is cut, so that it can't take half for whole. */
   destroy(cause: Error): void
@@ -60,6 +67,15 @@ export interface Exchange {
   readonly context: Context
   /** The raw request: streamed bodies are read from it by the forward action only. */
   readonly incoming: IncomingMessage
+  /** Pays for what is held for this request until its answer is settled. */
+  readonly memory: Holding
+  /** Whom the client has asked for. */
+  readonly authority: Authority
+  /**
+   * Whose request it is, where slots are shared out: an IPv4 address, the /64 of an IPv6 address. undefined: not
+   * known, as for those behind a proxy that does not tell.
+   */
+  readonly from: string | undefined
   /** Undecoded body where dispatch has buffered it (a template reads it, or it is small). */
   readonly rawBody: Buffer | undefined
   /** The action succeeded; goes through `on_result`. */

@@ -4,11 +4,34 @@
 import { boundMessage } from '../../spec/expression/errors.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { isWampPattern, type WampMatch } from '../../spec/wamp-uri.ts'
+import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { WampFault } from '../wamp/wamp-session.ts'
 import { isFitText, unfitOf } from './wamp-fit.ts'
 
 /** What the gateway tells callees of the caller; nobody else may set it. */
 export const CALLER_KEY = '_caller'
+
+/**
+ * What a request puts into a longer URI is one part of it, or a piece of one: with a dot it would name another procedure
+ * than the document means, and nothing at all would open a pattern to everything.
+ * @throws WampFault `wamp.error.invalid_uri`
+ */
+export const checkInserted = (
+  name: string,
+  inserted: readonly string[],
+  match: WampMatch,
+  limits: LimitPolicy = ENFORCED,
+): void => {
+  for (const text of inserted) {
+    const hasDot = text.includes('.')
+    if (!hasDot && (text !== '' || match === 'exact')) continue
+    if (!limits.refuses('wamp_uri_values')) return
+    throw refusal('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)
+  }
+}
+
+const NO_DOT = 'a value inside a longer URI may hold no dot: it would add parts to the URI'
+const NOT_EMPTY = 'a value inside a pattern may not be empty: it would match more'
 
 /**
  * @param name how the document calls it: `procedure`, `topic`

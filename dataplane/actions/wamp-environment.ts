@@ -2,6 +2,7 @@
 // hands it in; nothing here does anything.
 
 import type { SpanOf } from '../request-spans.ts'
+import type { LimitPolicy } from '../limit-policy.ts'
 import type { Deadlines } from '../deadlines.ts'
 import type { RetryClock } from '../upstream/retry.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
@@ -11,6 +12,8 @@ import type { CallQuota } from './wamp-quota.ts'
 
 export interface WampEnvironment {
   readonly realmUri: string
+  /** The document as it is now: the namespace where its callbacks may reach no other of the cluster. */
+  readonly confinedTo?: () => string | undefined
   /** Of the version's realm; asked for at each request, also when the realm is gone. */
   readonly client: () => WampClient
   /** Of the version: its `pool_size`, shared by its operations. */
@@ -23,6 +26,8 @@ export interface WampEnvironment {
   readonly callbacks: CallbackPoster
   /** The realm as it is now: who may be called back, and what signs. undefined: it is gone. */
   readonly realm: () => CallbackRules | undefined
+  /** Which limits only report; all are enforced if left out. */
+  readonly limits?: LimitPolicy
   /** For tests: the clock and dice of retries. */
   readonly clock?: RetryClock
   /** Where there are traces. */

@@ -14,7 +14,7 @@ export const prepareWampRegister = (
   operation: Pick<CompiledOperation, 'limits'> & { readonly action: WampRegisterAction },
   environment: WampEnvironment,
 ): Perform => {
-  const { client, callbacks, realm, realmUri, callTimeoutMs } = environment
+  const { client, callbacks, realm, realmUri, confinedTo, callTimeoutMs } = environment
   const read = prepareWampRequest('register', operation, environment)
   return failingOnFaults((exchange) => {
     const { uri, options, kwargs, times } = read(exchange.context)
@@ -25,7 +25,12 @@ export const prepareWampRegister = (
         client().register({
           procedure: uri,
           options: options.sent,
-          handler: callbacks.invocations({ url, rules: realm, timeoutMs: callTimeoutMs }),
+          handler: callbacks.invocations({
+            url,
+            confinedTo,
+            rules: realm,
+            timeoutMs: callTimeoutMs,
+          }),
           callback: url.shown,
         }),
       view: ({ id }) => ({ registration_id: id }),

@@ -7,11 +7,13 @@ import type { Template } from '../../spec/expression/template.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
 import type { WampMatch } from '../../spec/wamp-uri.ts'
 import type { Context } from '../context.ts'
+import type { LimitPolicy } from '../limit-policy.ts'
 import { type CallTimes, prepareLimits } from './call-limits.ts'
-import { checkArgs, checkKwargs, checkKwargsMap, checkUri } from './wamp-check.ts'
+import { checkArgs, checkInserted, checkKwargs, checkKwargsMap, checkUri } from './wamp-check.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
 import { withCaller } from './wamp-identity.ts'
 import { type CheckedOptions, checkOptions, type OptionsKind } from './wamp-options.ts'
+import { type EvaluatedUri, prepareUri } from './wamp-uri-value.ts'
 import { asError } from '../thrown.ts'
 
 export interface WampMembers {
@@ -49,14 +51,15 @@ export type ReadWampRequest = (context: Context) => WampRequest
 export const prepareWampRequest = (
   kind: OptionsKind,
   { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampMembers },
-  { realmUri, callTimeoutMs }: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs'>,
+  environment: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs' | 'limits'>,
 ): ReadWampRequest => {
-  const uri = evaluator(action.uri)
+  const uri = prepareUri(action.uri)
   const options = evaluator(action.options)
   const args = evaluator(action.args)
   const kwargs = evaluator(action.kwargs)
+  const { realmUri, callTimeoutMs } = environment
   const timesOf = prepareLimits(limits, callTimeoutMs)
-  const checkTheUri = rememberingUri(URI_NAMES[kind])
+  const checkTheUri = rememberingUri(URI_NAMES[kind], environment.limits)
   const checkTheOptions = once(action.options, (value) => checkOptions(kind, value))
   const checkTheArgs = once(action.args, checkArgs)
   const checkTheKwargs = once(action.kwargs, checkKwargs)
@@ -82,10 +85,15 @@ export const prepareWampRequest = (
 }
 
 /** The same text as last time was fine: most operations only ever see one. */
-const rememberingUri = (name: string): ((value: Value, match: WampMatch) => string) => {
+const rememberingUri = (
+  name: string,
+  limits: LimitPolicy | undefined,
+): ((uri: EvaluatedUri, match: WampMatch) => string) => {
   let fine: string | undefined
   let fineFor: WampMatch | undefined
-  return (value, match) => {
+  return ({ value, inserted }, match) => {
+    // The same text may have been put together of other values.
+    checkInserted(name, inserted, match, limits)
     if (value !== fine || match !== fineFor) {
       fine = checkUri(name, value, match)
       fineFor = match

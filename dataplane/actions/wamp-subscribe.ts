@@ -41,7 +41,7 @@ const subscribeCallback = (
   environment: WampEnvironment,
   { uri, options, kwargs, times }: WampRequest,
 ): void => {
-  const { client, callbacks, realm, callTimeoutMs } = environment
+  const { client, callbacks, realm, confinedTo, callTimeoutMs } = environment
   const url = callbackOf(kwargs, realm(), environment.realmUri)
   runOperation(exchange, environment, times.timeoutMs, {
     subject: uri,
@@ -49,7 +49,7 @@ const subscribeCallback = (
       client().subscribe({
         topic: uri,
         options: options.sent,
-        ...callbacks.events({ url, rules: realm, timeoutMs: callTimeoutMs }),
+        ...callbacks.events({ url, confinedTo, rules: realm, timeoutMs: callTimeoutMs }),
         callback: url.shown,
       }),
     view: ({ id }) => ({ subscription_id: id }),

@@ -33,7 +33,8 @@ type Answering = (deps: EndpointDeps, visit: EndpointVisit) => Promise<EndpointA
 const ofOidc =
   (name: keyof Oidc): Answering =>
   async ({ loadOidc, ownOrigin }, visit) => {
-    const body = visit.arrival.request.method === 'POST' ? await readForm(visit.arrival) : ''
+    const { arrival, dispatch } = visit
+    const body = arrival.request.method === 'POST' ? await readForm(arrival, dispatch.memory) : ''
     if (body === undefined) return undefined
     return (await loadOidc())[name](oidcRequest(visit, ownOrigin, body))
   }
@@ -41,7 +42,7 @@ const ofOidc =
 const ofOAuth2 =
   (name: keyof OAuth2): Answering =>
   async ({ loadOAuth2 }, visit) => {
-    const body = await readText(visit.arrival)
+    const body = await readText(visit.arrival, visit.dispatch.memory)
     if (body === undefined) return undefined
     return (await loadOAuth2())[name](oauthRequest(visit, body))
   }
@@ -58,13 +59,13 @@ const ANSWERS = {
 } as const satisfies Record<EndpointName, Answering>
 
 const oidcRequest = (
-  { arrival, target, version, route, bound }: EndpointVisit,
+  { arrival, version, route, bound }: EndpointVisit,
   ownOrigin: string | undefined,
   body: string,
 ): OidcRequest => ({
   method: arrival.request.method ?? '',
-  path: target.path,
-  query: target.query,
+  path: arrival.head.target.path,
+  query: arrival.head.target.query,
   headers: arrival.request.headers,
   address: callerOf(arrival).address,
   requestId: arrival.id,
@@ -75,18 +76,19 @@ const oidcRequest = (
   body,
 })
 
-const oauthRequest = (
-  { arrival, target, version, route }: EndpointVisit,
-  body: string,
-): OAuthRequest => ({
-  query: target.query,
-  headers: headersOf(arrival.request),
-  body,
-  address: callerOf(arrival).address,
-  requestId: arrival.id,
-  realmUri: version.realmUri,
-  flows: route?.flows ?? [],
-})
+const oauthRequest = ({ arrival, version, route }: EndpointVisit, body: string): OAuthRequest => {
+  const { address, isAddressKnown } = callerOf(arrival)
+  return {
+    query: arrival.head.target.query,
+    headers: headersOf(arrival.request),
+    body,
+    address,
+    isAddressKnown,
+    requestId: arrival.id,
+    realmUri: version.realmUri,
+    flows: route?.flows ?? [],
+  }
+}
 
 /** Node keeps the first of two `Authorization` headers: whoever stands before us may have looked at the other. */
 const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeaders =>

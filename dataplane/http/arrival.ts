@@ -7,14 +7,16 @@ import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { Match } from '../router/route.ts'
+import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { Authenticate } from '../security/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { Client, ReadClient } from './forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
-import type { RequestHead, Target } from './request-head.ts'
+import type { RequestHead } from './request-head.ts'
 import type { Selected } from './select-route.ts'
 import type { WebSocketRoutes } from './web-socket-route.ts'
 
@@ -42,6 +44,10 @@ export interface DispatchOptions {
   readonly inFlight: { count: number }
   /** Where open streams of events are known; without, each listener has its own. */
   readonly eventStreams?: EventStreams
+  /** What bodies and answers may take of memory. */
+  readonly memory: MemoryBudget
+  /** Whether memory or connections are short; never if left out. */
+  readonly isScarce?: IsScarce | undefined
   readonly onRefused: (code: GatewayErrorCode) => void
   /** Where requests count that no document serves. */
   readonly unmatched: RequestRow
@@ -103,8 +109,6 @@ export interface SettledTraces {
 /** And after: everything its exchange needs. */
 export interface Admission {
   readonly arrival: Arrival
-  readonly host: string
-  readonly target: Target
   readonly match: Match<Served>
   readonly selected: Selected<PreparedOperation>
   readonly operation: PreparedOperation
@@ -115,7 +119,6 @@ export interface Admission {
 export interface EndpointVisit {
   readonly dispatch: DispatchOptions
   readonly arrival: Arrival
-  readonly target: Target
   /** Whose settings count. */
   readonly version: ServedVersion
   /** What requests are counted by. */

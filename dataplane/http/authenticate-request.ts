@@ -2,7 +2,7 @@
 // that is known already, else later. Nothing of the body is read before.
 
 import type { IncomingMessage } from 'node:http'
-import { plainAddress } from '../plain-address.ts'
+import { clientAddress } from '../client-address.ts'
 import {
   type Authenticate,
   type Caller,
@@ -82,6 +82,10 @@ class RequestCaller implements Caller {
   }
 
   get address(): string {
-    return this.#client?.address ?? plainAddress(this.request.socket.remoteAddress ?? '')
+    return clientAddress(this.request, this.#client)
+  }
+
+  get isAddressKnown(): boolean {
+    return this.#client?.isAddressKnown ?? true
   }
 }

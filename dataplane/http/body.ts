@@ -2,8 +2,12 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../spec/compiled.ts'
-import { bodyDeadlines, startBodyDeadline } from '../body-deadlines.ts'
+import { BodyWatch, type SlowBody } from '../body-watch.ts'
 import { GatewayError } from '../gateway-error.ts'
+import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
+import { ByteCollector } from '../memory/byte-collector.ts'
+import type { Holding } from '../memory/memory-budget.ts'
+import { noMemoryToRead } from '../memory/no-memory.ts'
 import type { RequestHead } from './request-head.ts'
 
 /** `gone`: nobody waits for an answer any more. */
@@ -11,8 +15,12 @@ type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number)
 
 export interface BodyPolicy {
   readonly limits: BodyLimits
-  /** false: bytes are counted and dropped. */
-  readonly keep: boolean
+  /** `Content-Length`; NaN without one. */
+  readonly declaredLength: number
+  /** Pays for the bytes; undefined: they are counted and dropped. */
+  readonly holding: Holding | undefined
+  /** Below the least rate the body is refused while this says true. */
+  readonly isScarce?: IsScarce | undefined
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -24,24 +32,29 @@ export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void
 
 /**
  * Collects the body, or counts it.
- * `done` gets `payload_too_large`, `request_timeout`, or `gone` when the client goes away.
+ * `done` gets `payload_too_large`, `request_timeout`, `overloaded` where there is no memory for it, or `gone` when the
+ * client goes away.
  */
 export const readBody = (
   request: IncomingMessage,
-  { limits, keep }: BodyPolicy,
+  { limits, declaredLength, holding, isScarce = NEVER_SCARCE }: BodyPolicy,
   done: Done,
 ): void => {
-  const chunks: Buffer[] = []
+  const body = new ByteCollector()
   let length = 0
 
   const finish = (outcome: Error | 'gone' | undefined): void => {
     cancel()
-    done(outcome, outcome === undefined && keep ? join(chunks, length) : NOTHING, length)
+    done(outcome, outcome === undefined ? body.join() : NOTHING, length)
   }
   const onData = (chunk: Buffer): void => {
     length += chunk.length
+    watch.received(chunk.length)
     if (length > limits.maxBytes) finish(tooLarge(limits))
-    else if (keep) chunks.push(chunk)
+    else if (holding !== undefined) {
+      if (holding.reserve(chunk.length)) body.add(chunk)
+      else finish(noMemoryToRead())
+    }
   }
   const onEnd = (): void => {
     finish(undefined)
@@ -50,21 +63,29 @@ export const readBody = (
     finish('gone')
   }
   const cancel = (): void => {
-    bodyDeadlines.remove(deadline)
+    watch.stop()
     request.off('data', onData)
     request.off('end', onEnd)
     request.off('close', onClose)
   }
-  const deadline = startBodyDeadline(limits.readMs, () => {
-    finish(tooSlow(limits))
+  if (holding?.hasRoomFor(declaredLength || 0) === false) {
+    done(noMemoryToRead(), NOTHING, 0)
+    return
+  }
+  const limitMs = holding?.isTight === true ? limits.readMs / 2 : limits.readMs
+  const watch = new BodyWatch({
+    bounds: 'whole',
+    limitMs,
+    isScarce,
+    onSlow: (slow) => {
+      finish(tooSlow(limitMs, slow))
+    },
   })
+  watch.start()
   request.on('data', onData)
   request.on('end', onEnd)
   request.on('close', onClose)
 }
-
-const join = (chunks: readonly Buffer[], length: number): Buffer =>
-  chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, length)
 
 /** The rest of the body will not be read: the connection can't be used for another request. */
 const tooLarge = (limits: BodyLimits): GatewayError =>
@@ -74,9 +95,9 @@ const tooLarge = (limits: BodyLimits): GatewayError =>
     { headers: { connection: 'close' } },
   )
 
-const tooSlow = (limits: BodyLimits): GatewayError =>
+const tooSlow = (limitMs: number, slow: SlowBody): GatewayError =>
   new GatewayError(
     'svc.error.request_timeout',
-    `The body did not arrive within ${limits.readMs} ms`,
+    slow === 'rate' ? BELOW_LEAST_RATE : `The body did not arrive within ${limitMs} ms`,
     { headers: { connection: 'close' } },
   )

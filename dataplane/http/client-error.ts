@@ -1,6 +1,7 @@
 // What the HTTP parser refuses is answered with an error record too, in bytes, because there is no request
 // to respond to. The connection always ends.
 
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { errorRecord } from '../error-record.ts'
 
@@ -41,7 +42,19 @@ const LINGER_MS = 1000
 export const createClientErrorHandler =
   (nextRequestId: () => string) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering(socket)) {
+    const awaited = awaitedOn(socket)
+    const isOver = !socket.writable || error.code === 'ECONNRESET'
+    if (awaited !== undefined && !isOver) {
+      // It is the last one: nothing behind it can be read, or has to be (`Connection: close`, RFC 9112 §9.6).
+      awaited.shouldKeepAlive = false
+      // The head may have been sent already, and say otherwise: else the connection would be kept, and read no more.
+      awaited.once?.('finish', () => {
+        socket.end()
+        linger(socket)
+      })
+      return
+    }
+    if (isOver || isAnswering(socket) || isAnswered(socket)) {
       socket.destroy()
       return
     }
@@ -52,15 +65,44 @@ export const createClientErrorHandler =
         'x-content-type-options: nosniff\r\ncontent-type: application/json\r\n' +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     )
-    // At once would reset the connection under an answer that the client has not read yet.
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => {
-      clearTimeout(timer)
-    })
+    linger(socket)
   }
+
+/** At once would reset the connection under an answer that the client has not read yet. */
+const linger = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => {
+    clearTimeout(timer)
+  })
+}
+
+interface Answering {
+  readonly headersSent?: boolean
+  readonly req?: Pick<IncomingMessage, 'complete'>
+  shouldKeepAlive?: boolean
+  once?(event: 'finish', listener: () => void): unknown
+}
+
+/** The answer that is still to come, or coming, to a request that has come whole: the fault is behind it. */
+const awaitedOn = (socket: Duplex): Answering | undefined => {
+  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
+  return message?.req?.complete === true ? message : undefined
+}
 
 /** True while the head of an earlier answer is already on this connection: bytes of ours would end up in it. */
 const isAnswering = (socket: Duplex): boolean => {
-  const { _httpMessage: message } = socket as { _httpMessage?: { headersSent?: boolean } | null }
+  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
   return message?.headersSent === true
+}
+
+/**
+ * True while the body of a request comes that has its answer already: another one, by a client that uses its connections
+ * for several people, would be taken for the answer to the next request.
+ */
+const isAnswered = (socket: Duplex): boolean => {
+  const { _httpMessage: message, parser } = socket as {
+    _httpMessage?: object | null
+    parser?: { incoming?: { complete?: boolean } | null } | null
+  }
+  return message === null && parser?.incoming?.complete === false
 }

@@ -2,22 +2,24 @@
 // does only what the document asks for. Nothing awaits unless a body must be read or an action waits.
 
 import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Scheme } from '../../spec/document.ts'
+import { createAuthorityReader } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
-import { isHostText } from '../router/host-lookup.ts'
 import { match } from '../router/match.ts'
 import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './event-streams.ts'
 import { writeFixed } from './fixed-answer.ts'
+import { isFramingFault, refuseHead } from './head-fault.ts'
 import { isKeysPath } from './keys-path.ts'
 import { pickContentType, pickLanguage } from './negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { type Found, pathHeaders, type Place } from './path-headers.ts'
+import { type Found, pathHeaders } from './path-headers.ts'
 import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
-import { hasBody, readHead, readTarget } from './request-head.ts'
+import { hasBody, readHead } from './request-head.ts'
 import type { Answer } from './response-plan.ts'
 import {
   allowOf,
@@ -45,19 +47,28 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
     },
     unexpected: options.onUnexpected,
     streams: options.eventStreams ?? createEventStreams(),
+    memory: options.memory,
+    isScarce: options.isScarce,
   }
+  const readAuthority = createAuthorityReader()
+  const faulty = new WeakSet<Socket>()
   return (request, response) => {
+    const { socket } = request
+    // It follows a request whose end is ambiguous: the connection is being closed.
+    if (faulty.has(socket)) return
     options.inFlight.count++
     const client = options.readClient(request, scheme)
     const arrival: Arrival = {
       request,
       response,
-      head: readHead(request),
+      head: readHead(request, readAuthority),
       scheme: client?.scheme ?? scheme,
       client,
       id: client?.requestId ?? options.nextRequestId(),
       startedMs: options.now(),
     }
+    const { fault } = arrival.head
+    if (fault !== undefined && isFramingFault(fault)) faulty.add(socket)
     try {
       route(options, cache, arrival, observer)
     } catch (error) {
@@ -72,12 +83,13 @@ const route = (
   arrival: Arrival,
   observer: ExchangeObserver,
 ): void => {
-  const place = locate(arrival)
-  if (options.endpoints !== undefined && isKeysPath(place.target.path)) {
-    visitKeys(options, place)
+  const { fault, target } = arrival.head
+  if (fault !== undefined) throw refuseHead(fault)
+  if (options.endpoints !== undefined && isKeysPath(target.path)) {
+    visitKeys(options, arrival)
     return
   }
-  const found = find(options, place)
+  const found = find(options, arrival)
   const selected = selectOrAnswer(options, found)
   if (selected === undefined) return
   if (selected.kind === 'endpoint') {
@@ -89,31 +101,19 @@ const route = (
   const { guard } = operation
   const isQuick = operation.isFixed && guard === undefined
   if (isQuick && serveFixed(options, { arrival, operation, language })) return
-  const { host, target, match } = found
-  const admission: Admission = { arrival, host, target, match, selected, operation, language }
+  const admission: Admission = { arrival, match: found.match, selected, operation, language }
   if (guard === undefined) serveOperation(admission, observer)
   else serveGuarded(options, admission, guard, observer)
 }
 
 /** @throws GatewayError */
-const locate = (arrival: Arrival): Place => {
-  const { request, head } = arrival
-  const target = readTarget(request.url ?? '')
-  if (target === undefined) throw notFound()
-  if (head.hostCount > 1)
-    throw new GatewayError('svc.error.invalid_data', 'There are two Host headers')
-  if (head.hostCount === 0 && request.httpVersion === '1.1')
-    throw new GatewayError('svc.error.invalid_data', 'There is no Host header')
-  return { arrival, host: target.authority ?? head.host, target }
-}
-
-/** @throws GatewayError */
-const find = (options: DispatchOptions, { arrival, host, target }: Place): Found => {
-  const found = match(options.table(), host, target.path)
+const find = (options: DispatchOptions, arrival: Arrival): Found => {
+  const { authority, target } = arrival.head
+  const found = match(options.table(), authority.host, target.path)
   if (found === 'malformed')
     throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
-  if (found === undefined) throw nobody(options, arrival, host, target.path)
-  return { arrival, host, target, match: found }
+  if (found === undefined) throw unmatchedError(options, arrival)
+  return { arrival, match: found }
 }
 
 const serveGuarded = (
@@ -163,18 +163,13 @@ const serveFixed = (
   return true
 }
 
-const nobody = (
+const unmatchedError = (
   { webSockets }: DispatchOptions,
-  { scheme }: Arrival,
-  host: string,
-  path: string,
-): GatewayError => {
-  if (!isHostText(host))
-    return new GatewayError('svc.error.invalid_data', 'The Host is no host name')
-  return webSockets?.find(host, path, scheme) === undefined
+  { head, scheme }: Arrival,
+): GatewayError =>
+  webSockets?.find(head.authority.host, head.target.path, scheme) === undefined
     ? notFound()
     : upgradeRequired('This path takes WebSocket connections only')
-}
 
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')

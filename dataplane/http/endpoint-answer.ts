@@ -1,6 +1,7 @@
 // What an endpoint of the gateway's own answers in, one HTTP response and its row in metrics and access log out.
 
 import type { Method } from '../../spec/document.ts'
+import { frameResponse } from '../framing.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'
 import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'
@@ -10,7 +11,7 @@ import { report } from './report.ts'
 import { headerOf } from './response-headers.ts'
 import type { Answer } from './response-plan.ts'
 import { toMethod } from './select-route.ts'
-import { composeHead, hasNoBody } from './write-answer.ts'
+import { composeHead, writeFramedHead } from './write-answer.ts'
 
 export const answerVisit = (
   visit: EndpointVisit,
@@ -55,9 +56,10 @@ const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): vo
     vary: undefined,
   })
   const body = Buffer.from(answer.body)
-  if (!hasNoBody(status)) head.push('content-length', String(body.length))
-  response.writeHead(status, head)
-  const bytes = request.method === 'HEAD' || hasNoBody(status) ? 0 : body.length
+  const content = { kind: 'whole', bytes: body.length } as const
+  const framing = frameResponse(status, request.method === 'HEAD', content)
+  writeFramedHead(response, status, head, framing)
+  const bytes = framing.hasBody ? body.length : 0
   response.end(bytes === 0 ? undefined : body)
   settle(visit, { status, bytes, ...(refusal && { refusal: refusal.code }) })
 }

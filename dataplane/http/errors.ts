@@ -3,7 +3,8 @@
 import { ExpressionError } from '../../spec/expression/errors.ts'
 import { toJson } from '../../spec/expression/json.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
-import { encodeMsgpack, mediaKind } from '../codec.ts'
+import { mediaKind } from '../codec.ts'
+import { writeMsgpack } from '../write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
 import { CsrfRefusal } from '../security/authentication.ts'
@@ -86,6 +87,6 @@ export const recordBody = (
 ): ErrorBody => {
   const record = { ...errorRecord(code, message, description) } as unknown as ValueMap
   return mediaKind(contentType) === 'msgpack'
-    ? { contentType, body: encodeMsgpack(record) }
+    ? { contentType, body: writeMsgpack(record) }
     : { contentType, body: toJson(record) }
 }

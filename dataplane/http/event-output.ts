@@ -2,11 +2,14 @@
 // from who reads. It knows nothing of what events mean.
 
 import type { ServerResponse } from 'node:http'
+import type { Holding } from '../memory/memory-budget.ts'
 
 /** An event as bytes, and as a chunk of HTTP/1.1 that holds them: made once for all who get it. */
 export interface EventBytes {
   readonly body: Buffer
   readonly chunk: Buffer
+  /** For how many clients it waits. */
+  waiting: number
 }
 
 /** What may wait for a client besides what is on its way to it. */
@@ -19,20 +22,27 @@ export const toEventBytes = (text: string): EventBytes => {
   const length = Buffer.byteLength(text)
   const size = `${length.toString(16)}\r\n`
   const chunk = Buffer.from(`${size}${text}\r\n`)
-  return { body: chunk.subarray(size.length, size.length + length), chunk }
+  return { body: chunk.subarray(size.length, size.length + length), chunk, waiting: 0 }
 }
 
 export class EventOutput {
   /** Of the body, handed over to be sent. */
   bytes = 0
   readonly #response: ServerResponse
+  readonly #memory: Holding
   #waiting: EventBytes[] = []
   #waitingBytes = 0
   #isBlocked = false
+  /** Was handed over last, and is more than the client takes now. */
+  #onItsWay: EventBytes | undefined
 
-  /** @param response its head has been written */
-  constructor(response: ServerResponse) {
+  /**
+   * @param response its head has been written
+   * @param memory of all streams together: pays for the bytes of each event that waits once
+   */
+  constructor(response: ServerResponse, memory: Holding) {
     this.#response = response
+    this.#memory = memory
   }
 
   /** Everything has gone out. */
@@ -48,10 +58,13 @@ export class EventOutput {
   write(event: EventBytes): boolean {
     if (this.isGone) return false
     if (!this.#isBlocked) {
-      if (!this.#hand(event)) this.#block()
+      if (!this.#hand(event)) this.#block(event)
       return true
     }
     if (this.#waitingBytes > MAX_WAITING_BYTES) return false
+    const newBytes = OVERHEAD_BYTES + (event.waiting === 0 ? event.chunk.length : 0)
+    if (!this.#memory.reserve(newBytes)) return false
+    event.waiting++
     this.#waiting.push(event)
     this.#waitingBytes += event.chunk.length + OVERHEAD_BYTES
     return true
@@ -66,32 +79,39 @@ export class EventOutput {
   }
 
   destroy(): void {
-    this.#forget(this.#waiting.length)
+    this.discard()
     this.#response.destroy()
   }
 
+  /** Nothing of what waits will be sent. */
+  discard(): void {
+    this.#forget(this.#waiting.length)
+    this.#arrived()
+  }
+
   /**
-   * By the socket where there is one: node makes four writes of a chunk, framed here it is one (3.5 µs and
-   * 2.1 µs per stream and event). False: no more until it has drained.
+   * By the socket, which a request has from its start to its end: node makes four writes of a chunk, framed here it is
+   * one (3.5 µs and 2.1 µs per stream and event). False: no more until it has drained.
    */
   #hand({ body, chunk }: EventBytes): boolean {
     const { socket, chunkedEncoding } = this.#response
     this.bytes += body.length
-    return socket === null
-      ? this.#response.write(body)
-      : socket.write(chunkedEncoding ? chunk : body)
+    return socket?.write(chunkedEncoding ? chunk : body) ?? false
   }
 
-  #block(): void {
+  #block(event: EventBytes): void {
     this.#isBlocked = true
-    const source = this.#response.socket ?? this.#response
-    source.once('drain', () => {
+    this.#onItsWay = event
+    // It has gone to the socket, room or not.
+    if (event.waiting++ === 0) this.#memory.add(event.chunk.length)
+    this.#response.socket?.once('drain', () => {
       this.#resume()
     })
   }
 
   #resume(): void {
     this.#isBlocked = false
+    this.#arrived()
     const { socket } = this.#response
     if (this.isGone || this.#response.writableEnded) return
     socket?.cork()
@@ -99,15 +119,24 @@ export class EventOutput {
     for (const event of this.#waiting) {
       handed++
       if (this.#hand(event)) continue
-      this.#block()
+      this.#block(event)
       break
     }
     this.#forget(handed)
     socket?.uncork()
   }
 
+  #arrived(): void {
+    const event = this.#onItsWay
+    this.#onItsWay = undefined
+    if (event !== undefined && --event.waiting === 0) this.#memory.subtract(event.chunk.length)
+  }
+
   #forget(count: number): void {
-    for (const { chunk } of this.#waiting.splice(0, count))
-      this.#waitingBytes -= chunk.length + OVERHEAD_BYTES
+    for (const event of this.#waiting.splice(0, count)) {
+      const { length } = event.chunk
+      this.#waitingBytes -= length + OVERHEAD_BYTES
+      this.#memory.subtract(OVERHEAD_BYTES + (--event.waiting === 0 ? length : 0))
+    }
   }
 }

@@ -129,6 +129,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     if (this.#isOver) return
     this.#isOver = true
     const { output, streams, onEnd } = this.#parts
+    output.discard()
     streams.remove(this)
     onEnd({ ...end, bytes: output.bytes })
   }

@@ -1,6 +1,8 @@
 // All streams of events that one process has open: keeps them alive through silence with one timer, and
 // ends them when the gateway goes. It knows nothing of what they carry.
 
+import { createUnboundedMemory, type Holding, type MemoryBudget } from '../memory/memory-budget.ts'
+
 /** One open stream, as seen from here. */
 export interface OpenEventStream {
   /** Called `BEATS` times per heartbeat interval. */
@@ -12,6 +14,8 @@ export interface OpenEventStream {
 export interface EventStreams {
   /** Open now. */
   readonly size: number
+  /** Pays for the events that wait for slow clients. */
+  readonly memory: Holding
   /** `endAll` has been called: what opens now ends at once. */
   readonly isEnding: boolean
   /** When the gateway stops serving: ends every stream that has no end of its own, and each that opens later. */
@@ -24,6 +28,8 @@ export interface EventStreams {
 
 export interface EventStreamsOptions {
   readonly onCutOff?: () => void
+  /** Unbounded if left out. */
+  readonly memory?: MemoryBudget
 }
 
 /** Behaviour §4: the longest silence, then a comment is sent. Less than what proxies wait by default (nginx 60 s). */
@@ -40,6 +46,7 @@ export const BEATS = 15
  */
 export const createEventStreams = ({
   onCutOff = () => undefined,
+  memory = createUnboundedMemory(),
 }: EventStreamsOptions = {}): EventStreams => {
   const streams = new Set<OpenEventStream>()
   let timer: NodeJS.Timeout | undefined
@@ -50,6 +57,7 @@ export const createEventStreams = ({
   }
 
   return {
+    memory: memory.open(),
     get size() {
       return streams.size
     },

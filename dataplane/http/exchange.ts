@@ -11,6 +11,7 @@ import type {
   Exchange,
   StreamHead,
 } from '../actions/performer.ts'
+import type { Authority } from '../authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { errorAnswer, notAcceptable, toGatewayError } from './errors.ts'
@@ -19,26 +20,22 @@ import { HttpEventSink, type StreamEnd } from './event-sink.ts'
 import type { EventStreams } from './event-streams.ts'
 import { EVENT_STREAM, rateEventStream } from './negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import {
-  type Head,
-  planEvents,
-  planStream,
-  renderFailure,
-  renderSuccess,
-} from './render-outcome.ts'
-import { headerOf } from './response-headers.ts'
+import { planEvents, planStream, renderFailure, renderSuccess } from './render-outcome.ts'
+import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Answer } from './response-plan.ts'
 import { CLIENT_WENT_AWAY, type Arrival, type OnUnexpected, type Settlement } from './arrival.ts'
 import { createByteSink } from './byte-sink.ts'
+import { placeOfClient } from './client-place.ts'
 import { isOpenEventStream } from './pass-through.ts'
 import {
   beLastOnConnection,
   type Envelope,
-  hasNoBody,
+  type FramedHead,
   writeAnswer,
   writeEventHead,
   writeStreamHead,
 } from './write-answer.ts'
+import type { IsScarce } from '../least-rate.ts'
 import { asError } from '../thrown.ts'
 
 /** Who is told what becomes of requests, and where they are known while they last. */
@@ -49,6 +46,9 @@ export interface ExchangeObserver {
   readonly unexpected: OnUnexpected
   /** Open streams of events. */
   readonly streams: EventStreams
+  readonly memory: MemoryBudget
+  /** Of `DispatchOptions`. */
+  readonly isScarce: IsScarce | undefined
 }
 
 export class HttpExchange implements Exchange {
@@ -59,8 +59,10 @@ export class HttpExchange implements Exchange {
   readonly operation: PreparedOperation
   readonly envelope: Envelope
   readonly contentType: ContentType
+  readonly authority: Authority
   rawBody: Buffer | undefined = undefined
   readonly #observer: ExchangeObserver
+  #memory: Holding | undefined = undefined
   #isSettled = false
   #cancel: (() => void) | undefined = undefined
   #watchesClient = false
@@ -75,12 +77,17 @@ export class HttpExchange implements Exchange {
   ) {
     this.arrival = arrival
     this.incoming = arrival.request
+    this.authority = arrival.head.authority
     this.response = arrival.response
     this.operation = operation
     this.envelope = negotiated.envelope
     this.contentType = negotiated.contentType
     this.#observer = observer
     this.context.status_codes = operation.version.statusCodes
+  }
+
+  get memory(): Holding {
+    return (this.#memory ??= this.#observer.memory.open(this.incoming.socket))
   }
 
   succeed(result: ValueMap): void {
@@ -115,22 +122,21 @@ export class HttpExchange implements Exchange {
 
   stream(head: StreamHead): ByteSink | undefined {
     if (this.#isSettled) return undefined
-    let plan: Head
+    let plan: FramedHead
     let isEvents: boolean
     try {
-      plan = planStream(this, head)
-      isEvents = !this.#isHeadOnly(plan.status) && isOpenEventStream(plan.headers)
+      plan = planStream(this, head, this.#isHead)
+      isEvents = plan.framing.hasBody && isOpenEventStream(plan.headers)
       if (isEvents) beLastOnConnection(this.response)
-      writeStreamHead(this.response, plan.status, plan.headers, this.envelope)
+      writeStreamHead(this.response, plan, this.envelope)
     } catch (error) {
       this.refuse(asError(error))
       return undefined
     }
     this.#isSettled = true
-    const contentLength = headerOf(plan.headers, 'content-length')
-    const sink = createByteSink(this.response, contentLength, (bytes) => {
+    const sink = createByteSink(this.response, plan.framing, (bytes) => {
       this.#cancel = undefined
-      this.#observer.settled(this, { status: plan.status, bytes })
+      this.#settled({ status: plan.status, bytes })
     })
     this.#sink = sink
     return isEvents ? this.#followEvents(sink) : sink
@@ -156,6 +162,10 @@ export class HttpExchange implements Exchange {
       streams.remove(open)
     })
     return sink
+  }
+
+  get from(): string | undefined {
+    return placeOfClient(this.arrival)
   }
 
   get eventStreams(): Exchange['eventStreams'] {
@@ -199,7 +209,7 @@ export class HttpExchange implements Exchange {
   abandon(): void {
     if (this.#isSettled) return
     this.#isSettled = true
-    this.#observer.settled(this, { status: CLIENT_WENT_AWAY, bytes: 0 })
+    this.#settled({ status: CLIENT_WENT_AWAY, bytes: 0 })
   }
 
   /** @throws ExpressionError and whatever node has against a header: nothing has been written then */
@@ -209,19 +219,19 @@ export class HttpExchange implements Exchange {
     const plan = operation.events?.()
     if (plan === undefined) throw new TypeError('this action makes no events')
     if (this.eventStreams === 'refused') throw notAcceptable([EVENT_STREAM])
-    const { status, headers } = planEvents(this, result)
-    const isHeadOnly = this.#isHeadOnly(status)
+    const head = planEvents(this, result, this.#isHead)
+    const isHeadOnly = !head.framing.hasBody
     if (plan.isEndless && !isHeadOnly) beLastOnConnection(response)
-    writeEventHead(response, status, headers, this.envelope)
+    writeEventHead(response, head, this.envelope)
     this.#isSettled = true
     const sink = new HttpEventSink({
-      output: new EventOutput(response),
+      output: new EventOutput(response, streams.memory),
       plan,
       context,
       statusCodes: operation.version.statusCodes,
       streams,
       onEnd: (end) => {
-        this.#settleEvents(status, end)
+        this.#settleEvents(head.status, end)
       },
     })
     this.#events = sink
@@ -233,8 +243,8 @@ export class HttpExchange implements Exchange {
     return undefined
   }
 
-  #isHeadOnly(status: number): boolean {
-    return this.incoming.method === 'HEAD' || hasNoBody(status)
+  get #isHead(): boolean {
+    return this.incoming.method === 'HEAD'
   }
 
   #settleEvents(status: number, { by, bytes, refusal, error }: StreamEnd): void {
@@ -242,22 +252,41 @@ export class HttpExchange implements Exchange {
     if (by === 'action' || by === 'shutdown') this.#cancel = undefined
     if (refusal === 'svc.error.internal')
       this.#observer.unexpected(error, this.envelope.requestId, this.incoming)
-    this.#observer.settled(
-      this,
-      refusal === undefined ? { status, bytes } : { status, bytes, refusal },
-    )
+    this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
     if (by === 'shutdown') cancel?.()
   }
 
   #answer(answer: Answer, refusal?: GatewayErrorCode): void {
     this.#isSettled = true
     this.#cancel = undefined
-    const isHead = this.incoming.method === 'HEAD'
-    const bytes = writeAnswer(this.response, answer, this.envelope, isHead)
+    const bytes = writeAnswer(this.response, answer, this.envelope, this.#isHead)
     const { status } = answer
-    this.#observer.settled(
-      this,
-      refusal === undefined ? { status, bytes } : { status, bytes, refusal },
-    )
+    this.#settled(refusal === undefined ? { status, bytes } : { status, bytes, refusal })
+  }
+
+  #settled(settlement: Settlement): void {
+    const holding = this.#memory
+    if (holding !== undefined || this.response.writableLength > BACKLOG_BYTES)
+      this.#holdBacklog(holding)
+    this.#observer.settled(this, settlement)
+  }
+
+  /**
+   * What was held for the request is held no more, and nothing that still comes for it is, as an answer that was being
+   * inflated when the client went; what the client has not taken of its answer is.
+   */
+  #holdBacklog(holding: Holding | undefined): void {
+    const { response } = this
+    const backlog = response.destroyed ? 0 : response.writableLength
+    holding?.close()
+    if (backlog <= BACKLOG_BYTES) return
+    const rest = this.#observer.memory.open(this.incoming.socket)
+    rest.add(backlog)
+    response.once('close', () => {
+      rest.release()
+    })
   }
 }
+
+/** Less is not counted: it is what the kernel may not have taken yet. */
+const BACKLOG_BYTES = 64 * 1024

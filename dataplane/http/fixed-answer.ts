@@ -2,10 +2,11 @@
 // context is built, and the head is a text to which the request's id and language are added.
 
 import type { ServerResponse } from 'node:http'
+import { frameResponse } from '../framing.ts'
 import type { Answer } from './response-plan.ts'
 import { presetHead } from './head-text.ts'
 import { headerOf } from './response-headers.ts'
-import { composeLines, type Envelope, hasNoBody, toWritable, writeAnswer } from './write-answer.ts'
+import { composeLines, type Envelope, toWritable, writeAnswer } from './write-answer.ts'
 
 export interface FixedAnswer {
   readonly status: number
@@ -26,9 +27,10 @@ export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
   const { status } = answer
   // Long ones as bytes: a long text would be copied for each client, for as long as it does not read.
   const body = toWritable(answer.body)
-  const length = body.length
-  const isBodyless = hasNoBody(status)
-  const lines = isBodyless ? undefined : composeLines(answer, { ...envelope, language: undefined })
+  // To HEAD it has the same head, and `writeFixed` writes no more.
+  const { length, hasBody } = frameResponse(status, false, { kind: 'whole', bytes: body.length })
+  const lines =
+    length === undefined ? undefined : composeLines(answer, { ...envelope, language: undefined })
   return {
     status,
     lines: lines === undefined ? undefined : `${lines}content-length: ${length}\r\n`,
@@ -37,7 +39,7 @@ export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
     envelope,
     body,
     encoding: typeof body === 'string' ? 'latin1' : 'utf8',
-    bytes: isBodyless ? 0 : length,
+    bytes: hasBody ? body.length : 0,
   }
 }
 

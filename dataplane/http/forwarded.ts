@@ -1,9 +1,11 @@
 // Who really sent a request: what proxies in front of us say is believed only when their addresses are
 // trusted (`--trusted-proxies`).
 
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
+import { type AddressList, createAddressList } from '../address-list.ts'
+import { clientAddress, peernameOf } from '../client-address.ts'
 import { plainAddress } from '../plain-address.ts'
 import { isRequestId } from './request-id.ts'
 
@@ -12,6 +14,11 @@ export interface Client {
   /** `<ip>:<port>`; behind a trusted proxy the port is not known and is 0. */
   readonly peername: string
   readonly address: string
+  /**
+   * False: there is no X-Forwarded-For, and `address` is the proxy's, as of all its clients. True for one that can't be
+   * read: whoever can spoil the header must not gain by it.
+   */
+  readonly isAddressKnown: boolean
   readonly requestId: string | undefined
 }
 
@@ -20,55 +27,31 @@ export type ReadClient = (request: IncomingMessage, scheme: Scheme) => Client | 
 /** `cidrs` as `10.0.0.0/8`, `::1/128` or single addresses. undefined from the reader: no proxy is trusted. */
 export const createClientReader = (cidrs: readonly string[]): ReadClient => {
   if (cidrs.length === 0) return () => undefined
-  const trusted = new BlockList()
-  for (const cidr of cidrs) addTo(trusted, cidr)
+  const trusted = createAddressList(cidrs)
   return (request, scheme) => {
-    const peer = plainAddress(request.socket.remoteAddress ?? '')
-    if (!isTrusted(trusted, peer)) return undefined
+    const peer = clientAddress(request, undefined)
+    if (!trusted.has(peer)) return undefined
     const { headers } = request
     const proto = single(headers['x-forwarded-proto'])?.trim().toLowerCase()
     const requestId = single(headers['x-request-id'])
-    const address = lastUntrusted(trusted, single(headers['x-forwarded-for']) ?? '') ?? peer
+    const forwardedFor = single(headers['x-forwarded-for']) ?? ''
+    const address = lastUntrusted(trusted, forwardedFor) ?? peer
     return {
       scheme: proto === 'https' || proto === 'http' ? proto : scheme,
       peername: peernameOf(address, address === peer ? (request.socket.remotePort ?? 0) : 0),
       address,
+      isAddressKnown: forwardedFor.trim() !== '',
       requestId: requestId !== undefined && isRequestId(requestId) ? requestId : undefined,
     }
   }
 }
 
-/** `192.0.2.1:80`, `[2001:db8::1]:80`. */
-const peernameOf = (address: string, port: number): string =>
-  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
-
-/** Of whoever is connected. */
-export const peernameOfSocket = ({ remoteAddress = '', remotePort = 0 }: Peer): string =>
-  peernameOf(plainAddress(remoteAddress), remotePort)
-
-interface Peer {
-  readonly remoteAddress?: string | undefined
-  readonly remotePort?: number | undefined
-}
-
-const addTo = (list: BlockList, cidr: string): void => {
-  const [address = '', prefix] = cidr.split('/', 2)
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-  if (prefix === undefined) list.addAddress(address, family)
-  else list.addSubnet(address, Number(prefix), family)
-}
-
-const isTrusted = (list: BlockList, address: string): boolean => {
-  const family = isIP(address)
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
-}
-
-const lastUntrusted = (list: BlockList, header: string): string | undefined => {
+const lastUntrusted = (list: AddressList, header: string): string | undefined => {
   const addresses = header.split(',').map((part) => plainAddress(part.trim()))
   for (let index = addresses.length - 1; index >= 0; index--) {
     const address = addresses[index] ?? ''
     if (isIP(address) === 0) return undefined
-    if (!isTrusted(list, address) || index === 0) return address
+    if (!list.has(address) || index === 0) return address
   }
   return undefined
 }

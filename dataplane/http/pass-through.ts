@@ -1,12 +1,44 @@
 // The head of an upstream's answer whose body passes through: what the client is given of it
 // (behaviour §5). Pure.
 
+import type { StreamHead } from '../actions/performer.ts'
+import { comesWithoutBody, type Content, type Framing, toLength } from '../framing.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 
-const BODY_FIELDS: ReadonlySet<string> = new Set([
+/** What of an upstream's answer there is to send, where the response has `status`. */
+export const contentOf = (
+  { statusCode, headers, hasBody }: StreamHead,
+  status: number,
+): Content => {
+  const bytes = toLength(headerOf(headers, 'content-length'))
+  if (hasBody) return { kind: 'stream', bytes }
+  return status !== statusCode && comesWithoutBody(statusCode, 'GET')
+    ? { kind: 'missing' }
+    : { kind: 'described', bytes }
+}
+
+/** What stays of the upstream's headers beside those of `on_result`. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'content-encoding',
   'content-length',
+])
+
+/** How bytes are to be read: of no use, and of harm, where there are none. */
+const CODING_FIELDS: ReadonlySet<string> = new Set(['content-encoding', 'content-range'])
+
+const BODY_FIELDS: ReadonlySet<string> = new Set([...KEPT_FIELDS, ...CODING_FIELDS])
+
+/** And which representation they are of: a cache would keep the empty response under its name. */
+const REPRESENTATION_FIELDS: ReadonlySet<string> = new Set([
+  ...BODY_FIELDS,
+  'accept-ranges',
+  'content-digest',
+  'content-md5',
+  'digest',
+  'etag',
+  'last-modified',
+  'repr-digest',
 ])
 
 export interface StreamHeaders {
@@ -18,21 +50,29 @@ export interface StreamHeaders {
 }
 
 /**
- * The upstream's headers, ours over them by name. Where the status says that no body comes, nothing that
- * describes one: 204 may not have a Content-Length (RFC 9110 §8.6).
+ * The upstream's headers, ours over them by name; Content-Length is for the framing to say. Where no body comes,
+ * nothing that describes one.
  */
 export const mergeStreamHeaders = (
   status: number,
+  { isEmptied }: Framing,
   { upstream, own, replaces }: StreamHeaders,
 ): HeaderList => {
-  const isBodyless = status === 204
-  if (own.length === 0 && !replaces && !isBodyless) return upstream
+  const hasNoContent = isEmptied || status === 204 || status === 205
+  if (own.length === 0 && !replaces && !hasNoContent) return upstream
+  const dropped = isEmptied ? REPRESENTATION_FIELDS : hasNoContent ? BODY_FIELDS : NONE
   const kept = upstream.filter(
     ([name]) =>
-      (BODY_FIELDS.has(name) ? !isBodyless : !replaces) && headerOf(own, name) === undefined,
+      !dropped.has(name) &&
+      (!replaces || KEPT_FIELDS.has(name)) &&
+      headerOf(own, name) === undefined,
   )
-  return [...kept, ...own]
+  // A document may hand on the upstream's headers as a whole.
+  const added = hasNoContent ? own.filter(([name]) => !CODING_FIELDS.has(name)) : own
+  return [...kept, ...added]
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /**
  * Server-sent events of which nobody knows the end: they may end anywhere, as a client drops half an event (WHATWG HTML

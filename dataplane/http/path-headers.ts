@@ -9,20 +9,13 @@ import type { Candidate, Match } from '../router/route.ts'
 import type { Arrival, Path, Served } from './arrival.ts'
 import { endpointHeaders } from './endpoint-headers.ts'
 import { pickLanguage } from './negotiate.ts'
-import type { Target } from './request-head.ts'
 import { fillRequestView, needsOf } from './request-view.ts'
 import { type HeaderList, prepareHeaders } from './response-headers.ts'
 import { isPath } from './select-route.ts'
 
-/** Where a request goes. */
-export interface Place {
-  readonly arrival: Arrival
-  readonly host: string
-  readonly target: Target
-}
-
 /** What is known of a request whose path somebody serves. */
-export interface Found extends Place {
+export interface Found {
+  readonly arrival: Arrival
   readonly match: Match<Served>
 }
 
@@ -30,7 +23,7 @@ export interface Found extends Place {
  * Of the oldest document that serves the scheme; else of the oldest; endpoints come last. What can't be
  * evaluated is left out.
  */
-export const pathHeaders = ({ arrival, host, target, match }: Found): HeaderList => {
+export const pathHeaders = ({ arrival, match }: Found): HeaderList => {
   const candidate = servingCandidate(match, arrival.scheme)
   if (candidate === undefined) return endpointHeaders(arrival.request.headers)
   const { version } = candidate.target
@@ -42,8 +35,7 @@ export const pathHeaders = ({ arrival, host, target, match }: Found): HeaderList
   const reads: readonly ContextRead[] = readsOf(template)
   fillRequestView(context.request, needsOf(reads), {
     request: arrival.request,
-    target,
-    host,
+    head: arrival.head,
     method: (arrival.request.method ?? '').toLowerCase(),
     scheme: arrival.scheme,
     id: arrival.id,

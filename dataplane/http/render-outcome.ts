@@ -5,26 +5,22 @@ import type { ContentType } from '../../spec/compiled.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { ActionError, StreamHead } from '../actions/performer.ts'
 import type { Context } from '../context.ts'
+import { frameResponse } from '../framing.ts'
 import { headerMap } from '../header-map.ts'
 import { viewError } from './action-error.ts'
 import { recordBody } from './errors.ts'
 import { toLocation } from './location.ts'
-import { mergeStreamHeaders } from './pass-through.ts'
+import { contentOf, mergeStreamHeaders } from './pass-through.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
 import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './response-plan.ts'
+import type { FramedHead } from './write-answer.ts'
 
 /** For whom it is rendered: `action` of the context is set here. */
 export interface Addressee {
   readonly context: Context
   readonly operation: PreparedOperation
   readonly contentType: ContentType
-}
-
-/** Head of an answer whose body follows. */
-export interface Head {
-  readonly status: number
-  readonly headers: HeaderList
 }
 
 /** @throws ExpressionError */
@@ -81,7 +77,11 @@ const renderError = (
  * Head of an upstream's answer whose body passes through.
  * @throws ExpressionError
  */
-export const planStream = ({ context, operation }: Addressee, head: StreamHead): Head => {
+export const planStream = (
+  { context, operation }: Addressee,
+  head: StreamHead,
+  isHead: boolean,
+): FramedHead => {
   const { onResult, readsAction, replacesHeaders: replaces } = operation
   context.action = {
     result: {
@@ -92,20 +92,30 @@ export const planStream = ({ context, operation }: Addressee, head: StreamHead):
   }
   const own = onResult.headers.write(context)
   const status = onResult.status(context) ?? head.statusCode
-  const headers = mergeStreamHeaders(status, { upstream: head.headers, own, replaces })
-  return { status, headers: withLocation(headers, onResult.uri(context), operation.method) }
+  const framing = frameResponse(status, isHead, contentOf(head, status))
+  const headers = mergeStreamHeaders(status, framing, { upstream: head.headers, own, replaces })
+  return {
+    status,
+    headers: withLocation(headers, onResult.uri(context), operation.method),
+    framing,
+  }
 }
 
 /**
  * Head of an answer whose body follows as events.
  * @throws ExpressionError
  */
-export const planEvents = ({ context, operation }: Addressee, result: ValueMap): Head => {
+export const planEvents = (
+  { context, operation }: Addressee,
+  result: ValueMap,
+  isHead: boolean,
+): FramedHead => {
   const { onResult, method } = operation
   context.action = { result }
   const headers = onResult.headers.write(context)
   const status = onResult.status(context) ?? 200
-  return { status, headers: withLocation(headers, onResult.uri(context), method) }
+  const framing = frameResponse(status, isHead, { kind: 'stream', bytes: undefined })
+  return { status, headers: withLocation(headers, onResult.uri(context), method), framing }
 }
 
 const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): Answer => ({

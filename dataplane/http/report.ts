@@ -1,9 +1,9 @@
 // What became of a request, for metrics and the access log; and the answers that no document gives.
 
+import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Arrival, DispatchOptions, Settlement, TracedOperation } from './arrival.ts'
-import { peernameOfSocket } from './forwarded.ts'
 import { refusalType } from './negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { HeaderList } from './response-headers.ts'
@@ -95,9 +95,9 @@ const log = (
     ...outcome,
     id,
     time: wallClock() - outcome.seconds * 1000,
-    peername: client?.peername ?? peernameOfSocket(request.socket),
+    peername: clientPeername(request, client),
     method: request.method ?? '',
-    host: head.host,
+    host: head.authority.text,
     target: request.url ?? '',
     trace: traces?.traceIdOf(request),
   })

@@ -5,8 +5,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../spec/document.ts'
 import { pathOf } from '../../telemetry/access-log.ts'
 import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
+import type { Authority } from '../authority.ts'
+import { clientAddress } from '../client-address.ts'
 import type { ServerHandlers } from '../http-server.ts'
-import { plainAddress } from '../plain-address.ts'
 import type { RequestSpans } from '../request-spans.ts'
 import {
   CLIENT_WENT_AWAY,
@@ -16,7 +17,6 @@ import {
   type TracedOperation,
 } from './arrival.ts'
 import type { ReadClient } from './forwarded.ts'
-import { splitHost } from './request-head.ts'
 import { toMethod } from './select-route.ts'
 
 export interface RequestTraces extends SettledTraces {
@@ -119,8 +119,8 @@ const endOf = (
       'url.path': pathOf(request.url ?? ''),
       'url.scheme': scheme,
       'network.protocol.version': request.httpVersion,
-      'client.address': client?.address ?? plainAddress(request.socket.remoteAddress ?? ''),
-      ...serverOf(head.host),
+      'client.address': clientAddress(request, client),
+      ...serverOf(head.authority),
       ...outcomeOf(settlement),
       'svc.request_id': id,
       ...documentOf(operation),
@@ -141,13 +141,10 @@ const outcomeOf = ({ status, bytes, refusal }: Settlement): Record<string, strin
 /** Longer ones are no names (RFC 1035). */
 const MAX_HOST = 255
 
-const serverOf = (host: string): Record<string, string | number> => {
-  const [name, port] = splitHost(host.slice(0, MAX_HOST))
-  return {
-    ...(name !== '' && { 'server.address': name }),
-    ...(/^\d{1,5}$/.test(port) && { 'server.port': Number(port) }),
-  }
-}
+const serverOf = ({ host, port }: Authority): Record<string, string | number> => ({
+  ...(host !== '' && { 'server.address': host.slice(0, MAX_HOST) }),
+  ...(port !== '' && { 'server.port': Number(port) }),
+})
 
 const documentOf = (operation: TracedOperation | undefined): Record<string, string> =>
   operation === undefined

@@ -4,11 +4,12 @@ import type { IncomingMessage } from 'node:http'
 import type { ContextRead } from '../../spec/compiled.ts'
 import type { Scheme } from '../../spec/document.ts'
 import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { clientPeername } from '../client-address.ts'
 import { decodeForm } from '../codec.ts'
 import type { RequestView } from '../context.ts'
 import type { Candidate, Match } from '../router/route.ts'
-import { type Client, peernameOfSocket } from './forwarded.ts'
-import { splitHost, type Target } from './request-head.ts'
+import type { Client } from './forwarded.ts'
+import type { RequestHead } from './request-head.ts'
 
 /** Which parts of the request an operation needs. */
 export interface RequestNeeds {
@@ -37,8 +38,7 @@ export const needsOf = (reads: readonly ContextRead[]): RequestNeeds => {
 
 export interface RequestFacts<T> {
   readonly request: IncomingMessage
-  readonly target: Target
-  readonly host: string
+  readonly head: Pick<RequestHead, 'authority' | 'target'>
   /** Lower case. */
   readonly method: string
   readonly scheme: Scheme
@@ -58,14 +58,15 @@ export const fillRequestView = <T>(
   view.id = facts.id
   view.method = facts.method
   view.scheme = facts.scheme
-  view.path = facts.target.path
-  view.query_string = facts.target.query
+  const { target } = facts.head
+  view.path = target.path
+  view.query_string = target.query
   view.language = facts.language
   // Behind a proxy that is trusted, forwarding needs to know who the client was.
   if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = headerMap(facts.request.rawHeaders)
-  if (needs.queryParams) view.query_params = queryParams(facts.target.query)
+  if (needs.queryParams) view.query_params = queryParams(target.query)
   if (needs.bindings) view.bindings = bindingMap(facts.match, facts.candidate)
 }
 
@@ -75,11 +76,11 @@ const NOTHING: ValueMap = Object.freeze({})
 const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decodeForm(query))
 
 const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
-  client?.peername ?? peernameOfSocket(request.socket)
+  clientPeername(request, client)
 
-const fillHost = <T>(view: RequestView, { host, request }: RequestFacts<T>): void => {
-  const [name, port] = splitHost(host)
-  view.host = name.toLowerCase()
+const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): void => {
+  const { host, port } = head.authority
+  view.host = host
   view.port = port === '' ? String(request.socket.localPort ?? '') : port
 }
 

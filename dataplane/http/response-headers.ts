@@ -7,6 +7,7 @@ import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import type { Template } from '../../spec/expression/template.ts'
 import { toText } from '../../spec/expression/text.ts'
 import { isList, isMap, type Value } from '../../spec/expression/value.ts'
+import { setsOwnCookie } from '../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
@@ -80,7 +81,11 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderLis
       throw new ExpressionError(`headers: '${written.slice(0, 100)}' is no header name`)
     const name = written.toLowerCase()
     if (FRAMING.has(name) || value === null) continue
-    for (const item of isList(value) ? value : [value]) list.push([name, headerText(name, item)])
+    for (const item of isList(value) ? value : [value]) {
+      const text = headerText(name, item)
+      // Whatever an upstream has put into what the document makes of it.
+      if (name !== 'set-cookie' || !setsOwnCookie(text)) list.push([name, text])
+    }
   }
   return list
 }

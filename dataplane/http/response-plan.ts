@@ -9,7 +9,8 @@ import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
 import { constant, type Template } from '../../spec/expression/template.ts'
 import { toText } from '../../spec/expression/text.ts'
 import { isList, isMap, type Value } from '../../spec/expression/value.ts'
-import { encodeMsgpack, mediaKind } from '../codec.ts'
+import { mediaKind } from '../codec.ts'
+import { writeMsgpack } from '../write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './response-headers.ts'
 
 /** What goes on the wire, but for what every response carries. */
@@ -100,7 +101,7 @@ const prepareJson = (
 const encodeValue = (value: Value, contentType: string): EncodedBody => {
   if (value === '' || value === null) return EMPTY
   return mediaKind(contentType) === 'msgpack'
-    ? { contentType, bytes: encodeMsgpack(value) }
+    ? { contentType, bytes: writeMsgpack(value) }
     : { contentType, bytes: toJson(value) }
 }
 

@@ -44,7 +44,7 @@ export const serveOperation = (
     refuse(exchange, error)
     return
   }
-  if (needsBody(admission)) readThenPerform(admission, exchange)
+  if (needsBody(admission)) readThenPerform(admission, exchange, observer)
   else perform(exchange)
 }
 
@@ -87,15 +87,12 @@ const envelopeOf = ({ arrival, operation, language }: Admission): Envelope => ({
 
 const factsOf = ({
   arrival,
-  target,
-  host,
   match: found,
   selected,
   language,
 }: Admission): RequestFacts<Served> => ({
   request: arrival.request,
-  target,
-  host,
+  head: arrival.head,
   method: toMethod(arrival.request.method) ?? selected.slot.method,
   scheme: arrival.scheme,
   id: arrival.id,
@@ -145,10 +142,20 @@ const needsBody = ({ arrival, operation }: Admission): boolean => {
   return !operation.forwardsBody || operation.needs.body || operation.needs.bodyLength
 }
 
-const readThenPerform = ({ arrival, operation }: Admission, exchange: HttpExchange): void => {
+const readThenPerform = (
+  { arrival, operation }: Admission,
+  exchange: HttpExchange,
+  { isScarce }: ExchangeObserver,
+): void => {
   const { head, request } = arrival
-  const keep = operation.needs.body || operation.forwardsBody
-  readBody(request, { limits: operation.bodyLimits, keep }, (outcome, bytes, length) => {
+  const isKept = operation.needs.body || operation.forwardsBody
+  const policy = {
+    limits: operation.bodyLimits,
+    declaredLength: head.contentLength,
+    holding: isKept ? exchange.memory : undefined,
+    isScarce,
+  }
+  readBody(request, policy, (outcome, bytes, length) => {
     if (outcome === 'gone') {
       exchange.abandon()
       return
@@ -175,7 +182,7 @@ const takeBody = (exchange: HttpExchange, head: RequestHead, bytes: Buffer): voi
   if (!operation.needs.body || bytes.length === 0) return
   const isKnown = isAcceptedType(head.contentType, operation.accepts)
   if (isKnown || WITH_BODY.has(operation.method))
-    view.body = decodeBody(head.contentType ?? '', bytes)
+    view.body = decodeBody(head.contentType ?? '', bytes, exchange.memory)
 }
 
 const perform = (exchange: HttpExchange): void => {

@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../spec/compiled.ts'
+import type { Authority } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RelayHandshake } from '../wamp/relay-handshake.ts'
 import type { RealmOrigins } from './realm-origins.ts'
@@ -51,11 +52,12 @@ const MAX_PROTOCOLS = 32
  */
 export const checkOrigin = (
   { headers }: IncomingMessage,
+  authority: Authority,
   origins: RealmOrigins,
   { type }: Pick<CompiledSecurity, 'type'>,
 ): void => {
   const sent = sentAlong(type, headers)
-  if (RULES[sent](headers.origin, origins, headers.host ?? '')) return
+  if (RULES[sent](headers.origin, origins, authority)) return
   throw new GatewayError(
     'svc.error.forbidden',
     'WebSocket connections from this origin are not taken',
@@ -79,16 +81,21 @@ const sentAlong = (
     : 'nothing'
 }
 
-type OriginRule = (origin: string | undefined, origins: RealmOrigins, host: string) => boolean
+type OriginRule = (
+  origin: string | undefined,
+  origins: RealmOrigins,
+  authority: Authority,
+) => boolean
 
 const RULES = {
   cookie: (origin, { listed, own }) =>
     origin !== undefined && (listed.includes(origin) || own.includes(origin)),
   // A password belongs to the host that a browser has asked for: here Host can't be another's.
-  password: (origin, { listed, own }, host) =>
+  password: (origin, { listed, own }, { host, port }) =>
     origin === undefined ||
     listed.includes(origin) ||
-    (listed.length === 0 && (own.includes(origin) || hostOf(origin) === host.toLowerCase())),
+    (listed.length === 0 &&
+      (own.includes(origin) || hostOf(origin) === (port === '' ? host : `${host}:${port}`))),
   nothing: (origin, { listed }) =>
     origin === undefined || listed.length === 0 || listed.includes(origin),
 } as const satisfies Record<SentAlong, OriginRule>

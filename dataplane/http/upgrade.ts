@@ -10,6 +10,7 @@ import { unauthorized } from '../security/challenge.ts'
 import type { ServedWebSocket } from '../served.ts'
 import { createSocketResponse } from '../socket-response.ts'
 import type { OpenedRelay, Relays } from '../wamp/relays.ts'
+import { responseOn } from '../pipelined-requests.ts'
 import { CLIENT_WENT_AWAY, type Arrival, type DispatchOptions, type Settlement } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import { readEarly } from './early-bytes.ts'
@@ -19,7 +20,7 @@ import { refusalType } from './negotiate.ts'
 import type { Guard } from './prepared-operation.ts'
 import type { RealmOrigins } from './realm-origins.ts'
 import { refuseUnmatched, report } from './report.ts'
-import { readHead, readTarget } from './request-head.ts'
+import { readHead, type RequestHead } from './request-head.ts'
 import { asksForWebSocket, checkOrigin, readHandshake } from './upgrade-handshake.ts'
 import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { writeAnswer } from './write-answer.ts'
@@ -49,10 +50,14 @@ export const createUpgrade = (
   options: UpgradeOptions,
   scheme: Scheme,
 ): Required<Pick<ServerHandlers, 'onUpgrade' | 'shouldUpgrade'>> => ({
-  shouldUpgrade: (request) =>
-    asksForWebSocket(request, readHead(request)) &&
-    !isAnswering(request.socket) &&
-    find(options, request, schemeOf(options, request, scheme)) !== undefined,
+  shouldUpgrade: (request) => {
+    const head = readHead(request)
+    return (
+      asksForWebSocket(request, head) &&
+      !isAnswering(request.socket) &&
+      find(options, head, schemeOf(options, request, scheme)) !== undefined
+    )
+  },
   onUpgrade: (request, socket, head) => {
     const { dispatch } = options
     dispatch.inFlight.count++
@@ -74,26 +79,19 @@ const schemeOf = ({ dispatch }: UpgradeOptions, request: IncomingMessage, scheme
   dispatch.readClient(request, scheme)?.scheme ?? scheme
 
 /** An earlier request of this connection waits for its answer: frames would end up in it. */
-const isAnswering = (socket: Duplex): boolean => {
-  const { _httpMessage: message } = socket as { _httpMessage?: object | null }
-  return message !== undefined && message !== null
-}
+const isAnswering = (socket: Duplex): boolean => responseOn(socket) !== undefined
 
 const find = (
   { webSockets }: UpgradeOptions,
-  request: IncomingMessage,
+  { fault, authority, target }: RequestHead,
   scheme: Scheme,
-): ServedWebSocket | undefined => {
-  const { host, hostCount } = readHead(request)
-  const target = readTarget(request.url ?? '')
-  if (target === undefined || hostCount !== 1) return undefined
-  return webSockets.find(target.authority ?? host, target.path, scheme)
-}
+): ServedWebSocket | undefined =>
+  fault === undefined ? webSockets.find(authority.host, target.path, scheme) : undefined
 
 /** Never rejects. */
 const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
   const { arrival, socket, head } = upgrade
-  const found = find(options, arrival.request, arrival.scheme)
+  const found = find(options, arrival.head, arrival.scheme)
   if (found === undefined) {
     refuseGone(options, upgrade)
     return
@@ -141,11 +139,11 @@ const admit = async (
   found: ServedWebSocket,
   signal: AbortSignal,
 ): Promise<OpenedRelay> => {
-  const { request, scheme } = arrival
+  const { request, head, scheme } = arrival
   const { security, version } = found
   const { realmUri } = version
   checkScheme(found, scheme)
-  checkOrigin(request, origins(realmUri), security)
+  checkOrigin(request, head.authority, origins(realmUri), security)
   if (security.type !== 'anonymous') {
     await authenticated(dispatch, arrival, { guard: security, realmUri })
   }

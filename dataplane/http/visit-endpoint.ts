@@ -2,16 +2,16 @@
 
 import { GatewayError } from '../gateway-error.ts'
 import type { ServedEndpoint } from '../served.ts'
-import type { DispatchOptions } from './arrival.ts'
+import type { Arrival, DispatchOptions } from './arrival.ts'
 import { endpointHeaders } from './endpoint-headers.ts'
 import { KEYS_METHODS, KEYS_PATH, KEYS_VERSION } from './keys-path.ts'
-import type { Found, Place } from './path-headers.ts'
+import type { Found } from './path-headers.ts'
 import { refuseUnmatched } from './report.ts'
 import { allowOf } from './select-route.ts'
 
 export const visitEndpoint = (
   dispatch: DispatchOptions,
-  { arrival, target, match }: Found,
+  { arrival, match }: Found,
   { version, template, route }: ServedEndpoint,
 ): void => {
   if (dispatch.endpoints === undefined)
@@ -19,7 +19,6 @@ export const visitEndpoint = (
   dispatch.endpoints({
     dispatch,
     arrival,
-    target,
     version,
     template,
     route,
@@ -29,7 +28,7 @@ export const visitEndpoint = (
 }
 
 /** Whatever the host: keys are those of all realms. */
-export const visitKeys = (dispatch: DispatchOptions, { arrival, target }: Place): void => {
+export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => {
   const { method = '', headers } = arrival.request
   const allow = KEYS_METHODS.join(', ')
   if (!KEYS_METHODS.includes(method)) {
@@ -44,7 +43,6 @@ export const visitKeys = (dispatch: DispatchOptions, { arrival, target }: Place)
   dispatch.endpoints?.({
     dispatch,
     arrival,
-    target,
     version: KEYS_VERSION,
     template: KEYS_PATH,
     route: undefined,

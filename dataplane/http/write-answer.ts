@@ -2,6 +2,7 @@
 // list and one string where possible: node then makes a single write of it.
 
 import type { ServerResponse } from 'node:http'
+import { type Framing, frameResponse, isAlwaysEmpty } from '../framing.ts'
 import { headLines, presetHead } from './head-text.ts'
 import { EVENT_STREAM } from './negotiate.ts'
 import { headerOf, type HeaderList } from './response-headers.ts'
@@ -28,13 +29,10 @@ export const writeAnswer = (
 ): number => {
   const { status } = answer
   const body = toWritable(answer.body)
-  const isBodyless = hasNoBody(status)
-  if (isBodyless || !presetComposed(response, answer, envelope, body.length)) {
-    const head = composeHead(answer, envelope)
-    if (!isBodyless) head.push('content-length', String(body.length))
-    response.writeHead(status, head)
-  }
-  if (isBodyless || isHead || body.length === 0) {
+  const framing = frameResponse(status, isHead, { kind: 'whole', bytes: body.length })
+  if (!presetComposed(response, answer, envelope, framing.length))
+    writeFramedHead(response, status, composeHead(answer, envelope), framing)
+  if (!framing.hasBody) {
     response.end()
     return 0
   }
@@ -43,13 +41,30 @@ export const writeAnswer = (
   return body.length
 }
 
+/**
+ * The one way of a head into a response that is not preset: framing headers are written nowhere else.
+ * @param head flat list of names and values, which is added to
+ */
+export const writeFramedHead = (
+  response: ServerResponse,
+  status: number,
+  head: string[],
+  { length }: Framing,
+): void => {
+  if (length !== undefined) head.push('content-length', String(length))
+  // RFC 9112 §6.1: HTTP/1.0 has no chunks; node would send them to a client that says `TE: chunked`.
+  else if (response.req.httpVersionMinor === 0) response.useChunkedEncodingByDefault = false
+  response.writeHead(status, head)
+}
+
 /** @returns false: node must see the head */
 const presetComposed = (
   response: ServerResponse,
   answer: Answer,
   envelope: Envelope,
-  length: number,
+  length: number | undefined,
 ): boolean => {
+  if (length === undefined) return false
   const lines = composeLines(answer, envelope)
   if (lines === undefined) return false
   const all = `x-request-id: ${envelope.requestId}\r\n${lines}content-length: ${length}\r\n`
@@ -111,9 +126,6 @@ export const toWritable = (body: string | Buffer): string | Buffer =>
 
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
-/** RFC 9110 §6.4.1, §15.4.5. */
-export const hasNoBody = (status: number): boolean => status === 204 || status === 304
-
 /** Flat list: the gateway's own headers, then the answer's; the answer's win by name, but for `Vary`. */
 export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
   const head = ['x-request-id', envelope.requestId]
@@ -146,17 +158,23 @@ const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
   return headers.with(at, ['vary', [own, ...added].join(', ')])
 }
 
+/** Head of an answer whose body follows. */
+export interface FramedHead {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly framing: Framing
+}
+
 /** Head of an answer whose body follows as events. They are for this client, now: nothing may keep them back. */
 export const writeEventHead = (
   response: ServerResponse,
-  status: number,
-  headers: HeaderList,
+  { status, headers, framing }: FramedHead,
   envelope: Envelope,
 ): void => {
   const defaults = EVENT_HEADERS.filter(([name]) => headerOf(headers, name) === undefined)
-  const contentType = hasNoBody(status) ? undefined : EVENT_STREAM
+  const contentType = isAlwaysEmpty(status) ? undefined : EVENT_STREAM
   const answer = { status, headers: [...defaults, ...headers], contentType, body: '' }
-  response.writeHead(status, composeHead(answer, envelope))
+  writeFramedHead(response, status, composeHead(answer, envelope), framing)
   response.flushHeaders()
 }
 
@@ -169,16 +187,16 @@ const EVENT_HEADERS: HeaderList = [
 /** Head of an upstream's answer that passes through: its own headers, ours over them by name. */
 export const writeStreamHead = (
   response: ServerResponse,
-  status: number,
-  headers: HeaderList,
+  { status, headers, framing }: FramedHead,
   envelope: Envelope,
 ): void => {
   const head = ['x-request-id', envelope.requestId]
-  for (const [name, value] of headers) if (name !== 'x-request-id') head.push(name, value)
+  for (const [name, value] of headers)
+    if (name !== 'x-request-id' && name !== 'content-length') head.push(name, value)
   if (envelope.deprecation !== undefined)
     for (const [name, value] of Object.entries(envelope.deprecation))
       if (headerOf(headers, name) === undefined) head.push(name, value)
-  response.writeHead(status, head)
+  writeFramedHead(response, status, head, framing)
 }
 
 /**

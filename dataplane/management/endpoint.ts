@@ -19,7 +19,11 @@ export interface Endpoint {
 export interface ProbeDeps {
   /** What does not work as it should while requests are served; names for people and monitors. */
   readonly degradations?: () => readonly string[]
-  readonly readiness: Pick<Readiness, 'state' | 'isReady'>
+  /** The management API is open; it is, if left out. */
+  readonly hasManagement?: () => boolean
+  /** It has no certificate yet, and somebody has come to it: nobody, if left out. */
+  readonly isManagementAwaited?: () => boolean
+  readonly readiness: Pick<Readiness, 'state' | 'isReady' | 'waitsFor'>
   /** Writes the whole answer of `GET /metrics`. */
   readonly metrics: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
   readonly log: Log

@@ -1,6 +1,8 @@
 // Events of a gateway's life in, one question out: may traffic come here? (behaviour §8–9; architecture,
 // *How a document travels*.) Ready is a latch: only draining ends it.
 
+import type { SyncItem } from '../../spec/wire.ts'
+
 export type ReadinessState = 'waiting' | 'ready' | 'ready-from-snapshot' | 'draining'
 
 export interface ReadinessOptions {
@@ -22,6 +24,9 @@ export class Readiness {
   readonly #options: ReadinessOptions
   #latched: 'ready' | 'ready-from-snapshot' | undefined
   #isDraining = false
+  #isCalled = false
+  /** Kind and key of what the manager has sent and was refused, until all is complete; nothing of it is shown. */
+  readonly #refused = new Set<string>()
   #hasSnapshot = false
   /** When the operator was last heard of, or the process began. */
   #heardAt: number
@@ -37,10 +42,16 @@ export class Readiness {
     this.#hasSnapshot = isComplete
   }
 
-  /** A sync call of the manager was let in. One that is not complete yet means: the operator is at work. */
-  synced(isComplete: boolean): void {
+  /**
+   * A sync call of the manager was let in. One that is not complete yet means: the operator is at work.
+   * @param items what became of its entries
+   */
+  synced(isComplete: boolean, items: readonly Pick<SyncItem, 'kind' | 'id' | 'result'>[]): void {
     this.#heardAt = this.#options.now()
+    this.#isCalled = true
     if (isComplete) this.#latched = 'ready'
+    if (this.#latched === 'ready') this.#refused.clear()
+    else for (const item of items) this.#note(item)
   }
 
   /** The process is told to end: no new traffic, whatever comes. */
@@ -54,8 +65,28 @@ export class Readiness {
     return this.#latched ?? 'waiting'
   }
 
+  /** What keeps it waiting, in words: counts alone, as whoever probes may be anybody. */
+  get waitsFor(): string {
+    if (!this.#isCalled) {
+      return 'No sync call of the manager was let in since the start: does it run, does it reach the management port, and is its name that of --managed?'
+    }
+    if (this.#refused.size === 0) return 'The manager is sending what is to be held.'
+    const documents = [...this.#refused].filter((each) => each.startsWith('spec\t')).length
+    const counts = [
+      countOf(documents, 'document', 'documents'),
+      countOf(this.#refused.size - documents, 'realm', 'realms'),
+    ]
+    return `Refused here of what the manager has sent: ${counts.filter((each) => each !== '').join(' and ')}. The log names them, and an Event of the Pod where they are served elsewhere.`
+  }
+
   get isReady(): boolean {
     return this.state === 'ready' || this.state === 'ready-from-snapshot'
+  }
+
+  #note({ kind, id, result }: Pick<SyncItem, 'kind' | 'id' | 'result'>): void {
+    const key = `${kind}\t${id}`
+    if (result !== 'rejected') this.#refused.delete(key)
+    else if (this.#refused.size < MAX_REFUSED) this.#refused.add(key)
   }
 
   get #isSnapshotDue(): boolean {
@@ -65,3 +96,9 @@ export class Readiness {
     )
   }
 }
+
+const MAX_REFUSED = 10_000
+
+/** @example countOf(2, 'document', 'documents') // '2 documents' */
+const countOf = (count: number, one: string, many: string): string =>
+  count === 0 ? '' : `${count} ${count === 1 ? one : many}`

@@ -94,7 +94,7 @@ export const rejection = ({ errors }: SyncItem): ManagementFault =>
 const MAX_ITEM_FINDINGS = 16
 
 /** The items of an answer, each bounded: an answer never grows with what was sent. */
-export const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
+const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
     errors: boundFindings(item.errors, MAX_ITEM_FINDINGS),

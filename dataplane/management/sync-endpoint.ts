@@ -1,16 +1,17 @@
 // `POST /api_specs/_sync` (architecture, *Management API*): a sync call in, its outcome as status and
 // record out.
 
-import type { SyncReply } from '../../spec/wire.ts'
+import { toldErrors, toldWarnings } from '../../spec/told.ts'
+import type { SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { Store } from '../store/store.ts'
 import { readSyncCall } from '../store/sync-call.ts'
 import type { SyncOutcome } from '../store/sync-outcome.ts'
-import { sendJson } from './answer.ts'
+import { boundFindings, sendJson } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'
 import { invalidArgument, ManagementFault, notOwner } from './fault.ts'
 import type { JsonBounds } from './json-pieces.ts'
-import { boundItems, parseMap } from './spec-endpoints.ts'
+import { parseMap } from './spec-endpoints.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
 /** The entries of `realms.put` and `specs.put` open at the third level. */
@@ -35,7 +36,7 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
 const replyOf = (outcome: SyncOutcome): SyncReply => {
   switch (outcome.reason) {
     case 'done':
-      return { rootDigest: outcome.rootDigest, items: boundItems(outcome.items) }
+      return { rootDigest: outcome.rootDigest, items: toldItems(outcome.items) }
     case 'not_owner':
       throw notOwner(outcome.manager)
     case 'stale_epoch':
@@ -61,6 +62,16 @@ const incomplete = (outcome: SyncOutcome & { readonly reason: 'incomplete' }): M
       held: Object.fromEntries(
         outcome.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
       ),
-      items: boundItems(outcome.items),
+      items: toldItems(outcome.items),
     },
   })
+
+const MAX_FINDINGS = 16
+
+/** An operator takes so much of each, and no more. */
+const toldItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
+  items.map((item) => ({
+    ...item,
+    errors: toldErrors(boundFindings(item.errors, MAX_FINDINGS)),
+    warnings: toldWarnings(item.warnings),
+  }))

@@ -17,10 +17,11 @@ export const checkPassword = async (
   password: string,
   refusal: (reason: WrongPassword, options?: RefusalOptions) => OAuthRefusal,
 ): Promise<UserRecord> => {
-  const { realmUri, address } = exchange.request
+  const { realmUri, address, isAddressKnown } = exchange.request
   const record = exchange.room.realm(realmUri)
   if (record === undefined) throw refusal('wrong_password')
-  const attempt = { record, username, password, address: () => address }
+  const from = isAddressKnown ? address : undefined
+  const attempt = { record, username, password, address: () => from }
   const verdict = await exchange.room.passwords.check(attempt)
   switch (verdict.kind) {
     case 'right': {

@@ -4,7 +4,7 @@
 import type { UserRecord } from '../../spec/realm-record.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
-import { malformed, OAuthRefusal, type RefusalOptions } from './refusal.ts'
+import { malformed, OAuthRefusal, type RefusalOptions, TOO_MANY_FAILURES } from './refusal.ts'
 import { isInGroup, type Exchange } from './room.ts'
 
 const CLIENT_GROUP = 'api_clients'
@@ -67,7 +67,8 @@ const invalidClient = (
   reason: WrongPassword | 'no_client_credentials' | 'not_a_client',
   options?: RefusalOptions,
 ): OAuthRefusal => {
-  const description = 'The client is not known or its secret is wrong'
+  const description =
+    reason === 'damped' ? TOO_MANY_FAILURES : 'The client is not known or its secret is wrong'
   const why = reason === 'wrong_password' ? 'wrong_client_secret' : reason
   return new OAuthRefusal('invalid_client', why, description, options)
 }

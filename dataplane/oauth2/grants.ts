@@ -8,7 +8,12 @@ import { checkPassword } from './check-password.ts'
 import { required } from './parameters.ts'
 import { groupDigest, type CurrentToken, type Found } from './refresh-families.ts'
 import { digestOf } from './refresh-token.ts'
-import { OAuthRefusal, type RefusalOptions, type RefusalReason } from './refusal.ts'
+import {
+  OAuthRefusal,
+  type RefusalOptions,
+  type RefusalReason,
+  TOO_MANY_FAILURES,
+} from './refusal.ts'
 import { findUser, isInGroup, type Exchange } from './room.ts'
 import { grantScopes, type GrantedScopes } from './scopes.ts'
 
@@ -139,6 +144,8 @@ const invalidGrant = (reason: RefusalReason, options?: RefusalOptions): OAuthRef
   new OAuthRefusal(
     'invalid_grant',
     reason,
-    'The credentials or the token are wrong, or no longer good',
+    reason === 'damped'
+      ? TOO_MANY_FAILURES
+      : 'The credentials or the token are wrong, or no longer good',
     options,
   )

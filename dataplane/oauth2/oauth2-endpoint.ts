@@ -19,6 +19,8 @@ export interface OAuthRequest {
   readonly body: string
   /** Client address, behind trusted proxies too. */
   readonly address: string
+  /** False: a trusted proxy has named no client, and `address` is its own. */
+  readonly isAddressKnown: boolean
   readonly requestId: string
   /** Of the document that the route belongs to. */
   readonly realmUri: string

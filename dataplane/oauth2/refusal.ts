@@ -68,5 +68,8 @@ export class OAuthRefusal extends Error {
   }
 }
 
+/** Instead of what is said of credentials: these were perhaps not looked at. */
+export const TOO_MANY_FAILURES = 'Too many failed attempts: one in a second is verified'
+
 export const malformed = (description: string): OAuthRefusal =>
   new OAuthRefusal('invalid_request', 'malformed_request', description)

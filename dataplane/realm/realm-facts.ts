@@ -1,12 +1,12 @@
-// The facts that a document coming back from the snapshot is judged against.
+// The facts that a document is judged against which was accepted before: by this gateway, or by the operator.
 
 import type { RealmFacts } from '../../spec/environment.ts'
 import { factsOf } from '../../spec/realm-facts.ts'
 import type { RealmRecord } from '../../spec/realm-record.ts'
 
 /**
- * Facts for a document that was accepted once and comes back from the snapshot: its realm may have been
- * deleted or changed since, and that never unloads a document (behaviour §7).
+ * Facts for a document that was accepted once and comes back from the snapshot, or from the operator: its realm may
+ * have been deleted or changed since, and that never unloads a document (behaviour §7).
  */
 export const lenientFactsOf = (realm: RealmRecord | undefined): RealmFacts => {
   const facts = realm === undefined ? { authmethods: [], oidcProviders: [] } : factsOf(realm)

@@ -85,7 +85,7 @@ const routerSecrets = ({ url, urls = [], auth }: RouterRecord): readonly string[
 
 const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
 
-const ISSUER_KEYS = ['issuer', 'jwks_uri', 'audience', 'algorithms'] as const
+const ISSUER_KEYS = ['issuer', 'jwks_uri', 'audience', 'algorithms', 'require_typ'] as const
 
 const PROVIDER_KEYS = [
   'issuer',

@@ -1,7 +1,7 @@
-// A Host header in, the host patterns that match it out, in the order in which they are to be tried
-// (behaviour §3). Remembers what it has found; knows nothing of paths.
+// A host in, the host patterns that match it out, in the order in which they are to be tried (behaviour §3).
+// Remembers what it has found; knows nothing of paths, nor of how requests name their host.
 
-import { canonicalIpv6 } from '../../spec/host-pattern.ts'
+import { RecentMap } from '../recent-map.ts'
 import type { TrieNode } from './trie.ts'
 
 /** One matching pattern; `next` is tried when none of its routes matches. A list: one hop to the first. */
@@ -18,50 +18,28 @@ export interface HostHit<R> {
 type Remembered<R> = HostHit<R> | 'none'
 
 const GENERATION = 16_384
-const MAX_REMEMBERED_LENGTH = 256
 const NO_CAPTURES: readonly string[] = Object.freeze([])
 
-/** Raw headers seen of late: at most two generations, so that random hosts cannot fill memory. */
-export class HostCache<R> {
-  #young = new Map<string, Remembered<R>>()
-  #old = new Map<string, Remembered<R>>()
+export type HostCache<R> = RecentMap<Remembered<R>>
 
-  get(raw: string): Remembered<R> | undefined {
-    const young = this.#young.get(raw)
-    if (young !== undefined) return young
-    const old = this.#old.get(raw)
-    if (old !== undefined) this.set(raw, old)
-    return old
-  }
+export const createHostCache = <R>(): HostCache<R> => new RecentMap(GENERATION)
 
-  set(raw: string, hit: Remembered<R>): void {
-    if (this.#young.size >= GENERATION) {
-      this.#old = this.#young
-      this.#young = new Map()
-    }
-    this.#young.set(raw, hit)
-  }
-}
-
-/** `raw` as it stands in the header: any case, with port, with a dot at either end. */
+/** @param host of an `Authority`: lower case, without port; it may have a dot at either end */
 export function lookUpHost<R>(
   hosts: TrieNode<R> | undefined,
   cache: HostCache<R>,
-  raw: string,
+  host: string,
 ): HostHit<R> | undefined {
-  const remembered = cache.get(raw)
+  const remembered = cache.get(host)
   if (remembered !== undefined) return remembered === 'none' ? undefined : remembered
-  const found = hosts === undefined || !isHostText(raw) ? undefined : findHost(hosts, raw)
-  if (raw.length <= MAX_REMEMBERED_LENGTH) cache.set(raw, found ?? 'none')
+  const found = hosts === undefined ? undefined : findHost(hosts, host)
+  cache.set(host, found ?? 'none')
   return found
 }
 
-/** RFC 9110 §7.2, RFC 3986 §3.2.2: what is no host and port is no host of anybody, nor of `_`. */
-export const isHostText = (raw: string): boolean => /^[\w.~!$&'()*+,;=%:[\]-]*$/.test(raw)
-
-function findHost<R>(hosts: TrieNode<R>, raw: string): HostHit<R> | undefined {
+function findHost<R>(hosts: TrieNode<R>, host: string): HostHit<R> | undefined {
   const found: Found<R>[] = []
-  collect(hosts, labelsOf(raw), { literals: 0, captures: NO_CAPTURES }, found)
+  collect(hosts, labelsOf(host), { literals: 0, captures: NO_CAPTURES }, found)
   return found
     .sort((a, b) => b.specificity - a.specificity)
     .reduceRight<HostHit<R> | undefined>((next, hit) => ({ ...hit, next }), undefined)
@@ -101,14 +79,8 @@ function collect<R>(
 }
 
 /** A host with an empty label has none that a pattern could name: only `_` matches it. */
-function labelsOf(raw: string): readonly string[] {
-  const host = raw.toLowerCase()
-  if (host.startsWith('[')) {
-    const address = canonicalIpv6(host.slice(0, host.indexOf(']') + 1))
-    return [address ?? '']
-  }
-  const colon = host.indexOf(':')
-  const name = (colon === -1 ? host : host.slice(0, colon)).replace(/^\./, '').replace(/\.$/, '')
-  const labels = name.split('.')
+function labelsOf(host: string): readonly string[] {
+  if (host.startsWith('[')) return [host]
+  const labels = host.replace(/^\./, '').replace(/\.$/, '').split('.')
   return labels.includes('') ? [''] : labels
 }

@@ -1,4 +1,4 @@
-// A table, a Host header and a path in, the documents that serve it out: the hot path. Decodes segments
+// A table, a host and a path in, the documents that serve it out: the hot path. Decodes segments
 // one by one and never looks at methods, schemes or the query.
 
 import { lookUpHost, type HostHit } from './host-lookup.ts'
@@ -8,11 +8,11 @@ import type { Match } from './route.ts'
 import type { TrieNode } from './trie.ts'
 
 /**
- * Who serves `path` (as sent, without its query) on `host` (the Host header as sent). `'malformed'`: a
+ * Who serves `path` (as sent, without its query) on `host` (of an `Authority`). `'malformed'`: a
  * broken percent-encoding. Undefined: nobody. Literal beats binding beats optional beats tail; hosts are
  * tried from the most specific on. Empty, `.` and `..` segments, also encoded, never match: not in a tail
  * either, lest a resource that an upstream finds behind them escape the checks of its own path.
- * @example match(table, 'api.acme.com:443', '/users/42/') // {captures: ['42'], …}
+ * @example match(table, 'api.acme.com', '/users/42/') // {captures: ['42'], …}
  */
 export function match<T>(
   table: RouteTable<T>,

@@ -1,7 +1,7 @@
 // Documents' routes in, an immutable table out: host → path → candidates. A change copies only the nodes
 // on its way; tables made before it stay as they were. Judges nothing: conflicts are settled elsewhere.
 
-import { HostCache } from './host-lookup.ts'
+import { createHostCache, type HostCache } from './host-lookup.ts'
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
 import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
@@ -31,7 +31,7 @@ export interface TableEditor<T> {
 export const emptyTable = <T>(): RouteTable<T> => ({
   hosts: undefined,
   sets: undefined,
-  cache: new HostCache(),
+  cache: createHostCache(),
 })
 
 /**
@@ -55,7 +55,7 @@ export function edit<T>(table: RouteTable<T>): TableEditor<T> {
     },
     done() {
       if (draft.sets === latest.sets && draft.hosts === latest.hosts) return latest
-      latest = { hosts: draft.hosts, sets: draft.sets, cache: new HostCache() }
+      latest = { hosts: draft.hosts, sets: draft.sets, cache: createHostCache() }
       draft.owner = Symbol('batch')
       return latest
     },

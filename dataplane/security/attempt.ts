@@ -11,8 +11,8 @@ export interface Attempt {
   /** Lower case: where credentials stand. */
   readonly credentialHeader: string
   readonly isUnsafe: boolean
-  /** Costs a call into the system: read where somebody failed. */
-  readonly address: () => string
+  /** Costs a call into the system. undefined where a trusted proxy does not say for whom it asks. */
+  readonly address: () => string | undefined
 }
 
 /** Why somebody is refused, for the audit log. */

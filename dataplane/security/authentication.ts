@@ -10,6 +10,8 @@ export interface Caller {
   readonly request: IncomingMessage
   /** Of the client itself, behind trusted proxies too: what failures are counted by. */
   readonly address: string
+  /** False: a trusted proxy has named no client, and `address` is its own. */
+  readonly isAddressKnown: boolean
   readonly requestId: string
 }
 

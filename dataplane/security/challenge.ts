@@ -53,10 +53,10 @@ export const forbidden = (
 const insufficientScope = (realmUri: string, scopes: readonly string[]): string =>
   `${challengeOf('oauth2', realmUri)}, error="insufficient_scope", scope="${quote(scopes.join(' ')).replaceAll('%20', ' ')}"`
 
-/** The refusal of somebody who has failed too often: a right password is still taken. */
+/** The refusal of somebody who has failed too often: what was sent may be right, and was not looked at. */
 export const tooManyFailures = (retryAfterSeconds: number): GatewayError =>
   new GatewayError('svc.error.too_many_requests', 'Too many failed attempts', {
-    description: 'Wait before the next attempt.',
+    description: 'One attempt in a second is verified: wait before the next.',
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 

@@ -123,7 +123,7 @@ const attemptOf = ({ header }: Bearing, record: RealmRecord, caller: Caller): At
   rawHeaders: caller.request.rawHeaders,
   credentialHeader: header,
   isUnsafe: !isSafeMethod(caller.request.method),
-  address: () => caller.address,
+  address: () => (caller.isAddressKnown ? caller.address : undefined),
 })
 
 /** A bug, or a hash that failed: nobody gets in by it. The answer is reported where it is written. */

@@ -35,11 +35,12 @@ export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTo
     const set = await keys.find(trusted.jwks_uri)
     if (set === undefined) return { kind: 'unavailable' }
     const options = optionsFor(trusted, now())
-    const first = await verify(token, set, options)
+    const hasType = typeRule(trusted)
+    const first = await verify(token, set, options, hasType)
     if (first !== 'no such key') return toReading(first, now())
     const newer = await keys.findNewer(trusted.jwks_uri, set)
     if (newer === undefined) return REFUSED
-    const second = await verify(token, newer, options)
+    const second = await verify(token, newer, options, hasType)
     return second === 'no such key' ? REFUSED : toReading(second, now())
   }
 
@@ -85,19 +86,32 @@ const verify = async (
   token: string,
   { keyOf }: KeySet,
   options: JWTVerifyOptions,
+  hasType: TypeRule,
 ): Promise<VerifiedPayload> => {
   const { errors, jwtVerify } = await import('jose')
   try {
     const { payload, protectedHeader } = await jwtVerify(token, keyOf, options)
-    return isAccessTokenType(protectedHeader.typ) ? payload : undefined
+    return hasType(protectedHeader.typ) ? payload : undefined
   } catch (error) {
     return error instanceof errors.JWKSNoMatchingKey ? 'no such key' : undefined
   }
 }
 
+/** Whether a token with that `typ` may be an access token. */
+type TypeRule = (type: string | undefined) => boolean
+
 /** Many issuers say `JWT`, or nothing; what says anything else was made for another purpose. */
-const isAccessTokenType = (type: string | undefined): boolean =>
-  type === undefined || /^(?:application\/)?(?:at\+)?jwt$/i.test(type)
+const isUsualType: TypeRule = (type) =>
+  type === undefined || ['jwt', 'at+jwt'].includes(plainType(type))
+
+/** An issuer that gives its access tokens a type of their own says so by it of all others that they are none. */
+const typeRule = ({ require_typ: required }: TrustedIssuerRecord): TypeRule =>
+  required === undefined
+    ? isUsualType
+    : (type) => type !== undefined && plainType(type) === plainType(required)
+
+/** Names of media types have no case, and `application/` may be left out (RFC 7515 §4.1.9). */
+const plainType = (type: string): string => type.toLowerCase().replace(/^application\//, '')
 
 /**
  * ID tokens and logout tokens, whose audience may be the same; and tokens bound to a key of their holder (RFC 7800),

@@ -4,6 +4,7 @@
 import { Revocations } from './revocations.ts'
 import { messageOf } from '../thrown.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
+import { type HeldValue, ValuesByKind } from './values-by-kind.ts'
 
 /** One fact that must outlive the process. Times are Unix seconds. */
 export type JournalEntry =
@@ -29,14 +30,6 @@ export interface MemoryState extends SharedState {
   revoked(): readonly (readonly [key: string, untilUnixSeconds: number])[]
 }
 
-interface Held {
-  readonly value: string
-  /** Unix seconds. */
-  readonly until: number
-}
-
-/** Values at once; whoever comes then is told that the state is away. */
-const MAX_VALUES = 500_000
 /** Counts of failures at once; the oldest are forgotten. */
 const MAX_COUNTS = 100_000
 const SWEEP_EVERY_MS = 60_000
@@ -46,7 +39,7 @@ export const createMemoryState = (options: MemoryStateOptions): MemoryState => n
 class InMemory implements MemoryState {
   readonly health: SharedHealth = 'ok'
   readonly #options: MemoryStateOptions
-  readonly #values = new Map<string, Held>()
+  readonly #values = new ValuesByKind()
   readonly #counts = new Map<string, { count: number; readonly until: number }>()
   readonly #revocations: Revocations
   /** Revoked, but not yet in the journal: tried again when it is asked for again, and each minute. */
@@ -79,9 +72,10 @@ class InMemory implements MemoryState {
     ttlSeconds: number,
   ): Promise<boolean> {
     if (this.#live(key)?.value !== expected) return false
-    if (!this.#values.has(key) && this.#values.size >= MAX_VALUES) this.#makeRoom()
+    if (!this.#values.hasRoomFor(key, this.#nowSeconds()))
+      throw new SharedStateAway('Too many values of that kind are being remembered')
     const before = this.#values.get(key)
-    const held: Held = { value: next, until: this.#nowSeconds() + ttlSeconds }
+    const held: HeldValue = { value: next, until: this.#nowSeconds() + ttlSeconds }
     this.#values.set(key, held)
     try {
       await this.#keep({ kind: 'value', key, ...held })
@@ -93,7 +87,7 @@ class InMemory implements MemoryState {
     return true
   }
 
-  #putBack(key: string, before: Held | undefined): void {
+  #putBack(key: string, before: HeldValue | undefined): void {
     if (before === undefined) this.#values.delete(key)
     else this.#values.set(key, before)
   }
@@ -160,20 +154,14 @@ class InMemory implements MemoryState {
     else this.#values.set(entry.key, { value: entry.value, until: entry.until })
   }
 
-  #live(key: string): Held | undefined {
+  #live(key: string): HeldValue | undefined {
     const held = this.#values.get(key)
     return held !== undefined && held.until > this.#nowSeconds() ? held : undefined
   }
 
-  #makeRoom(): void {
-    this.#sweep()
-    if (this.#values.size >= MAX_VALUES)
-      throw new SharedStateAway('Too many logins and tokens are being remembered')
-  }
-
   #sweep(): void {
     const now = this.#nowSeconds()
-    for (const [key, { until }] of this.#values) if (until <= now) this.#values.delete(key)
+    this.#values.sweep(now)
     for (const [key, { until }] of this.#counts) if (until <= now) this.#counts.delete(key)
     this.#revocations.sweep()
     for (const [key, until] of this.#unwritten) {

@@ -1,7 +1,10 @@
 // The door to what all processes, and with Redis all replicas, know together: what is revoked, what was used,
 // which refresh token of a family is the current one, how often somebody failed. Every entry has an end.
 
-/** Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. */
+/**
+ * Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. What stands before the
+ * first colon of a key is its kind: in memory each kind of value has room of its own.
+ */
 export interface SharedState {
   /** True for the first to take the key, false for everyone else until it expires. Atomic everywhere. */
   takeOnce(key: string, ttlSeconds: number): Promise<boolean>

@@ -7,7 +7,7 @@ import type { RealmRecord } from '../../spec/realm-record.ts'
 import type { Claims } from './judge.ts'
 
 /** A loaded document: the last version of its id that was accepted. */
-export interface HeldDocument {
+export interface HeldDocument extends MaybeNewer {
   readonly id: string
   readonly digest: string
   /** Unix time, milliseconds: the age that settles conflicts. A replacement by hand keeps it. */
@@ -21,10 +21,20 @@ export interface HeldDocument {
   readonly source: Buffer
   /** From Secrets; never read back. */
   readonly variables?: ValueMap
+  /** Namespace that its requests may not leave for another one of the cluster. */
+  readonly confinedTo?: string
   readonly claims: Claims
 }
 
-export interface HeldRealm {
+/** What a newer operator has sent, as far as this version has taken it. */
+interface MaybeNewer {
+  /** JSON pointers to policies: another version must understand them to take the entry from a snapshot. */
+  readonly critical?: readonly string[]
+  /** Members were passed over. A snapshot keeps it without its digest, so that a newer version gets it whole. */
+  readonly isPartial?: boolean
+}
+
+export interface HeldRealm extends MaybeNewer {
   readonly uri: string
   readonly digest: string
   readonly managedBy: string | null

@@ -1,12 +1,21 @@
 // A submitted realm record in; the record, or every fault of its structure and of the secrets in it, out. The
 // operator judges structure only: it may not hold the secrets.
 
-import { type RealmValidation, validateRealm } from '../../spec/validate-realm.ts'
+import {
+  type RealmValidation,
+  validateNewerRealm,
+  validateRealm,
+} from '../../spec/validate-realm.ts'
 import { judgeCredentials } from '../security/judge-credentials.ts'
 
 /** @example judgeRealm({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */
-export const judgeRealm = (record: unknown): RealmValidation => {
-  const validated = validateRealm(record)
+export const judgeRealm = (record: unknown): RealmValidation => withSecrets(validateRealm(record))
+
+/** Of an operator that may be newer: members that are not known are passed over. */
+export const judgeNewerRealm = (record: unknown): RealmValidation =>
+  withSecrets(validateNewerRealm(record))
+
+const withSecrets = (validated: RealmValidation): RealmValidation => {
   if (!validated.ok) return validated
   const problems = judgeCredentials(validated.realm)
   return problems.length === 0 ? validated : { ok: false, problems }

@@ -1,70 +1,135 @@
 // A submitted document and its surroundings in; its faults, or everything that is held and served of it,
-// out. Pure: it loads nothing.
+// out. It loads nothing.
 
+import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
+import { type CompileWork, environmentOf, taskOf } from '../../compiler/task.ts'
 import { compile } from '../../spec/compile.ts'
 import { claimsOf } from '../../spec/conflicts.ts'
-import { canonicalJson } from '../../spec/digest.ts'
+import { canonicalJson, documentDigest } from '../../spec/digest.ts'
 import type { Environment } from '../../spec/environment.ts'
-import { isMap, type Value } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
+import { MAX_ROUTES } from '../../spec/route-limit.ts'
 import { packDocument } from './pack.ts'
 import type { PackedDocument } from './packed-document.ts'
 
 /** Routes that a document claims (behaviour §2). */
 export type Claims = ReturnType<typeof claimsOf>
 
-interface Age {
+interface Place {
   /** Unix time, milliseconds. */
   readonly since: number
   /** 0 managed, 1 loaded by hand. */
   readonly rank: number
+  readonly confinedTo?: string | undefined
 }
 
+interface Refusal {
+  readonly ok: false
+  readonly id: string
+  readonly problems: readonly Problem[]
+}
+
+interface Compiled {
+  readonly ok: true
+  readonly id: string
+  readonly claims: Claims
+  readonly warnings: readonly Warning[]
+  /** Of any age. */
+  readonly packed: PackedDocument
+}
+
+/** Plain data: it may come from another thread. */
+export type CompileOutcome = Compiled | Refusal
+
 export type Judgement =
-  | { readonly ok: false; readonly id: string; readonly problems: readonly Problem[] }
-  | {
-      readonly ok: true
-      readonly id: string
+  | Refusal
+  | (Omit<Compiled, 'packed'> & {
       /** Makes the canonical JSON (RFC 8785) of the document, which a restored one has already. */
       readonly source: () => Buffer
-      readonly claims: Claims
-      readonly warnings: readonly Warning[]
-      readonly pack: (age: Age) => PackedDocument
-    }
+      readonly pack: (place: Place) => PackedDocument
+    })
 
-export type Judge = (document: unknown, environment: Environment) => Judgement
+/** Large documents are compiled in another thread. */
+export type Judge = (document: unknown, environment: Environment) => Judgement | Promise<Judgement>
 
 const MAX_ID_LENGTH = 512
 
-/** @example judge({ id: 'orders', … }, { realm: () => undefined }) // { ok: false, … no_such_realm } */
-export const judge: Judge = (document, environment) => {
-  const outcome = compile(document, environment)
+/** Of any age: that is added where it is known. */
+const AGELESS: Place = { since: 0, rank: 0 }
+
+export const compileDocument: CompileWork<CompileOutcome> = (task, bounds) => {
+  const { document } = task
+  const outcome = compile(document, environmentOf(task), bounds)
   const id = idOf(document)
   const problems = 'problems' in outcome ? outcome.problems : unfitId(id)
   if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems }
   const { compiled, warnings } = outcome
-  return {
-    ok: true,
-    id: compiled.id,
-    // `compile` has found it to be JSON.
-    source: () => Buffer.from(canonicalJson(document as Value)),
-    claims: claimsOf(compiled),
-    warnings,
-    pack: (age) => packDocument(compiled, age),
-  }
+  const packed = packDocument(compiled, AGELESS)
+  return { ok: true, id: compiled.id, claims: claimsOf(compiled), warnings, packed }
 }
+
+export const refuseDocument = (problem: Problem, document: unknown): CompileOutcome => ({
+  ok: false,
+  id: idOf(document),
+  problems: [problem],
+})
+
+/**
+ * Everything at once, whatever it takes.
+ * @example judgeAtOnce()({ id: 'orders', … }, { realm: () => undefined }) // { ok: false, … no_such_realm }
+ */
+export const judgeAtOnce =
+  (maxRoutes: number = MAX_ROUTES): ((...args: Parameters<Judge>) => Judgement) =>
+  (document, environment) =>
+    judgementOf(document, compileDocument(taskOf(document, environment), { maxRoutes }))
+
+export const judgeWith =
+  (compiler: Pick<BoundedCompiler<CompileOutcome>, 'compile'>): Judge =>
+  (document, environment) => {
+    const outcome = compiler.compile({
+      ...taskOf(document, environment),
+      // A gateway changes one thing at a time.
+      group: '',
+      digest: () => contentDigest(document, environment.variables),
+    })
+    return outcome instanceof Promise
+      ? outcome.then((each) => judgementOf(document, each))
+      : judgementOf(document, outcome)
+  }
 
 /**
  * For a gateway that shares its state with replicas (`--redis`): tickets and tokens are to count at all of them.
  */
-export const judgeAmongReplicas: Judge = (document, environment) =>
-  judge(document, {
-    ...environment,
-    realm: (uri) => {
-      const facts = environment.realm(uri)
-      return facts && { ...facts, isSignedApart: facts.hasKeys !== true }
-    },
-  })
+export const amongReplicas =
+  <R>(judge: (document: unknown, environment: Environment) => R): typeof judge =>
+  (document, environment) =>
+    judge(document, {
+      ...environment,
+      realm: (uri) => {
+        const facts = environment.realm(uri)
+        return facts && { ...facts, isSignedApart: facts.hasKeys !== true }
+      },
+    })
+
+const judgementOf = (document: unknown, outcome: CompileOutcome): Judgement => {
+  if (!outcome.ok) return outcome
+  const { packed, ...rest } = outcome
+  return {
+    ...rest,
+    // `compile` has found it to be JSON.
+    source: () => Buffer.from(canonicalJson(document as Value)),
+    pack: ({ confinedTo, ...age }) => ({
+      ...packed,
+      ...age,
+      ...(confinedTo !== undefined && { confinedTo }),
+    }),
+  }
+}
+
+/** Never told to anybody, so it may rest on what came from Secrets. */
+const contentDigest = (document: unknown, variables: ValueMap = {}): string =>
+  documentDigest({ spec: [document as Value, variables] })
 
 const idOf = (document: unknown): string => {
   const id = isMap(document) && Object.hasOwn(document, 'id') ? document['id'] : undefined

@@ -22,6 +22,7 @@ const SHARE_FROM = 64
 interface PackOptions {
   readonly since: number
   readonly rank: number
+  readonly confinedTo?: string | undefined
 }
 
 /**
@@ -48,6 +49,7 @@ export const packDocument = (compiled: CompiledApi, options: PackOptions): Packe
   return {
     id: compiled.id,
     realmUri: compiled.realmUri,
+    ...(options.confinedTo !== undefined && { confinedTo: options.confinedTo }),
     rank: options.rank,
     since: options.since,
     hosts: compiled.hosts,
@@ -90,10 +92,12 @@ interface Writer {
   finishShared(): readonly Slice[]
 }
 
-const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
+const createWriter = (uses: Uses): Writer => {
   const texts: string[] = []
   const shared: string[] = []
   const indices = new Map<object | string, number | undefined>()
+  /** By text. */
+  const bases = new Map<string, number>()
   let offset = 0
 
   const append = (text: string): Slice => {
@@ -117,8 +121,8 @@ const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
     operation: (operation) => {
       const { base, own } = split(operation, encode)
       const text = JSON.stringify(base)
-      const index = indices.get(text) ?? shared.push(text) - 1
-      indices.set(text, index)
+      const index = bases.get(text) ?? shared.push(text) - 1
+      bases.set(text, index)
       return append(JSON.stringify({ base: index, ...own }))
     },
     template: (template) => append(JSON.stringify(encode(template))),
@@ -126,21 +130,23 @@ const createWriter = (uses: ReadonlyMap<object, number>): Writer => {
   }
 }
 
+/** How often each template, or constant value, is held anywhere in the document. */
+type Uses = ReadonlyMap<object | string, number>
+
 /**
- * What makes two templates one: the node, or the map or list that a constant holds (a fresh wrapper is no
- * other thing). undefined: too small to be shared.
+ * What makes two templates one: the node, or the map, list or text that a constant holds (a fresh wrapper is no
+ * other thing: a variable of 200 KB in 600 operations would take 120 MB). undefined: too small to be shared.
  */
-const identityOf = (template: Template): object | undefined => {
+const identityOf = (template: Template): object | string | undefined => {
   if (template.kind === 'read') return undefined
   if (template.kind !== 'constant') return template
   const { value } = template
   if (typeof value === 'object' && value !== null) return value
-  return typeof value === 'string' && value.length >= SHARE_FROM ? template : undefined
+  return typeof value === 'string' && value.length >= SHARE_FROM ? value : undefined
 }
 
-/** How often each template, or constant value, is held anywhere in the document. */
-const countUses = (compiled: CompiledApi): ReadonlyMap<object, number> => {
-  const uses = new Map<object, number>()
+const countUses = (compiled: CompiledApi): Uses => {
+  const uses = new Map<object | string, number>()
   const visit = (template: Template): Template => {
     const identity = identityOf(template)
     if (identity === undefined) return template

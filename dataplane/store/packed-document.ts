@@ -9,6 +9,8 @@ import type { PathPattern } from '../../spec/path-pattern.ts'
 export interface PackedDocument {
   readonly id: string
   readonly realmUri: string
+  /** Namespace that its requests may not leave for another one of the cluster. */
+  readonly confinedTo?: string
   /** 0 managed, 1 loaded by hand. */
   readonly rank: number
   /** Unix time, milliseconds. */

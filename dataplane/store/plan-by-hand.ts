@@ -27,8 +27,12 @@ export interface HandContext {
   readonly nextSince: () => number
 }
 
-export const loadByHand = (draft: Draft, document: unknown, context: HandContext): HandResult => {
-  const judgement = context.judge(document, {
+export const loadByHand = async (
+  draft: Draft,
+  document: unknown,
+  context: HandContext,
+): Promise<HandResult> => {
+  const judgement = await context.judge(document, {
     realm: (uri) => {
       const realm = draft.realm(uri)
       return realm && factsOf(realm.record)

@@ -1,12 +1,13 @@
 // One entry of a sync call and the draft it goes into; what became of it out. A managed document is never
-// refused for a conflict: the operator has decided (architecture, *Management API*).
+// refused for a conflict, nor for its realm: the operator has decided (architecture, *Management API*).
 
 import type { ValueMap } from '../../spec/expression/value.ts'
 import { isMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
-import { judgeRealm } from './judge-realm.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import { type NewerEntry, notUnderstoodIn, readNewerEntry } from './critical-members.ts'
+import { judgeNewerRealm } from './judge-realm.ts'
 import type { SyncItem } from '../../spec/wire.ts'
-import { factsOf } from '../../spec/realm-facts.ts'
+import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { Judge } from './judge.ts'
 
@@ -19,32 +20,30 @@ export interface ManagedContext {
   readonly leaving: ReadonlySet<string>
 }
 
-export const putManagedSpec = (draft: Draft, entry: unknown, context: ManagedContext): SyncItem => {
+export const putManagedSpec = async (
+  draft: Draft,
+  entry: unknown,
+  context: ManagedContext,
+): Promise<SyncItem> => {
   const put = readSpecPut(entry)
   if ('errors' in put) return rejected('spec', put.id, put.errors)
   const before = draft.document(put.id)
   const isSame =
     before?.managedBy === context.manager &&
     before.digest === put.digest &&
-    before.since === put.since
+    before.since === put.since &&
+    before.confinedTo === put.confinedTo
   if (isSame)
     return { id: put.id, kind: 'spec', result: 'unchanged', errors: [], warnings: before.warnings }
-  const judgement = context.judge(put.spec, {
-    realm: (uri) => {
-      const realm = context.leaving.has(uri) ? undefined : draft.realm(uri)
-      return realm && factsOf(realm.record)
-    },
+  const judgement = await context.judge(put.spec, {
+    // A version that served stays in service when its realm is deleted or changed (behaviour §7): a gateway that has
+    // just started must take it as well, or it would lack what the others serve.
+    realm: (uri) => lenientFactsOf(context.leaving.has(uri) ? undefined : draft.realm(uri)?.record),
     ...(put.variables && { variables: put.variables }),
   })
   if (!judgement.ok) return rejected('spec', put.id, judgement.problems)
-  if (judgement.id !== put.id)
-    return rejected('spec', put.id, [
-      {
-        code: 'invalid_value',
-        path: '/id',
-        message: `expected '${put.id}', the id it is put under`,
-      },
-    ])
+  const faults = faultsOf(judgement, put)
+  if (faults.length > 0) return rejected('spec', put.id, faults)
   const { claims, warnings } = judgement
   draft.putDocument(
     {
@@ -56,11 +55,23 @@ export const putManagedSpec = (draft: Draft, entry: unknown, context: ManagedCon
       warnings,
       source: judgement.source(),
       ...(put.variables && { variables: put.variables }),
+      ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
+      ...newerMarks(put),
       claims,
     },
-    judgement.pack({ since: put.since, rank: 0 }),
+    judgement.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
   )
   return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
+}
+
+/** Of a document that is good by itself. */
+const faultsOf = (
+  { id, warnings }: { readonly id: string; readonly warnings: readonly Warning[] },
+  put: FitSpecPut,
+): readonly Problem[] => {
+  const message = `expected '${put.id}', the id it is put under`
+  const misplaced: Problem = { code: 'invalid_value', path: '/id', message }
+  return [...notUnderstoodIn(put.critical, warnings), ...(id === put.id ? [] : [misplaced])]
 }
 
 export const putManagedRealm = (
@@ -74,7 +85,7 @@ export const putManagedRealm = (
   const result = { id: put.uri, kind: 'realm', errors: [], warnings: [] } as const
   if (before?.managedBy === manager && before.digest === put.digest)
     return { ...result, result: 'unchanged' }
-  const validated = judgeRealm(put.realm)
+  const validated = judgeNewerRealm(put.realm)
   if (!validated.ok) return rejected('realm', put.uri, validated.problems)
   if (validated.realm.uri !== put.uri)
     return rejected('realm', put.uri, [
@@ -84,7 +95,10 @@ export const putManagedRealm = (
         message: `expected '${put.uri}', the uri it is put under`,
       },
     ])
-  draft.putRealm({ uri: put.uri, digest: put.digest, managedBy: manager, record: validated.realm })
+  draft.putRealm({
+    ...{ uri: put.uri, digest: put.digest, managedBy: manager, record: validated.realm },
+    ...newerMarks(put),
+  })
   return { ...result, result: 'loaded' }
 }
 
@@ -109,12 +123,13 @@ interface Unfit {
   readonly errors: readonly Problem[]
 }
 
-interface FitSpecPut {
+interface FitSpecPut extends NewerEntry {
   readonly id: string
   readonly digest: string
   readonly since: number
   readonly spec: unknown
   readonly variables?: ValueMap
+  readonly confinedTo?: string
 }
 
 const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
@@ -122,29 +137,52 @@ const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
   const since = member(entry, 'since')
   const spec = member(entry, 'spec')
   const variables = member(entry, 'variables')
+  const confinedTo = member(entry, 'confinedTo')
   if (spec === undefined) errors.push(missing('/spec'))
   if (typeof since !== 'number' || !Number.isSafeInteger(since))
     errors.push(unfit('/since', 'expected a Unix time in milliseconds'))
   if (variables !== undefined && !isMap(variables))
     errors.push(unfit('/variables', 'expected a map'))
-  if (errors.length > 0) return { id, errors }
+  if (confinedTo !== undefined && !isNamespace(confinedTo))
+    errors.push(unfit('/confinedTo', 'expected the name of a namespace'))
+  const newer = readNewerEntry('spec', entry)
+  if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
   return {
-    id,
-    digest,
-    since: Number(since),
-    spec,
+    ...newer,
+    ...{ id, digest, since: Number(since), spec },
     ...(isMap(variables) && { variables }),
+    ...(isNamespace(confinedTo) && { confinedTo }),
   }
 }
 
-const readRealmPut = (
-  entry: unknown,
-): { readonly uri: string; readonly digest: string; readonly realm: unknown } | Unfit => {
+const isNamespace = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(value)
+
+interface FitRealmPut extends NewerEntry {
+  readonly uri: string
+  readonly digest: string
+  readonly realm: unknown
+}
+
+const readRealmPut = (entry: unknown): FitRealmPut | Unfit => {
   const { id, digest, errors } = readKeyed(entry, 'uri')
   const realm = member(entry, 'realm')
   if (realm === undefined) errors.push(missing('/realm'))
-  return errors.length > 0 ? { id, errors } : { uri: id, digest, realm }
+  const newer = readNewerEntry('realm', entry)
+  if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
+  return { ...newer, uri: id, digest, realm }
 }
+
+const unfitFor = (
+  id: string,
+  errors: readonly Problem[],
+  newer: ReturnType<typeof readNewerEntry>,
+): Unfit => ({ id, errors: [...errors, ...('problems' in newer ? newer.problems : [])] })
+
+const newerMarks = ({ critical, isPartial }: NewerEntry): Partial<NewerEntry> => ({
+  ...(critical.length > 0 && { critical }),
+  ...(isPartial && { isPartial }),
+})
 
 /** Printable ASCII without blanks: digests stand in lines of the root digest. */
 const DIGEST = /^[\x21-\x7e]{1,256}$/

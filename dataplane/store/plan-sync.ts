@@ -30,7 +30,7 @@ export const planSync = async (
   }
   for (const id of call.specs.delete) items.push(deleteManaged(draft, 'spec', id, context))
   for (const spec of call.specs.put) {
-    items.push(putManagedSpec(draft, spec(), context))
+    items.push(await putManagedSpec(draft, spec(), context))
     await pause()
   }
   for (const uri of call.realms.delete) items.push(deleteManaged(draft, 'realm', uri, context))

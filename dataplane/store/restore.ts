@@ -2,8 +2,10 @@
 // document that was accepted once is not refused for what has become of its realm since.
 
 import { isMap } from '../../spec/expression/value.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import type { Problem } from '../../spec/problem.ts'
+import { validateNewerRealm, validateRealm } from '../../spec/validate-realm.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
+import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'
 import { rankOf } from './holdings.ts'
 import type { Judge } from './judge.ts'
@@ -40,7 +42,7 @@ export const planRestore = async (
       if (reason !== undefined) leftOut.push({ kind: 'realm', key: entry.realm.uri, reason })
     }
   for (const document of documents.toSorted((a, b) => a.since - b.since)) {
-    const reason = restoreDocument(draft, document, context)
+    const reason = await restoreDocument(draft, document, context)
     if (reason !== undefined) leftOut.push({ kind: 'spec', key: document.id, reason })
     await context.pause()
   }
@@ -49,37 +51,53 @@ export const planRestore = async (
 
 const restoreRealm = (
   draft: Draft,
-  { uri, digest, managedBy, record }: StoredRealm,
+  { uri, digest, managedBy, record, critical = [] }: StoredRealm,
   context: RestoreContext,
 ): string | undefined => {
   const owner = ownerOf(managedBy, context)
   if (owner === undefined) return NOT_OURS
-  const validated = validateRealm(record)
-  if (!validated.ok) return `it is no longer valid: ${validated.problems[0]?.message ?? ''}`
-  draft.putRealm({ uri, digest, managedBy: owner, record: validated.realm })
+  const newer = readNewerEntry('realm', { realm: record, critical })
+  if ('problems' in newer) return invalid(newer.problems)
+  const validated = managedBy === null ? validateRealm(record) : validateNewerRealm(record)
+  if (!validated.ok) return invalid(validated.problems)
+  draft.putRealm({
+    ...{ uri, digest, managedBy: owner, record: validated.realm },
+    ...(critical.length > 0 && { critical }),
+  })
   return undefined
 }
 
-const restoreDocument = (
+const restoreDocument = async (
   draft: Draft,
   stored: StoredDocument,
   context: RestoreContext,
-): string | undefined => {
+): Promise<string | undefined> => {
   const owner = ownerOf(stored.managedBy, context)
   if (owner === undefined) return NOT_OURS
+  const newer = readNewerEntry('spec', stored)
+  if ('problems' in newer) return invalid(newer.problems)
   const document: unknown = JSON.parse(stored.source.toString())
   const { variables } = stored
-  const judgement = context.judge(document, {
+  const judgement = await context.judge(document, {
     realm: (uri) => lenientFactsOf(draft.realm(uri)?.record),
     ...(isMap(variables) && { variables }),
   })
-  if (!judgement.ok) return `it is no longer valid: ${judgement.problems[0]?.message ?? ''}`
+  if (!judgement.ok) return invalid(judgement.problems)
+  const missed = notUnderstoodIn(stored.critical ?? [], judgement.warnings)
+  if (missed.length > 0) return invalid(missed)
   draft.putDocument(
     { ...stored, managedBy: owner, claims: judgement.claims },
-    judgement.pack({ since: stored.since, rank: rankOf(owner) }),
+    judgement.pack({
+      since: stored.since,
+      rank: rankOf(owner),
+      confinedTo: stored.confinedTo,
+    }),
   )
   return undefined
 }
+
+const invalid = ([first]: readonly Problem[]): string =>
+  `it is no longer valid: ${first?.message ?? ''}`
 
 const NOT_OURS = 'it belongs to another manager, or to none, and this gateway takes only its own'
 

@@ -55,12 +55,19 @@ export const sha256 = (data: string | Uint8Array): string => hash('sha256', data
 
 const headOf = (entry: StoredEntry): object => {
   if (entry.kind === 'realm') {
-    const { uri, digest, managedBy } = entry.realm
-    return { uri, digest, managedBy }
+    const { uri, managedBy, critical } = entry.realm
+    return { uri, digest: digestOf(entry.realm), managedBy, critical }
   }
-  const { id, digest, since, managedBy, ts, warnings, variables } = entry.document
-  return { id, digest, since, managedBy, ts, warnings, variables }
+  const { id, since, managedBy, ts, warnings, variables, confinedTo, critical } = entry.document
+  const digest = digestOf(entry.document)
+  return { id, digest, since, managedBy, ts, warnings, variables, confinedTo, critical }
 }
+
+/** One that no operator sends: it puts the entry again. */
+const digestOf = ({
+  digest,
+  isPartial = false,
+}: Pick<HeldDocument, 'digest' | 'isPartial'>): string => (isPartial ? 'partial' : digest)
 
 const bodyOf = (entry: StoredEntry): Buffer =>
   entry.kind === 'spec'

@@ -2,6 +2,7 @@
 
 import { conflictProblem, type ConflictIndex } from '../../spec/conflicts.ts'
 import type { Warning } from '../../spec/problem.ts'
+import { toldSessions, toldWarnings } from '../../spec/told.ts'
 import type { SessionState, StateView } from '../../spec/wire.ts'
 import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
 
@@ -32,14 +33,14 @@ export const stateView = (facts: StateFacts): StateView => {
         {
           digest: document.digest,
           managedBy: document.managedBy,
-          warnings: warningsOf(document, index),
+          warnings: toldWarnings(warningsOf(document, index)),
         },
       ]),
     ),
     realms: Object.fromEntries(
       [...holdings.realms.values()].map(({ uri, digest, managedBy }) => [
         uri,
-        { digest, managedBy, sessions: sessionsOf(uri) },
+        { digest, managedBy, sessions: toldSessions(sessionsOf(uri)) },
       ]),
     ),
   }

@@ -8,7 +8,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'
 import { type HeldDocument, type HeldRealm, Holdings, type Tenure } from './holdings.ts'
-import { type Judge, judge as judgeDocument } from './judge.ts'
+import { type Judge, judgeAtOnce } from './judge.ts'
 import {
   deleteByHand,
   deleteRealmByHand,
@@ -43,7 +43,10 @@ export interface StoreOptions {
   readonly snapshot?: Snapshot
   readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
   readonly observer?: StoreObserver
+  /** At once if left out. */
   readonly judge?: Judge
+  /** Of what was accepted before this start; `judge` if left out. */
+  readonly judgeRestored?: Judge
   /** Lets other work run between two documents; `setImmediate` if left out. */
   readonly pause?: () => Promise<void>
   /** How long until a snapshot that was not written is tried again; 10 000. */
@@ -55,7 +58,7 @@ interface StoreObserver {
   item?(item: SyncItem): void
   snapshotFailing?(isFailing: boolean): void
   /** A sync call of the manager was let in; `complete` once what it expected is what is held. */
-  synced?(complete: boolean): void
+  synced?(complete: boolean, items: readonly SyncItem[]): void
 }
 
 /** Changes that wait, with the running one; beyond it callers get `QueueFullError`. */
@@ -87,7 +90,7 @@ export class Store {
 
   constructor(options: StoreOptions) {
     this.#options = options
-    this.#judge = options.judge ?? judgeDocument
+    this.#judge = options.judge ?? judgeAtOnce()
     this.#pause = options.pause ?? (() => new Promise((resolve) => setImmediate(resolve)))
     this.#tenure = { manager: options.manager, epoch: 0, complete: false }
     const { snapshot, retrySnapshotMs = RETRY_SNAPSHOT_MS, observer } = options
@@ -149,11 +152,11 @@ export class Store {
 
   /** Before listening. `complete`: all that a manager had completed in an earlier boot is back. */
   async restore(): Promise<{ readonly complete: boolean }> {
-    const { snapshot, manager, allowUnmanaged } = this.#options
+    const { snapshot, manager, allowUnmanaged, judgeRestored: judge = this.#judge } = this.#options
     if (snapshot === undefined) return { complete: false }
     return this.#queue.run(async () => {
       const contents = await snapshot.load()
-      const context = { judge: this.#judge, manager, allowUnmanaged, pause: this.#pause }
+      const context = { judge, manager, allowUnmanaged, pause: this.#pause }
       const plan = (draft: Draft) => planRestore(draft, contents, context)
       const { result: leftOut } = await this.#change(plan)
       for (const { kind, key, reason } of leftOut) await snapshot.setAside(kind, key, reason)
@@ -172,7 +175,7 @@ export class Store {
     return this.#byHand(async (draft, context) => {
       const results: HandResult[] = []
       for (const document of documents) {
-        results.push(loadByHand(draft, document(), context))
+        results.push(await loadByHand(draft, document(), context))
         await this.#pause()
       }
       return results
@@ -209,7 +212,7 @@ export class Store {
       const isNewlyComplete = isComplete && this.#adopt({ complete: true })
       if (isNewEpoch || isNewlyComplete || !draft.isEmpty) await this.#keep(draft)
       await this.#report(items)
-      this.#options.observer?.synced?.(isComplete)
+      this.#options.observer?.synced?.(isComplete, items)
       if (call.complete === undefined || isComplete) return { reason: 'done', rootDigest, items }
       const held = this.#holdings.entriesOf(manager)
       return { reason: 'incomplete', rootDigest, items, held }

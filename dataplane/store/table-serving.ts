@@ -133,6 +133,7 @@ const toServedVersion = (document: PackedDocument, packed: PackedVersion): Serve
   apiId: document.id,
   name: packed.name,
   realmUri: document.realmUri,
+  confinedTo: document.confinedTo,
   deprecation: packed.deprecation,
   poolSize: packed.poolSize,
   languages: packed.languages,

@@ -7,12 +7,15 @@ import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'n
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve } from '../name-lookup.ts'
 import type { DestinationGuard } from './guard.ts'
+import { type Confinement, createResolveConfined } from './resolve-confined.ts'
 
 export interface ConnectorOptions {
   readonly guard: DestinationGuard
   /** Whom to trust: one for all connections, for with more CAs each takes 25 ms, in which nothing else runs. */
   readonly secureContext?: SecureContext
   readonly resolve?: Resolve
+  /** Of all that is in the cluster, only Services of one namespace. */
+  readonly confinement?: Confinement
 }
 
 interface Destination {
@@ -29,7 +32,10 @@ export type Connector = (to: Destination, connected: OnConnected) => Socket | un
 /** Nobody tried to connect. The message goes to the log only: it names an inner address. */
 export class DestinationDenied extends Error {
   constructor(host: string, port: number) {
-    super(`${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny)`)
+    super(
+      `${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
+        'the management port of a gateway, or the namespace of the document may reach no other)',
+    )
     this.name = 'DestinationDenied'
   }
 }
@@ -38,21 +44,25 @@ const READ_BYTES = 64 * 1024
 
 /** One per origin: it keeps that origin's TLS session for resumption. */
 export const createConnector = (options: ConnectorOptions): Connector => {
-  const { guard, resolve = lookup } = options
+  const { guard, confinement } = options
+  const lookupFor = createLookup(options)
+  const allowsLiteral = (host: string, port: number): boolean =>
+    guard.allows(host, host, port) &&
+    (confinement === undefined || guard.allowsConfined(host, port))
   let session: Buffer | undefined
 
   return ({ hostname, protocol, port: portText }, connected) => {
     const secure = protocol === 'https:'
     const port = portText === '' ? (secure ? 443 : 80) : Number(portText)
     // Sockets do not call `lookup` for literals.
-    if (isIP(hostname) !== 0 && !guard.allows(hostname, hostname, port)) {
+    if (isIP(hostname) !== 0 && !allowsLiteral(hostname, port)) {
       process.nextTick(connected, new DestinationDenied(hostname, port), null)
       return undefined
     }
     const to = {
       host: hostname,
       port,
-      lookup: guardedLookup(guard, resolve, port),
+      lookup: lookupFor(port),
       highWaterMark: READ_BYTES,
     }
     const socket = secure
@@ -86,25 +96,40 @@ const settle = (socket: Socket, event: string, connected: OnConnected): void => 
   })
 }
 
-/** Drops the addresses that are denied; none left is a denial. */
-const guardedLookup =
-  (guard: DestinationGuard, resolve: Resolve, port: number): LookupFunction =>
-  (hostname, options, callback) => {
+/** By port. Drops the addresses that are denied; none left is a denial. */
+const createLookup = ({
+  guard,
+  confinement,
+  resolve = lookup,
+}: ConnectorOptions): ((port: number) => LookupFunction) => {
+  const find = confinement && createResolveConfined(resolve, confinement)
+  return (port) => (hostname, options, callback) => {
     const { family, hints } = options
     const asked = {
       all: true,
       ...(typeof family === 'number' && { family }),
       ...(hints !== undefined && { hints }),
     } as const
-    resolve(hostname, asked, (error, addresses) => {
+    const choose = (error: Error | null, found: Addresses, isFree: boolean): void => {
       if (error !== null) {
         callback(error, '')
         return
       }
-      const allowed = addresses.filter(({ address }) => guard.allows(hostname, address, port))
+      const allowed = found.filter(
+        ({ address }) =>
+          guard.allows(hostname, address, port) && (isFree || guard.allowsConfined(address, port)),
+      )
       const first = allowed[0]
       if (first === undefined) callback(new DestinationDenied(hostname, port), '')
       else if (options.all === true) callback(null, [...allowed])
       else callback(null, first.address, first.family)
-    })
+    }
+    if (find !== undefined) find(hostname, asked, choose)
+    else
+      resolve(hostname, asked, (error, found) => {
+        choose(error, found, true)
+      })
   }
+}
+
+type Addresses = Parameters<Parameters<Resolve>[2]>[1]

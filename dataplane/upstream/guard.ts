@@ -3,6 +3,8 @@
 
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { addNetwork, addressRules, holdsAddress } from './address-rules.ts'
+import type { ClusterDestinations } from './cluster-destinations.ts'
 
 export interface DestinationRules {
   readonly names: readonly string[]
@@ -20,6 +22,11 @@ export interface DestinationGuard {
    * @param address one that the name stands for; for a literal the host itself
    */
   allows(host: string, address: string, port: number): boolean
+  /**
+   * For a document that is confined to its namespace, by address alone: it is outside of the cluster, or the
+   * application beside this gateway. What else the rules say is for `allows`.
+   */
+  allowsConfined(address: string, port: number): boolean
 }
 
 export interface GuardOptions {
@@ -27,15 +34,17 @@ export interface GuardOptions {
   readonly deny?: DestinationRules
   /** All that may be reached of this machine's (this pod's) own addresses; absent: any port. */
   readonly localPorts?: readonly number[]
-  /** The gateway's own listeners, and whatever else is never to be reached; known only after listen. */
+  /** The gateway's own listeners; known only after listen. */
   readonly ownListeners?: () => readonly SocketEndpoint[]
+  /** Absent: what is of a cluster can't be told, and nothing counts as outside of it. */
+  readonly cluster?: ClusterDestinations
 }
 
 /**
  * Link-local addresses, and the metadata services of clouds that answer anywhere else: AWS, Google and
  * Scaleway over IPv6, Alibaba, Azure, Oracle.
  */
-const DEFAULT_DENIED: readonly string[] = [
+const DEFAULT_DENIED = addressRules([
   '169.254.0.0/16',
   'fe80::/10',
   'fd00:ec2::254/128',
@@ -44,35 +53,55 @@ const DEFAULT_DENIED: readonly string[] = [
   '100.100.100.200/32',
   '168.63.129.16/32',
   '192.0.0.192/32',
-]
+])
 
 /**
- * An explicit deny always wins, and the gateway's own listeners are always denied. `allow` entries,
- * if there are any, are all that may be reached; a default denial falls only to an allowed *address*,
- * for a name that is allowed may resolve to anything.
+ * An explicit deny always wins, and the gateway's own listeners, the API server and the management ports of gateways
+ * are always denied. `allow` entries, if there are any, are all that may be reached; a default denial falls only to
+ * an allowed *address*, for a name that is allowed may resolve to anything.
  *
  * @example
  * const guard = createGuard({ deny: readRules(['10.0.0.0/8', '*.internal']).rules })
  * guard.allows('db.internal', '192.168.1.5', 80) // false
  */
 export const createGuard = (options: GuardOptions = {}): DestinationGuard => {
-  const allow = options.allow ?? NO_RULES
-  const deny = options.deny ?? NO_RULES
+  const { allow = NO_RULES, deny = NO_RULES, localPorts, cluster } = options
   const isOpen = allow.names.length === 0 && allow.addresses.rules.length === 0
-  const defaults = readRules(DEFAULT_DENIED).rules
 
   return {
     allows(host, address, port) {
       const plain = withoutZone(address)
-      if (isIP(plain) === 0) return false
-      if (isOwn(options, plain, port)) return false
-      if (holdsName(deny, host) || holdsAddress(deny, plain)) return false
-      if (holdsAddress(allow, plain)) return true
-      if (holdsAddress(defaults, plain)) return false
+      if (isIP(plain) === 0 || isClosed(options, host, plain, port)) return false
+      if (localPorts?.includes(port) === false && listensOn('::', plain)) return false
+      if (holdsName(deny, host) || holdsAddress(deny.addresses, plain)) return false
+      if (holdsAddress(allow.addresses, plain)) return true
+      if (holdsAddress(DEFAULT_DENIED, plain)) return false
       return isOpen || holdsName(allow, host)
+    },
+    allowsConfined(address, port) {
+      const plain = withoutZone(address)
+      if (isIP(plain) === 0 || cluster === undefined) return false
+      if (listensOn('::', plain)) return localPorts?.includes(port) === true
+      return !cluster.isInside(plain)
     },
   }
 }
+
+/**
+ * For routers, which the owners of Realms name: `allow` and `deny` are for `forward` and say nothing of them, but that
+ * an address in `allow` opens what is denied by default.
+ * @returns whether it may be dialled
+ */
+export const createRouterGuard =
+  (options: Pick<GuardOptions, 'allow' | 'ownListeners' | 'cluster'>): RouterGuard =>
+  (host, address, port) => {
+    const plain = withoutZone(address)
+    if (isIP(plain) === 0 || isClosed(options, host, plain, port)) return false
+    const { allow = NO_RULES } = options
+    return holdsAddress(allow.addresses, plain) || !holdsAddress(DEFAULT_DENIED, plain)
+  }
+
+export type RouterGuard = (host: string, address: string, port: number) => boolean
 
 /**
  * Reads a list of CIDRs, addresses, exact names and `*.suffix` patterns.
@@ -99,28 +128,6 @@ const NO_RULES: DestinationRules = { names: [], addresses: new BlockList() }
 // The last label holds a letter: `10.1` or `1.2.3.4.5` is a mistaken address, not a name.
 const NAME = /^(?:\*|(?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]*[a-z][a-z0-9_-]*\.?)$/
 
-const addNetwork = (list: BlockList, text: string): boolean => {
-  const [address = '', bits, ...rest] = text.split('/')
-  const family = isIP(address)
-  const widest = family === 4 ? 32 : 128
-  const prefix = bits === undefined ? widest : /^\d{1,3}$/.test(bits) ? Number(bits) : -1
-  if (family === 0 || rest.length > 0 || prefix < 0 || prefix > widest) return false
-  list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
-  if (family === 4) addTunnels(list, address, prefix)
-  return true
-}
-
-/** The same network behind NAT64 (RFC 6052) and 6to4 (RFC 3056). Mapped addresses match by themselves. */
-const addTunnels = (list: BlockList, address: string, prefix: number): void => {
-  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number)
-  const hex = `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`
-  list.addSubnet(`64:ff9b::${hex}`, 96 + prefix, 'ipv6')
-  list.addSubnet(`2002:${hex}::`, 16 + prefix, 'ipv6')
-}
-
-const holdsAddress = (rules: DestinationRules, address: string): boolean =>
-  rules.addresses.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
-
 const holdsName = (rules: DestinationRules, host: string): boolean => {
   if (rules.names.length === 0) return false
   const name = withoutDot(host.toLowerCase())
@@ -132,13 +139,14 @@ const holdsName = (rules: DestinationRules, host: string): boolean => {
   )
 }
 
-/** What of this machine is not to be reached. */
-const isOwn = (
-  { ownListeners, localPorts }: GuardOptions,
+/** To whomever asks, whatever the rules say. */
+const isClosed = (
+  { ownListeners, cluster }: Pick<GuardOptions, 'ownListeners' | 'cluster'>,
+  host: string,
   address: string,
   port: number,
 ): boolean => {
-  if (localPorts?.includes(port) === false && listensOn('::', address)) return true
+  if (cluster?.isClosed(host, address, port) === true) return true
   const own = ownListeners?.() ?? []
   return own.some((listener) => listener.port === port && listensOn(listener.address, address))
 }
@@ -156,7 +164,8 @@ const listensOn = (bound: string, address: string): boolean => {
   return here.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
 }
 
-const localAddresses = (): readonly string[] => [
+/** Loopback among them. */
+export const localAddresses = (): readonly string[] => [
   '::1',
   ...Object.values(networkInterfaces()).flatMap(
     (each) => each?.map(({ address }) => withoutZone(address)) ?? [],

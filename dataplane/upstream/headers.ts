@@ -3,6 +3,7 @@
 
 import { isHeaderName, isHeaderValue } from '../../spec/compile-headers.ts'
 import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 
 /** name, value, name, value; names lower case */
 export type HeaderList = string[]
@@ -33,8 +34,16 @@ const FRAMED: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** Clients could lie in these; a document may set them. */
-const CLAIMS: ReadonlySet<string> = new Set(['forwarded', 'x-real-ip'])
+/**
+ * Clients could lie in these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the latter two
+ * instead of the path, and so past what the path is guarded by.
+ */
+const CLAIMS: ReadonlySet<string> = new Set([
+  'forwarded',
+  'x-real-ip',
+  'x-original-url',
+  'x-rewrite-url',
+])
 
 /** Never goes upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */
 const isWithheld = (name: string): boolean => {
@@ -129,17 +138,16 @@ const add = (list: HeaderList, name: string, value: string): void => {
   if (kept !== undefined) list.push(name, kept)
 }
 
-const OWN_COOKIE = /^\s*(?:svc_ticket_|svc_csrf_|__Host-svc_oidc_)/
-
 const withoutOwnCookies = (value: string): string | undefined => {
   if (!value.includes('svc_')) return value
-  const kept = value.split(';').filter((each) => each.trim() !== '' && !OWN_COOKIE.test(each))
+  const kept = value.split(';').filter((each) => each.trim() !== '' && !isOwnCookie(each))
   return kept.length === 0 ? undefined : kept.map((each) => each.trim()).join('; ')
 }
 
 /**
  * What of an upstream's answer goes to the client: names lower case, in order, end-to-end only.
- * `content-length` stays, unless the answer was chunked as well.
+ * `content-length` stays, unless the answer was chunked as well. Cookies of the gateway are its own to set: an upstream
+ * could log a browser in as somebody else by one.
  */
 export const fromUpstream = (
   raw: readonly (string | Buffer)[],
@@ -152,13 +160,31 @@ export const fromUpstream = (
     const value = textOf(raw[at + 1])
     if (name === 'connection') named = addTokens(named, value)
     else if (name === 'transfer-encoding') isChunked = true
-    else if (!HOP_BY_HOP.has(name)) pairs.push([name, value])
+    else if (!HOP_BY_HOP.has(name) && !(name === 'set-cookie' && setsOwnCookie(value)))
+      pairs.push([name, value])
   }
   if (named === undefined && !isChunked) return pairs
   return pairs.filter(
     ([name]) => !(named?.has(name) ?? false) && !(isChunked && name === 'content-length'),
   )
 }
+
+/**
+ * An answer in a transfer coding besides `chunked`, once: nobody undoes it here, and a client that gets the bytes
+ * without its name could not either (RFC 9112 §6.1).
+ */
+export const hasForeignCoding = (raw: readonly (string | Buffer)[]): boolean => {
+  let isChunked = false
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]
+    if (name?.length !== CODING_NAME.length || textOf(name).toLowerCase() !== CODING_NAME) continue
+    if (isChunked || textOf(raw[at + 1]).toLowerCase() !== 'chunked') return true
+    isChunked = true
+  }
+  return false
+}
+
+const CODING_NAME = 'transfer-encoding'
 
 /**
  * All values of a header, as the client sent them.

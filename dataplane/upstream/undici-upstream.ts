@@ -7,7 +7,13 @@ import { trustBeside } from '../trust.ts'
 import { createConnector } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginPool, type OriginPool } from './origin-pool.ts'
-import { UpstreamError, type Upstream, type UpstreamFailure } from './upstream.ts'
+import {
+  UpstreamError,
+  type Upstream,
+  type UpstreamFailure,
+  type UpstreamRequest,
+  type UpstreamStats,
+} from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
 
 export interface UpstreamOptions {
@@ -20,6 +26,8 @@ export interface UpstreamOptions {
   readonly onFailure?: (failure: UpstreamFailure) => void
   /** Names to addresses; `dns.lookup` if left out. */
   readonly resolve?: Resolve
+  /** For requests that are confined to a namespace; `cluster.local` if left out. */
+  readonly clusterDomain?: string
 }
 
 /**
@@ -35,23 +43,25 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const secureContext = trustBeside(options.extraCa ?? [])
   let whenEmpty: (() => void) | undefined
 
-  const openPool = (origin: string): OriginPool => {
+  const openPool = (key: string, { origin, confinedTo }: UpstreamRequest): OriginPool => {
     const { guard, resolve, onFailure, keepAliveMs = 4000 } = options
+    const { clusterDomain = 'cluster.local' } = options
     const pool = createOriginPool({
       origin,
       connector: createConnector({
         guard,
         ...(secureContext && { secureContext }),
         ...(resolve && { resolve }),
+        ...(confinedTo !== undefined && { confinement: { namespace: confinedTo, clusterDomain } }),
       }),
       keepAliveMs,
       ...(onFailure && { onFailure }),
       onEmpty: () => {
-        if (pools.get(origin) === pool) pools.delete(origin)
+        if (pools.get(key) === pool) pools.delete(key)
         if (pools.size === 0) whenEmpty?.()
       },
     })
-    pools.set(origin, pool)
+    pools.set(key, pool)
     return pool
   }
 
@@ -63,10 +73,11 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
         })
         return { abort: () => undefined, resume: () => undefined }
       }
-      const pool = pools.get(request.origin) ?? openPool(request.origin)
+      const key = poolKey(request)
+      const pool = pools.get(key) ?? openPool(key, request)
       return new DispatchedCall(request, sink, pool, deadlines).dispatch()
     },
-    stats: () => [...pools].map(([origin, pool]) => ({ origin, ...pool.count() })),
+    stats: () => sumByOrigin(pools),
     close() {
       return new Promise((resolve) => {
         whenEmpty = resolve
@@ -75,4 +86,24 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       })
     },
   }
+}
+
+/** A connection that one document may open must not serve another that may not. No origin has a blank in it. */
+const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
+  confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+
+const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamStats[] => {
+  const sums = new Map<string, UpstreamStats>()
+  for (const [key, pool] of pools) {
+    const [origin = ''] = key.split(' ')
+    const { connected, running, queued } = pool.count()
+    const sum = sums.get(origin) ?? { origin, connected: 0, running: 0, queued: 0 }
+    sums.set(origin, {
+      origin,
+      connected: sum.connected + connected,
+      running: sum.running + running,
+      queued: sum.queued + queued,
+    })
+  }
+  return [...sums.values()]
 }

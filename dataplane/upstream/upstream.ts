@@ -18,6 +18,8 @@ export interface UpstreamRequest {
   readonly connectTimeoutMs: number
   /** Up to the response headers, then for the longest pause between chunks. */
   readonly timeoutMs: number
+  /** Of all that is in the cluster it may go to Services of this namespace alone. */
+  readonly confinedTo?: string | undefined
 }
 
 export type UpstreamFailure =
@@ -64,7 +66,7 @@ export interface Upstream {
   close(): Promise<void>
 }
 
-interface UpstreamStats {
+export interface UpstreamStats {
   readonly origin: string
   readonly connected: number
   readonly running: number

@@ -40,6 +40,10 @@ class LateTransport implements Transport {
     return this.#real?.bufferedBytes ?? 0
   }
 
+  get hasRoom(): boolean {
+    return this.#real?.hasRoom ?? true
+  }
+
   send(...[message]: Parameters<Transport['send']>): void {
     this.#real?.send(message)
   }

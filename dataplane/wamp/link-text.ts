@@ -1,5 +1,4 @@
-// What routers and addresses say comes in; what people may read of it goes out: short, printable, without
-// secrets and user info. Pure.
+// What routers say comes in; what people may read of it goes out: short, printable, without secrets. Pure.
 
 import type { SessionEnd } from './session.ts'
 
@@ -17,15 +16,4 @@ export const reasonOf = ({ uri, text }: SessionEnd, secret: string | undefined):
   const whole = text === '' ? uri : `${uri}: ${text}`
   const told = secret === undefined || secret === '' ? whole : whole.replaceAll(secret, '***')
   return told.replace(UNPRINTABLE, ' ').slice(0, LONGEST_TEXT)
-}
-
-/** Scheme, host, port and path. */
-export const displayUrl = (url: string): string => {
-  if (!URL.canParse(url)) return 'an invalid URL'
-  const parsed = new URL(url)
-  parsed.username = ''
-  parsed.password = ''
-  parsed.search = ''
-  parsed.hash = ''
-  return parsed.href
 }

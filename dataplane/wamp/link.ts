@@ -1,13 +1,14 @@
 // Addresses of a realm's routers come in; one joined session at a time goes out, for ever: the next address at
 // once, the next round after a pause. It never holds the process, and a router that is away costs a timer.
 
+import { displayUrl } from '../../spec/display-url.ts'
 import type { SessionState } from '../../spec/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { loadAutobahn, type Autobahn } from './autobahn-door.ts'
 import { backOffMs } from './back-off.ts'
 import { createAuthentication, type Authentication } from './challenge.ts'
 import { createLinkLog, type LinkLog } from './link-log.ts'
-import { displayUrl, reasonOf } from './link-text.ts'
+import { reasonOf } from './link-text.ts'
 import { openSession, type OpenSession, type SessionEnd } from './session.ts'
 import type { OpenTransport } from './transport.ts'
 import type { Link, LinkObserver, LinkOptions, OpenLink, WampSession } from './wamp-session.ts'

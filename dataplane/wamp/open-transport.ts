@@ -1,15 +1,18 @@
 // Opens the transport that a router's address asks for. It never throws: what can't even be tried ends as
 // what could not be reached.
 
+import { createUnboundedMemory, type MemoryBudget } from '../memory/memory-budget.ts'
 import { parseRouterUrl } from './router-url.ts'
 import { openRawSocketTransport } from './rawsocket-transport.ts'
 import { reasonOf, type TransportOpening } from './transport-life.ts'
 import type { OpenTransport, Transport, TransportHandlers } from './transport.ts'
 import { openWebSocketTransport } from './websocket-transport.ts'
 
-export interface TransportOpenerOptions extends Omit<TransportOpening, 'closeGraceMs'> {
+export interface TransportOpenerOptions extends Omit<TransportOpening, 'closeGraceMs' | 'memory'> {
   /** How long a close may take before the connection is destroyed; 1000 ms when absent. */
   readonly closeGraceMs?: number
+  /** Unbounded when absent. */
+  readonly memory?: MemoryBudget
 }
 
 /**
@@ -18,7 +21,7 @@ export interface TransportOpenerOptions extends Omit<TransportOpening, 'closeGra
  * const transport = openTransport({ url: 'ws://127.0.0.1:8080/ws', …target }, handlers)
  */
 export const createTransportOpener = (options: TransportOpenerOptions): OpenTransport => {
-  const opening = { closeGraceMs: 1000, ...options }
+  const opening = { closeGraceMs: 1000, memory: createUnboundedMemory(), ...options }
   return (target, handlers) => {
     const url = parseRouterUrl(target.url)
     try {
@@ -41,6 +44,7 @@ const unreachable = (handlers: TransportHandlers, reason: string): Transport => 
   return {
     send: () => undefined,
     bufferedBytes: 0,
+    hasRoom: true,
     close: () => undefined,
   }
 }

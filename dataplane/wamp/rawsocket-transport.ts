@@ -19,35 +19,37 @@ import {
 import type { Transport, TransportHandlers, TransportTarget } from './transport.ts'
 import type { SerializerName, WampMessage } from './wire.ts'
 
-/** @throws what `net` and `tls` throw for options that they can't take */
+/** @throws what `net` and `tls` throw for options that they can't take, and Error where it may not be dialled */
 export const openRawSocketTransport = (
   url: RawSocketUrl | UnixSocketUrl,
   target: TransportTarget,
   handlers: TransportHandlers,
   opening: TransportOpening,
 ): Transport => {
-  const connect = (): Socket => connectTo(url, target, opening.dial)
-  return new RawSocketTransport(connect, target, handlers, opening)
+  return new RawSocketTransport(connectorTo(url, target, opening.dial), target, handlers, opening)
 }
 
-/** Emits `connect`, or for TLS `secureConnect`, when it can be written to. */
-const connectTo = (
+/** The sockets emit `connect`, or for TLS `secureConnect`, when they can be written to. */
+const connectorTo = (
   url: RawSocketUrl | UnixSocketUrl,
   target: TransportTarget,
-  { lookup, secureContext }: RouterDial,
-): Socket => {
-  if (url.kind === 'rawsocket-unix') return connectTcp({ path: url.path })
+  { lookupFor, secureContext }: RouterDial,
+): (() => Socket) => {
+  if (url.kind === 'rawsocket-unix') return () => connectTcp({ path: url.path })
   const { host, port } = url
-  const socket = url.isSecure
-    ? connectTls({
-        ...{ host, port, lookup },
-        // RFC 6066 §3: literals are no server names.
-        ...(isIP(host) === 0 && { servername: host }),
-        secureContext: secureContext(),
-      })
-    : connectTcp({ host, port, lookup })
-  // The kernel's own keep-alive notices hosts that are gone, if nobody asks the router to say something.
-  return socket.setNoDelay(true).setKeepAlive(true, target.keepaliveMs || IDLE_MS)
+  const lookup = lookupFor(host, port)
+  return () => {
+    const socket = url.isSecure
+      ? connectTls({
+          ...{ host, port, lookup },
+          // RFC 6066 §3: literals are no server names.
+          ...(isIP(host) === 0 && { servername: host }),
+          secureContext: secureContext(),
+        })
+      : connectTcp({ host, port, lookup })
+    // The kernel's own keep-alive notices hosts that are gone, if nobody asks the router to say something.
+    return socket.setNoDelay(true).setKeepAlive(true, target.keepaliveMs || IDLE_MS)
+  }
 }
 
 const IDLE_MS = 60_000
@@ -92,6 +94,10 @@ class RawSocketTransport implements Transport, Carrier {
     return this.#socket.writableLength + this.#batch.bytes
   }
 
+  get hasRoom(): boolean {
+    return this.#life.backlog.hasRoom
+  }
+
   close(): void {
     const { isOpen } = this.#life
     if (!this.#life.startClosing()) return
@@ -128,6 +134,7 @@ class RawSocketTransport implements Transport, Carrier {
         if (this.#life.isConnecting) this.#takeAnswer(chunk, index, name)
         else this.#take(chunk)
       })
+      .on('drain', this.#measure)
       .on('error', (error) => {
         lost(reasonOf(error))
       })
@@ -190,7 +197,12 @@ class RawSocketTransport implements Transport, Carrier {
     this.#batch.add(type, payload, length)
   }
 
+  readonly #measure = (): void => {
+    this.#life.backlog.measure(this.#socket.writableLength)
+  }
+
   readonly #flush = (): void => {
     if (this.#batch.bytes > 0) this.#socket.write(this.#batch.take())
+    this.#measure()
   }
 }

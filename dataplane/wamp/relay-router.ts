@@ -3,9 +3,10 @@
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { messageOf } from '../thrown.ts'
 import { handshakeText, type RelayHandshake, readHandshakeAnswer } from './relay-handshake.ts'
 import type { RouterDial } from './router-dial.ts'
-import { describeRouterUrl } from './router-url.ts'
+import { describeRouterUrl, endpointOf } from './router-url.ts'
 
 export interface RouterConnection {
   /** Paused; it swallows errors until somebody listens to its end. */
@@ -68,7 +69,13 @@ const tryUrl = (
   new Promise((resolve) => {
     const target = new URL(url)
     const isSecure = target.protocol === 'wss:'
-    const socket = open(target, options.dial)
+    let socket: Socket
+    try {
+      socket = open(target, options.dial)
+    } catch (error) {
+      resolve(messageOf(error))
+      return
+    }
     let bytes: Buffer = Buffer.alloc(0)
     let timer = setTimeout(fail, options.connectTimeoutMs, 'no connection in time')
 
@@ -112,10 +119,11 @@ const tryUrl = (
     })
   })
 
-const open = (url: URL, { lookup, secureContext }: RouterDial): Socket => {
+/** @throws Error where it may not be dialled */
+const open = (url: URL, { lookupFor, secureContext }: RouterDial): Socket => {
   const isSecure = url.protocol === 'wss:'
-  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
-  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port)
+  const { host, port } = endpointOf(url)
+  const lookup = lookupFor(host, port)
   // A router that ends its half still takes what the client has sent, the answer to its Close frame above all.
   const to = { host, port, lookup, allowHalfOpen: true }
   const socket = isSecure

@@ -54,6 +54,21 @@ export const describeRouterUrl = (text: string): string => {
   return `${url.protocol}${authority}${url.pathname}`
 }
 
+/**
+ * Where a `ws` or `wss` URL leads; IPv6 without brackets.
+ *
+ * @example
+ * endpointOf(new URL('wss://[::1]/ws')) // { host: '::1', port: 443 }
+ */
+export const endpointOf = ({
+  protocol,
+  hostname,
+  port,
+}: URL): { readonly host: string; readonly port: number } => ({
+  host: hostname.startsWith('[') ? hostname.slice(1, -1) : hostname,
+  port: port === '' ? (protocol === 'wss:' ? 443 : 80) : Number(port),
+})
+
 const invalid = (why: string): InvalidRouterUrl => ({ kind: 'invalid', why })
 
 const webSocket = (url: URL): RouterUrl | InvalidRouterUrl =>

@@ -96,7 +96,7 @@ export const createOutbox = ({ account, onFault, onStuffed }: OutboxOptions): Ou
       return lastRequestId
     },
     get isStuffed() {
-      return bufferedIn(transport) > MOST_BUFFERED_BYTES
+      return bufferedIn(transport) > MOST_BUFFERED_BYTES || transport?.hasRoom === false
     },
     get isBusy() {
       return isBusy

@@ -2,7 +2,9 @@
 // for the handlers, keeps the clock, and tells the end once. Knows no socket; nothing that a handler throws
 // gets through to whoever feeds it.
 
+import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { RouterDial } from './router-dial.ts'
+import { SendBacklog } from './send-backlog.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
 import { DecodingFault, type Serializer } from './serializers/serializer.ts'
 import { watchSilence, type Every } from './transport-silence.ts'
@@ -24,6 +26,8 @@ export interface TransportOpening {
   readonly dial: RouterDial
   /** How long a close may take, the router's too, before the connection is destroyed. */
   readonly closeGraceMs: number
+  /** Where what waits to be sent counts, and what says whether there is room for a message that has come. */
+  readonly memory: MemoryBudget
   /** Measures silence; by the system's clock when absent. */
   readonly every?: Every
 }
@@ -31,6 +35,8 @@ export interface TransportOpening {
 type State = 'connecting' | 'open' | 'closing' | 'ended'
 
 export class TransportLife {
+  /** What the carrier has not been able to send yet. */
+  readonly backlog: SendBacklog
   readonly #target: TransportTarget
   readonly #handlers: TransportHandlers
   readonly #carrier: Carrier
@@ -50,6 +56,11 @@ export class TransportLife {
     this.#handlers = handlers
     this.#carrier = carrier
     this.#opening = opening
+    this.backlog = new SendBacklog(opening.memory, {
+      destroy: () => {
+        this.end('lost', 'the router does not read what it is sent, and memory has run out')
+      },
+    })
     this.#timer = setTimeout(() => {
       this.end('unreachable', `no connection within ${target.connectTimeoutMs} ms`)
     }, target.connectTimeoutMs).unref()
@@ -114,18 +125,20 @@ export class TransportLife {
     if (this.#state !== 'open') return
     const { maxMessageBytes } = this.#target
     const isTooLarge = bytes.length > maxMessageBytes
+    const isTaken = !isTooLarge && this.#opening.memory.open().hasRoomFor(bytes.length)
     let message: WampMessage
     try {
-      message = this.#serializer.decode(isTooLarge ? beginningOf(bytes) : bytes)
+      message = this.#serializer.decode(isTaken ? bytes : beginningOf(bytes))
     } catch (error) {
+      const why = isTooLarge
+        ? `a message has more than ${maxMessageBytes} bytes`
+        : 'the gateway has no memory for a message now'
       this.#takeUnreadable(
-        isTooLarge && error instanceof DecodingFault
-          ? new DecodingFault(`a message has more than ${maxMessageBytes} bytes`, error.head)
-          : error,
+        !isTaken && error instanceof DecodingFault ? new DecodingFault(why, error.head) : error,
       )
       return
     }
-    if (isTooLarge) {
+    if (!isTaken) {
       this.end('malformed', 'a message that goes on behind its end')
       return
     }
@@ -175,6 +188,7 @@ export class TransportLife {
     if (was === 'ended') return
     this.#state = 'ended'
     this.#stopClocks()
+    this.backlog.end()
     this.#carrier.release(kind)
     const end: TransportEnd =
       was === 'closing'

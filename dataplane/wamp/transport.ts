@@ -48,6 +48,8 @@ export interface Transport {
   send(message: WampMessage): void
   /** Bytes that the kernel has not taken yet. */
   readonly bufferedBytes: number
+  /** False: much waits to be sent already, and the memory of the process is tight. */
+  readonly hasRoom: boolean
   /** Lets what was sent go out, then ends; `onClose` follows. Idempotent. */
   close(): void
 }

@@ -5,7 +5,7 @@ import { randomFillSync } from 'node:crypto'
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { WebSocket, type ClientOptions } from 'ws'
-import type { WebSocketUrl } from './router-url.ts'
+import { endpointOf, type WebSocketUrl } from './router-url.ts'
 import { SERIALIZERS } from './serializers/by-name.ts'
 import {
   checkedLength,
@@ -26,8 +26,9 @@ export const openWebSocketTransport = (
   opening: TransportOpening,
 ): Transport => {
   const { dial, closeGraceMs } = opening
+  const { host, port } = endpointOf(new URL(url.href))
   const options: ClientOptions & MoreOptions = {
-    lookup: dial.lookup,
+    lookup: dial.lookupFor(host, port),
     ...(url.href.startsWith('wss:') && { secureContext: dial.secureContext() }),
     maxPayload: SURPLUS * target.maxMessageBytes,
     perMessageDeflate: false,
@@ -80,6 +81,7 @@ class WebSocketTransport implements Transport, Carrier {
     webSocket
       .on('upgrade', (response) => {
         this.#socket = response.socket
+        response.socket.on('drain', this.#measure)
       })
       .on('open', () => {
         this.#opened()
@@ -106,6 +108,10 @@ class WebSocketTransport implements Transport, Carrier {
 
   get bufferedBytes(): number {
     return this.#webSocket.bufferedAmount + this.#batch.bytes
+  }
+
+  get hasRoom(): boolean {
+    return this.#life.backlog.hasRoom
   }
 
   close(): void {
@@ -146,11 +152,16 @@ class WebSocketTransport implements Transport, Carrier {
       )
   }
 
+  readonly #measure = (): void => {
+    this.#life.backlog.measure(this.#socket?.writableLength ?? 0)
+  }
+
   /** `ws` writes whole frames at once too, so that ours stand between them; nothing follows its Close frame. */
   readonly #flush = (): void => {
     if (this.#batch.bytes === 0) return
     const frames = this.#batch.take()
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket?.write(frames)
+    this.#measure()
   }
 }
 

@@ -7,14 +7,20 @@ import type { Socket } from 'node:net'
 import type { Log } from '../../telemetry/log.ts'
 import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
+import { EXCESS, findExcess } from '../../spec/json-weight.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
+import { TooBusyError } from './review-compiler.ts'
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
 
 /**
  * Must be quick: nothing else is answered while it computes, and nobody waits for longer than 3 s. What it throws is
  * a 500, and the API server's policy decides.
  */
-export type Admit = (request: AdmissionRequest) => AdmissionAnswer | Promise<AdmissionAnswer>
+export type Admit = (
+  request: AdmissionRequest,
+  /** What the path has after its own; empty: nothing. Whoever knows the right one is the API server (review-key.ts). */
+  word?: string,
+) => AdmissionAnswer | Promise<AdmissionAnswer>
 
 export interface AdmissionServerOptions {
   readonly address: Address
@@ -92,7 +98,7 @@ const answer = async (
   { paths, log, reader, limits = BODY_LIMITS }: Context,
 ): Promise<void> => {
   const [path = '/'] = (request.url ?? '/').split('?')
-  const admit = Object.hasOwn(paths, path) ? paths[path] : undefined
+  const admit = findAdmit(paths, path)
   if (admit === undefined) {
     refuse(response, 404, `there is no ${path.slice(0, 100)} here`)
     return
@@ -110,19 +116,54 @@ const answer = async (
     refuse(response, status, `${words} (${limits.maxBytes} bytes)`)
     return
   }
-  const review = readReview(parseJson(body.bytes))
-  if (review === undefined) {
-    refuse(response, 400, 'this is no AdmissionReview of admission.k8s.io/v1')
+  const excess = findExcess(body.bytes, BOUNDS)
+  if (excess !== undefined) {
+    refuse(response, 413, `the AdmissionReview ${EXCESS[excess]} to be judged here`)
     return
   }
+  const review = readReview(parseJson(body.bytes))
+  if (review === undefined)
+    refuse(response, 400, 'this is no AdmissionReview of admission.k8s.io/v1')
+  else await judge(review, response, { admit, log })
+}
+
+const findAdmit = (
+  paths: AdmissionServerOptions['paths'],
+  path: string,
+): ((request: AdmissionRequest) => ReturnType<Admit>) | undefined => {
+  const end = path.lastIndexOf('/')
+  const [base, word] = Object.hasOwn(paths, path)
+    ? [path, '']
+    : [path.slice(0, end), path.slice(end + 1)]
+  const admit = Object.hasOwn(paths, base) ? paths[base] : undefined
+  return admit && ((request) => admit(request, word))
+}
+
+const judge = async (
+  review: AdmissionRequest,
+  response: ServerResponse,
+  { admit, log }: { readonly admit: ReturnType<typeof findAdmit> & object; readonly log: Log },
+): Promise<void> => {
   try {
     sendJson(response, 200, reviewAnswer(review, await admit(review)))
   } catch (error) {
     const { kind, namespace, name } = review
-    log.error('an object could not be judged', { kind, namespace, object: name, error })
-    refuse(response, 500, 'the object could not be judged')
+    const object = { kind, namespace, object: name }
+    if (error instanceof TooBusyError) {
+      log.warn('an object was not judged in time', { ...object, reason: error.message })
+      refuse(response, 503, `the object was not judged in time: ${error.message}`)
+    } else {
+      log.error('an object could not be judged', { ...object, error })
+      refuse(response, 500, 'the object could not be judged')
+    }
   }
 }
+
+/**
+ * An object and its old version with the most that the API server stores, and room: documents have ten bytes of text and
+ * more for each value. Half a million of the dearest values take 60 MB.
+ */
+const BOUNDS = { maxDepth: 128, maxValues: 500_000 } as const
 
 const REFUSALS = {
   too_large: { status: 413, words: 'the AdmissionReview is larger than what is judged here' },

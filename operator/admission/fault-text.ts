@@ -11,6 +11,9 @@ const CAUSES_MAX = 100
 const WARNING_MAX = 120
 const WARNINGS_MAX = 20
 const PATH_MAX = 60
+/** Advice holds what a condition will say, and the command that helps. Shared with all warnings of the answer: 4096. */
+const ADVICE_MAX = 512
+const TOTAL_MAX = 4_000
 
 /** @example '2 faults in ApiSpecification default/orders:\n/spec/document/host: …\n/spec/document/id: …' */
 export const faultMessage = (subject: string, faults: readonly Located[]): string => {
@@ -44,6 +47,25 @@ export const warningTexts = (warnings: readonly Located[]): readonly string[] =>
   return more > 0 ? [...texts, `... and ${more} more warnings`] : texts
 }
 
+/**
+ * What may be wrong only until the next object of the same command is applied: hence "yet".
+ * @example 'not in service yet: there is no Secret shop/api'
+ */
+export const troubleTexts = (troubles: readonly string[]): readonly string[] =>
+  adviceTexts(troubles.map((trouble) => `not in service yet: ${trouble}`))
+
+export const adviceTexts = (advice: readonly string[]): readonly string[] =>
+  advice.map((text) => cut(oneLine(text), ADVICE_MAX))
+
+/** As many of the first as all together may be. */
+export const boundedTexts = (texts: readonly string[]): readonly string[] => {
+  let length = 0
+  return texts.filter((text) => {
+    length += text.length
+    return length <= TOTAL_MAX
+  })
+}
+
 const withPath = ({ path, message }: Located, shownPath: string): string =>
   path === '' || message.startsWith(path) ? message : `${shownPath}: ${message}`
 
@@ -55,4 +77,5 @@ const cut = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 3)}...`
 
 /** Keys and values of a document may hold anything; a header, which warnings travel in, may not. */
-const oneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')
+export const oneLine = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cs}\u2028\u2029]+/gu, ' ')

@@ -57,15 +57,15 @@ export const gatewayContainer = (options: ContainerOptions): ValueMap => {
       { name: 'management', containerPort: MANAGEMENT_PORT },
       { name: 'health', containerPort: HEALTH_PORT },
     ].map((port) => ({ ...port, protocol: 'TCP' })),
-    // The application waits for it: often at first, and for a minute. It listens after a second; each probe before that
-    // would be an Event, a warning.
+    // The application waits for it. Each probe that fails would be an Event, a warning: the port is open from the first
+    // moment, and an answer is held until there is something to say.
     startupProbe: {
       ...asks('/ping'),
-      ...{ initialDelaySeconds: 1, periodSeconds: 1, timeoutSeconds: 2, failureThreshold: 60 },
+      ...{ initialDelaySeconds: 1, periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 60 },
     },
     readinessProbe: {
-      ...asks(wiring.readyPath),
-      ...{ periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 },
+      ...asks(wiring.readyPath === '/ready' ? '/ready?wait=4' : wiring.readyPath),
+      ...{ periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 1 },
     },
     livenessProbe: { ...asks('/ping'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
     lifecycle: { preStop: { exec: { command: ['svc-gateway', 'drain'] } } },

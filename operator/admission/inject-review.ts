@@ -5,6 +5,7 @@ import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { Admit } from './admission-server.ts'
+import { oneLine } from './fault-text.ts'
 import { inject, type InjectOptions } from './inject.ts'
 import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
 
@@ -71,7 +72,7 @@ const answer = async (
     log.warn('a pod begins without a certificate', { ...placeOf(request), trouble })
   const words =
     trouble === undefined ? [] : `the gateway has no certificate yet: ${trouble}`.split('; ')
-  return { allowed: true, warnings: [...warnings, ...words].flatMap(shorten), patch }
+  return { allowed: true, warnings: [...warnings, ...words].flatMap(warningsOf), patch }
 }
 
 /** The Secret is optional in the pod: it is not waited for longer than there is time. */
@@ -98,10 +99,13 @@ const placeOf = ({ namespace, name, object }: AdmissionRequest): object => {
   return { namespace, pod: name === '' ? metadata?.generateName : name }
 }
 
-const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: shorten(text) })
+const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: warningsOf(text) })
 
 /** Longer ones are cut by the API server, in the middle of a command. */
 const MAX_WARNING = 250
+
+/** Annotations and names of a pod may hold what a header may not: the API server would drop the warning. */
+const warningsOf = (text: string): readonly string[] => shorten(oneLine(text))
 
 const shorten = (text: string): readonly string[] => {
   if (text.length <= MAX_WARNING) return [text]

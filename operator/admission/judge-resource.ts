@@ -1,11 +1,13 @@
 // An object of our kinds in; everything that is wrong with it in itself, and what its owner should know, out. The
 // same language as everywhere; what an object refers to is not looked at, as that may come later. Pure.
 
-import { compile } from '../../spec/compile.ts'
+import type { CompileTask } from '../../compiler/task.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import type { RealmFacts } from '../../spec/environment.ts'
+import { MAX_ROUTES } from '../../spec/route-limit.ts'
 import { validateRealm } from '../../spec/validate-realm.ts'
+import { compileDocument, type DocumentOutcome } from '../reconcile/compile-document.ts'
 import { readResource } from '../resource/read-resource.ts'
 import { realmRecord, specPointer } from '../resource/realm-record.ts'
 import type { ApiSpecificationSpec, RealmSpec } from '../resource/resource.ts'
@@ -26,8 +28,21 @@ export interface Located {
 
 const NOTHING: Judgement = { faults: [], warnings: [] }
 
+/** Compiles a document of a namespace. Rejects where it can't be told in time what becomes of it. */
+export type CompileForReview = (
+  task: CompileTask & { readonly document: ValueMap },
+  namespace: string,
+) => DocumentOutcome | Promise<DocumentOutcome>
+
+export const compileHere: CompileForReview = (task) =>
+  compileDocument(task, { maxRoutes: MAX_ROUTES })
+
 /** Undefined: it is none of ours, or of a version we do not know. */
-export const judgeResource = (object: ValueMap): Judgement | undefined => {
+export const judgeResource = async (
+  object: ValueMap,
+  namespace = '',
+  compile: CompileForReview = compileHere,
+): Promise<Judgement | undefined> => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
   // Names and labels are the API server's to judge.
   const read = readResource({ ...object, metadata: { name: 'judged' } }, known)
@@ -37,7 +52,7 @@ export const judgeResource = (object: ValueMap): Judgement | undefined => {
   if ('problems' in resource.checked) return { faults: resource.checked.problems, warnings: [] }
   return resource.kind === 'Realm'
     ? judgeRealm(resource.checked.spec)
-    : judgeSpecification(resource.checked.spec)
+    : judgeSpecification(resource.checked.spec, (task) => compile(task, namespace))
 }
 
 /** Allows whatever a document may ask of a realm. */
@@ -45,12 +60,16 @@ const ANY_REALM: RealmFacts = { authmethods: ['oidcrp', 'cookie'], oidcProviders
 
 const PLACE = '/spec/document'
 
-const judgeSpecification = (spec: ApiSpecificationSpec): Judgement => {
+const judgeSpecification = async (
+  spec: ApiSpecificationSpec,
+  compile: (task: Parameters<CompileForReview>[0]) => ReturnType<CompileForReview>,
+): Promise<Judgement> => {
   const { document } = spec
   if (document === undefined) return NOTHING
   const secrets = standInVariables(spec)
-  const compilation = compile(document, {
-    realm: () => ANY_REALM,
+  const compilation = await compile({
+    document,
+    realm: ANY_REALM,
     ...(secrets !== undefined && { variables: secrets }),
   })
   const isCertain = secrets === undefined ? () => true : dependsOnNoVariable(document)
@@ -82,6 +101,7 @@ const STRUCTURAL: ReadonlySet<Problem['code']> = new Set([
   'conflict',
   'invalid_path',
   'reserved_path',
+  'too_expensive',
 ])
 
 /** What an expression gives depends on values that nobody knows yet: a fault there may be none. */

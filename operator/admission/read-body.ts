@@ -11,7 +11,7 @@ export interface BodyLimits {
 
 export const BODY_LIMITS: BodyLimits = {
   maxBytes: 8 * 1024 * 1024,
-  maxTotalBytes: 64 * 1024 * 1024,
+  maxTotalBytes: 32 * 1024 * 1024,
 }
 
 export type ReadBody =

@@ -10,6 +10,7 @@ export const INJECT_PATH = '/inject'
 
 /** Names within the configurations, and in what kubectl prints of a refusal. */
 const WEBHOOK_NAME = `validate.${GROUP}`
+const DELETE_WEBHOOK_NAME = `delete-realm.${GROUP}`
 const POD_WEBHOOK_NAME = `inject-pod.${GROUP}`
 const NAMESPACE_WEBHOOK_NAME = `inject-namespace.${GROUP}`
 
@@ -32,37 +33,54 @@ export interface WebhookConfigurationOptions {
   readonly caBundle: string
   /** Of documents, realms and sidecars. */
   readonly namespaces: readonly string[] | 'all'
+  /** By which reviews of the API server are known (review-key.ts); absent: they are judged without advice. */
+  readonly reviewKey?: string | undefined
 }
 
 /** What becomes of a faulty resource that was not judged, its conditions tell all the same. */
 export const webhookConfiguration = (options: WebhookConfigurationOptions): ValueMap => {
-  const { name, namespaces } = options
+  const { name, namespaces, reviewKey } = options
+  const path = reviewKey === undefined ? VALIDATE_PATH : `${VALIDATE_PATH}/${reviewKey}`
+  const shared = {
+    clientConfig: clientConfig(options, path),
+    ...(namespaces !== 'all' && {
+      namespaceSelector: { matchExpressions: [named('In', namespaces)] },
+    }),
+    ...UNOBTRUSIVE,
+    sideEffects: 'None',
+  }
   return {
     apiVersion: API_VERSION,
     kind: 'ValidatingWebhookConfiguration',
     metadata: metadataOf(name),
     webhooks: [
       {
+        ...shared,
         name: WEBHOOK_NAME,
-        clientConfig: clientConfig(options, VALIDATE_PATH),
-        rules: [
-          {
-            apiGroups: [GROUP],
-            apiVersions: ['v1alpha1'],
-            operations: ['CREATE', 'UPDATE'],
-            resources: ['apispecifications', 'realms'],
-            scope: 'Namespaced',
-          },
-        ],
-        ...(namespaces !== 'all' && {
-          namespaceSelector: { matchExpressions: [named('In', namespaces)] },
-        }),
-        ...UNOBTRUSIVE,
-        sideEffects: 'None',
+        rules: [ruleFor(['CREATE', 'UPDATE'], ['apispecifications', 'realms'])],
+      },
+      {
+        ...shared,
+        name: DELETE_WEBHOOK_NAME,
+        rules: [ruleFor(['DELETE'], ['realms'])],
+        // It only warns: nobody waits for that, and what deletes a namespace does not read it.
+        timeoutSeconds: 1,
+        matchConditions: [{ name: 'somebody-reads-it', expression: NOT_THE_NAMESPACE_CONTROLLER }],
       },
     ],
   }
 }
+
+const NOT_THE_NAMESPACE_CONTROLLER =
+  "request.userInfo.username != 'system:serviceaccount:kube-system:namespace-controller'"
+
+const ruleFor = (operations: readonly string[], resources: readonly string[]): ValueMap => ({
+  apiGroups: [GROUP],
+  apiVersions: ['v1alpha1'],
+  operations: [...operations],
+  resources: [...resources],
+  scope: 'Namespaced',
+})
 
 export interface InjectConfigurationOptions extends WebhookConfigurationOptions {
   /** The operator's own: it must come up without itself. */

@@ -4,6 +4,7 @@
 import { canonicalJson } from '../../spec/digest.ts'
 import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
 import { map, own } from './review.ts'
+import { withoutReviewKey } from './review-key.ts'
 
 /** What else somebody has changed is theirs to know. Undefined: as it should be. */
 export const driftOf = (object: ValueMap, made: ValueMap): string | undefined => {
@@ -37,13 +38,21 @@ const webhooksOf = (object: ValueMap): ReadonlyMap<string, ValueMap> => {
   return new Map(maps.map((webhook) => [textOf(webhook, 'name'), webhook]))
 }
 
-/** @example 'system/hook:443/validate' */
+/** @example 'system/hook:443/validate'; the key of reviews is not told, and is no difference */
 const clientOf = (webhook: ValueMap): string => {
   const client = map(webhook, 'clientConfig') ?? {}
   const service = map(client, 'service')
-  if (service === undefined) return textOf(client, 'url')
+  if (service === undefined) return withoutReviewKey(textOf(client, 'url'))
   const port = textOf(service, 'port') || '443'
-  return `${textOf(service, 'namespace')}/${textOf(service, 'name')}:${port}${textOf(service, 'path')}`
+  const path = withoutReviewKey(textOf(service, 'path'))
+  return `${textOf(service, 'namespace')}/${textOf(service, 'name')}:${port}${path}`
+}
+
+/** As an operator would make it, wherever it asks the same as it did: with the key of reviews that counts now. */
+export const withReviewKey = (webhook: ValueMap, made: ValueMap): ValueMap => {
+  const wanted = webhooksOf(made).get(textOf(webhook, 'name'))
+  if (wanted === undefined || clientOf(wanted) !== clientOf(webhook)) return webhook
+  return { ...webhook, clientConfig: map(wanted, 'clientConfig') ?? {} }
 }
 
 const textOf = (of: ValueMap, key: string): string => {

@@ -11,7 +11,8 @@ import { GROUP } from '../resource/resource.ts'
 import { Rounds } from '../rounds.ts'
 import { map, own } from './review.ts'
 import { encodeBundle } from './webhook-configuration.ts'
-import { driftOf, targetOf } from './webhook-drift.ts'
+import { isSameValue } from '../resource/same-value.ts'
+import { driftOf, targetOf, withReviewKey } from './webhook-drift.ts'
 
 export interface WebhookKeeperOptions {
   readonly api: KubernetesApi
@@ -19,9 +20,11 @@ export interface WebhookKeeperOptions {
   /** Of the configuration. */
   readonly name: string
   /** The configuration, of that kind and name. */
-  readonly make: (caBundle: string) => ValueMap
+  readonly make: (caBundle: string, reviewKey?: string) => ValueMap
   /** PEM; undefined: not known yet. */
   readonly caBundle: () => string | undefined
+  /** Stands in the path; undefined: there is none (yet). */
+  readonly reviewKey?: () => string | undefined
   /** How often the configuration is looked at, and taken back from another operator at most; 1 minute. */
   readonly checkMs?: number
   readonly clock: Clock
@@ -147,10 +150,13 @@ export class WebhookKeeper {
         log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
       return
     }
-    const patch = bundlePatch(object, encodeBundle(bundle))
+    const patch = trustPatch(object, this.#options.make(bundle, this.#reviewKey()), bundle)
     if (patch === undefined) return
     await api.patch(type, { namespace: '', name }, patch)
-    log.info('the API server was told the CA of the webhook', { kind: type.kind, object: name })
+    log.info('the API server was told the CA and the path of the webhook', {
+      kind: type.kind,
+      object: name,
+    })
   }
 
   async #apply(bundle: string): Promise<void> {
@@ -163,7 +169,7 @@ export class WebhookKeeper {
   }
 
   #made(bundle: string): ValueMap {
-    const made = this.#options.make(bundle)
+    const made = this.#options.make(bundle, this.#reviewKey())
     const annotations = { [MADE_FROM]: this.#fingerprint() }
     return { ...made, metadata: { ...map(made, 'metadata'), annotations } }
   }
@@ -181,6 +187,10 @@ export class WebhookKeeper {
   #fingerprint(): string {
     const text = JSON.stringify(this.#options.make(''))
     return createHash('sha256').update(text).digest('hex').slice(0, 16)
+  }
+
+  #reviewKey(): string | undefined {
+    return this.#options.reviewKey?.()
   }
 
   /** This very configuration, in this process: where it is another now, somebody else was at it. */
@@ -244,18 +254,17 @@ export class WebhookKeeper {
   }
 }
 
-/** With its version, as a merge patch writes a list whole; undefined: every CA stands there already. */
-const bundlePatch = (object: ValueMap, caBundle: string): ValueMap | undefined => {
+/** With its version, as a merge patch writes a list whole; undefined: CAs and keys of reviews stand there already. */
+const trustPatch = (object: ValueMap, made: ValueMap, bundle: string): ValueMap | undefined => {
   const webhooks = own(object, 'webhooks')
   if (!isList(webhooks)) return undefined
+  const caBundle = encodeBundle(bundle)
   const wanted = webhooks.map((webhook): Value => {
     if (!isMap(webhook)) return webhook
-    return { ...webhook, clientConfig: { ...map(webhook, 'clientConfig'), caBundle } }
+    const keyed = withReviewKey(webhook, made)
+    return { ...keyed, clientConfig: { ...map(keyed, 'clientConfig'), caBundle } }
   })
-  const isAsWanted = webhooks.every(
-    (webhook) => isMap(webhook) && own(map(webhook, 'clientConfig') ?? {}, 'caBundle') === caBundle,
-  )
-  if (isAsWanted) return undefined
+  if (webhooks.every((webhook, i) => isSameValue(webhook, wanted[i]))) return undefined
   const resourceVersion = own(map(object, 'metadata') ?? {}, 'resourceVersion') ?? null
   return { metadata: { resourceVersion }, webhooks: wanted }
 }

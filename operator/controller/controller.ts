@@ -7,11 +7,14 @@ import type { DataPlaneReport } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
 import type { FleetOptions } from '../fleet/fleet.ts'
 import type { Leadership } from '../leadership.ts'
+import type { DocumentCompiler } from '../reconcile/compile-document.ts'
+import type { Foresight } from '../reconcile/foresight.ts'
 import { type Reconciliation, Reconciler, type ReconcilerOptions } from '../reconcile/reconciler.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import type { ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { Tenure } from '../tenure.ts'
+import { withDepartedRealms } from './departed-realms.ts'
 import { Pace } from './pace.ts'
 import { Turn } from './turn.ts'
 
@@ -39,7 +42,11 @@ export interface ControllerOptions {
     'tenure' | 'onReport' | 'onGone' | 'confirmDeletes' | 'clock' | 'log'
   >
   readonly leadership: Leadership
-  readonly judging: ReconcilerOptions
+  readonly judging: Omit<ReconcilerOptions, 'compiler'>
+  /** Everything is compiled at once when absent. Calls back when something was compiled that was asked for. */
+  readonly compiler?: (onOutcome: () => void) => DocumentCompiler
+  /** How long a deleted Realm serves on, 60 s when absent; 0: it is revoked at once. */
+  readonly deletedRealmMs?: number
   readonly companions?: readonly Companion[]
   readonly clock: Clock
   readonly log: Log
@@ -53,9 +60,11 @@ export interface ControllerOptions {
 const STATUS_MS = 50
 /** While time alone may change a condition. */
 const WAITING_MS = 5_000
+const DELETED_REALM_MS = 60_000
 
 export class Controller {
   readonly #options: ControllerOptions
+  readonly #source: ResourceSource
   readonly #reconciler: Reconciler
   readonly #pace: Pace
   #seenVersion = -1
@@ -75,10 +84,15 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options
-    this.#reconciler = new Reconciler(options.judging)
+    const { clock, deletedRealmMs: servedMs = DELETED_REALM_MS } = options
+    this.#source = withDepartedRealms(options.source, { clock, servedMs })
     this.#pace = new Pace(options.clock, () => {
       this.#reconcile()
     })
+    const compiler = options.compiler?.(() => {
+      this.#judgeAgain()
+    })
+    this.#reconciler = new Reconciler({ ...options.judging, ...(compiler && { compiler }) })
     this.#status = {
       ...{ isReady: false, isLeading: false },
       ...{ resources: new Map(), dataPlanes: [], notes: [] },
@@ -99,8 +113,20 @@ export class Controller {
     return this.#turn?.fleet
   }
 
+  /** What would be said of a resource that is about to be stored; undefined before everything was read once. */
+  get foresight(): Foresight | undefined {
+    const reconciliation = this.#reconciliation
+    if (reconciliation === undefined) return undefined
+    const cache = this.#options.source.current()
+    return {
+      ...{ reconciliation, cache },
+      preview: (...asked) => this.#reconciler.preview(...asked),
+      usersOf: (realmKey) => this.#reconciler.usersOf(realmKey),
+    }
+  }
+
   async start(): Promise<void> {
-    await this.#options.source.start(
+    await this.#source.start(
       () => {
         this.#pace.ask()
       },
@@ -124,7 +150,7 @@ export class Controller {
     this.#isStopped = true
     this.#pace.stop()
     this.#due?.cancel()
-    await this.#options.source.stop()
+    await this.#source.stop()
     this.#lose()
     await this.#ending
     await this.#options.leadership.stop()
@@ -138,8 +164,7 @@ export class Controller {
       fleet: { ...fleet, tenure, confirmDeletes: () => this.#confirmDeletes() },
       recover: (version, document) => this.#reconciler.recover(version, document),
       onRecovered: () => {
-        this.#isOpen = true
-        this.#pace.ask()
+        this.#judgeAgain()
       },
       onReport: () => {
         this.#scheduleStatus(STATUS_MS)
@@ -164,18 +189,24 @@ export class Controller {
 
   /** Whoever asks goes on with what is desired then. */
   async #confirmDeletes(): Promise<boolean> {
-    const isConfirmed = await this.#options.source.confirm()
+    const isConfirmed = await this.#source.confirm()
     this.#pace.now()
     return isConfirmed
   }
 
-  #reconcile(): void {
-    const { source } = this.#options
+  /** The same cache has another meaning now. */
+  #judgeAgain(): void {
     if (this.#isStopped) return
-    const { version, notes } = source.current()
+    this.#isOpen = true
+    this.#pace.ask()
+  }
+
+  #reconcile(): void {
+    if (this.#isStopped) return
+    const { version, notes } = this.#source.current()
     this.#notes = notes
     // What keeps it from being read is among the notes.
-    if (!source.synced()) this.#refreshStatus()
+    if (!this.#source.synced()) this.#refreshStatus()
     else if (version !== this.#seenVersion || this.#isOpen) {
       this.#judge()
       this.#refreshStatus()
@@ -183,10 +214,11 @@ export class Controller {
   }
 
   #judge(): void {
-    const { source, log } = this.#options
-    const cache = source.current()
+    const { log } = this.#options
+    const cache = this.#source.current()
     this.#seenVersion = cache.version
     this.#isOpen = false
+    if (this.#reconciliation === undefined && !this.#reconciler.prepare(cache)) return
     this.#isBehind = false
     const startedAt = performance.now()
     const before = this.#reconciliation?.desired
@@ -201,6 +233,7 @@ export class Controller {
         ms: Math.round(performance.now() - startedAt),
       })
     this.#turn?.take(this.#reconciliation, isNew)
+    if (this.#reconciliation.isOpen) this.#judgeAgain()
   }
 
   #scheduleStatus(ms: number): void {

@@ -13,7 +13,7 @@ import { Handover } from './handover.ts'
 
 export interface TurnOptions {
   readonly fleet: Omit<FleetOptions, 'onReport' | 'clock' | 'log'>
-  readonly recover: (version: MissingVersion, document: RecoveredText) => boolean
+  readonly recover: (version: MissingVersion, document: RecoveredText) => Promise<boolean>
   /** Versions were recovered: the same cache has another meaning now. */
   readonly onRecovered: () => void
   readonly onReport: () => void

@@ -31,11 +31,11 @@ export const planBatches = (difference: Difference, facts: BatchFacts): readonly
   const realmDeletes = difference.realms.delete
   if (realmDeletes.length === 0) return batches
   // Last of all: the documents that used them are gone by then.
-  const last = batches.at(-1) ?? EMPTY
+  const last = batches.at(-1) ?? EMPTY_BATCH
   return [...batches.slice(0, -1), { ...last, realmDeletes }]
 }
 
-const EMPTY: Batch = { realmPuts: [], puts: [], deletes: [], realmDeletes: [] }
+export const EMPTY_BATCH: Batch = { realmPuts: [], puts: [], deletes: [], realmDeletes: [] }
 
 /** What must not be parted. */
 interface Unit {
@@ -47,7 +47,7 @@ interface Unit {
 
 const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly Unit[] => {
   const groups = groupsOf(documents, facts).map(({ puts, deletes }): Unit => ({
-    batch: { ...EMPTY, puts, deletes },
+    batch: { ...EMPTY_BATCH, puts, deletes },
     items: puts.length + deletes.length,
     size: puts.reduce((sum, put) => sum + facts.sizeOf(put), 0),
     isLive: puts.some(facts.isLive),
@@ -56,7 +56,7 @@ const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly
   // Any document may need any of them: they travel with the first.
   const isLive = ordered[0]?.isLive ?? false
   const realmUnits = realms.put.map((realm): Unit => ({
-    batch: { ...EMPTY, realmPuts: [realm] },
+    batch: { ...EMPTY_BATCH, realmPuts: [realm] },
     items: 1,
     size: facts.sizeOf(realm),
     isLive,

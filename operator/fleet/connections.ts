@@ -26,7 +26,7 @@ export class SecureContexts {
 }
 
 const CONNECT_MS = 2_000
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_HEAD_BYTES = 16 * 1024
 /** Longer than between two polls. A data plane that closes earlier says so, and is believed. */
 const KEEP_ALIVE_MS = 60_000
 
@@ -70,7 +70,7 @@ export class Connections {
     const isSocket = url.startsWith('unix:')
     return new Pool(isSocket ? 'http://localhost' : url, {
       connections: 2,
-      maxResponseSize: MAX_ANSWER_BYTES,
+      maxHeaderSize: MAX_HEAD_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       allowH2: false,
       connectTimeout: CONNECT_MS,

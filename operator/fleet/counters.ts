@@ -25,6 +25,8 @@ export interface RoundSeconds {
 }
 
 export interface FleetCounters extends PlaneCounts {
+  /** Answers beyond their bound. */
+  readonly excessiveAnswers: number
   /** Rounds in which something was sent. */
   readonly rounds: RoundSeconds
   /** By name; only of those that are there. */
@@ -80,11 +82,16 @@ const BUCKETS_SECONDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, Infi
 export class FleetCounter {
   readonly #total = noCounts()
   readonly #buckets = BUCKETS_SECONDS.map((le) => ({ le, count: 0 }))
+  #excessiveAnswers = 0
   #rounds = 0
   #roundSeconds = 0
 
   plane(): PlaneCounter {
     return new PlaneCounter(this.#total)
+  }
+
+  excess(): void {
+    this.#excessiveAnswers += 1
   }
 
   round(seconds: number): void {
@@ -94,9 +101,10 @@ export class FleetCounter {
   }
 
   /** A copy: it does not go on counting. */
-  read(now: Omit<FleetCounters, keyof PlaneCounts | 'rounds'>): FleetCounters {
+  read(now: Omit<FleetCounters, keyof PlaneCounts | 'rounds' | 'excessiveAnswers'>): FleetCounters {
     return structuredClone({
       ...this.#total,
+      excessiveAnswers: this.#excessiveAnswers,
       rounds: { count: this.#rounds, sum: this.#roundSeconds, buckets: this.#buckets },
       ...now,
     })

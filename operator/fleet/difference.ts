@@ -1,7 +1,7 @@
 // What a data plane should hold and what it does hold in; what is to be sent and deleted out. Pure: by
 // digests alone, never by bodies.
 
-import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
 import type { Held } from './held.ts'
 import type { Rejections } from './rejections.ts'
 import type { Selection } from './selection.ts'
@@ -26,13 +26,14 @@ export const differenceOf = (
   held: Held,
   rejections: Rejections,
   /** Whether a data plane that it selects now, ready, holds the document. */
-  isElsewhere: (id: string) => boolean,
+  isElsewhere: (document: DesiredDocument) => boolean,
 ): Difference => {
   const { documents, realms, desired } = selection
   const isStale = (id: string): boolean => {
     if (documents.has(id) || desired.kept.documents.has(id)) return false
+    const document = desired.documents.get(id)
     // Selected by others now: it goes only when one of them has it.
-    return !desired.documents.has(id) || isElsewhere(id)
+    return document === undefined || isElsewhere(document)
   }
   const differing = held.differing(selection)
   const ids = [...differing.documents]
@@ -42,6 +43,7 @@ export const differenceOf = (
   // A document that stays without being wanted may use any realm.
   const hasStray = strays.length > 0
   const isStaleRealm = (uri: string): boolean => {
+    if (desired.revokedRealms?.has(uri) === true) return true
     if (realms.has(uri) || desired.kept.realms.has(uri)) return false
     return !desired.realms.has(uri) || !hasStray
   }
@@ -76,3 +78,17 @@ export const withoutDeletes = ({ realms, documents }: Difference): Difference =>
   realms: { put: realms.put, delete: [] },
   documents: { ...documents, delete: [] },
 })
+
+/** Realms that must go at once, and all else. */
+export const splitRevoked = (
+  difference: Difference,
+  { revokedRealms = NO_URIS }: DesiredSet,
+): { readonly revoked: readonly string[]; readonly rest: Difference } => {
+  const { realms } = difference
+  const revoked = realms.delete.filter((uri) => revokedRealms.has(uri))
+  if (revoked.length === 0) return { revoked, rest: difference }
+  const others = realms.delete.filter((uri) => !revokedRealms.has(uri))
+  return { revoked, rest: { ...difference, realms: { put: realms.put, delete: others } } }
+}
+
+const NO_URIS: ReadonlySet<string> = new Set()

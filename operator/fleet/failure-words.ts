@@ -2,9 +2,10 @@
 // the error carries beyond its message.
 
 import type { DataPlane } from '../data-plane.ts'
+import { plainText } from './plain-text.ts'
 
 export const describeFailure = (error: unknown, { serverName }: DataPlane): string => {
-  if (typeof error !== 'object' || error === null) return String(error)
+  if (typeof error !== 'object' || error === null) return plainText(String(error), MAX_LENGTH)
   const member = (name: string): string => {
     const value: unknown = name in error ? error[name as keyof typeof error] : undefined
     return typeof value === 'string' ? value : ''
@@ -22,8 +23,12 @@ export const describeFailure = (error: unknown, { serverName }: DataPlane): stri
     return 'it does not accept our client certificate: see --management-cert and its --management-client-ca'
   }
   if (member('name') === 'TimeoutError') return NOT_IN_TIME
-  return [member('message'), code, member('name')].find((words) => words !== '') ?? 'it failed'
+  const words = [member('message'), code, member('name')].find((each) => each !== '')
+  return plainText(words ?? 'it failed', MAX_LENGTH)
 }
+
+/** What a library says may repeat what the other side sent. */
+const MAX_LENGTH = 300
 
 const WRONG_NAME: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID'])
 const UNTRUSTED: ReadonlySet<string> = new Set([
@@ -46,7 +51,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'it could not be connected to in time',
   UND_ERR_HEADERS_TIMEOUT: NOT_IN_TIME,
   UND_ERR_BODY_TIMEOUT: 'it did not finish its answer in time',
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: 'its answer is too large',
+  UND_ERR_HEADERS_OVERFLOW: 'the head of its answer is too large: is it a gateway?',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: is a clock wrong?',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed: name its CA with --management-ca',

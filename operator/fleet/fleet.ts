@@ -1,5 +1,6 @@
 // The desired set and the data planes in; a worker per data plane, and what they report, out.
 
+import { isSameText } from '../../spec/digest.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type DataPlane, type DataPlaneReport, type DataPlanes, isSelected } from '../data-plane.ts'
 import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
@@ -11,12 +12,14 @@ import type { Credentials } from './credentials.ts'
 import { HeldEntries } from './held-entries.ts'
 import { createManagementClient } from './management-client.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
+import { Neighbourhoods } from './neighbourhood.ts'
 import type { FleetContext } from './plane-memory.ts'
 import { Recency } from './recency.ts'
 import { Selections } from './selection.ts'
 import type { Holder, WantedVersion } from './recover-source.ts'
 import { SyncBodies } from './sync-body.ts'
 import type { Tenure } from '../tenure.ts'
+import { Withholding } from './withholding.ts'
 import { Worker } from './worker.ts'
 
 export interface FleetOptions {
@@ -40,6 +43,8 @@ export interface FleetOptions {
   readonly clock?: Clock
   readonly pollMs?: number
   readonly timeoutMs?: number
+  /** How long documents of one namespace may keep fresh data planes out of service; 0: never. */
+  readonly withholdMs?: number
   readonly limits?: Partial<FleetLimits>
 }
 
@@ -53,6 +58,7 @@ export interface FleetLimits {
 
 const POLL_MS = 5_000
 const TIMEOUT_MS = 10_000
+const WITHHOLD_MS = 300_000
 const LIMITS: FleetLimits = { rounds: 32, bodyBytes: 64 * 1024 * 1024, patienceMs: 2_000 }
 
 /** May be started again after it was stopped: it believes nothing then, and waits for `apply`. */
@@ -65,21 +71,23 @@ export class Fleet {
   readonly #counter = new FleetCounter()
   readonly #shared: FleetContext
   readonly #limits: FleetLimits
+  readonly #neighbourhoods: Neighbourhoods
   #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
     const { manager, tenure, log, confirmDeletes, version } = options
-    const { clock = SYSTEM_CLOCK, pollMs = POLL_MS } = options
+    const { clock = SYSTEM_CLOCK, pollMs = POLL_MS, withholdMs = WITHHOLD_MS } = options
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
+    this.#neighbourhoods = new Neighbourhoods(this.#limits.rounds)
     this.#shared = {
       ...{ manager, tenure, log, confirmDeletes, version, clock },
       bodies: new SyncBodies(),
       entries: new HeldEntries(),
       recency: new Recency(),
       counter: this.#counter,
-      turns: new Allowance(this.#limits.rounds),
       bodyBytes: new Allowance(this.#limits.bodyBytes),
+      withholding: new Withholding(withholdMs, clock),
       freshMs: pollMs - 1,
     }
   }
@@ -106,21 +114,27 @@ export class Fleet {
   counters(): FleetCounters {
     return this.#counter.read({
       dataPlanes: new Map(Array.from(this.#workers, ([name, { counts }]) => [name, counts])),
-      roundsAtWork: this.#shared.turns.used,
+      roundsAtWork: this.#neighbourhoods.turnsTaken,
       bodyBytesInFlight: this.#shared.bodyBytes.used,
     })
   }
 
-  /** The ready data planes that hold a version, for `RecoverSource`. */
-  holders({ id, digest }: WantedVersion): readonly Holder[] {
+  /**
+   * The ready data planes that hold a version, for `RecoverSource`: of sidecars those of its namespace alone, and
+   * after the others.
+   */
+  holders({ id, digest, namespace }: WantedVersion): readonly Holder[] {
     const holders: Holder[] = []
+    const sidecars: Holder[] = []
     for (const { report, client } of this.#workers.values()) {
+      const { dataPlane } = report
       const held = report.ready ? idOf(report, digest, id) : undefined
-      if (held === undefined) continue
-      const { name, incarnation = '' } = report.dataPlane
-      holders.push({ key: `${name} ${incarnation}`.trim(), source: () => client.source(held) })
+      if (held === undefined || !isHeededBy(namespace, dataPlane)) continue
+      const key = `${dataPlane.name} ${dataPlane.incarnation ?? ''}`.trim()
+      const kind = dataPlane.namespace === undefined ? holders : sidecars
+      kind.push({ key, source: () => client.source(held) })
     }
-    return holders
+    return [...holders, ...sidecars]
   }
 
   /** Breaks off what is under way: nothing is sent when it has resolved. */
@@ -139,6 +153,7 @@ export class Fleet {
       this.#options.onGone?.(name)
     }
     for (const dataPlane of wanted.values()) this.#keepOrReplace(dataPlane)
+    this.#neighbourhoods.retain(new Set(dataPlanes.map(({ namespace }) => namespace)))
   }
 
   #keepOrReplace(dataPlane: DataPlane): void {
@@ -159,19 +174,28 @@ export class Fleet {
   #add(dataPlane: DataPlane, guard?: MassDeleteGuard): void {
     const { name } = dataPlane
     const { credentials, onReport, pollMs = POLL_MS, timeoutMs = TIMEOUT_MS } = this.#options
+    const { budget, takeTurn } = this.#neighbourhoods.of(dataPlane)
     const worker = new Worker(dataPlane, {
       client: createManagementClient(dataPlane, {
-        ...{ credentials, timeoutMs },
-        contexts: this.#contexts,
+        ...{ credentials, timeoutMs, clock: this.#shared.clock },
+        ...{ contexts: this.#contexts, budget },
+        onExcess: (reason) => {
+          this.#counter.excess()
+          const words = 'data plane has answered more than it can have to say: it is left alone'
+          this.#shared.log.warn(words, { dataPlane: name, reason })
+        },
       }),
       fleet: this.#shared,
-      pollMs,
+      ...{ takeTurn, pollMs },
       onReport: (report) => {
         onReport(report)
         this.#wakeWhoWaitsFor(report)
       },
       patienceMs: this.#limits.patienceMs,
-      isElsewhere: (id, wanted) => this.#isElsewhere(name, id, wanted),
+      isElsewhere: (wanted) =>
+        this.#isServedBy((report) => serves(report, wanted.id, wanted), name),
+      isHeldElsewhere: (id, digest) =>
+        this.#isServedBy((report) => vouches(report, dataPlane, { id, digest }), name),
       ...(guard !== undefined && { guard }),
     })
     this.#workers.set(name, worker)
@@ -187,10 +211,10 @@ export class Fleet {
     this.#leaving.add(leaving)
   }
 
-  #isElsewhere(name: string, id: string, wanted: DesiredDocument | undefined): boolean {
-    for (const [other, { report }] of this.#workers) {
-      if (other !== name && serves(report, id, wanted)) return true
-    }
+  /** @param except name of the data plane that is decided about */
+  #isServedBy(isServing: (report: DataPlaneReport) => boolean, except: string): boolean {
+    for (const [name, { report }] of this.#workers)
+      if (name !== except && isServing(report)) return true
     return false
   }
 
@@ -204,6 +228,21 @@ export class Fleet {
   }
 }
 
+/**
+ * A sidecar may claim to serve anything: that keeps no data plane out of service which is not of its namespace.
+ * @param namespace of the data plane that is decided about
+ */
+const isHeededBy = (namespace: string | undefined, other: DataPlane): boolean =>
+  other.namespace === undefined || other.namespace === namespace
+
+/** It serves the very version that `fresh` refuses: so the fault is not the document's. */
+const vouches = (
+  { ready, documents, dataPlane }: DataPlaneReport,
+  fresh: DataPlane,
+  { id, digest }: Pick<DesiredDocument, 'id' | 'digest'>,
+): boolean =>
+  ready && documents.get(id)?.digest === digest && isHeededBy(fresh.namespace, dataPlane)
+
 /** @param wanted absent: any data plane will do; else one that it selects */
 const serves = (
   { ready, documents, dataPlane }: DataPlaneReport,
@@ -216,8 +255,11 @@ const idOf = (
   digest: string,
   id: string | undefined,
 ): string | undefined => {
-  if (id !== undefined) return documents.get(id)?.digest === digest ? id : undefined
-  for (const [held, document] of documents) if (document.digest === digest) return held
+  const candidates = id === undefined ? documents.keys() : [id]
+  for (const candidate of candidates) {
+    const held = documents.get(candidate)
+    if (held !== undefined && isSameText(held.digest, digest)) return candidate
+  }
   return undefined
 }
 

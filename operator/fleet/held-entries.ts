@@ -6,21 +6,28 @@ import type { HeldDocument } from '../data-plane.ts'
 /** So many entries of what is not desired any more are no waste yet. */
 const SLACK = 1_000
 
+interface Ids {
+  readonly size: number
+  readonly has: (id: string) => boolean
+}
+
 export class HeldEntries {
-  /** The last that was asked for, by id; without warnings, as most are. */
+  /** The last that was asked for, by id; without warnings, as most are. Of what is desired alone: data planes may claim to hold anything. */
   readonly #known = new Map<string, HeldDocument>()
+  #desired: Ids = new Set()
 
   of(id: string, { digest, warnings }: HeldDocument): HeldDocument {
     if (warnings.length > 0) return { digest, warnings }
     const known = this.#known.get(id)
     if (known?.digest === digest) return known
     const entry = { digest, warnings: NONE }
-    this.#known.set(id, entry)
+    if (this.#desired.has(id)) this.#known.set(id, entry)
     return entry
   }
 
-  /** Forgets all others, when there are many. */
-  retain(ids: { readonly size: number; readonly has: (id: string) => boolean }): void {
+  /** Remembers these alone from now on; forgets all others, when there are many. */
+  retain(ids: Ids): void {
+    this.#desired = ids
     if (this.#known.size <= 2 * ids.size + SLACK) return
     for (const id of this.#known.keys()) if (!ids.has(id)) this.#known.delete(id)
   }

@@ -1,10 +1,18 @@
 // The management API of one data plane, as the operator calls it. Bounded in time and size; what a data
-// plane answers is checked before it is believed. Nothing leaves it once it is closed.
+// plane answers is checked before it is believed, and one that answers beyond all bounds is left alone for a while.
+// Nothing leaves it once it is closed.
 
 import type { Pool } from 'undici'
 import type { DataPlane } from '../data-plane.ts'
+import {
+  type AnswerBound,
+  type AnswerBudget,
+  ExcessiveAnswer,
+  readBounded,
+} from './bounded-body.ts'
 import { Connections, SecureContexts } from './connections.ts'
 import type { Credentials } from './credentials.ts'
+import { ExcessPause, type ExcessPauseOptions } from './excess-pause.ts'
 import { describeFailure } from './failure-words.ts'
 import {
   readRealmSources,
@@ -27,9 +35,9 @@ export type Answer<T> =
   | { readonly result: 'failed'; readonly message: string }
 
 export interface ManagementClient {
-  state(etag: string | undefined): Promise<Answer<StateView>>
+  state(etag: string | undefined, bound: AnswerBound): Promise<Answer<StateView>>
   /** @param body of a `SyncRequest` */
-  sync(body: SyncBody): Promise<Answer<SyncReply>>
+  sync(body: SyncBody, bound: AnswerBound): Promise<Answer<SyncReply>>
   /** The canonical document as submitted; `etag` is its digest, quoted. */
   source(id: string): Promise<Answer<unknown>>
   /** Every realm that it holds, without its secrets. */
@@ -38,17 +46,25 @@ export interface ManagementClient {
   close(): Promise<void>
 }
 
-export interface ClientOptions {
+export interface ClientOptions extends ExcessPauseOptions {
   /** Asked before every call; connections are made anew when what it gives has changed. */
   readonly credentials: (dataPlane: DataPlane) => Promise<Credentials>
   /** Bounds the wait for an answer; that of a sync call grows with its size. */
   readonly timeoutMs: number
   /** Shared by the clients of a fleet. */
   readonly contexts?: SecureContexts
+  /** Shared with other data planes that could use up the memory together. */
+  readonly budget?: AnswerBudget | undefined
 }
 
 /** Time a data plane may take for each KiB of a sync call, beyond the time-out. */
 const MS_PER_KIB = 10
+
+/** A document has 4 MiB as JSON text at most. Its values are not counted: even so many empty maps can be borne. */
+const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
+
+/** Those of every realm of a gateway: asked for by a person, from a gateway that they have chosen. */
+const REALMS_BOUND: AnswerBound = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
 
 interface Call<T> {
   readonly method: 'GET' | 'POST'
@@ -56,39 +72,37 @@ interface Call<T> {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Buffer
   readonly timeoutMs: number
+  readonly bound: AnswerBound
   /** undefined: the answer makes no sense. */
   readonly read: (body: unknown) => T | undefined
 }
 
 export const createManagementClient = (
   dataPlane: DataPlane,
-  { credentials, timeoutMs, contexts = new SecureContexts() }: ClientOptions,
+  options: ClientOptions,
 ): ManagementClient => {
+  const { credentials, timeoutMs, contexts = new SecureContexts(), budget } = options
   const connections = new Connections(dataPlane, contexts)
   const closing = new AbortController()
+  const pause = new ExcessPause(options)
 
   const call = async <T>(request: Call<T>): Promise<Answer<T>> => {
     const { signal } = closing
+    if (pause.message !== undefined) return { result: 'failed', message: pause.message }
     try {
       signal.throwIfAborted()
       const current = await untilAborted(signal, credentials(dataPlane))
       const pool = connections.poolFor(current)
-      return await untilAborted(signal, send(pool, request, current.token))
+      return await untilAborted(signal, send(pool, request, { token: current.token, budget }))
     } catch (error) {
+      if (error instanceof ExcessiveAnswer) return pause.begin(error)
       return { result: 'failed', message: describeFailure(error, dataPlane) }
     }
   }
 
   return {
-    state: (etag) =>
-      call({
-        method: 'GET',
-        path: '/api_specs?view=state',
-        ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
-        timeoutMs,
-        read: readStateView,
-      }),
-    sync: ({ bytes, isGzip, inflatedBytes }) =>
+    state: (etag, bound) => call({ ...stateCall(etag), timeoutMs, bound }),
+    sync: ({ bytes, isGzip, inflatedBytes }, bound) =>
       call({
         method: 'POST',
         path: '/api_specs/_sync',
@@ -98,28 +112,47 @@ export const createManagementClient = (
         },
         body: bytes,
         timeoutMs: timeoutMs + Math.ceil((inflatedBytes / 1024) * MS_PER_KIB),
+        bound,
         read: readSyncReply,
       }),
     source: (id) =>
       call({
         method: 'GET',
         path: `/api_specs/${encodeURIComponent(id)}?view=source`,
-        timeoutMs,
+        ...{ timeoutMs, bound: SOURCE_BOUND },
         read: (body) => body,
       }),
     realms: () =>
-      call({ method: 'GET', path: '/realms?view=source', timeoutMs, read: readRealmSources }),
+      call({
+        method: 'GET',
+        path: '/realms?view=source',
+        ...{ timeoutMs, bound: REALMS_BOUND },
+        read: readRealmSources,
+      }),
     close: async () => {
+      pause.end()
       closing.abort(new Error('the operator has let go of it'))
       await connections.destroy()
     },
   }
 }
 
+const stateCall = (etag: string | undefined): Omit<Call<StateView>, 'timeoutMs' | 'bound'> => ({
+  method: 'GET',
+  path: '/api_specs?view=state',
+  ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
+  read: readStateView,
+})
+
+interface Surroundings {
+  readonly token: string | undefined
+  readonly budget: AnswerBudget | undefined
+}
+
 const send = async <T>(
   pool: Pool,
   call: Call<T>,
-  token: string | undefined,
+  surroundings: Surroundings,
 ): Promise<Answer<T>> => {
   // Not `AbortSignal.timeout`: that one goes off long after the answer, and costs as much as the call.
   const tooLong = new AbortController()
@@ -127,7 +160,7 @@ const send = async <T>(
     tooLong.abort(new DOMException('it did not answer in time', 'TimeoutError'))
   }, 2 * call.timeoutMs)
   try {
-    return await exchange(pool, call, { token, signal: tooLong.signal })
+    return await exchange(pool, call, { ...surroundings, signal: tooLong.signal })
   } finally {
     clearTimeout(timer)
   }
@@ -136,8 +169,8 @@ const send = async <T>(
 /** The pool's end is the call's: closing needs no signal of its own here. */
 const exchange = async <T>(
   pool: Pool,
-  { method, path, headers, body, timeoutMs, read }: Call<T>,
-  { token, signal }: { readonly token: string | undefined; readonly signal: AbortSignal },
+  { method, path, headers, body, timeoutMs, bound, read }: Call<T>,
+  { token, budget, signal }: Surroundings & { readonly signal: AbortSignal },
 ): Promise<Answer<T>> => {
   const answer = await pool.request({
     method,
@@ -152,7 +185,9 @@ const exchange = async <T>(
     bodyTimeout: timeoutMs,
     signal,
   })
-  const text = await answer.body.text()
+  // Left before its end it fails once more, when nobody listens.
+  answer.body.on('error', () => undefined)
+  const text = await readBounded(answer.body, { bound, budget })
   const { statusCode } = answer
   if (statusCode === 304) return { result: 'not_modified' }
   if (statusCode >= 400 && statusCode < 500) {
@@ -161,8 +196,12 @@ const exchange = async <T>(
   const value = statusCode === 200 ? read(parseJson(text)) : undefined
   if (value === undefined) return { result: 'failed', message: oddAnswer(statusCode, path) }
   const { etag } = answer.headers
-  return { result: 'ok', value, etag: typeof etag === 'string' ? etag : undefined }
+  const isTag = typeof etag === 'string' && etag.length <= MAX_TAG_LENGTH
+  return { result: 'ok', value, etag: isTag ? etag : undefined }
 }
+
+/** Sent back with the next question. */
+const MAX_TAG_LENGTH = 256
 
 const parseJson = (text: string): unknown => {
   try {

@@ -1,18 +1,22 @@
 // The state of a data plane read, and the question settled whether we may write to it.
 
 import { Held } from './held.ts'
+import { plainText } from './plain-text.ts'
 import type { Refusal } from './read-answer.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
+import type { Selection } from './selection.ts'
 import { untilAborted } from './until-aborted.ts'
 
 /** Reads the state unless it is fresh; undefined: it is known. */
 export const observe = async (
   memory: PlaneMemory,
+  selection: Selection,
   { clock, freshMs, manager, log, counts, entries, onAnswer }: RoundContext,
 ): Promise<RoundOutcome | undefined> => {
   const atMs = clock.now()
   if (memory.held !== undefined && atMs - memory.observedAtMs < freshMs) return undefined
-  const answer = await memory.client.state(memory.held === undefined ? undefined : memory.etag)
+  const etag = memory.held === undefined ? undefined : memory.etag
+  const answer = await memory.client.state(etag, memory.answerBound(selection))
   if (answer.result === 'failed' || answer.result === 'refused') {
     counts.poll('failed')
     memory.doubt()
@@ -87,8 +91,10 @@ export const superseded = (manager: string, epoch: number): RoundOutcome => ({
   next: 'poll',
 })
 
+const MAX_OWNER_LENGTH = 64
+
 const notOwner = (manager: string, owner: string): RoundOutcome => ({
   phase: 'not_owner',
-  message: `it is managed by '${owner}', and this operator is '${manager}': nothing is sent to it`,
+  message: `it is managed by '${plainText(owner, MAX_OWNER_LENGTH)}', and this operator is '${manager}': nothing is sent to it`,
   next: 'poll',
 })

@@ -5,6 +5,7 @@ import type { DataPlane, DataPlanePhase } from '../data-plane.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Clock } from '../clock.ts'
 import type { Allowance } from './allowance.ts'
+import { type AnswerBound, answerBound } from './bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'
 import type { Held } from './held.ts'
 import type { HeldEntries } from './held-entries.ts'
@@ -15,6 +16,7 @@ import { Rejections } from './rejections.ts'
 import type { Selection } from './selection.ts'
 import type { SyncBodies } from './sync-body.ts'
 import type { Tenure } from '../tenure.ts'
+import type { Withholding } from './withholding.ts'
 
 /** What the rounds of all data planes share. */
 export interface FleetContext {
@@ -28,10 +30,9 @@ export interface FleetContext {
   readonly entries: HeldEntries
   readonly recency: Recency
   readonly counter: FleetCounter
-  /** Rounds at work. */
-  readonly turns: Allowance
   /** Bytes of bodies under way. */
   readonly bodyBytes: Allowance
+  readonly withholding: Withholding
   /** What was observed within this time is believed; a wrong belief is answered with 412. */
   readonly freshMs: number
   /** Lists live: true when what the cache lacks is really gone. The next selection knows of it. */
@@ -43,8 +44,10 @@ export interface RoundContext extends FleetContext {
   readonly counts: PlaneCounter
   /** Aborted when nothing may be sent any more. */
   readonly signal: AbortSignal
-  /** Another data plane, ready, holds the document; with `wanted`, one of those that it selects. */
-  readonly isElsewhere: (id: string, wanted?: DesiredDocument) => boolean
+  /** Another data plane, ready, of those that the document selects, holds a version of it. */
+  readonly isElsewhere: (wanted: DesiredDocument) => boolean
+  /** Another data plane, ready, holds this very version of a document. */
+  readonly isHeldElsewhere: (id: string, digest: string) => boolean
   /** For whoever waits: see `Allowance`. */
   readonly urgency: () => number
   /** It has answered. */
@@ -64,6 +67,13 @@ export interface RoundOutcome {
   readonly next: 'moved' | 'again' | 'poll' | 'back_off'
 }
 
+/**
+ * For what an operator before this one gave it, and what was loaded by hand: some 130 bytes for each document. A gateway
+ * of the shared pool may have had 60,000, a sidecar, of which a namespace may have very many, 2,000.
+ */
+const SHARED_BASE_BYTES = 8 * 1024 * 1024
+const SIDECAR_BASE_BYTES = 256 * 1024
+
 /** What is remembered of one data plane from round to round. */
 export class PlaneMemory {
   readonly client: ManagementClient
@@ -77,6 +87,8 @@ export class PlaneMemory {
   readonly pushed = new Map<string, DesiredDocument>()
   /** Held for others: ids of documents that go from here as soon as one that they select has them. */
   waitsFor: readonly string[] = []
+  /** The most that it could have to say of what it was given. */
+  #toldBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
   /** @param guard of the one before, where this is the same data plane started anew */
@@ -90,6 +102,17 @@ export class PlaneMemory {
   doubt(): void {
     this.etag = undefined
     this.observedAtMs = -Infinity
+  }
+
+  /**
+   * How much it may answer. What it was given before may still be there; of what it claims to hold nothing is believed
+   * here, or its answers could grow from one to the next.
+   * @param itemBytes of what is asked of it beside its state
+   */
+  answerBound(selection: Selection, itemBytes = 0): AnswerBound {
+    this.#toldBytes = Math.max(this.#toldBytes, selection.toldBytes())
+    const base = this.dataPlane.namespace === undefined ? SHARED_BASE_BYTES : SIDECAR_BASE_BYTES
+    return answerBound(base, this.#toldBytes + itemBytes)
   }
 
   /** Version of the desired set when work on this boot began: what came later is an edit. */

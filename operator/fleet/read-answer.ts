@@ -1,8 +1,9 @@
 // Bodies of a data plane's answers, unknown, in; what the wire types promise, or undefined, out. A data
-// plane of another version may say more than we know, which is left out, or less, which has a default.
+// plane of another version may say more than we know, which is left out, or less, which has a default. Whatever may be
+// shown to a person is short and printable, and codes are of closed sets.
 
 import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, ProblemCode, Warning } from '../../spec/problem.ts'
 import type {
   RealmState,
   SessionState,
@@ -11,6 +12,7 @@ import type {
   SyncItem,
   SyncReply,
 } from '../../spec/wire.ts'
+import { plainText } from './plain-text.ts'
 
 /** What a 4xx says. */
 export interface Refusal {
@@ -26,7 +28,7 @@ export interface Refusal {
 export const readStateView = (body: unknown): StateView | undefined => {
   if (!isMap(body)) return undefined
   const { bootId, rootDigest, manager, gatewayVersion } = body
-  if (typeof bootId !== 'string' || typeof rootDigest !== 'string') return undefined
+  if (!isName(bootId) || !isName(rootDigest)) return undefined
   const specs = readEntries(body['specs'], { read: readSpecState, isWhole: isWholeSpec })
   const realms = readEntries(body['realms'] ?? {}, { read: readRealmState })
   if (specs === undefined || realms === undefined) return undefined
@@ -34,11 +36,20 @@ export const readStateView = (body: unknown): StateView | undefined => {
     ...{ bootId, rootDigest, specs, realms },
     version: numberOr(body['version'], 0),
     epoch: numberOr(body['epoch'], 0),
-    manager: textOrNull(manager),
+    manager: textOrNull(manager)?.slice(0, MAX_NAME_LENGTH) ?? null,
     complete: body['complete'] === true,
-    ...(typeof gatewayVersion === 'string' && { gatewayVersion: gatewayVersion.slice(0, 64) }),
+    ...(isVersion(gatewayVersion) && { gatewayVersion }),
   }
 }
+
+/** Compared and kept, shown at most to whoever runs the operator. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_NAME_LENGTH
+
+const MAX_NAME_LENGTH = 256
+
+const isVersion = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{1,6}(\.\d{1,6}){2}[\w.+-]{0,40}$/.test(value)
 
 interface Reading<T> {
   readonly read: (entry: Value) => T | undefined
@@ -75,7 +86,7 @@ const isWholeSpec = (entry: Value): boolean => {
   if (!isMap(entry)) return false
   const { digest, managedBy, warnings } = entry
   return (
-    typeof digest === 'string' &&
+    isName(digest) &&
     (typeof managedBy === 'string' || managedBy === null) &&
     Array.isArray(warnings) &&
     warnings.length === 0
@@ -83,40 +94,90 @@ const isWholeSpec = (entry: Value): boolean => {
 }
 
 const readSpecState = (entry: Value): SpecState | undefined => {
-  if (!isMap(entry) || typeof entry['digest'] !== 'string') return undefined
-  return {
-    ...{ digest: entry['digest'], managedBy: textOrNull(entry['managedBy']) },
-    warnings: mapsIn(entry, 'warnings').map(readFinding) as unknown as Warning[],
-  }
+  if (!isMap(entry)) return undefined
+  const { digest, managedBy } = entry
+  if (!isName(digest)) return undefined
+  return { digest, managedBy: textOrNull(managedBy), warnings: shadowsIn(entry) }
 }
 
 const readRealmState = (entry: Value): RealmState | undefined => {
-  if (!isMap(entry) || typeof entry['digest'] !== 'string') return undefined
+  if (!isMap(entry)) return undefined
+  const { digest, managedBy } = entry
+  if (!isName(digest)) return undefined
   return {
-    ...{ digest: entry['digest'], managedBy: textOrNull(entry['managedBy']) },
-    sessions: mapsIn(entry, 'sessions').map(readSession) as unknown as SessionState[],
+    ...{ digest, managedBy: textOrNull(managedBy) },
+    sessions: mapsIn(entry, 'sessions', MAX_SESSIONS).map(readSession),
   }
 }
 
+const MAX_SESSIONS = 64
+const MAX_FINDINGS = 16
+const MAX_PATH_LENGTH = 512
+const MAX_MESSAGE_LENGTH = 500
+
 const NONE: readonly ValueMap[] = []
 
-const mapsIn = (entry: ValueMap, member: string): readonly ValueMap[] => {
+const mapsIn = (entry: ValueMap, member: string, most: number): readonly ValueMap[] => {
   const list = entry[member]
-  return list !== undefined && isList(list) && list.length > 0 ? list.filter(isMap) : NONE
+  return list !== undefined && isList(list) && list.length > 0
+    ? list.filter(isMap).slice(0, most)
+    : NONE
 }
 
-/** Of an error or a warning. Its code is shown as it is, also one that we don't know. */
-const readFinding = ({ code, path, message }: ValueMap): Readonly<Record<string, string>> => ({
-  code: textOr(code, ''),
-  path: textOr(path, ''),
-  message: textOr(message, ''),
+/** Of all warnings only these are news: the others are known since the document was judged here. */
+const shadowsIn = (entry: ValueMap): readonly Warning[] =>
+  mapsIn(entry, 'warnings', Infinity)
+    .filter(({ code }) => code === 'Shadowed')
+    .slice(0, MAX_FINDINGS)
+    .map((warning) => ({ code: 'Shadowed', ...textsOf(warning) }))
+
+const readProblem = (problem: ValueMap): Problem => ({
+  code: codeOf(problem['code']),
+  ...textsOf(problem),
 })
 
-const readSession = ({ url, state, reason }: ValueMap): Readonly<Record<string, string>> => ({
+const textsOf = ({
+  path,
+  message,
+}: ValueMap): { readonly path: string; readonly message: string } => ({
+  path: plainText(textOr(path, ''), MAX_PATH_LENGTH),
+  message: plainText(textOr(message, ''), MAX_MESSAGE_LENGTH),
+})
+
+const CODES = {
+  missing_required_value: true,
+  invalid_datatype: true,
+  invalid_value: true,
+  invalid_path: true,
+  reserved_path: true,
+  unsupported_action_type: true,
+  invalid_expression: true,
+  no_such_realm: true,
+  too_expensive: true,
+  conflict: true,
+} satisfies Record<ProblemCode, true>
+
+/** What we don't know is wrong in some way. */
+const codeOf = (code: Value | undefined): ProblemCode =>
+  isMemberOf(CODES, code) ? code : 'invalid_value'
+
+const STATES = {
+  connecting: true,
+  open: true,
+  waiting: true,
+  refused: true,
+} satisfies Record<SessionState['state'], true>
+
+const readSession = ({ url, state, reason }: ValueMap): SessionState => ({
   url: textOr(url, ''),
-  state: textOr(state, 'connecting'),
+  state: isMemberOf(STATES, state) ? state : 'connecting',
   ...(typeof reason === 'string' && { reason }),
 })
+
+const isMemberOf = <Member extends string>(
+  members: Readonly<Record<Member, true>>,
+  value: Value | undefined,
+): value is Member => typeof value === 'string' && Object.hasOwn(members, value)
 
 const textOr = (value: Value | undefined, otherwise: string): string =>
   typeof value === 'string' ? value : otherwise
@@ -125,13 +186,16 @@ const textOrNull = (value: Value | undefined): string | null =>
   typeof value === 'string' ? value : null
 
 const numberOr = (value: Value | undefined, otherwise: number): number =>
-  typeof value === 'number' ? value : otherwise
+  isCount(value) ? value : otherwise
+
+const isCount = (value: Value | undefined): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
 /** An item with a result that we don't know is left out, as if nothing had been said of it. */
 export const readSyncReply = (body: unknown): SyncReply | undefined => {
   if (!isMap(body)) return undefined
   const { rootDigest, items } = body
-  if (typeof rootDigest !== 'string' || items === undefined || !isList(items)) return undefined
+  if (!isName(rootDigest) || items === undefined || !isList(items)) return undefined
   return { rootDigest, items: items.flatMap((item) => readItem(item) ?? []) }
 }
 
@@ -142,18 +206,15 @@ const RESULTS = {
   deleted: true,
 } satisfies Record<SyncItem['result'], true>
 
-const isResult = (result: Value | undefined): result is SyncItem['result'] =>
-  typeof result === 'string' && Object.hasOwn(RESULTS, result)
-
 const readItem = (item: Value): SyncItem | undefined => {
   if (!isMap(item)) return undefined
   const { id, kind, result } = item
   if (typeof id !== 'string' || (kind !== 'spec' && kind !== 'realm')) return undefined
-  if (!isResult(result)) return undefined
+  if (!isMemberOf(RESULTS, result)) return undefined
   return {
     ...{ id, kind, result },
-    errors: mapsIn(item, 'errors').map(readFinding) as unknown as Problem[],
-    warnings: mapsIn(item, 'warnings').map(readFinding) as unknown as Warning[],
+    errors: mapsIn(item, 'errors', MAX_FINDINGS).map(readProblem),
+    warnings: shadowsIn(item),
   }
 }
 
@@ -185,9 +246,11 @@ const readRealmSource = (entry: unknown): RealmSource | undefined => {
 export const readRefusal = (body: unknown): Refusal => {
   const { code, message, epoch, rootDigest } = isMap(body) ? body : ({} as ValueMap)
   return {
-    code: typeof code === 'string' ? code : '',
-    message: typeof message === 'string' ? message.slice(0, 500) : '',
-    ...(typeof epoch === 'number' && { epoch }),
-    ...(typeof rootDigest === 'string' && { rootDigest }),
+    code: plainText(textOr(code, ''), MAX_CODE_LENGTH),
+    message: plainText(textOr(message, ''), MAX_MESSAGE_LENGTH),
+    ...(isCount(epoch) && { epoch }),
+    ...(isName(rootDigest) && { rootDigest }),
   }
 }
+
+const MAX_CODE_LENGTH = 64

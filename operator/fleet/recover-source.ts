@@ -1,6 +1,7 @@
 // Versions that should serve on and whose text nobody but the data planes has; those texts, asked for, out.
 // Few at a time, each from one data plane after the other, until somebody has it or nobody misses it.
 
+import { isSameText } from '../../spec/digest.ts'
 import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { backOffMs, type Clock } from '../clock.ts'
@@ -10,6 +11,8 @@ export interface WantedVersion {
   /** Absent: under whatever id the digest is held. */
   readonly id?: string
   readonly digest: string
+  /** Of the resource: sidecars of other namespaces are not asked. */
+  readonly namespace: string
 }
 
 /** A ready data plane that holds a version. */
@@ -22,7 +25,7 @@ export interface Holder {
 export interface RecoverSourceOptions<T extends WantedVersion> {
   readonly holders: (version: WantedVersion) => readonly Holder[]
   /** False: the text does not stand for that version; it is not asked for again. */
-  readonly recover: (version: T, document: ValueMap) => boolean
+  readonly recover: (version: T, document: ValueMap) => Promise<boolean>
   /** Some were recovered: called once for all that were asked for together. */
   readonly onRecovered: () => void
   readonly clock: Clock
@@ -37,7 +40,8 @@ interface Search {
   isOver: boolean
 }
 
-const MAX_AT_ONCE = 4
+/** A document that a data plane made up may take 100 MiB when it is parsed. */
+const MAX_AT_ONCE = 2
 
 /**
  * @example
@@ -105,7 +109,7 @@ export class RecoverSource<T extends WantedVersion> {
         this.#retryLater(search)
         return
       }
-      const isRecovered = recover(version, document)
+      const isRecovered = await recover(version, document)
       search.isOver = true
       this.#hasRecovered ||= isRecovered
       const { id, digest } = version
@@ -141,6 +145,8 @@ const aSearch = (): Search => ({ tried: new Set(), failures: 0, isAsking: false,
 
 /** The tag is the digest that the document was put with. Whoever takes the text in computes it once more. */
 const textIn = (answer: Answer<unknown>, digest: string): ValueMap | undefined =>
-  answer.result === 'ok' && answer.etag === `"${digest}"` && isMap(answer.value)
+  answer.result === 'ok' && isSameText(untagged(answer.etag), digest) && isMap(answer.value)
     ? answer.value
     : undefined
+
+const untagged = (etag: string | undefined): string => /^"(.+)"$/.exec(etag ?? '')?.[1] ?? ''

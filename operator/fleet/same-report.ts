@@ -11,8 +11,12 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   left.dataPlane === right.dataPlane &&
   sameMap(left.documents, right.documents) &&
   sameMap(left.realms, right.realms) &&
+  sameSet(left.realmsGiven, right.realmsGiven) &&
   sameMap(left.rejected.documents, right.rejected.documents) &&
   sameMap(left.rejected.realms, right.rejected.realms)
+
+const sameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
+  left === right || (left.size === right.size && [...left].every((each) => right.has(each)))
 
 /** Entries are replaced when they change, but for a state that was read again and says the same. */
 const sameMap = <T extends { readonly digest: string }>(

@@ -1,6 +1,7 @@
 // The desired set and one data plane in; what that data plane should hold out. Pure.
 
 import { rootDigest } from '../../spec/digest.ts'
+import { toldBytes } from '../../spec/told.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
 import { changedKeys } from '../edited-map.ts'
@@ -10,6 +11,9 @@ export interface Selection {
   readonly documents: ReadonlyMap<string, DesiredDocument>
   /** Those that the documents use. */
   readonly realms: ReadonlyMap<string, DesiredRealm>
+  readonly realmUris: ReadonlySet<string>
+  /** What a data plane that holds just this may say of it, bytes; looked for once for all data planes. */
+  readonly toldBytes: () => number
   /** Of a data plane that holds just this; 1 ms for a thousand documents at the first call. */
   readonly rootDigest: () => string
   /** Keys at which it differs from an earlier one; looked for once for all data planes. */
@@ -34,9 +38,12 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
     if (realm !== undefined) realms.set(realm.uri, realm)
   }
   let root: string | undefined
+  let told: number | undefined
   const changes = new WeakMap<Selection, Keys>()
   return {
     ...{ desired, documents, realms },
+    realmUris: new Set(realms.keys()),
+    toldBytes: () => (told ??= toldBytesOf(documents, realms)),
     rootDigest: () => (root ??= rootDigestOf(documents, realms)),
     changesSince: (earlier) => {
       const known = changes.get(earlier)
@@ -49,6 +56,16 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
       return made
     },
   }
+}
+
+const toldBytesOf = (
+  documents: ReadonlyMap<string, DesiredDocument>,
+  realms: ReadonlyMap<string, DesiredRealm>,
+): number => {
+  let bytes = 0
+  for (const id of documents.keys()) bytes += toldBytes('spec', id)
+  for (const uri of realms.keys()) bytes += toldBytes('realm', uri)
+  return bytes
 }
 
 const rootDigestOf = (

@@ -2,6 +2,7 @@
 // itself complete.
 
 import type { Claim } from '../../spec/conflicts.ts'
+import { toldItemBytes } from '../../spec/told.ts'
 import type { SyncItem, SyncReply } from '../../spec/wire.ts'
 import type { Rejection } from '../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
@@ -14,6 +15,7 @@ import { type CallHead, completeBody, joinBody, type SyncBody } from './sync-bod
 import { untilAborted } from './until-aborted.ts'
 
 export interface Sending {
+  readonly selection: Selection
   readonly memory: PlaneMemory
   readonly context: RoundContext
 }
@@ -33,15 +35,17 @@ export const factsFor = (
 export const sendBatch = async (
   batch: Batch,
   held: Held,
-  { memory, context }: Sending,
+  sending: Sending,
 ): Promise<RoundOutcome | undefined> => {
+  const { memory, context } = sending
   const { bodies, bodyBytes, urgency, signal } = context
   const content = await untilAborted(signal, bodies.content(batch))
   const giveBack = await bodyBytes.take(content.bytes.length, { urgency, signal })
   try {
-    const answer = await push(joinBody(headOf(held, context), content), { memory, context })
+    const body = joinBody(headOf(held, context), content)
+    const answer = await push(body, sending, itemBytesOf(batch))
     if (answer.result !== 'ok') return await refused(answer, memory, context)
-    takeIn(batch, answer.value, { held, memory, context })
+    takeIn(batch, answer.value, { ...sending, held })
     return undefined
   } finally {
     giveBack()
@@ -49,31 +53,66 @@ export const sendBatch = async (
 }
 
 /** Asks the data plane to call itself complete; undefined: it is, or was before. */
-export const complete = async (
-  held: Held,
-  selection: Selection,
-  { memory, context }: Sending,
-): Promise<RoundOutcome | undefined> => {
+export const complete = async (held: Held, sending: Sending): Promise<RoundOutcome | undefined> => {
+  const { selection, memory, context } = sending
   if (held.complete) return undefined
-  const served = [...memory.rejections.documents].filter(([id]) => context.isElsewhere(id))
-  if (served.length > 0) return withheld(served)
+  const lacking = lackingOf(sending)
+  // Each namespace is asked: the time of one must not end that of another.
+  const grave = lacking.filter(({ namespace }) => context.withholding.isJustified(namespace))
+  if (grave.length > 0) return withheld(grave)
   const body = completeBody(headOf(held, context), held.expectedRootDigest(selection))
-  const answer = await push(body, { memory, context })
+  const answer = await push(body, sending)
   if (answer.result !== 'ok') return refused(answer, memory, context)
   held.completed(answer.value)
   const { name } = memory.dataPlane
   context.log.info('data plane is complete', { dataPlane: name, documents: held.documents.size })
+  if (lacking.length > 0)
+    context.log.warn('data plane goes into service without what it refuses and others serve', {
+      dataPlane: name,
+      refused: lacking.slice(0, MAX_NAMED).map(refusalWords),
+      count: lacking.length,
+    })
   return undefined
 }
 
-const push = async (body: SyncBody, { memory, context }: Sending): Promise<Answer<SyncReply>> => {
-  const answer = await memory.client.sync(body)
+/** A document that this data plane refuses, and others serve. */
+interface Lacking {
+  readonly id: string
+  readonly namespace: string
+  readonly rejection: Rejection
+}
+
+/**
+ * What others were given and refuse too, or what is too expensive here at this moment, tells nothing of the data plane.
+ */
+const lackingOf = ({ selection, memory, context }: Sending): readonly Lacking[] =>
+  [...memory.rejections.documents].flatMap(([id, rejection]) => {
+    const namespace = selection.documents.get(id)?.namespace
+    const isOfDocument = rejection.errors.some(({ code }) => code === 'too_expensive')
+    if (namespace === undefined || isOfDocument) return []
+    return context.isHeldElsewhere(id, rejection.digest) ? [{ id, namespace, rejection }] : []
+  })
+
+const push = async (
+  body: SyncBody,
+  { selection, memory, context }: Sending,
+  itemBytes = 0,
+): Promise<Answer<SyncReply>> => {
+  const answer = await memory.client.sync(body, memory.answerBound(selection, itemBytes))
   const { result } = answer
   const isAnswered = result === 'ok' || result === 'refused'
   if (isAnswered) context.onAnswer()
   context.counts.push(isAnswered ? result : 'failed', body.bytes.length)
   return answer
 }
+
+const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number =>
+  [
+    ...realmPuts.map(({ uri }) => uri),
+    ...puts.map(({ id }) => id),
+    ...deletes,
+    ...realmDeletes,
+  ].reduce((sum, key) => sum + toldItemBytes(key), 0)
 
 const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
   managedBy: manager,
@@ -82,13 +121,13 @@ const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
 })
 
 /** The advice before the list, which is cut where an Event takes no more. */
-const withheld = (refusals: readonly (readonly [id: string, Rejection])[]): RoundOutcome => {
+const withheld = (refusals: readonly Lacking[]): RoundOutcome => {
   const named = refusals.slice(0, MAX_NAMED).map(refusalWords)
   const more = refusals.length - named.length
   return {
     phase: 'withheld',
     message:
-      'it refuses what another data plane serves, so it is kept out of service: is it of another version? ' +
+      'it refuses what another data plane serves, so it is kept out of service for a while: is it of another version? ' +
       'Give it the version and the settings of the others, or change what it refuses: ' +
       [...named, ...(more > 0 ? [`and ${more} more`] : [])].join(', '),
     next: 'poll',
@@ -97,8 +136,8 @@ const withheld = (refusals: readonly (readonly [id: string, Rejection])[]): Roun
 
 const MAX_NAMED = 5
 
-const refusalWords = ([id, { errors }]: readonly [id: string, Rejection]): string => {
-  const [first] = errors
+const refusalWords = ({ id, rejection }: Lacking): string => {
+  const [first] = rejection.errors
   return first === undefined ? id : `${id} (${first.path}: ${first.message})`
 }
 
@@ -132,9 +171,9 @@ interface Taking extends Sending {
 const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   const { held, memory, context } = taking
   held.rootDigest = reply.rootDigest
-  const items = new Map(reply.items.map((item) => [`${item.kind}\t${item.id}`, item]))
+  const items = itemsAskedFor(batch, reply)
   const answered: Answered = (kind, id) => {
-    const item = items.get(`${kind}\t${id}`)
+    const item = items.get(itemKey(kind, id))
     // An answer that leaves out what was sent tells nothing of it.
     if (item === undefined) memory.doubt()
     return item
@@ -143,8 +182,25 @@ const takeIn = (batch: Batch, reply: SyncReply, taking: Taking): void => {
   takeDeletes(batch, answered, taking)
   const deleted = batch.deletes.length + batch.realmDeletes.length
   memory.guard.deleted(deleted, context.clock.now())
-  context.counts.items(reply.items)
-  logItems(reply, memory, context)
+  context.counts.items([...items.values()])
+  logItems([...items.values()], memory, context)
+}
+
+const itemKey = (kind: SyncItem['kind'], id: string): string => `${kind}\t${id}`
+
+/** What it says of anything else counts for nothing. */
+const itemsAskedFor = (
+  { realmPuts, puts, deletes, realmDeletes }: Batch,
+  { items }: SyncReply,
+): ReadonlyMap<string, SyncItem> => {
+  const asked = new Set([
+    ...realmPuts.map(({ uri }) => itemKey('realm', uri)),
+    ...realmDeletes.map((uri) => itemKey('realm', uri)),
+    ...puts.map(({ id }) => itemKey('spec', id)),
+    ...deletes.map((id) => itemKey('spec', id)),
+  ])
+  const keyed = items.map((item) => [itemKey(item.kind, item.id), item] as const)
+  return new Map(keyed.filter(([key]) => asked.has(key)))
 }
 
 type Answered = (kind: SyncItem['kind'], id: string) => SyncItem | undefined
@@ -175,7 +231,7 @@ const takeDeletes = (batch: Batch, answered: Answered, { held, memory }: Taking)
 }
 
 const logItems = (
-  { items }: SyncReply,
+  items: readonly SyncItem[],
   { dataPlane }: PlaneMemory,
   { log }: RoundContext,
 ): void => {
@@ -186,8 +242,8 @@ const logItems = (
     ...{ loaded: count('loaded'), unchanged: count('unchanged') },
     ...{ deleted: count('deleted'), rejected: count('rejected') },
   })
-  for (const { kind, id, result, errors } of items) {
-    if (result !== 'rejected') continue
+  const rejected = items.filter(({ result }) => result === 'rejected')
+  for (const { kind, id, errors } of rejected.slice(0, MAX_LOGGED)) {
     log.warn('data plane refuses an entry', {
       dataPlane: dataPlane.name,
       kind,
@@ -196,3 +252,6 @@ const logItems = (
     })
   }
 }
+
+/** Of a batch: how many there are stands in the line before. */
+const MAX_LOGGED = 20

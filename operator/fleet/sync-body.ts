@@ -4,6 +4,7 @@
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import type { RealmPut, SpecPut, SyncRequest } from '../../spec/wire.ts'
+import { criticalMembers, type EntryKind } from '../../spec/wire-members.ts'
 import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
 import type { Batch } from './batches.ts'
 
@@ -147,13 +148,19 @@ const part = (name: string, puts: readonly Entry[], deletes: readonly string[]):
 const textOf = (entry: Entry): string =>
   JSON.stringify('uri' in entry ? realmPut(entry) : documentPut(entry))
 
-const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut => ({
-  uri,
-  digest,
-  realm: record,
-})
+const realmPut = ({ uri, digest, record }: DesiredRealm): RealmPut =>
+  withCritical('realm', { uri, digest, realm: record })
 
-const documentPut = ({ id, digest, since, spec, variables }: DesiredDocument): SpecPut => ({
-  ...{ id, digest, since, spec },
-  ...(variables !== undefined && { variables }),
-})
+const documentPut = (document: DesiredDocument): SpecPut => {
+  const { id, digest, since, spec, variables, confinedTo } = document
+  return withCritical('spec', {
+    ...{ id, digest, since, spec },
+    ...(variables !== undefined && { variables }),
+    ...(confinedTo !== undefined && { confinedTo }),
+  })
+}
+
+const withCritical = <Put extends RealmPut | SpecPut>(kind: EntryKind, put: Put): Put => {
+  const critical = criticalMembers(kind, put)
+  return critical.length === 0 ? put : { ...put, critical }
+}

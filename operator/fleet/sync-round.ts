@@ -2,12 +2,13 @@
 // and what is remembered of it in; how it went out. Never throws but when it is broken off; waits for
 // nothing but answers and its share of what all data planes have in common.
 
-import { type Batch, type BatchFacts, planBatches } from './batches.ts'
+import { type Batch, type BatchFacts, EMPTY_BATCH, planBatches } from './batches.ts'
 import {
   type Difference,
   differenceOf,
   isEmpty,
   NO_DIFFERENCE,
+  splitRevoked,
   withoutDeletes,
 } from './difference.ts'
 import type { Held } from './held.ts'
@@ -23,7 +24,7 @@ export const runRound = async (
   selection: Selection,
   context: RoundContext,
 ): Promise<RoundOutcome> => {
-  const trouble = (await observe(memory, context)) ?? (await askOwner(memory, context))
+  const trouble = (await observe(memory, selection, context)) ?? (await askOwner(memory, context))
   const { held } = memory
   if (trouble !== undefined || held === undefined)
     return trouble ?? failed('its state is not known')
@@ -31,11 +32,14 @@ export const runRound = async (
   const round: Round = { held, selection, memory, context }
   const wanted = whatIsWanted(round)
   memory.waitsFor = wanted.documents.waiting
-  const guarded = await guardDeletes(wanted, round)
+  const { revoked, rest } = splitRevoked(wanted, selection.desired)
+  const unrevoked = await revoke(revoked, round)
+  if (unrevoked !== undefined) return unrevoked
+  const guarded = await guardDeletes(rest, round)
   if ('next' in guarded) return guarded
   const broken = await sendAll(guarded.difference, round)
   if (broken !== undefined) return broken
-  const incomplete = await complete(held, selection, { memory, context })
+  const incomplete = await complete(held, { selection, memory, context })
   if (incomplete !== undefined) return incomplete
   return guarded.hold === undefined
     ? { phase: 'synced', message: '', next: 'poll' }
@@ -52,10 +56,19 @@ interface Round {
 const whatIsWanted = ({ held, selection, memory, context }: Round): Difference =>
   held.matches(selection)
     ? NO_DIFFERENCE
-    : differenceOf(selection, held, memory.rejections, (id) =>
+    : differenceOf(selection, held, memory.rejections, (document) =>
         // Others that are to lose it too, such as its replicas of before, don't count.
-        context.isElsewhere(id, selection.desired.documents.get(id)),
+        context.isElsewhere(document),
       )
+
+/** Before all else, in a call of its own: neither many edits nor many deletes hold it up. Undefined: it was taken in. */
+const revoke = async (
+  uris: readonly string[],
+  { held, selection, memory, context }: Round,
+): Promise<RoundOutcome | undefined> =>
+  uris.length === 0
+    ? undefined
+    : sendBatch({ ...EMPTY_BATCH, realmDeletes: uris }, held, { selection, memory, context })
 
 /** Undefined: all of it was taken in. */
 const sendAll = async (
@@ -77,7 +90,7 @@ const sendAll = async (
   for (const [index, batch] of batches.entries()) {
     // What was edited meanwhile goes before the rest.
     if (index >= must && !context.isCurrent(selection)) return NEWER
-    const trouble = await sendBatch(batch, held, { memory, context })
+    const trouble = await sendBatch(batch, held, { selection, memory, context })
     if (trouble !== undefined) return trouble
   }
   context.counter.round((context.clock.now() - startedAtMs) / 1000)

@@ -7,6 +7,7 @@ import type { PlaneCounts } from './counters.ts'
 import type { HeldContents } from './held.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { ManagementClient } from './management-client.ts'
+import type { Neighbourhood } from './neighbourhood.ts'
 import {
   type FleetContext,
   PlaneMemory,
@@ -17,15 +18,18 @@ import { sameReport } from './same-report.ts'
 import type { Selection, Selections } from './selection.ts'
 import { describeSkew } from './skew.ts'
 import { runRound } from './sync-round.ts'
+import { toldRealms } from './told-realms.ts'
 import { Turn } from './turn.ts'
 
 export interface WorkerOptions {
   readonly client: ManagementClient
   readonly fleet: FleetContext
+  readonly takeTurn: Neighbourhood['takeTurn']
   readonly pollMs: number
   /** A round that hears nothing for so long does not count as being at work. */
   readonly patienceMs: number
   readonly isElsewhere: RoundContext['isElsewhere']
+  readonly isHeldElsewhere: RoundContext['isHeldElsewhere']
   readonly onReport: (report: DataPlaneReport) => void
   /** Of the worker before, where this is the same data plane started anew. */
   readonly guard?: MassDeleteGuard
@@ -42,6 +46,9 @@ const JITTER = 0.1
 const TOGETHER = 0.1
 
 const NOTHING_HELD: HeldContents = { documents: new Map(), realms: new Map() }
+
+const NO_REALMS: Selection['realms'] = new Map()
+const NO_URIS: Selection['realmUris'] = new Set()
 
 const PHASES_UNANSWERED: ReadonlySet<DataPlanePhase> = new Set([
   'connecting',
@@ -75,7 +82,7 @@ export class Worker {
   #movedInARow = 0
 
   constructor(dataPlane: DataPlane, options: WorkerOptions) {
-    const { client, fleet, isElsewhere, guard } = options
+    const { client, fleet, isElsewhere, isHeldElsewhere, guard } = options
     this.#options = options
     this.#memory = new PlaneMemory(dataPlane, client, guard)
     this.#bornMs = fleet.clock.now()
@@ -84,6 +91,7 @@ export class Worker {
       counts: fleet.counter.plane(),
       signal: this.#closing.signal,
       isElsewhere,
+      isHeldElsewhere,
       urgency: () => this.#urgency(),
       onAnswer: () => {
         this.#hasAnswered = true
@@ -160,11 +168,11 @@ export class Worker {
   }
 
   async #round(): Promise<RoundOutcome> {
-    const { fleet, patienceMs } = this.#options
+    const { fleet, takeTurn, patienceMs } = this.#options
     const { signal, urgency } = this.#context
     this.#isAnswering = false
     try {
-      const giveBack = await fleet.turns.take(1, { urgency, signal })
+      const giveBack = await takeTurn({ urgency, signal })
       this.#turn = new Turn(giveBack, fleet.clock, patienceMs)
       this.#isDirty = false
       return await runRound(this.#memory, this.#select(), this.#context)
@@ -177,8 +185,14 @@ export class Worker {
   }
 
   #select(): Selection {
-    if (this.#selections === undefined) throw new Error('nothing was selected yet')
-    return this.#selections.for(this.#memory.dataPlane)
+    const selection = this.#selection()
+    if (selection === undefined) throw new Error('nothing was selected yet')
+    return selection
+  }
+
+  /** Undefined: nothing was selected yet. */
+  #selection(): Selection | undefined {
+    return this.#selections?.for(this.#memory.dataPlane)
   }
 
   /** Stopped; or a bug of ours, which must not end the work with this data plane for good. */
@@ -245,6 +259,7 @@ export class Worker {
 
   #tell(outcome: RoundOutcome): void {
     const { held, rejections, dataPlane } = this.#memory
+    const selection = this.#selection()
     const made = [
       outcome.phase,
       outcome.message,
@@ -253,6 +268,7 @@ export class Worker {
       rejections.revision,
       dataPlane,
       this.#isStarting(),
+      selection?.realms,
     ]
     // A poll that finds nothing new costs no copy of what is held.
     if (made.every((part, index) => part === this.#told[index])) return
@@ -269,13 +285,17 @@ export class Worker {
     const { dataPlane, held, rejections } = this.#memory
     const version = held?.gatewayVersion
     const skew = describeSkew(version, this.#options.fleet.version)
+    const contents = held?.snapshot() ?? NOTHING_HELD
+    const selection = this.#selection()
     return {
       dataPlane,
       phase,
       message: [message, skew].filter((words) => words !== '').join('; '),
       ...(version !== undefined && { version }),
       ready: held?.complete === true && !PHASES_UNANSWERED.has(phase),
-      ...(held?.snapshot() ?? NOTHING_HELD),
+      documents: contents.documents,
+      realms: toldRealms(contents.realms, selection?.realms ?? NO_REALMS),
+      realmsGiven: selection?.realmUris ?? NO_URIS,
       rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },
     }
   }

@@ -26,8 +26,11 @@ export type GatewayReading = GatewayContents | { readonly fault: string }
 
 type Client = Pick<ManagementClient, 'state' | 'source' | 'realms'>
 
+/** A person has chosen the gateway. */
+const STATE_BOUND = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
+
 export const readGateway = async (client: Client): Promise<GatewayReading> => {
-  const state = await client.state(undefined)
+  const state = await client.state(undefined, STATE_BOUND)
   if (state.result !== 'ok') return { fault: wordsOf(state) }
   const realms = await client.realms()
   if (realms.result !== 'ok') return { fault: `its realms: ${wordsOf(realms)}` }

@@ -118,6 +118,13 @@ export interface KubernetesApi {
   ): Promise<ValueMap>
   /** @param uid of the very object that is meant: another one of that name is a 409 */
   delete(type: ResourceType, name: ObjectName, uid?: string): Promise<void>
+  /**
+   * Calls back with the first success after none for seconds: whoever waits to try again need not wait any longer. Where
+   * requests were not answered at all, what is under way on connections from before is broken off a moment later,
+   * watches too.
+   * @returns ends it
+   */
+  onReturn(listener: () => void): () => void
   close(): Promise<void>
 }
 

@@ -25,6 +25,7 @@ import {
 import type { Cluster } from './kubeconfig-cluster.ts'
 import { errorFromNetwork, unreadable } from './request-error.ts'
 import { createLimiter } from './request-limiter.ts'
+import { Reachability } from './request-reachability.ts'
 import { createTransport, type Timeouts } from './request-transport.ts'
 import { createRequester, type Call, type RequestFacts, type Requester } from './request.ts'
 import { readWatchEvents } from './watch-stream.ts'
@@ -47,7 +48,12 @@ export interface KubernetesApiOptions {
  * Silence: a watch that hears nothing else gets its first bookmark after two minutes, every further one after one
  * (measured on Kubernetes 1.36).
  */
-const TIMEOUTS: Timeouts = { connectMs: 5_000, answerMs: 15_000, watchSilenceMs: 150_000 }
+const TIMEOUTS: Timeouts = {
+  ...{ connectMs: 5_000, answerMs: 15_000, ownAnswerMs: 5_000 },
+  watchSilenceMs: 150_000,
+}
+/** What is under way when the API server is back after it was away: an answer that is coming comes by then. */
+const LATE_ANSWER_MS = 500
 const RATE = { perSecond: 50, burst: 100 }
 
 /**
@@ -62,7 +68,14 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   const transport = createTransport({ cluster, userAgent, timeouts })
   const limiter = createLimiter({ ...(options.rate ?? RATE), clock })
   const onRequest = guarded(options.onRequest, log)
-  const requester = createRequester({ cluster, transport, limiter, clock, onRequest })
+  const reachability = new Reachability(clock)
+  reachability.onReturn((wasSilent) => {
+    if (wasSilent) clock.after(LATE_ANSWER_MS, transport.renew())
+  })
+  const requester = createRequester({
+    ...{ cluster, transport, limiter, clock, onRequest },
+    reachability,
+  })
   const closing = new AbortController()
   const signalOf = (signal?: AbortSignal): AbortSignal =>
     signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
@@ -90,6 +103,7 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
     delete: async (type, name, uid) => {
       await ask(deleteCall(type, name, uid))
     },
+    onReturn: (listener) => reachability.onReturn(listener),
     close: async () => {
       closing.abort(new ApiError('the client is closed', { status: 0, reason: 'Closed' }))
       await transport.close()

@@ -1,38 +1,85 @@
-// How often an object is told of in; whether it may be told of now out. Forgets objects that nothing happens to, so
-// that it stays small. Time comes in.
+// Limits how often something is told of an object and of a namespace: token buckets, one set for Warnings and one for
+// what is Normal, so that no success takes the place of a fault. Time comes in.
+
+import type { EventFacts } from './event-object.ts'
+
+interface Allowance {
+  /** At once. */
+  readonly burst: number
+  /** After it, one in so many milliseconds. */
+  readonly refillMs: number
+}
+
+interface Allowances {
+  readonly object: Allowance
+  /** One object can't take all of it, and one namespace nothing of another. */
+  readonly namespace: Allowance
+}
+
+const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
+  // Thirty edits within a minute, each of them bad.
+  Warning: {
+    object: { burst: 30, refillMs: 60_000 },
+    namespace: { burst: 150, refillMs: 6_000 },
+  },
+  Normal: {
+    object: { burst: 5, refillMs: 5 * 60_000 },
+    namespace: { burst: 100, refillMs: 6_000 },
+  },
+}
+
+/** Whether it may be told of now; what may not takes nothing. */
+export class EventLimit {
+  readonly #buckets = {
+    Warning: bucketsOf(ALLOWANCES.Warning),
+    Normal: bucketsOf(ALLOWANCES.Normal),
+  }
+
+  take({ type, regarding: { kind, namespace, name, uid } }: EventFacts, nowMs: number): boolean {
+    const { objects, namespaces } = this.#buckets[type]
+    const object = objects.refilled(`${kind}/${namespace}/${name}/${uid}`, nowMs)
+    const all = namespaces.refilled(namespace, nowMs)
+    if (object.tokens < 1 || all.tokens < 1) return false
+    object.tokens -= 1
+    all.tokens -= 1
+    return true
+  }
+}
 
 interface Bucket {
   tokens: number
   atMs: number
 }
 
-const BURST = 5
-const REFILL_MS = 5 * 60_000
-const MAX_OBJECTS = 4096
+const MAX_BUCKETS = 4096
 
-/** Five at once for each object, then one in five minutes. */
-export class EventLimit {
+/** Forgets those that nothing happens to, so that it stays small. */
+class Buckets {
+  readonly #allowance: Allowance
   readonly #buckets = new Map<string, Bucket>()
 
-  take(object: string, nowMs: number): boolean {
-    const bucket = this.#refilled(object, nowMs)
+  constructor(allowance: Allowance) {
+    this.#allowance = allowance
+  }
+
+  refilled(key: string, nowMs: number): Bucket {
+    const { burst, refillMs } = this.#allowance
+    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs }
+    const gained = Math.max(0, nowMs - atMs) / refillMs
+    const bucket = { tokens: Math.min(burst, tokens + gained), atMs: nowMs }
     // Last used, last forgotten.
-    this.#buckets.delete(object)
-    this.#buckets.set(object, bucket)
-    this.#forgetOldest()
-    if (bucket.tokens < 1) return false
-    bucket.tokens -= 1
-    return true
-  }
-
-  #refilled(object: string, nowMs: number): Bucket {
-    const { tokens, atMs } = this.#buckets.get(object) ?? { tokens: BURST, atMs: nowMs }
-    const gained = Math.max(0, nowMs - atMs) / REFILL_MS
-    return { tokens: Math.min(BURST, tokens + gained), atMs: nowMs }
-  }
-
-  #forgetOldest(): void {
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
     const [oldest] = this.#buckets.keys()
-    if (this.#buckets.size > MAX_OBJECTS && oldest !== undefined) this.#buckets.delete(oldest)
+    if (this.#buckets.size > MAX_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
+    return bucket
   }
 }
+
+const bucketsOf = ({
+  object,
+  namespace,
+}: Allowances): { readonly objects: Buckets; readonly namespaces: Buckets } => ({
+  objects: new Buckets(object),
+  namespaces: new Buckets(namespace),
+})

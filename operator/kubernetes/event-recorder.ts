@@ -1,4 +1,4 @@
-// What happened to objects in; Events that `kubectl describe` shows out. The same again is counted, not repeated, and
+// Writes what happened to objects as Events that `kubectl describe` shows: the same again is counted, not repeated, and
 // nobody is flooded. Never waits, never throws: an Event that can't be told is lost, and that is all.
 
 import type { Log } from '../../telemetry/log.ts'
@@ -14,6 +14,7 @@ import {
   type EventReporter,
   seriesPatch,
 } from './event-object.ts'
+import { EventQueue } from './event-queue.ts'
 import { type Series, SeriesBook } from './event-series.ts'
 
 export interface EventRecorderOptions {
@@ -36,22 +37,21 @@ export interface EventRecorderFacts {
   readonly queued: number
   /** Since the program began. */
   readonly sent: number
-  /** For the limit of an object, a full queue, or an API that does not take them. */
+  /** For the limit of an object or a namespace, a full queue, or an API that does not take them. */
   readonly dropped: number
 }
 
-const MAX_QUEUED = 1000
 /** Between two requests: ten a second. */
 const SPACING_MS = 100
 const MAX_TRIES = 5
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * The same (regarding, reason, note) within 10 minutes is one Event with a count; of one object five at once, then one
- * in five minutes; of all together ten a second.
+ * The same (regarding, reason, note) within 10 minutes is one Event with a count. How many there may be of an object and
+ * of a namespace says `EventLimit`, who comes first `EventQueue`; all together are ten a second.
  * @example
  * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
- * events.start(); events.record({ regarding, type: 'Normal', reason: 'Accepted', note: '…', action: 'Judge' })
+ * events.start(); events.record({ regarding, type: 'Normal', reason: 'Programmed', note: '…', action: 'Load' })
  */
 export const createEventRecorder = (options: EventRecorderOptions): EventRecorder =>
   new Recorder(options)
@@ -60,7 +60,9 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #book = new SeriesBook()
   readonly #limit = new EventLimit()
-  #queue: Series[] = []
+  readonly #queue = new EventQueue()
+  /** The one that is being sent, or that waits to be sent again. */
+  #current: Series | undefined
   #turn: symbol | undefined
   #isSending = false
   #failures = 0
@@ -75,7 +77,8 @@ class Recorder implements EventRecorder {
   }
 
   get facts(): EventRecorderFacts {
-    return { queued: this.#queue.length, sent: this.#sent, dropped: this.#dropped }
+    const current = this.#current === undefined ? 0 : 1
+    return { queued: this.#queue.size + current, sent: this.#sent, dropped: this.#dropped }
   }
 
   record(event: EventFacts): void {
@@ -86,12 +89,16 @@ class Recorder implements EventRecorder {
     const series = this.#book.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
     // It is told with the count that it has by then.
     if (series.isQueued) return
-    if (this.#queue.length >= MAX_QUEUED || !this.#limit.take(objectOf(facts), nowMs)) {
+    if (!this.#limit.take(facts, nowMs)) {
       this.#dropped += 1
       return
     }
     series.isQueued = true
-    this.#queue.push(series)
+    const displaced = this.#queue.push(series)
+    if (displaced !== undefined) {
+      displaced.isQueued = false
+      this.#dropped += 1
+    }
     const sinceMs = Math.max(0, nowMs - this.#sentAtMs)
     this.#schedule(Math.max(0, SPACING_MS - sinceMs))
   }
@@ -104,14 +111,16 @@ class Recorder implements EventRecorder {
     this.#turn = undefined
     this.#cancelNext?.()
     this.#cancelNext = undefined
-    this.#queue = []
+    this.#queue.clear()
+    this.#current = undefined
     this.#book.clear()
     this.#isSending = false
     this.#failures = 0
   }
 
   #schedule(ms: number): void {
-    if (this.#isSending || this.#cancelNext !== undefined || this.#queue.length === 0) return
+    if (this.#isSending || this.#cancelNext !== undefined) return
+    if (this.#current === undefined && this.#queue.size === 0) return
     this.#cancelNext = this.#options.clock.after(ms, () => {
       this.#cancelNext = undefined
       void this.#sendFirst()
@@ -119,9 +128,10 @@ class Recorder implements EventRecorder {
   }
 
   async #sendFirst(): Promise<void> {
-    const [series] = this.#queue
+    const series = this.#current ?? this.#queue.shift()
     const turn = this.#turn
     if (series === undefined) return
+    this.#current = series
     this.#isSending = true
     this.#sentAtMs = this.#options.clock.now()
     const error = await this.#send(series)
@@ -177,7 +187,7 @@ class Recorder implements EventRecorder {
       return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS))
     }
     this.#failures = 0
-    this.#queue.shift()
+    this.#current = undefined
     series.isQueued = false
     if (error === undefined) {
       this.#sent += 1
@@ -209,9 +219,6 @@ const isForbidden = (error: unknown): error is ApiError =>
 
 const hasStatus = (error: unknown, status: number): error is ApiError =>
   error instanceof ApiError && error.status === status
-
-const objectOf = ({ regarding: { kind, namespace, name, uid } }: EventFacts): string =>
-  `${kind}/${namespace}/${name}/${uid}`
 
 const nameOf = ({
   facts: { regarding },

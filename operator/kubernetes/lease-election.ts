@@ -66,7 +66,10 @@ export class LeaseElection implements LeaseLeadership {
     return {
       identity: this.#identity,
       isLeading: this.isLeading,
+      hasLooked: this.#sight.hasLooked,
       holder: this.#sight.record?.holder ?? '',
+      heldSinceMs: this.#sight.record?.acquiredAtMs,
+      isExpired: this.#sight.unchangedMs >= this.#sight.expiresMs,
       epoch: this.#sight.record?.epoch ?? 0,
       renewedAtMs: this.#renewedAtMs,
       trouble: this.#trouble,

@@ -33,8 +33,14 @@ export interface LeaseFacts {
   /** As it stands in `holderIdentity` while we hold it. */
   readonly identity: string
   readonly isLeading: boolean
+  /** Whether the Lease, or that there is none, was seen at all. */
+  readonly hasLooked: boolean
   /** Last seen; empty: nobody, or none was seen yet. */
   readonly holder: string
+  /** Unix time since when that one holds it, by its own clock; undefined: it does not say. */
+  readonly heldSinceMs: number | undefined
+  /** It has not been renewed for as long as its holder has said, by our own clock. */
+  readonly isExpired: boolean
   /** Last seen. */
   readonly epoch: number
   /** Unix time of our last renewal, milliseconds. */

@@ -19,6 +19,8 @@ export interface LeaseRecord {
   readonly holder: string
   /** How long the holder may go without renewing it; undefined where it does not say. */
   readonly durationMs: number | undefined
+  /** Unix time by the holder's clock: to be shown, not to count on. Undefined where it does not say. */
+  readonly acquiredAtMs: number | undefined
   readonly transitions: number
   /** `leaseTransitions`, or the annotation where that is higher. */
   readonly epoch: number
@@ -51,6 +53,7 @@ export const readLease = (object: ValueMap): LeaseRecord => {
     uid,
     holder: textAt(spec, 'holderIdentity'),
     durationMs: seconds > 0 ? seconds * 1000 : undefined,
+    acquiredAtMs: readTime(textAt(spec, 'acquireTime')),
     transitions,
     epoch: Math.max(
       transitions,
@@ -112,6 +115,13 @@ const transitionsOf = (
   const changes = acquiredAtMs === undefined ? 0 : 1
   return Math.min(MAX_INT32, (before?.transitions ?? 0) + changes)
 }
+
+const readTime = (text: string): number | undefined => {
+  const timeMs = text.length <= MAX_TIME_LENGTH ? Date.parse(text) : Number.NaN
+  return Number.isNaN(timeMs) ? undefined : timeMs
+}
+
+const MAX_TIME_LENGTH = 40
 
 const readEpoch = (text: string): number => {
   const epoch = /^\d{1,16}$/.test(text) ? Number(text) : 0

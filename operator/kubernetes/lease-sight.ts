@@ -23,6 +23,10 @@ export class LeaseSight {
     return this.#record
   }
 
+  get hasLooked(): boolean {
+    return this.#sinceMs !== undefined
+  }
+
   get highestEpoch(): number {
     return this.#highestEpoch
   }

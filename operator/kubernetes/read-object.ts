@@ -3,6 +3,8 @@
 
 import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
+import { readRecordedStatus } from '../resource/recorded-status.ts'
+import { isReleased } from '../resource/released.ts'
 import {
   type ConfigMapResource,
   DEFAULT_CLASS,
@@ -17,19 +19,32 @@ import type { WantedKeys } from './referenced-objects.ts'
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /**
- * An ApiSpecification or a Realm; undefined: of another class. Where the class can't be told it may be ours.
+ * An ApiSpecification or a Realm; undefined: of another class. Where the class can't be told it may be ours. One that has
+ * left our class comes along until its status says so.
+ * @param operator whose statuses are ours, as they say it themselves; absent: nobody's are
  * @param before of the same name: each status that is written brings the whole document again, which is not kept twice
  * @throws Error where this is no object of the API
  */
 export const readOfClass =
-  (className: string) =>
+  (className: string, operator?: string) =>
   (object: ValueMap, before?: Resource): Resource | undefined => {
     const spec = mapMember(object, 'spec')
     const named = ownMember(spec, 'gatewayClassName') ?? DEFAULT_CLASS
-    if (typeof named === 'string' && named !== className) return undefined
-    const kept = pick(object, ['apiVersion', 'kind', 'spec', 'status'])
-    return withKnownSpec(read(object, kept, ['labels', 'annotations']), before)
+    const isForeign = typeof named === 'string' && named !== className
+    if (isForeign && !isLeaving(object, operator)) return undefined
+    return withKnownSpec(readOfAnyClass(object), before)
   }
+
+/** @throws Error where this is no object of the API */
+export const readOfAnyClass = (object: ValueMap): Resource =>
+  read(object, pick(object, ['apiVersion', 'kind', 'spec', 'status']), ['labels', 'annotations'])
+
+/** What the operator of its new class writes is left alone. */
+const isLeaving = (object: ValueMap, operator: string | undefined): boolean => {
+  if (operator === undefined) return false
+  const recorded = readRecordedStatus(ownMember(object, 'status'))
+  return recorded?.writtenBy === operator && !isReleased(recorded.conditions)
+}
 
 const withKnownSpec = (resource: Resource, before: Resource | undefined): Resource => {
   if (before?.metadata.uid !== resource.metadata.uid) return resource

@@ -12,8 +12,8 @@ import { objectKey, type ObjectReference, type WantedObject } from './referenced
 import type { WatchTrouble } from './watched.ts'
 
 export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
-  /** The command with which the owner of a namespace lets the operator read its Secrets. */
-  readonly grantCommand: (namespace: string) => string
+  /** The command with which the owner of a namespace lets the operator read what it holds of that kind. */
+  readonly grantCommand: (kind: WantedObject['kind'], namespace: string) => string
 }
 
 export interface ReferencedTrouble {
@@ -74,21 +74,21 @@ export class ReferencedWatches {
     )
   }
 
-  /** `Secret/namespace/name` → the command that grants it. */
+  /** `Kind/namespace/name` → the command that grants it. */
   forbidden(): ReadonlyMap<string, string> {
     const forbidden = new Map<string, string>()
     for (const [{ kind, namespace, name }, { answer }] of this.#answers()) {
-      if (answer !== 'forbidden' || kind !== 'Secret') continue
-      forbidden.set(resourceKey(kind, namespace, name), this.#options.grantCommand(namespace))
+      if (answer !== 'forbidden') continue
+      forbidden.set(resourceKey(kind, namespace, name), this.#options.grantCommand(kind, namespace))
     }
     return forbidden
   }
 
-  /** Of what can't be read, and not for want of a grant that the forbidden Secrets tell of. */
+  /** Of what can't be read, and not for want of a grant that `forbidden` tells of. */
   troubles(): readonly ReferencedTrouble[] {
     return [...this.#objects.values()].flatMap(({ of: { kind, namespace, name }, object }) => {
       const { trouble } = object
-      const isTold = kind === 'Secret' && object.answer.answer === 'forbidden'
+      const isTold = object.answer.answer === 'forbidden'
       return trouble === undefined || isTold ? [] : [{ kind, namespace, name, trouble }]
     })
   }

@@ -34,6 +34,8 @@ export interface ItemsOptions<T> {
   readonly isNews?: (before: T, now: T) => boolean
   /** It took the place of one that said the same: there is nothing to publish for it. */
   readonly onRenewed?: (now: T) => void
+  /** It was deleted while it was watched, and was so at the end: perhaps in no version that was seen before. */
+  readonly onDeleted?: (last: T) => void
 }
 
 interface Entry<T> {
@@ -76,7 +78,12 @@ class KeptItems<T> implements Items<T> {
 
   remove(object: ValueMap): void {
     const key = keyOf(object)
-    if (key !== undefined && this.#entries.delete(key)) this.#isChanged = true
+    if (key === undefined || !this.#entries.has(key)) return
+    const { onDeleted } = this.#options
+    const last = onDeleted && this.#read(key, object)
+    if (last !== undefined) onDeleted?.(last.value)
+    this.#entries.delete(key)
+    this.#isChanged = true
   }
 
   startList(isAnotherPast: boolean): ListIntake {

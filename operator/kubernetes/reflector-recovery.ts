@@ -2,7 +2,7 @@
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
-import { ApiError } from './api.ts'
+import { ApiError, type KubernetesApi } from './api.ts'
 import { waitAfter, type BackOffOptions } from './reflector-backoff.ts'
 import type { Trouble } from './reflector-trouble.ts'
 import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from './request-error.ts'
@@ -36,6 +36,7 @@ export const startProgress = (pageSize: number): Progress => ({
 })
 
 export interface RecoveryOptions {
+  readonly api: Pick<KubernetesApi, 'onReturn'>
   readonly clock: Clock
   readonly trouble: Trouble
   readonly log: Log
@@ -43,11 +44,12 @@ export interface RecoveryOptions {
 }
 
 export const recover = async (
-  { clock, trouble, log, backOff }: RecoveryOptions,
+  options: RecoveryOptions,
   progress: Progress,
   error: unknown,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { clock, trouble, log, backOff } = options
   const failure = asApiError(error, log)
   const { reason, retryAfterMs: askedMs } = failure
   const wasWatching = progress.isWatching
@@ -62,8 +64,34 @@ export const recover = async (
   trouble.fail(failure)
   const random = (): number => clock.random()
   const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random })
-  // Whoever asks for a list, or stops, ends the wait.
-  await pause(clock, waitMs, signal).catch(() => undefined)
+  await waitFor(waitMs, options, progress, signal)
+}
+
+/** Watches that are woken together do not all ask at the same moment. */
+const WAKE_SPREAD_MS = 500
+
+/**
+ * Whoever asks for a list, or stops, ends the wait; so does the return of an API server that was away. After that a
+ * kind may not be served at once: back-off begins anew.
+ */
+const waitFor = async (
+  waitMs: number,
+  { api, clock }: RecoveryOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> => {
+  const woken = new AbortController()
+  let cancelWake = (): void => undefined
+  const end = api.onReturn(() => {
+    cancelWake()
+    cancelWake = clock.after(Math.round(clock.random() * WAKE_SPREAD_MS), () => {
+      progress.failures = 0
+      woken.abort(new Error('the API server is back'))
+    })
+  })
+  await pause(clock, waitMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
+  end()
+  cancelWake()
 }
 
 /** An older list than this may be of versions that are forgotten. */

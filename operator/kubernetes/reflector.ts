@@ -22,7 +22,8 @@ export const createReflector = <T>(
   options: WatchedOptions<T>,
   tuning: Partial<ReflectorTuning> = {},
 ): Watched<T> => {
-  const { type, clock, namespace, isNews, onRenewed, watchLog = new WatchLog(options) } = options
+  const { type, clock, namespace, isNews, watchLog = new WatchLog(options) } = options
+  const { onRenewed, onDeleted } = options
   const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
   const log = options.log.child(of)
   const items = createItems({
@@ -32,6 +33,7 @@ export const createReflector = <T>(
     },
     ...(isNews !== undefined && { isNews }),
     ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, log) }),
+    ...(onDeleted !== undefined && { onDeleted: guarded(onDeleted, log) }),
   })
   const changes = createChanges({
     onChange: () => {

@@ -110,13 +110,19 @@ export const unconnected = (error: Error): Error =>
 
 const NOT_CONNECTED = 'NOT_CONNECTED'
 
+/** Of what is broken off by us, as by the network: the API server was away, and is back on other connections. */
+export const connectionGivenUp = (): Error =>
+  Object.assign(new Error('the connection is given up'), { code: GIVEN_UP })
+
+const GIVEN_UP = 'GIVEN_UP'
+
 /** An answer began, and did not go on in time. */
 export const isSilent = (error: ApiError): boolean => error.reason === 'Silent'
 
 const reasonOf = (code: string): string => {
   if (code === 'UND_ERR_BODY_TIMEOUT') return 'Silent'
   if (code === NOT_CONNECTED) return 'Unconnected'
-  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(code) ? 'Broken' : ''
+  return ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', GIVEN_UP].includes(code) ? 'Broken' : ''
 }
 
 const UNREACHABLE = 'the API server is unreachable'
@@ -132,6 +138,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   ECONNRESET: 'the API server broke the connection',
   EPIPE: 'the API server broke the connection',
   UND_ERR_SOCKET: 'the API server broke the connection',
+  [GIVEN_UP]: 'the connection was from before the API server was away',
   UND_ERR_HEADERS_TIMEOUT: 'the API server did not answer in time',
   UND_ERR_BODY_TIMEOUT: 'the API server fell silent in the midst of its answer',
   UND_ERR_DESTROYED: 'the client is closed',

@@ -4,7 +4,7 @@
 
 import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici'
 import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig-cluster.ts'
-import { unconnected } from './request-error.ts'
+import { connectionGivenUp, unconnected } from './request-error.ts'
 
 export interface TransportOptions {
   readonly cluster: Cluster
@@ -16,6 +16,8 @@ export interface Timeouts {
   readonly connectMs: number
   /** Until an answer begins, and between any two pieces of it. */
   readonly answerMs: number
+  /** The same in the lane of its own: whoever holds a Lease has to know soon that nobody answers. */
+  readonly ownAnswerMs: number
   /** Between any two pieces of a watch: bookmarks come once a minute, the first one after two. */
   readonly watchSilenceMs: number
 }
@@ -35,6 +37,11 @@ export interface WireRequest {
 export interface Transport {
   /** @throws what undici or the cluster's credentials throw, or the reason of `signal` */
   send(request: WireRequest, credentials: ClusterCredentials): Promise<Dispatcher.ResponseData>
+  /**
+   * What is sent from now on goes over new connections: those there are may be dead, though nobody has said so.
+   * @returns breaks off what is still under way on the connections from before
+   */
+  renew(): () => void
   /** Breaks off what is under way. */
   close(): Promise<void>
 }
@@ -84,9 +91,16 @@ export const createTransport = (options: TransportOptions): Transport => {
         },
         body: body ?? null,
         signal,
-        headersTimeout: timeouts.answerMs,
-        bodyTimeout: lane === 'watch' ? timeouts.watchSilenceMs : timeouts.answerMs,
+        headersTimeout: lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs,
+        bodyTimeout: bodyTimeoutOf(lane, timeouts),
       })
+    },
+    renew: () => {
+      const before = current
+      current = undefined
+      return () => {
+        if (before !== undefined) breakOff(before, open)
+      }
     },
     close: async () => {
       const all = [...open].flatMap(({ shared, own }) => [shared.destroy(), own.destroy()])
@@ -96,9 +110,22 @@ export const createTransport = (options: TransportOptions): Transport => {
   }
 }
 
+const bodyTimeoutOf = (lane: WireRequest['lane'], timeouts: Timeouts): number => {
+  if (lane === 'watch') return timeouts.watchSilenceMs
+  return lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs
+}
+
 /** What is under way on the old connections ends there: a watch within minutes. */
 const retire = (pools: Pools, open: Set<Pools>): void => {
   Promise.all([pools.shared.close(), pools.own.close()]).then(
+    () => open.delete(pools),
+    () => open.delete(pools),
+  )
+}
+
+const breakOff = (pools: Pools, open: Set<Pools>): void => {
+  const error = connectionGivenUp()
+  Promise.all([pools.shared.destroy(error), pools.own.destroy(error)]).then(
     () => open.delete(pools),
     () => open.delete(pools),
   )

@@ -15,6 +15,7 @@ import {
 } from './request-error.ts'
 import type { Limiter } from './request-limiter.ts'
 import { pause } from './request-pause.ts'
+import type { Reachability } from './request-reachability.ts'
 import { waitBeforeRetry, type RetriedAs, type Verb } from './request-retry.ts'
 import type { Transport, WireRequest } from './request-transport.ts'
 
@@ -39,6 +40,7 @@ export interface RequesterOptions {
   readonly cluster: Cluster
   readonly transport: Transport
   readonly limiter: Limiter
+  readonly reachability: Pick<Reachability, 'answered' | 'failed'>
   readonly clock: Clock
   readonly onRequest: (facts: RequestFacts) => void
 }
@@ -51,16 +53,19 @@ export interface Requester {
 }
 
 export const createRequester = (options: RequesterOptions): Requester => {
-  const { clock } = options
+  const { clock, reachability } = options
 
   const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
         if (call.lane === 'shared') await options.limiter.turn(call.signal)
-        return await attempt(options, call, read)
+        const result = await attempt(options, call, read)
+        reachability.answered()
+        return result
       } catch (error) {
         call.signal.throwIfAborted()
         const failure = errorFromNetwork(call.type, error)
+        reachability.failed(failure)
         const waitMs = waitBeforeRetry(call.retriedAs ?? call.verb, failure, tries, () =>
           clock.random(),
         )

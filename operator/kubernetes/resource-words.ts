@@ -17,6 +17,9 @@ const SILENT = {
   errors: undefined,
   warnings: undefined,
   programmed: undefined,
+  summary: undefined,
+  writtenBy: undefined,
+  quarantined: undefined,
 } as const
 
 /** They say the same, and so do their statuses. */

@@ -42,6 +42,8 @@ export class SourceTable {
   #others: ReadonlyMap<string, Resource> = new Map()
   readonly #references = new WeakMap<Resource, readonly ObjectReference[]>()
   #cache: ResourceCache = EMPTY_CACHE
+  /** Uids, in the order of their end. */
+  #deletedNow: ReadonlySet<string> = new Set()
   /** Statuses that the cache has not yet. */
   #hasRenewed = false
 
@@ -62,6 +64,11 @@ export class SourceTable {
   /** An ApiSpecification or a Realm, as the cache has it. */
   find(key: string): Resource | undefined {
     return this.#standing.get(key)?.published
+  }
+
+  /** It is gone, and was to be gone at once; the next cache says so. */
+  deletedNow({ metadata: { uid } }: Resource): void {
+    this.#deletedNow = new Set([...this.#deletedNow, uid].slice(-MAX_DELETED_NOW))
   }
 
   /** Keys of ApiSpecifications and Realms that the cache has and the watches have not. */
@@ -111,7 +118,9 @@ export class SourceTable {
       if (isRenewal(before, next.published)) renewed.push(next.published)
     }
     for (const [key, before] of this.#standing) {
-      if (!listing.listed.has(key) && !listing.believed.has(key)) standing.set(key, before)
+      if (listing.listed.has(key) || listing.believed.has(key)) continue
+      // Whoever said beforehand that it is to be gone at once does not wait for what a CRD says.
+      if (!this.#deletedNow.has(before.listed.metadata.uid)) standing.set(key, before)
     }
     const isNewHere = (key: string): boolean => !standing.has(key)
     this.#others = this.#settleOthers(listing.others)
@@ -153,6 +162,7 @@ export class SourceTable {
       resources,
       forbidden,
       notes,
+      ...(this.#deletedNow.size > 0 && { deletedNow: this.#deletedNow }),
       ...(reason !== undefined && { holdDeletes: reason }),
     }
   }
@@ -166,6 +176,9 @@ export class SourceTable {
 
 const isRenewal = (before: Resource | undefined, now: Resource): boolean =>
   before !== undefined && before !== now && saysSame(before, now)
+
+/** Each is asked for once, as soon as it is missed. */
+const MAX_DELETED_NOW = 1_000
 
 const NEW_WAITS = 'a new resource refers to what is not known yet: in a moment it will be'
 

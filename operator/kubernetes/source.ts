@@ -1,12 +1,12 @@
 // ApiSpecifications and Realms of one class, of a Kubernetes API server, and what they refer to, watched: the
-// resources as the operator reads them. Never writes, never reads a Secret that no resource of its namespace names.
+// resources as the operator reads them. Never writes, never reads a Secret or ConfigMap that no resource of its namespace names.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
-import { keyOf, type Resource } from '../resource/resource.ts'
+import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
-import { SECRET_READER } from '../resource/roles.ts'
+import { CONFIGMAP_READER, SECRET_READER } from '../resource/roles.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
@@ -24,11 +24,13 @@ export interface KubernetesSourceOptions {
   readonly api: KubernetesApi
   readonly namespaces: readonly string[] | 'all'
   readonly className: string
+  /** Its namespace and Lease, as it writes them into statuses: by them it knows what has left its class. */
+  readonly operator?: string
   readonly clock: Clock
   readonly log: Log
   readonly watchLog?: WatchLog
   readonly createReflector?: CreateReflector
-  /** Whose grants are asked for where a Secret may not be read. */
+  /** Whose grants are asked for where a Secret or ConfigMap may not be read. */
   readonly account: OperatorAccount
   readonly timing?: Partial<SourceTiming>
 }
@@ -57,6 +59,8 @@ const TIMING: SourceTiming = {
 export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
   new KubernetesSource(options)
 
+const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
+
 /** A document may have 4 MiB. */
 const DOCUMENT_PAGE = 50
 const PAGE = 500
@@ -82,13 +86,13 @@ class KubernetesSource implements ResourceSource {
   constructor(options: KubernetesSourceOptions) {
     this.#options = options
     this.#timing = { ...TIMING, ...options.timing }
-    const { api, clock, log, namespaces, className, account } = options
+    const { api, clock, log, namespaces, className, operator, account } = options
     const { createReflector = realReflector, watchLog = new WatchLog(options) } = options
     const onChange = (): void => {
       this.#schedule()
     }
     const shared = { api, clock, log, watchLog, createReflector, onChange }
-    const read = readOfClass(className)
+    const read = readOfClass(className, operator)
     const ours = {
       ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
       isNews: (before: Resource, now: Resource) => !saysSame(before, now),
@@ -98,7 +102,12 @@ class KubernetesSource implements ResourceSource {
       },
     }
     this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })
-    this.#realms = new Watches({ ...ours, type: TYPES.realms })
+    this.#realms = new Watches({
+      ...{ ...ours, type: TYPES.realms },
+      onDeleted: (last: Resource) => {
+        if (isToBeDeletedNow(last)) this.#table.deletedNow(last)
+      },
+    })
     this.#namespaces = new Watches({
       ...shared,
       namespaces: 'all',
@@ -109,7 +118,7 @@ class KubernetesSource implements ResourceSource {
     this.#referenced = new ReferencedWatches({
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
-      grantCommand: (namespace) => grantCommand(account, SECRET_READER, namespace),
+      grantCommand: (kind, namespace) => grantCommand(account, READERS[kind], namespace),
     })
     this.#departures = new Departures({
       ...shared,
@@ -219,7 +228,7 @@ class KubernetesSource implements ResourceSource {
     return listed
   }
 
-  /** Whoever edits a resource that lacks a Secret may have granted it a moment ago. */
+  /** Whoever edits a resource that lacks a Secret or ConfigMap may have granted it a moment ago. */
   #retryGrants(listed: ReadonlyMap<string, Resource>): void {
     if (this.#table.facts.forbidden?.size === 0) return
     for (const [key, resource] of listed) {

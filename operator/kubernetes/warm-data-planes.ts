@@ -51,6 +51,11 @@ export class WarmDataPlanes implements DataPlanes {
     this.#onChange = undefined
   }
 
+  /** All that there are; undefined: not known yet. */
+  known(): readonly DataPlane[] | undefined {
+    return this.synced() ? this.#known : undefined
+  }
+
   /** Of the data planes that there are. */
   namespaces(): ReadonlySet<string> {
     return this.#namespaces

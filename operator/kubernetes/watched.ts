@@ -23,6 +23,8 @@ export interface WatchedOptions<T> extends Scope {
   readonly isNews?: (before: T, now: T) => boolean
   /** Says the same: no change that `onChange` tells of. What it throws is logged. */
   readonly onRenewed?: (now: T) => void
+  /** It was deleted while it was watched: as it was at the end. What it throws is logged. */
+  readonly onDeleted?: (last: T) => void
   readonly clock: Clock
   readonly log: Log
   /** Of several watches together; absent: of this one alone. */

@@ -44,6 +44,24 @@ export type RealmAnswer =
   | 'closed'
   | 'connecting'
 
+export type RouterAnswer =
+  | 'joined'
+  /** It holds the document, and no session with the router of its realm is open. */
+  | 'apart'
+
+/**
+ * Of a data plane that holds the document; undefined: it is not asked, or says nothing of the realm.
+ * @param realmUri of the document
+ */
+export const answerOnRouter = (
+  { ready, realms, realmsGiven }: DataPlaneReport,
+  realmUri: string,
+): RouterAnswer | undefined => {
+  const realm = realms.get(realmUri)
+  if (!ready || realm === undefined || !realmsGiven.has(realmUri)) return undefined
+  return realm.sessions.some(({ state }) => state === 'open') ? 'joined' : 'apart'
+}
+
 export const answerOnRealm = (report: DataPlaneReport, uri: string): RealmAnswer => {
   if (report.phase === 'connecting') return 'connecting'
   if (report.rejected.realms.has(uri)) return 'refused'

@@ -1,31 +1,42 @@
 // The ApiSpecifications of one cache after another in; which document each id has, and what there is to say
 // of every resource, out. Remembers judgements and the last good version of each resource, nothing else.
 
-import { type Clash, conflictProblem } from '../../spec/conflicts.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
-import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts'
-import { documentVerdict } from './document-verdict.ts'
-import type { HostGrant } from './host-grants.ts'
-import { type HostClaimant, HostOwners, type LostHosts } from './host-owners.ts'
+import type { ApiSpecificationResource } from '../resource/resource.ts'
+import type { DocumentCompiler } from './compile-document.ts'
+import { confinementOf } from './destination-policies.ts'
+import { DocumentQuotas } from './document-quotas.ts'
+import { HostOwners, type LostHosts } from './host-owners.ts'
+import { accessInputs, type DocumentJudgement, judgeDocument } from './judge-document.ts'
 import {
-  accessInputs,
-  type DocumentJudgement,
-  judgeDocument,
-  type RealmAccess,
-} from './judge-document.ts'
+  clashText,
+  type Judged,
+  judgedDocument,
+  NO_LOST_HOSTS,
+  type Outcome,
+  type Owners,
+  placeOf,
+  verdictAt,
+} from './judged-document.ts'
 import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
 import type { MissingVersion } from './missing-version.ts'
-import { type Claimant, isRenamed, ownersOf } from './owners.ts'
+import { isRenamed, ownersOf } from './owners.ts'
+import {
+  type DocumentStanding,
+  previewDocument,
+  type PreviewSurroundings,
+} from './preview-document.ts'
+import type { Amounts } from './quota-amounts.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
-import { type Applicant, sameEntries, Settlement, type Settled } from './settlement.ts'
+import { type Applicant, sameEntries, Settlement } from './settlement.ts'
+import type { Surroundings } from './surroundings.ts'
 import { Titles } from './titles.ts'
-import type { Serving, Verdict } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 
 export interface JudgedDocuments {
   /** id → the version that is to be put. The same map where nothing changed. */
@@ -37,37 +48,17 @@ export interface JudgedDocuments {
   readonly nameless: readonly ApiSpecificationResource[]
   /** The same list where nothing changed. */
   readonly missing: readonly MissingVersion[]
-}
-
-/** What stands beside the documents. */
-export interface Surroundings {
-  readonly cache: ResourceCache
-  readonly access: (realmUri: string, namespace: string) => RealmAccess
-  readonly grant: (namespace: string) => HostGrant
-  /** Nothing but ApiSpecifications has changed since the last time. */
-  readonly isSame: boolean
+  /** What is put now leaves room in a quota for what was refused: the same again has another outcome. */
+  readonly isOpen: boolean
 }
 
 type Specifications = ReadonlyMap<string, ApiSpecificationResource>
-
-interface Judged extends Claimant<ApiSpecificationResource>, HostClaimant, Applicant {
-  readonly read: ReadDocument
-  readonly judgement: DocumentJudgement
-}
 
 /** A verdict that rests on nothing but the resource itself. */
 interface Told {
   readonly judged: Judged
   readonly lastGood: LastGood | undefined
   readonly verdict: Verdict
-}
-
-type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
-
-/** How documents stand to each other. */
-interface Outcome extends Settled {
-  readonly owners: Owners
-  readonly lostHosts: LostHosts
 }
 
 interface Renames {
@@ -85,14 +76,19 @@ export class DocumentBook {
   #asked: ReadonlyMap<string, Judged> = new Map()
   readonly #told = new Map<string, Told>()
   readonly #settlement = new Settlement()
+  #standing: Pick<DocumentStanding, 'judged' | 'outcome'> | undefined
   /** What was last given out: a refused rename is settled twice each time, and comes out the same. */
   #served: ReadonlyMap<string, DesiredDocument> = new Map()
-  readonly #lastGood = new LastGoodVersions()
+  readonly #lastGood: LastGoodVersions
   readonly #titles = new Titles<ApiSpecificationResource>(mayDocumentBeHeld)
   readonly #hosts: HostOwners | undefined
+  readonly #quotas = new DocumentQuotas()
+  readonly #compiler: DocumentCompiler
 
   /** @param ownership shared: any namespace may claim what another has */
-  constructor(ownership: 'strict' | 'shared') {
+  constructor(ownership: 'strict' | 'shared', compiler: DocumentCompiler) {
+    this.#compiler = compiler
+    this.#lastGood = new LastGoodVersions(compiler)
     this.#hosts = ownership === 'strict' ? new HostOwners() : undefined
   }
 
@@ -100,6 +96,7 @@ export class DocumentBook {
     this.#lastGood.begin(resources)
     const asked = this.#judgeAll(resources, surroundings)
     const { judged, outcome, refused } = this.#settleRenames(asked)
+    this.#standing = { judged, outcome }
     const { owners } = outcome
     if (!sameEntries(outcome.documents, this.#served)) this.#served = outcome.documents
     const documents = this.#served
@@ -108,61 +105,134 @@ export class DocumentBook {
     for (const each of asked) {
       verdicts.set(each.key, this.#verdict(each, refused.get(each) ?? outcome, owners))
     }
+    const isOpen =
+      this.#quotas.hasRefusals && this.#settleQuotas(resources, { ...surroundings, isSame: true })
     return {
-      ...{ served: documents, kept: this.#titles.keep(judged, owners, documents), verdicts },
+      ...{
+        isOpen,
+        served: documents,
+        kept: this.#titles.keep(judged, owners, documents),
+        verdicts,
+      },
       nameless: judged.flatMap(({ id, resource }) => (id === '' ? [resource] : [])),
       missing: this.#lastGood.missing(judged, outcome, surroundings.cache),
     }
   }
 
+  /**
+   * Judges each for itself, and settles nothing. False: versions that serve are still being compiled, and without them
+   * others would be given what is theirs.
+   */
+  prepare(resources: Specifications, surroundings: Surroundings): boolean {
+    this.#lastGood.begin(resources)
+    this.#judgeAll(resources, surroundings)
+    return !this.#compiler.isAwaitingServing()
+  }
+
+  /** Of its quota. */
+  usedBy(namespace: string): Amounts {
+    return this.#quotas.usedBy(namespace)
+  }
+
+  /** The verdict on a resource if it were the next to come, or to change; nothing is remembered. */
+  preview(
+    resource: ApiSpecificationResource,
+    surroundings: PreviewSurroundings,
+    compiler: DocumentCompiler,
+  ): Verdict | undefined {
+    if (this.#standing === undefined) return undefined
+    const standing: DocumentStanding = {
+      ...this.#standing,
+      ...{ settlement: this.#settlement, hosts: this.#hosts },
+      lastGood: (key) => this.#lastGood.get(key),
+    }
+    return previewDocument(resource, surroundings, standing, compiler)
+  }
+
   /** @returns whether it is the version that was missing; then the same cache is to be judged again */
-  recover(version: MissingVersion, document: ValueMap, cache: ResourceCache): boolean {
+  recover(version: MissingVersion, document: ValueMap, cache: ResourceCache): Promise<boolean> {
     return this.#lastGood.recover(version, document, cache)
   }
 
   #judgeAll(resources: Specifications, surroundings: Surroundings): readonly Judged[] {
     for (const memo of [this.#reads, this.#judgements, this.#verdicts]) memo.retain(resources)
+    this.#compiler.retain(resources)
     for (const key of this.#told.keys()) if (!resources.has(key)) this.#told.delete(key)
+    this.#settleQuotas(resources, surroundings)
     const asked = new Map<string, Judged>()
     for (const [key, resource] of resources) {
-      const before = surroundings.isSame ? this.#asked.get(key) : undefined
+      const before = this.#unchanged(key, resource, surroundings)
       const isSame =
-        before?.resource === resource && before.lastGood === this.#lastGood.get(key)?.document
+        before !== undefined &&
+        !before.isPending &&
+        before.overQuota === this.#quotas.refusalOf(key, resource)
       asked.set(key, isSame ? before : this.#judgeOne(key, resource, surroundings))
     }
     this.#asked = asked
     return [...asked.values()]
   }
 
-  #judgeOne(
+  /** What was made of it the last time, where what it is made of is the same. */
+  #unchanged(
     key: string,
     resource: ApiSpecificationResource,
-    { cache, access: accessOf, grant: grantOf }: Surroundings,
-  ): Judged {
-    const { checked, metadata } = resource
-    const { namespace, uid, generation, createdAt } = metadata
-    const own = [checked, uid, generation, createdAt]
-    const read = this.#reads.get(key, [...own, documentInput(resource, cache)], () =>
-      readDocument(resource, cache),
-    )
+    { isSame }: Surroundings,
+  ): Judged | undefined {
+    const before = isSame ? this.#asked.get(key) : undefined
+    return before?.resource === resource && before.lastGood === this.#lastGood.get(key)?.document
+      ? before
+      : undefined
+  }
+
+  /** @returns whether others are refused than before */
+  #settleQuotas(resources: Specifications, surroundings: Surroundings): boolean {
+    const { cache, quota } = surroundings
+    if (quota === undefined) return false
+    for (const [key, resource] of resources) {
+      if (this.#unchanged(key, resource, surroundings) !== undefined) continue
+      const read = this.#read(key, resource, cache)
+      this.#quotas.put(key, resource, { read, cache, lastGood: this.#lastGood.get(key) })
+    }
+    return this.#quotas.settle(resources, quota, surroundings.isSame)
+  }
+
+  #read(key: string, resource: ApiSpecificationResource, cache: ResourceCache): ReadDocument {
+    const inputs = [...ownInputs(resource), documentInput(resource, cache)]
+    return this.#reads.get(key, inputs, () => readDocument(resource, cache))
+  }
+
+  #judgeOne(key: string, resource: ApiSpecificationResource, surroundings: Surroundings): Judged {
+    const read = this.#read(key, resource, surroundings.cache)
+    const overQuota = this.#quotas.refusalOf(key, resource)
+    const judgement = this.#judgement(key, resource, read, { ...surroundings, overQuota })
+    const lastGood = this.#lastGood.of(key, resource, judgement.version)?.document
+    return judgedDocument({ key, resource, read, judgement, lastGood, overQuota })
+  }
+
+  #judgement(
+    key: string,
+    resource: ApiSpecificationResource,
+    read: ReadDocument,
+    { cache, overQuota, ...of }: Surroundings & Pick<Judged, 'overQuota'>,
+  ): DocumentJudgement {
+    const { namespace } = resource.metadata
     const realmUri = 'document' in read ? read.realmUri : undefined
-    const access = accessOf(realmUri ?? '', namespace)
-    const grant = grantOf(namespace)
+    const access = of.access(realmUri ?? '', namespace)
+    const grant = of.grant(namespace)
+    const destinations = of.destinations(namespace)
     const isRecorded = resource.programmed !== undefined
     const surroundings = [...variableInputs(resource, cache), ...accessInputs(access)]
-    const inputs = [read, grant, isRecorded, ...surroundings]
-    const judgement = this.#judgements.get(key, [...own, ...inputs], () =>
-      judgeDocument(resource, read, { variables: readVariables(resource, cache), access, grant }),
+    const own = [...ownInputs(resource), read, isRecorded, overQuota]
+    const inputs = [...own, grant, destinations, ...surroundings]
+    const judgement = this.#judgements.get(key, inputs, () =>
+      judgeDocument(resource, read, {
+        ...{ key, compiler: this.#compiler, access, grant, destinations, overQuota },
+        variables: readVariables(resource, cache),
+      }),
     )
-    const lastGood = this.#lastGood.of(key, resource, judgement.version)?.document
-    const isHeld = isPaused(resource)
-    const readId = 'document' in read ? read.id : undefined
-    // A version that is not good does not rename: the id that serves stays with its resource.
-    const lastId = lastGood?.id
-    const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
-    const candidate = judgement.good?.id === id ? judgement.good : undefined
-    const named = { key, resource, id: id ?? '', lastId }
-    return { ...named, read, judgement, candidate, lastGood, isHeld }
+    if (judgement.isPending === true) this.#judgements.forget(key)
+    this.#lastGood.confine(key, confinementOf(destinations))
+    return judgement
   }
 
   /**
@@ -198,7 +268,7 @@ export class DocumentBook {
         ({ key, id }) => !refused.has(key) && (settled.clashes.has(id) || lostHosts.has(key)),
       )
       const inTheWay = this.#hosts?.inTheWay(losers) ?? []
-      if (inTheWay.length === 0) return { owners, lostHosts, ...settled }
+      if (inTheWay.length === 0) return { owners, lostHosts, refused, ...settled }
       for (const { key } of inTheWay.slice(0, refusalsOf(turn))) refused.add(key)
     }
   }
@@ -220,32 +290,24 @@ export class DocumentBook {
     return verdict
   }
 
-  #compare(
-    { key, resource, id, read, judgement, isHeld }: Judged,
-    { owners: asked, lostHosts, clashes }: Outcome,
-    owners: Owners,
-  ): Verdict {
-    const owner = asked.get(id)
-    const isOwner = owner?.key === key
-    const isHostLost = lostHosts.has(key)
-    const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
+  #compare(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
+    const { key, resource, read, judgement } = judged
+    const place = placeOf(judged, outcome, owners)
+    const { owner, isHostLost, lost, winners } = place
     const lastGood = this.#lastGood.get(key)
-    const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
-    const serving =
-      lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood)
     const inputs = [resource, read, judgement, owner?.resource, lastGood, isHostLost]
     return this.#verdicts.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
-      documentVerdict(resource, judgement, {
-        id: lastGood?.document.id ?? id,
-        ...('document' in read && { host: read.host, realmUri: read.realmUri }),
-        owner: isOwner ? undefined : owner,
-        clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
-        ...{ isHostLost, serving },
-        isHeld: isHeld && waits(judgement.good, lastGood?.document),
-      }),
+      verdictAt(judged, place, lastGood),
     )
   }
 }
+
+const ownInputs = ({ checked, metadata }: ApiSpecificationResource): readonly unknown[] => [
+  checked,
+  metadata.uid,
+  metadata.generation,
+  metadata.createdAt,
+]
 
 /** One by one is exact; with hundreds each turn costs as long as all else together. */
 const refusalsOf = (turn: number): number => 2 ** Math.max(0, turn - EXACT_TURNS)
@@ -262,9 +324,6 @@ const applicantsOf = (
     ]),
   )
 
-const NO_CLASHES: readonly Clash[] = []
-const NO_LOST_HOSTS: LostHosts = new Map()
-
 const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>
   isRenamed(judged) &&
   (owners.get(judged.id)?.key !== judged.key ||
@@ -276,24 +335,3 @@ const stay = (judged: Judged): Judged => ({
   id: judged.lastId ?? '',
   candidate: undefined,
 })
-
-/** Paused: what it is now is another version than what serves. */
-const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>
-  good !== undefined &&
-  (good.digest !== lastGood?.digest ||
-    JSON.stringify(good.selector) !== JSON.stringify(lastGood.selector))
-
-const problemOf = ({ claim, winnerId }: Clash): Problem => conflictProblem(claim, winnerId)
-
-const clashText = (clash: Clash): string => JSON.stringify(problemOf(clash))
-
-const servingOf = ({ document, generation }: LastGood): Serving => ({
-  generation,
-  digest: document.digest,
-})
-
-/** After a restart: data planes were last seen to hold it, and nobody has told them otherwise. */
-const recordedServing = (
-  { programmed }: ApiSpecificationResource,
-  isOwner: boolean,
-): Serving | undefined => (isOwner ? programmed : undefined)

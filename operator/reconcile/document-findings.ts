@@ -1,15 +1,23 @@
 // A verdict and how far it is programmed in; every finding of the resource, in the order of the API, out.
 
-import type { Finding } from '../resource/condition.ts'
+import { type Finding, joinMessages } from '../resource/condition.ts'
 import { realmForbidden } from './findings.ts'
 import type { Programmed } from './programmed.ts'
+import { servingWords } from './serving-words.ts'
 import type { Verdict } from './verdict.ts'
 
-/** @param isRealmForbidden it selects a sidecar that may not hold its realm */
+export interface Delivery {
+  /** It selects a sidecar that may not hold its realm. */
+  readonly isRealmForbidden: boolean
+  /** See `DocumentSummary`; absent: it is not known. */
+  readonly serving?: string | undefined
+  readonly degraded?: Finding<'Degraded'> | undefined
+}
+
 export const documentFindings = (
   verdict: Verdict,
   programmed: Programmed,
-  isRealmForbidden: boolean,
+  { isRealmForbidden, serving, degraded }: Delivery,
 ): readonly Finding[] => {
   const resolvedRefs =
     isRealmForbidden && verdict.resolvedRefs.status === 'True'
@@ -20,7 +28,27 @@ export const documentFindings = (
     parts,
     programmed.rejectedByAll ? programmed.finding.message : undefined,
   )
-  return [...parts, readyOf(parts), ...(stalled === undefined ? [] : [stalled])]
+  return [
+    ...parts,
+    readyWith(readyOf(parts), verdict, { programmed, serving }),
+    ...(degraded === undefined ? [] : [degraded]),
+    ...(stalled === undefined ? [] : [stalled]),
+  ]
+}
+
+/** Whoever reads nothing but this one learns whether there is an outage. */
+const readyWith = (
+  ready: Finding<'Ready'>,
+  verdict: Verdict,
+  { programmed, serving }: { readonly programmed: Programmed } & Pick<Delivery, 'serving'>,
+): Finding<'Ready'> => {
+  // What is told of the delivery says it already.
+  const isTold = ready.message === programmed.finding.message
+  if (ready.status !== 'False' || serving === undefined || isTold) return ready
+  return {
+    ...ready,
+    message: joinMessages(ready.message, servingWords(serving, verdict, ready.reason)),
+  }
 }
 
 type Part = Finding<'Accepted'> | Finding<'ResolvedRefs'> | Finding<'Programmed'>
@@ -44,7 +72,10 @@ export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
   }
 }
 
-const STALLING = ['Invalid', 'TooLarge', 'Conflicted', 'RefNotPermitted'] as const
+const STALLING = [
+  ...(['Invalid', 'TooLarge', 'TooExpensive', 'QuotaExceeded', 'Conflicted'] as const),
+  'RefNotPermitted',
+] as const
 
 /**
  * True where nothing will change until somebody acts; else there is no such condition.

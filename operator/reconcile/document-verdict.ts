@@ -3,7 +3,7 @@
 import type { Problem } from '../../spec/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'
-import { conflicted } from './findings.ts'
+import { conflicted, realmDeleted } from './findings.ts'
 import type { DocumentJudgement } from './judge-document.ts'
 import { type Claimant, ownedWords } from './owners.ts'
 import type { Serving, Verdict } from './verdict.ts'
@@ -20,6 +20,10 @@ export interface Standing {
   readonly clashes: readonly LostClaim[]
   readonly serving: Serving | undefined
   readonly isHeld: boolean
+  /** Of the version that serves. */
+  readonly servingRealmUri?: string | undefined
+  /** See `Verdict`. */
+  readonly routerRealm?: string | undefined
 }
 
 export interface LostClaim {
@@ -32,7 +36,7 @@ export const documentVerdict = (
   judgement: DocumentJudgement,
   standing: Standing,
 ): Verdict => {
-  const { id, host, realmUri, serving, isHeld } = standing
+  const { id, host, realmUri, routerRealm, serving, isHeld } = standing
   const conflicts = conflictsOf(resource, standing)
   const accepted = acceptedOf(judgement, conflicts)
   const servesOn = accepted.status === 'True' && isHeldByRealm(judgement, serving)
@@ -40,13 +44,12 @@ export const documentVerdict = (
   return {
     resource,
     accepted,
-    resolvedRefs: judgement.resolvedRefs,
+    resolvedRefs: resolvedRefsOf(judgement, standing),
     errors: [...conflicts, ...judgement.errors],
     warnings: judgement.warnings,
     ...(id !== '' && { id }),
-    ...(host !== undefined && { host }),
-    ...(realmUri !== undefined && { realmUri }),
-    ...realmNamespaceOf(judgement),
+    ...namesOf({ host, realmUri, routerRealm }),
+    ...carriedOf(judgement),
     ...(digest !== undefined && { digest }),
     ...(servesOn && { servesOn }),
     ...(serving !== undefined && { serving }),
@@ -54,10 +57,37 @@ export const documentVerdict = (
   }
 }
 
-const realmNamespaceOf = ({
+/** A realm that a version serves with was there once. */
+const resolvedRefsOf = (
+  { resolvedRefs, isRealmAbsent }: DocumentJudgement,
+  { realmUri, servingRealmUri }: Standing,
+): Finding<'ResolvedRefs'> =>
+  isRealmAbsent === true && realmUri !== undefined && realmUri === servingRealmUri
+    ? realmDeleted(realmUri)
+    : resolvedRefs
+
+const namesOf = ({
+  host,
+  realmUri,
+  routerRealm,
+}: Pick<Standing, 'host' | 'realmUri' | 'routerRealm'>): Pick<
+  Verdict,
+  'host' | 'realmUri' | 'routerRealm'
+> => ({
+  ...(host !== undefined && { host }),
+  ...(realmUri !== undefined && { realmUri }),
+  ...(routerRealm !== undefined && { routerRealm }),
+})
+
+const carriedOf = ({
   realmNamespace,
-}: DocumentJudgement): Pick<Verdict, 'realmNamespace'> =>
-  realmNamespace === undefined ? {} : { realmNamespace }
+  isPending,
+  quarantined,
+}: DocumentJudgement): Pick<Verdict, 'realmNamespace' | 'isPending' | 'quarantined'> => ({
+  ...(realmNamespace !== undefined && { realmNamespace }),
+  ...(isPending === true && { isPending }),
+  ...(quarantined !== undefined && { quarantined }),
+})
 
 const isHeldByRealm = (
   { isRealmHeld, version }: DocumentJudgement,

@@ -27,6 +27,13 @@ export const ACCEPTED_PENDING: Finding<'Accepted'> = {
   message: 'judged once its references resolve',
 }
 
+export const ACCEPTED_COMPILING: Finding<'Accepted'> = {
+  type: 'Accepted',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'a large document: it is being compiled',
+}
+
 export const RESOLVED: Finding<'ResolvedRefs'> = {
   type: 'ResolvedRefs',
   status: 'True',
@@ -39,6 +46,11 @@ export const REFERENCES_PENDING: Finding<'ResolvedRefs'> = {
   status: 'Unknown',
   reason: 'Pending',
   message: 'looked at once the resource is valid',
+}
+
+export const REFERENCES_WITHOUT_ROOM: Finding<'ResolvedRefs'> = {
+  ...REFERENCES_PENDING,
+  message: 'looked at once the quota of the namespace has room for it',
 }
 
 /** The first problem with its pointer, and how many there are. */
@@ -57,6 +69,13 @@ export const tooLarge = (message: string): Finding<'Accepted'> => ({
   type: 'Accepted',
   status: 'False',
   reason: 'TooLarge',
+  message,
+})
+
+export const tooExpensive = (message: string): Finding<'Accepted'> => ({
+  type: 'Accepted',
+  status: 'False',
+  reason: 'TooExpensive',
   message,
 })
 
@@ -86,6 +105,24 @@ export const realmUnusable = (
   message:
     `there is no realm '${uri}' that namespace ${namespace} may use: create a Realm with this uri, ` +
     'or have the allowedNamespaces of the one there is admit the namespace',
+})
+
+/** Its Realm was deleted a moment ago. */
+export const realmDeparting = ({ uri }: { readonly uri: string }): Finding<'ResolvedRefs'> => ({
+  ...RESOLVED,
+  message:
+    `every reference resolves, but the Realm of '${uri}' has been deleted, or given another class, and serves for ` +
+    'a moment only: create it again, or take another realm_uri',
+})
+
+/** Of a document that serves, with a realm that is gone for good. */
+export const realmDeleted = (uri: string): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason: 'RealmDeleted',
+  message:
+    `the Realm of '${uri}' has been deleted, or given another class: what needs no realm is served on, all else is ` +
+    'refused (wamp.error.no_such_realm, 401, 503); create a Realm with this uri, or delete this document',
 })
 
 /** Where a document selects a sidecar of its namespace, and its Realm is of another one. */
@@ -123,7 +160,8 @@ export const realmHeld = (
     reason: 'Pending',
     message:
       `${named} ${why}, and this operator does not know the version that serves: gateways that have it keep it, ` +
-      `and this document with it; a new gateway can't get it, as secrets are never read back; ${cure}`,
+      `and this document with it; a new gateway can't get it, as secrets are never read back, and refuses there what ` +
+      `needs it; ${cure}`,
   }
 }
 

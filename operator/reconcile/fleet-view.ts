@@ -7,8 +7,10 @@ import type { LabelSelector } from '../resource/resource.ts'
 import {
   answerOnDocument,
   answerOnRealm,
+  answerOnRouter,
   type DocumentAnswer,
   type RealmAnswer,
+  type RouterAnswer,
 } from './answers.ts'
 import { Tally } from './tally.ts'
 
@@ -22,6 +24,8 @@ export type Subject =
       readonly selector?: LabelSelector
       /** Absent where there is no realm that it may use. */
       readonly realmNamespace?: string
+      /** Realm whose router it needs. */
+      readonly routerRealm?: string
     }
   | { readonly kind: 'realm'; readonly uri: string; readonly namespace: string }
 
@@ -33,6 +37,10 @@ export interface Sight {
   count(...answers: readonly Answer[]): number
   /** By name; of the answers that are told with the name of a data plane. */
   first(answer: Answer): DataPlaneReport | undefined
+  /** Of a document: digests that ready data planes hold, also those that it does not select (any more). */
+  readonly held: Iterable<string>
+  /** Of a document: the first data plane that holds it and has no session with the router of its realm; how many more. */
+  readonly apart: { readonly first: DataPlaneReport; readonly others: number } | undefined
 }
 
 /** Documents that go to the same data planes. */
@@ -45,12 +53,25 @@ interface Entry {
   readonly subject: Subject
   readonly audience: Audience | undefined
   readonly tally: Tally<Answer>
+  readonly held: Tally<string>
+  readonly routers: Tally<RouterAnswer>
+}
+
+/** What one data plane says of a subject. */
+interface Said {
+  readonly answer: Answer | undefined
+  /** Digest. */
+  readonly held: string | undefined
+  readonly router: RouterAnswer | undefined
 }
 
 /** `unreachable` counts only where all are: the first that is asked will do. */
 const NAMED: ReadonlySet<Answer> = new Set<Answer>([
   ...(['rejected', 'withheld', 'shadowed', 'refused', 'closed'] as const),
 ])
+
+const NONE_NAMED: ReadonlySet<string> = new Set()
+const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
 
 /** More than this many audiences that nobody needs any more are not kept. */
 const MAX_AUDIENCES = 10_000
@@ -75,20 +96,25 @@ export class FleetView {
       return
     }
     const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
-    const entry = { subject, audience, tally: new Tally(NAMED) }
+    const tallies = {
+      ...{ tally: new Tally(NAMED), held: new Tally(NONE_NAMED), routers: new Tally(APART) },
+    }
+    const entry: Entry = { subject, audience, ...tallies }
     for (const [name, report] of this.#reports) {
-      entry.tally.move(name, undefined, this.#answer(report, entry))
+      move(entry, name, NOTHING_SAID, this.#said(report, entry))
     }
     this.#entries.set(key, entry)
-    const name = nameOf(subject)
-    this.#named.set(name, (this.#named.get(name) ?? new Set()).add(key))
+    for (const name of namesOf(subject)) {
+      this.#named.set(name, (this.#named.get(name) ?? new Set()).add(key))
+    }
   }
 
   #unname(key: string, subject: Subject): void {
-    const name = nameOf(subject)
-    const keys = this.#named.get(name)
-    keys?.delete(key)
-    if (keys?.size === 0) this.#named.delete(name)
+    for (const name of namesOf(subject)) {
+      const keys = this.#named.get(name)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#named.delete(name)
+    }
   }
 
   /** @returns keys of the subjects on which there is news */
@@ -110,15 +136,21 @@ export class FleetView {
   look(key: string): Sight {
     const entry = this.#entries.get(key)
     if (entry === undefined) return NOBODY
-    const { tally } = entry
+    const { tally, held, routers } = entry
+    const apart = this.#report(routers.first('apart'))
     return {
       total: tally.total,
+      held: held.answers(),
+      apart: apart && { first: apart, others: routers.count('apart') - 1 },
       count: (...answers) => tally.count(...answers),
       first: (answer) => {
-        const name = NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry)
-        return name === undefined ? undefined : this.#reports.get(name)
+        return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
       },
     }
+  }
+
+  #report(name: string | undefined): DataPlaneReport | undefined {
+    return name === undefined ? undefined : this.#reports.get(name)
   }
 
   #exchange(name: string, after: DataPlaneReport | undefined, news: Set<string>): void {
@@ -126,10 +158,10 @@ export class FleetView {
     for (const key of this.#concerned(before, after)) {
       const entry = this.#entries.get(key)
       if (entry === undefined) continue
-      const from = before && this.#answer(before, entry)
-      const to = after && this.#answer(after, entry)
-      if (from !== to) entry.tally.move(name, from, to)
-      if (from !== to || saysMore(before, after, entry.subject, to)) news.add(key)
+      const from = before === undefined ? NOTHING_SAID : this.#said(before, entry)
+      const to = after === undefined ? NOTHING_SAID : this.#said(after, entry)
+      const hasMoved = move(entry, name, from, to)
+      if (hasMoved || saysMore(before, after, entry.subject, to.answer)) news.add(key)
     }
     if (after === undefined) this.#reports.delete(name)
     else this.#reports.set(name, after)
@@ -148,17 +180,26 @@ export class FleetView {
       ...Array.from(changedKeys(before.rejected.documents, after.rejected.documents), documentName),
       ...Array.from(changedKeys(before.realms, after.realms), realmName),
       ...Array.from(changedKeys(before.rejected.realms, after.rejected.realms), realmName),
+      ...Array.from(givenToOne(before, after), realmName),
     ]
     return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
+  }
+
+  #said(report: DataPlaneReport, entry: Entry): Said {
+    const answer = this.#answer(report, entry)
+    const { subject } = entry
+    if (subject.kind === 'realm') return { answer, held: undefined, router: undefined }
+    const held = heldOf(report, subject)
+    const { routerRealm } = subject
+    const isAsked = held !== undefined && routerRealm !== undefined
+    return { answer, held, router: isAsked ? answerOnRouter(report, routerRealm) : undefined }
   }
 
   #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
     const { dataPlane } = report
     if (subject.kind === 'realm') {
       // What others say of it would be shown to its owner.
-      return mayHoldRealm(dataPlane, subject.namespace)
-        ? answerOnRealm(report, subject.uri)
-        : undefined
+      return isAskedAboutRealm(report, subject) ? answerOnRealm(report, subject.uri) : undefined
     }
     if (audience === undefined || !this.#isServed(dataPlane, audience)) return undefined
     const { realmNamespace } = subject
@@ -198,11 +239,50 @@ export class FleetView {
   }
 }
 
+const NOTHING_SAID: Said = { answer: undefined, held: undefined, router: undefined }
+
+/** @returns whether it says anything else */
+const move = ({ tally, held, routers }: Entry, name: string, from: Said, to: Said): boolean => {
+  if (from.answer !== to.answer) tally.move(name, from.answer, to.answer)
+  if (from.held !== to.held) held.move(name, from.held, to.held)
+  if (from.router !== to.router) routers.move(name, from.router, to.router)
+  return from.answer !== to.answer || from.held !== to.held || from.router !== to.router
+}
+
+/** What a sidecar of another namespace claims to serve is nothing to the document. */
+const heldOf = (
+  { dataPlane, ready, documents }: DataPlaneReport,
+  { id, namespace }: Extract<Subject, { readonly kind: 'document' }>,
+): string | undefined => {
+  const isNear = dataPlane.namespace === undefined || dataPlane.namespace === namespace
+  return ready && isNear ? documents.get(id)?.digest : undefined
+}
+
+/** Of one that was not reached yet nothing is told, and it is waited for. */
+const isAskedAboutRealm = (
+  { dataPlane, phase, realmsGiven }: DataPlaneReport,
+  { uri, namespace }: Extract<Subject, { readonly kind: 'realm' }>,
+): boolean => mayHoldRealm(dataPlane, namespace) && (phase === 'connecting' || realmsGiven.has(uri))
+
+const givenToOne = (
+  { realmsGiven: before }: DataPlaneReport,
+  { realmsGiven: after }: DataPlaneReport,
+): readonly string[] =>
+  before === after
+    ? []
+    : [
+        ...[...before].filter((uri) => !after.has(uri)),
+        ...[...after].filter((uri) => !before.has(uri)),
+      ]
+
 const documentName = (id: string): string => `document\t${id}`
 const realmName = (uri: string): string => `realm\t${uri}`
 
-const nameOf = (subject: Subject): string =>
-  subject.kind === 'realm' ? realmName(subject.uri) : documentName(subject.id)
+const namesOf = (subject: Subject): readonly string[] => {
+  if (subject.kind === 'realm') return [realmName(subject.uri)]
+  const { id, routerRealm } = subject
+  return [documentName(id), ...(routerRealm === undefined ? [] : [realmName(routerRealm)])]
+}
 
 /** But for what they say of single documents and realms. */
 const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
@@ -211,7 +291,9 @@ const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
   left.ready === right.ready &&
   left.message === right.message
 
-const NOBODY: Sight = { total: 0, count: () => 0, first: () => undefined }
+const NOBODY: Sight = {
+  ...{ total: 0, count: () => 0, first: () => undefined, held: [], apart: undefined },
+}
 
 /** The same answer, in other words that are shown. */
 const saysMore = (
@@ -238,6 +320,7 @@ const sameSubject = (left: Subject, right: Subject): boolean =>
       left.digest === right.digest &&
       left.namespace === right.namespace &&
       left.realmNamespace === right.realmNamespace &&
+      left.routerRealm === right.routerRealm &&
       sameSelector(left.selector, right.selector)
     : left.kind === 'realm' &&
       right.kind === 'realm' &&

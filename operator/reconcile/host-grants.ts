@@ -63,7 +63,7 @@ export const refuseHost = (
     if (!hosts.some(isWildcard)) return undefined
     return refused(
       `namespace ${namespace} may not claim the host '${host}': wildcards are for the namespaces of ` +
-        `--wildcard-namespaces, and for those whose annotation ${ANNOTATIONS.hosts} names the host`,
+        `--wildcard-namespaces (wildcardNamespaces of the chart), and for those whose annotation ${ANNOTATIONS.hosts} names the host`,
     )
   }
   if (coversHosts(grant.entries, hosts)) return undefined

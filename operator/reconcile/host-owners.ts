@@ -29,13 +29,19 @@ export class HostOwners {
    * @param refused keys of those that may not have what they want for another reason: it is not theirs, then
    */
   settle(standing: readonly HostClaimant[], refused: ReadonlySet<string> = NONE): LostHosts {
-    const claimants =
-      refused.size === 0
-        ? standing
-        : standing.map((each) => (refused.has(each.key) ? { ...each, isHeld: true } : each))
-    if (!sameClaimants(claimants, this.#claimants)) this.#lost = this.#settleAll(claimants)
+    const claimants = withHeld(standing, refused)
+    if (!sameClaimants(claimants, this.#claimants)) {
+      const { lost, owners } = this.#settleAll(claimants)
+      this.#lost = lost
+      this.#owners = owners
+    }
     this.#claimants = claimants
     return this.#lost
+  }
+
+  /** What `settle` would give; nothing changes. */
+  preview(standing: readonly HostClaimant[], refused: ReadonlySet<string>): LostHosts {
+    return this.#settleAll(withHeld(standing, refused)).lost
   }
 
   /** Of some those that want a host which others have just lost, or leave one to others that they do not leave; oldest first. */
@@ -57,7 +63,7 @@ export class HostOwners {
    * Those that want no other hosts than they have come first: an older document that comes to want a host takes it
    * from nobody. Those that move come before the new ones, since what they are refused to leave they keep.
    */
-  #settleAll(all: readonly HostClaimant[]): LostHosts {
+  #settleAll(all: readonly HostClaimant[]): HostSettlement {
     const claimants = this.#contesting(all)
     const turns: Record<Turn, HostClaimant[]> = { stays: [], moves: [], comes: [], waits: [] }
     for (const claimant of claimants)
@@ -67,8 +73,7 @@ export class HostOwners {
     for (const turn of TURNS) {
       for (const claimant of turns[turn].sort(oldestFirst)) this.#take(turn, claimant, owners, lost)
     }
-    this.#owners = owners
-    return lost
+    return { lost, owners }
   }
 
   /** Hosts that only one namespace knows are nobody else's: nearly all. */
@@ -128,6 +133,19 @@ export class HostOwners {
     return hosts
   }
 }
+
+interface HostSettlement {
+  readonly lost: LostHosts
+  readonly owners: ReadonlyMap<string, string>
+}
+
+const withHeld = (
+  standing: readonly HostClaimant[],
+  refused: ReadonlySet<string>,
+): readonly HostClaimant[] =>
+  refused.size === 0
+    ? standing
+    : standing.map((each) => (refused.has(each.key) ? { ...each, isHeld: true } : each))
 
 type Turn = 'stays' | 'moves' | 'comes' | 'waits'
 

@@ -3,7 +3,8 @@
 
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Condition, Finding } from '../resource/condition.ts'
-import type { ProgrammedVersion } from '../resource/resource.ts'
+import { withoutRelease } from '../resource/released.ts'
+import type { DocumentSummary, ProgrammedVersion } from '../resource/resource.ts'
 import type { Sight } from './fleet-view.ts'
 import type { Latch, Programmed } from './programmed.ts'
 import type { Verdict } from './verdict.ts'
@@ -17,6 +18,7 @@ export interface Inherited {
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
   readonly programmed?: ProgrammedVersion
+  readonly summary?: DocumentSummary
 }
 
 /** A data plane that has not been reached by then is taken for what it is. */
@@ -24,12 +26,14 @@ const ASKED_WITHIN_MS = 15_000
 
 /** Undefined: nobody has judged the resource before. */
 export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undefined => {
-  const { conditions = [], errors = [], warnings = [] } = resource
+  const { errors = [], warnings = [] } = resource
+  const conditions = withoutRelease(resource.conditions ?? [])
   if (conditions.length === 0) return undefined
-  const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
+  const { programmed, summary }: Partial<Pick<Inherited, 'programmed' | 'summary'>> =
+    resource.kind === 'ApiSpecification' ? resource : {}
   const generation = Math.max(...conditions.map(({ observedGeneration }) => observedGeneration))
   const recorded = { sinceMs: nowMs, generation, conditions, errors, warnings }
-  return programmed === undefined ? recorded : { ...recorded, programmed }
+  return { ...recorded, ...(programmed && { programmed }), ...(summary && { summary }) }
 }
 
 /** It was written of this generation, and not all data planes have been asked yet, or none is known. */

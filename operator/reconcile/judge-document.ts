@@ -1,24 +1,35 @@
 // A document, its variables and its realm in; a version that may be put, or everything that is wrong with
 // it, out. Pure; the language judges, this file only asks it. Conflicts between documents come later.
 
-import { compile } from '../../spec/compile.ts'
-import type { CompiledApi } from '../../spec/compiled.ts'
-import type { Environment } from '../../spec/environment.ts'
+import type { Quarantined } from '../../compiler/bounded-compiler.ts'
+import { plainDigest } from '../../spec/digest.ts'
+import type { RealmFacts } from '../../spec/environment.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'
 import type { Found } from '../resource/secret-value.ts'
+import type { CompiledDocument, DocumentCompiler, DocumentOutcome } from './compile-document.ts'
 import {
+  confinementOf,
+  type DestinationPolicy,
+  destinationProblems,
+  destinationsRefused,
+} from './destination-policies.ts'
+import {
+  ACCEPTED_COMPILING,
   ACCEPTED_PENDING,
   acceptedWith,
   invalid,
   missing,
+  realmDeparting,
   realmHeld,
   realmUnready,
   realmUnusable,
   REFERENCES_PENDING,
+  REFERENCES_WITHOUT_ROOM,
   RESOLVED,
+  tooExpensive,
   tooLarge,
 } from './findings.ts'
 import { coversHosts } from './host-entries.ts'
@@ -39,23 +50,44 @@ export interface DocumentJudgement {
   readonly good?: DesiredDocument
   /** Of the Realm that it may use. */
   readonly realmNamespace?: string
+  /** It is being compiled: to be judged again when that is done. */
+  readonly isPending?: boolean
+  /** It was too expensive. */
+  readonly quarantined?: Quarantined
   /** It has served, and of its realm nothing is known but that it is there. */
   readonly isRealmHeld?: boolean
+  /** There is no Realm of its uri. */
+  readonly isRealmAbsent?: boolean
 }
 
 /** What stands outside a document and decides over it. */
 export interface DocumentContext {
+  /** Of the resource. */
+  readonly key: string
+  readonly compiler: DocumentCompiler
   readonly variables: Found<SecretVariables>
   readonly access: RealmAccess
   readonly grant: HostGrant
+  readonly destinations: DestinationPolicy
+  /** The quota of its namespace has no room for it. */
+  readonly overQuota: Finding<'Accepted'> | undefined
 }
 
 /** What a document finds under its `realm_uri`. */
 export type RealmAccess =
-  | { readonly access: 'granted'; readonly realm: RealmTerms }
+  | {
+      readonly access: 'granted'
+      readonly realm: RealmTerms
+      /** Its Realm was deleted, and serves for a moment longer. */
+      readonly isDeleted?: true
+    }
   /** There, for this namespace, and not good, or paused, since this operator has known it. */
   | { readonly access: 'unready'; readonly realm: UnreadyRealm }
-  | { readonly access: 'RealmNotFound' | 'RefNotPermitted' }
+  | {
+      readonly access: 'RealmNotFound' | 'RefNotPermitted'
+      /** There is none, whoever asks. */
+      readonly isAbsent?: true
+    }
 
 export interface UnreadyRealm {
   readonly namespace: string
@@ -66,7 +98,7 @@ export interface UnreadyRealm {
 /** What of it decides: the same values where nothing has changed for the document. */
 export const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,
-  access.access === 'granted' ? access.realm : undefined,
+  ...(access.access === 'granted' ? [access.realm, access.isDeleted] : []),
   ...(access.access === 'unready'
     ? [access.realm.namespace, access.realm.name, access.realm.isPaused]
     : []),
@@ -97,6 +129,9 @@ export const judgeDocument = (
   if ('missing' in variables) {
     return { ...nothing, accepted: ACCEPTED_PENDING, resolvedRefs: missing(variables.missing) }
   }
+  if (context.overQuota !== undefined) {
+    return { ...nothing, accepted: context.overQuota, resolvedRefs: REFERENCES_WITHOUT_ROOM }
+  }
   return judgeReadable(resource, read, variables.found, context)
 }
 
@@ -104,35 +139,60 @@ const judgeReadable = (
   resource: ApiSpecificationResource,
   read: Readable,
   secrets: SecretVariables,
-  { access, grant }: DocumentContext,
+  { key, compiler, access, grant, destinations }: DocumentContext,
 ): DocumentJudgement => {
-  const compilation = compile(read.document, environmentOf(secrets, access))
+  const { programmed } = resource
+  const { namespace } = resource.metadata
+  const { document } = read
+  const compilation = compiler.compile({
+    ...{ key, namespace, document, realm: factsOf(access), secrets },
+    quarantined: resource.quarantined,
+    programmedDigest: programmed && plainDigest(programmed.digest),
+  })
   const reference = referenceOf(resource, read, access)
-  if ('problems' in compilation) {
-    const errors = compilation.problems.map((problem) => relocate(problem, read.place))
-    const accepted = refusal(compilation.problems, errors)
-    return { accepted, resolvedRefs: reference, errors, warnings: [] }
+  if (compilation === undefined) {
+    const nothing = { errors: [], warnings: [], isPending: true }
+    return { ...nothing, accepted: ACCEPTED_COMPILING, resolvedRefs: reference }
   }
+  if ('problems' in compilation) return refused(compilation, read, reference)
   const { compiled } = compilation
   const warnings = locateWarnings(compilation.warnings, read.place, access)
-  const version = makeDocument(resource, { document: read.document, compiled, secrets })
+  const confinedTo = confinementOf(destinations)
+  const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
   const ownJudgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
   if (access.access !== 'granted') {
     const isRealmHeld = access.access === 'unready' && hasServed(resource)
-    return { ...ownJudgement, resolvedRefs: reference, ...(isRealmHeld && { isRealmHeld }) }
+    const isRealmAbsent = 'isAbsent' in access
+    return {
+      ...{ ...ownJudgement, resolvedRefs: reference },
+      ...(isRealmHeld && { isRealmHeld }),
+      ...(isRealmAbsent && { isRealmAbsent }),
+    }
   }
   const judgement = { ...ownJudgement, realmNamespace: access.realm.namespace }
-  const refused =
-    hostOutsideRealm(access.realm, compiled) ??
-    refuseHost(grant, { ...compiled, namespace: resource.metadata.namespace })
-  if (refused !== undefined) return { ...judgement, resolvedRefs: refused }
-  return { ...judgement, resolvedRefs: RESOLVED, good: version }
+  const notPermitted =
+    hostOutsideRealm(access.realm, compiled) ?? refuseHost(grant, { ...compiled, namespace })
+  if (notPermitted !== undefined) return { ...judgement, resolvedRefs: notPermitted }
+  const leaving = destinationProblems(destinations, compiled, version.selector !== undefined)
+  if (leaving.length > 0) {
+    const errors = leaving.map((problem) => relocate(problem, read.place))
+    return { ...judgement, errors, resolvedRefs: destinationsRefused(destinations, errors) }
+  }
+  return { ...judgement, resolvedRefs: reference, good: version }
 }
 
 /** Where the realm can't be used, the document is judged as if it could: one fault must not hide another. */
-const environmentOf = (secrets: SecretVariables, access: RealmAccess): Environment => {
-  const facts = access.access === 'granted' ? access.realm.facts : ANY_REALM
-  return { realm: () => facts, variables: secrets.variables }
+const factsOf = (access: RealmAccess): RealmFacts =>
+  access.access === 'granted' ? access.realm.facts : ANY_REALM
+
+const refused = (
+  { problems, quarantined }: Extract<DocumentOutcome, { readonly problems: unknown }>,
+  { place }: Readable,
+  resolvedRefs: Finding<'ResolvedRefs'>,
+): DocumentJudgement => {
+  const errors = problems.map((problem) => relocate(problem, place))
+  const judgement = { accepted: refusal(problems, errors), resolvedRefs, errors, warnings: [] }
+  return quarantined === undefined ? judgement : { ...judgement, quarantined }
 }
 
 const referenceOf = (
@@ -140,7 +200,7 @@ const referenceOf = (
   read: Readable,
   access: RealmAccess,
 ): Finding<'ResolvedRefs'> => {
-  if (access.access === 'granted') return RESOLVED
+  if (access.access === 'granted') return access.isDeleted ? realmDeparting(access.realm) : RESOLVED
   if (read.realmUri === undefined) return REFERENCES_PENDING
   const { namespace } = resource.metadata
   if (access.access !== 'unready') return realmUnusable(access.access, read.realmUri, namespace)
@@ -155,7 +215,7 @@ const hasServed = ({ programmed }: ApiSpecificationResource): boolean => program
 
 const hostOutsideRealm = (
   { uri, allowedHosts }: RealmTerms,
-  { host, hosts }: CompiledApi,
+  { host, hosts }: CompiledDocument,
 ): Finding<'ResolvedRefs'> | undefined => {
   if (allowedHosts === undefined || coversHosts(allowedHosts, hosts)) return undefined
   return {
@@ -168,11 +228,13 @@ const hostOutsideRealm = (
   }
 }
 
-/** The bound of 4 MiB is the one fault that a document has as a whole. */
+/** The bounds of size and of cost are the faults that a document has as a whole. */
 const refusal = (
   problems: readonly Problem[],
   located: readonly Problem[] = problems,
 ): Finding<'Accepted'> => {
+  const expensive = problems.find(({ code }) => code === 'too_expensive')
+  if (expensive !== undefined) return tooExpensive(expensive.message)
   const whole = problems.find(({ code, path }) => code === 'invalid_value' && path === '')
   return whole === undefined ? invalid(located) : tooLarge(whole.message)
 }

@@ -15,7 +15,14 @@ import { realmRecord, secretReferences, specPointer } from '../resource/realm-re
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { KeyReference, RealmResource, RealmSpec } from '../resource/resource.ts'
 import { findSecret, type Found, readSecretKey, type SecretText } from '../resource/secret-value.ts'
-import { ACCEPTED, invalid, missing, REFERENCES_PENDING, RESOLVED } from './findings.ts'
+import {
+  ACCEPTED,
+  invalid,
+  missing,
+  REFERENCES_PENDING,
+  REFERENCES_WITHOUT_ROOM,
+  RESOLVED,
+} from './findings.ts'
 
 export interface RealmJudgement {
   readonly accepted: Finding<'Accepted'>
@@ -47,12 +54,21 @@ export interface RealmTerms {
   readonly allowedHosts?: readonly string[]
 }
 
-export const judgeRealm = (resource: RealmResource, cache: ResourceCache): RealmJudgement => {
+/** @param overQuota the quota of its namespace has no room for it */
+export const judgeRealm = (
+  resource: RealmResource,
+  cache: ResourceCache,
+  overQuota?: Finding<'Accepted'>,
+): RealmJudgement => {
   if ('problems' in resource.checked) {
     const errors = resource.checked.problems
     return { accepted: invalid(errors), resolvedRefs: REFERENCES_PENDING, errors }
   }
   const { spec } = resource.checked
+  if (overQuota !== undefined) {
+    const resolvedRefs = REFERENCES_WITHOUT_ROOM
+    return { accepted: overQuota, resolvedRefs, errors: [], uri: spec.uri }
+  }
   const secrets = readSecrets(spec, resource.metadata.namespace, cache)
   const judgement = { accepted: ACCEPTED, errors: [], uri: spec.uri }
   if ('missing' in secrets) return { ...judgement, resolvedRefs: missing(secrets.missing) }

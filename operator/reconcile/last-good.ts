@@ -1,11 +1,13 @@
 // The last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
 // resource's own status and the data planes tell. Forgets with the resource, and with the id that it had.
 
+import { isSameText } from '../../spec/digest.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
-import type { ApiSpecificationResource } from '../resource/resource.ts'
-import { remakeDocument } from './make-document.ts'
+import type { ApiSpecificationResource, ProgrammedVersion } from '../resource/resource.ts'
+import type { DocumentCompiler } from './compile-document.ts'
+import { confineDocument, remakeDocument } from './make-document.ts'
 import { Memo } from './memo.ts'
 import type { MissingVersion } from './missing-version.ts'
 import type { Claimant } from './owners.ts'
@@ -18,16 +20,24 @@ export interface LastGood {
   readonly uid: string
 }
 
-type Claim = Claimant<ApiSpecificationResource>
-type Owners = ReadonlyMap<string, Claim>
+interface Claim extends Claimant<ApiSpecificationResource> {
+  /** What it says now is still being compiled. */
+  readonly isPending: boolean
+}
+type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
 type Documents = ReadonlyMap<string, DesiredDocument>
 
 export class LastGoodVersions {
+  readonly #compiler: DocumentCompiler
   /** By key of the resource. */
   readonly #versions = new Map<string, LastGood>()
   readonly #missing = new Memo<MissingVersion>()
   #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
   #list: readonly MissingVersion[] = []
+
+  constructor(compiler: DocumentCompiler) {
+    this.#compiler = compiler
+  }
 
   begin(resources: ReadonlyMap<string, ApiSpecificationResource>): void {
     this.#resources = resources
@@ -36,6 +46,14 @@ export class LastGoodVersions {
 
   get(key: string): LastGood | undefined {
     return this.#versions.get(key)
+  }
+
+  /** What serves follows the policy of its namespace, whatever is wrong with what is wanted. */
+  confine(key: string, confinedTo: string | undefined): void {
+    const known = this.#versions.get(key)
+    if (known === undefined) return
+    const document = confineDocument(known.document, confinedTo)
+    if (document !== known.document) this.#versions.set(key, { ...known, document })
   }
 
   /**
@@ -50,8 +68,8 @@ export class LastGoodVersions {
   ): LastGood | undefined {
     if (this.#versions.get(key)?.uid !== uid) this.#versions.delete(key)
     const known = this.#versions.get(key)
-    const isRecorded = version !== undefined && version.digest === programmed?.digest
-    if (known !== undefined || !isRecorded) return known
+    if (known !== undefined || version === undefined || programmed === undefined) return known
+    if (!isSameText(version.digest, programmed.digest)) return undefined
     const lastGood = { document: version, generation: programmed.generation, uid }
     this.#versions.set(key, lastGood)
     return lastGood
@@ -76,7 +94,9 @@ export class LastGoodVersions {
     { owners, documents }: { readonly owners: Owners; readonly documents: Documents },
     cache: ResourceCache,
   ): readonly MissingVersion[] {
-    const list = claims.flatMap(({ key, id, resource }) => {
+    const list = claims.flatMap(({ key, id, resource, isPending }) => {
+      // Its text may be that very version.
+      if (isPending) return []
       const isKept = id === '' || (owners.get(id)?.key === key && !documents.has(id))
       return isKept && isRecoverable(resource) ? [this.#describe({ key, id, resource }, cache)] : []
     })
@@ -86,17 +106,35 @@ export class LastGoodVersions {
     return this.#list
   }
 
-  recover({ key, digest }: MissingVersion, document: ValueMap, cache: ResourceCache): boolean {
+  async recover(
+    { key, digest }: MissingVersion,
+    document: ValueMap,
+    cache: ResourceCache,
+  ): Promise<boolean> {
     const resource = this.#resources.get(key)
-    if (resource?.programmed?.digest !== digest || this.#versions.has(key)) return false
-    if (!isRecoverable(resource)) return false
+    if (resource === undefined || !this.#isMissing(key, digest, resource)) return false
     const secrets = readVariables(resource, cache)
-    const found = 'found' in secrets ? secrets.found : undefined
-    const remade = remakeDocument(resource, digest, document, found)
-    if (remade === undefined) return false
+    const remade = await remakeDocument(resource, digest, document, {
+      key,
+      secrets: 'found' in secrets ? secrets.found : undefined,
+      compiler: this.#compiler,
+    })
+    // Meanwhile it may have been changed, or deleted.
+    const isSame = this.#resources.get(key)?.metadata.uid === resource.metadata.uid
+    if (remade === undefined || !isSame || !this.#isMissing(key, digest, resource)) return false
     const { generation } = resource.programmed
     this.#versions.set(key, { document: remade, generation, uid: resource.metadata.uid })
     return true
+  }
+
+  #isMissing(
+    key: string,
+    digest: string,
+    resource: ApiSpecificationResource,
+  ): resource is ApiSpecificationResource & { readonly programmed: ProgrammedVersion } {
+    return (
+      resource.programmed?.digest === digest && !this.#versions.has(key) && isRecoverable(resource)
+    )
   }
 
   /** Another object when it is worth another try: the Secrets that it may have been put with have changed. */
@@ -106,7 +144,11 @@ export class LastGoodVersions {
   ): MissingVersion {
     const digest = resource.programmed?.digest ?? ''
     const inputs = [id, digest, resource.checked, ...variableInputs(resource, cache)]
-    return this.#missing.get(key, inputs, () => ({ key, digest, ...(id !== '' && { id }) }))
+    const { namespace } = resource.metadata
+    return this.#missing.get(key, inputs, () => ({
+      ...{ key, digest, namespace },
+      ...(id !== '' && { id }),
+    }))
   }
 }
 

@@ -13,6 +13,11 @@ export class Memo<T> {
     return value
   }
 
+  /** What was worked out for it is to be worked out again. */
+  forget(key: string): void {
+    this.#entries.delete(key)
+  }
+
   /** Forgets every key that is not in `live`. */
   retain(live: { has(key: string): boolean }): void {
     for (const key of this.#entries.keys()) if (!live.has(key)) this.#entries.delete(key)

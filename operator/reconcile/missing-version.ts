@@ -16,4 +16,6 @@ export interface MissingVersion {
   /** Under which it is held; where even that is unknown, the state views tell who holds `digest`. */
   readonly id?: string
   readonly digest: string
+  /** Of the resource. */
+  readonly namespace: string
 }

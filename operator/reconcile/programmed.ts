@@ -3,10 +3,11 @@
 // take a document one after the other, must not write a status for each.
 
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { Finding } from '../resource/condition.ts'
+import { type Finding, joinMessages } from '../resource/condition.ts'
 import { describeProblem } from './findings.ts'
 import type { Sight } from './fleet-view.ts'
 import { pausedWords } from './paused.ts'
+import { servingWords } from './serving-words.ts'
 import type { Verdict } from './verdict.ts'
 
 /** Remembered from one finding to the next. */
@@ -56,6 +57,22 @@ export const judgeProgrammed = (
   return stayLatched(held, sight, { found, nowMs })
 }
 
+/**
+ * Whether it is an outage: of what is not programmed, which version serves.
+ * @param serving see `DocumentSummary`
+ */
+export const withServing = (
+  programmed: Programmed,
+  verdict: Verdict,
+  serving: string,
+): Programmed => {
+  const { finding } = programmed
+  // What is paused says it in its own words.
+  if (finding.status !== 'False' || verdict.isHeld === true) return programmed
+  const message = joinMessages(finding.message, servingWords(serving, verdict, finding.reason))
+  return { ...programmed, finding: { ...finding, message } }
+}
+
 export const isGood = ({ accepted, resolvedRefs }: Verdict): boolean =>
   accepted.status === 'True' && resolvedRefs.status === 'True'
 
@@ -64,6 +81,13 @@ const PROGRAMMED: Finding<'Programmed'> = {
   status: 'True',
   reason: 'Programmed',
   message: 'held by every data plane that is ready',
+}
+
+const COMPILING: Finding<'Programmed'> = {
+  type: 'Programmed',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'sent once it has been compiled',
 }
 
 /** How many data planes it is sent to. */
@@ -79,20 +103,19 @@ const isRejectedByAll = (sight: Sight): boolean => {
 }
 
 const notGood = (verdict: Verdict): Programmed => ({
-  finding: unprogrammed('Invalid', `this generation is not good${before(verdict)}`),
+  finding: verdict.isPending === true ? COMPILING : unprogrammed('Invalid', notGoodWords(verdict)),
   rejectedByAll: false,
 })
 
-const before = ({ serving, resource }: Verdict): string => {
-  if (serving === undefined) return ', and none before it serves'
-  // Its references have changed since, or somebody else's right came before its own.
-  const isSame = serving.generation === resource.metadata.generation
-  return isSame
-    ? ' any more; as it was before, it still serves'
-    : `; generation ${serving.generation} still serves`
-}
+/** Its references have changed since, or somebody else's right came before its own. */
+const notGoodWords = ({ serving, resource }: Verdict): string =>
+  serving?.generation === resource.metadata.generation
+    ? 'this generation is not good any more'
+    : 'this generation is not good'
 
-const NO_DATA_PLANES = 'no data plane is selected: is one running, and does the selector fit it?'
+/** Also said of what is about to be stored. */
+export const NO_DATA_PLANES =
+  'no data plane is selected: start one, or mend dataPlaneSelector to fit one that runs'
 
 const NO_PERMITTED_DATA_PLANES =
   'only sidecars are selected, and none of them may hold its realm: see ResolvedRefs'

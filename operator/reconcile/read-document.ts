@@ -49,9 +49,8 @@ export const documentInput = (
 ): unknown => {
   const from = 'spec' in resource.checked ? resource.checked.spec.documentFrom : undefined
   if (from === undefined) return undefined
-  return cache.resources.get(
-    resourceKey('ConfigMap', resource.metadata.namespace, from.configMap.name),
-  )
+  const key = resourceKey('ConfigMap', resource.metadata.namespace, from.configMap.name)
+  return cache.forbidden?.get(key) ?? cache.resources.get(key)
 }
 
 /** Faults of the document, located in the resource. */

@@ -1,9 +1,11 @@
 // The Realms of one cache after another in; which record each uri has, and what there is to say of every
-// Realm, out. Remembers judgements and the last good version of each resource, nothing else.
+// Realm, out. Remembers judgements and the last good version of each resource; of deleted ones for as long as the
+// source tells of them.
 
 import type { Problem } from '../../spec/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
-import { isPaused, type RealmResource } from '../resource/resource.ts'
+import { isPaused, keyOf, type RealmResource } from '../resource/resource.ts'
+import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
 import { conflicted } from './findings.ts'
 import type { RealmAccess } from './judge-document.ts'
 import {
@@ -15,8 +17,11 @@ import {
 } from './judge-realm.ts'
 import { mayRealmBeHeld } from './may-be-held.ts'
 import { Memo } from './memo.ts'
+import type { Quota } from './namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from './owners.ts'
+import type { Amounts } from './quota-amounts.ts'
 import { admitsNamespace } from './realm-access.ts'
+import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from './titles.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -25,6 +30,8 @@ export interface JudgedRealms {
   readonly served: ReadonlyMap<string, GoodRealm>
   /** Uris that have no version to put, and a Realm that may have brought them into service. */
   readonly kept: ReadonlySet<string>
+  /** Uris that no data plane may keep. */
+  readonly revoked: ReadonlySet<string>
   /** By key of the resource. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** Realms of which not even the uri can be told. */
@@ -41,6 +48,9 @@ interface Judged extends Claimant<RealmResource> {
   readonly refusedBy?: Claimant<RealmResource>
 }
 
+/** A Realm that stands there, or one that was deleted and still serves. */
+type Standing = Judged | DepartedClaim
+
 export class RealmBook {
   readonly #secretNames = new Memo<readonly string[]>()
   readonly #judgements = new Memo<RealmJudgement>()
@@ -49,31 +59,77 @@ export class RealmBook {
   /** By key of the resource. */
   readonly #lastGood = new Map<string, GoodRealm>()
   readonly #titles = new Titles<RealmResource>(mayRealmBeHeld)
+  readonly #departed = new DepartedClaims()
+  readonly #quotas = new RealmQuotas()
+  /** As they were last judged. */
+  #last: readonly Standing[] = []
 
-  judge(resources: ReadonlyMap<string, RealmResource>, cache: ResourceCache): JudgedRealms {
-    const judged = withoutRefused(
-      [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache)),
-    )
-    const owners = ownersOf(judged.filter(({ uri }) => uri !== undefined))
+  /** @param quotaOf a namespace; undefined: there are none */
+  judge(
+    resources: ReadonlyMap<string, RealmResource>,
+    cache: ResourceCache,
+    quotaOf?: (namespace: string) => Quota,
+  ): JudgedRealms {
+    if (quotaOf !== undefined) this.#quotas.settle(resources, this.#lastGood, quotaOf)
+    const standing = this.#standing(resources, cache)
+    this.#last = standing
+    const judged = standing.filter(isJudged)
+    const owners = ownersOf(standing.filter(({ id }) => id !== ''))
     const served = new Map<string, GoodRealm>()
-    for (const each of judged) {
+    for (const each of standing) {
       if (owners.get(each.id)?.key !== each.key) continue
       const good = this.#latest(each)
       if (good !== undefined) served.set(each.id, good)
     }
-    const kept = this.#titles.keep(judged, owners, served)
+    const revoked = this.#departed.revoked(served)
+    for (const uri of revoked) this.#titles.revoke(uri)
+    const kept = this.#titles.keep(standing, owners, served)
     this.#forget(resources, owners)
     const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
     const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
     const access = (uri: string, namespace: string): RealmAccess =>
-      accessOf(served.get(uri), owners.get(uri)?.resource, namespace, cache)
-    return { served, kept, verdicts, nameless, access }
+      accessOf(served.get(uri), owners.get(uri), namespace, cache)
+    return { served, kept, revoked, verdicts, nameless, access }
+  }
+
+  #standing(
+    resources: ReadonlyMap<string, RealmResource>,
+    cache: ResourceCache,
+  ): readonly Standing[] {
+    this.#departed.follow(cache, {
+      lastGood: this.#lastGood,
+      isHolder: (uri, key) => this.#titles.isHolder(uri, key),
+    })
+    const judged = [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache))
+    return withoutRefused(this.#departed.joinTo(judged))
+  }
+
+  /** Of its quota. */
+  usedBy(namespace: string): Amounts {
+    return this.#quotas.usedBy(namespace)
+  }
+
+  /** The verdict on a Realm if it were the next to come, or to change; nothing is remembered. */
+  preview(resource: RealmResource, cache: ResourceCache): Verdict {
+    const key = keyOf(resource)
+    const judgement = judgeRealm(resource, cache)
+    const lastGood = this.#lastGood.get(key)
+    const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
+    const uri = judgement.good === undefined ? (lastId ?? judgement.uri) : judgement.uri
+    const mine = { key, resource, id: uri ?? '', lastId }
+    const others = this.#last.filter((each) => each.key !== key && each.id !== '')
+    const owner = uri === undefined ? undefined : ownersOf([...others, mine]).get(uri)
+    const winner = owner?.key === key || isHeir(resource, owner) ? undefined : owner
+    return verdictOf(resource, judgement, { uri, winner, good: undefined, isHeld: false })
   }
 
   #judgeOne(key: string, resource: RealmResource, cache: ResourceCache): Judged {
     const names = this.#secretNames.get(key, [resource.checked], () => secretNames(resource))
-    const inputs = realmInputs(resource, names, cache)
-    const judgement = this.#judgements.get(key, inputs, () => judgeRealm(resource, cache))
+    const overQuota = this.#quotas.refusalOf(key, resource)
+    const inputs = [...realmInputs(resource, names, cache), overQuota]
+    const judgement = this.#judgements.get(key, inputs, () =>
+      judgeRealm(resource, cache, overQuota),
+    )
     if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
     if (judgement.good !== undefined && isPaused(resource) && wasServed(resource)) {
       this.#lastGood.set(key, this.#lastGood.get(key) ?? judgement.good)
@@ -88,7 +144,7 @@ export class RealmBook {
   }
 
   /** The newest good version of an owner; a good one is remembered. */
-  #latest({ key, id, good }: Judged): GoodRealm | undefined {
+  #latest({ key, id, good }: Standing): GoodRealm | undefined {
     if (good !== undefined) this.#lastGood.set(key, good)
     const latest = this.#lastGood.get(key)
     return latest?.desired.uri === id ? latest : undefined
@@ -114,7 +170,7 @@ export class RealmBook {
     const isOwner = owner?.key === key
     const good = isOwner && uri !== undefined ? served.get(uri) : undefined
     const isHeld = isPaused(resource) && judgement.good?.desired.digest !== good?.desired.digest
-    const winner = refusedBy ?? (isOwner ? undefined : owner)
+    const winner = refusedBy ?? (isOwner || isHeir(resource, owner) ? undefined : owner)
     return this.#verdicts.get(key, [resource, judgement, winner?.resource, good], () =>
       verdictOf(resource, judgement, { uri, winner, good, isHeld }),
     )
@@ -129,10 +185,12 @@ const wasServed = ({ conditions = [], metadata: { generation } }: RealmResource)
   const current = conditions.filter(({ observedGeneration }) => observedGeneration === generation)
   const reasons = new Map<string, string>(current.map(({ type, reason }) => [type, reason]))
   const ready = reasons.get('Ready')
-  return reasons.get('Accepted') === 'Accepted' && (ready === 'Ready' || ready === 'Unreachable')
+  const isInService = ready === 'Ready' || ready === 'Unreachable'
+  // Released: it was let go by an operator that was uninstalled, and is taken up again.
+  return reasons.get('Accepted') === 'Accepted' && (isInService || ready === 'Released')
 }
 
-interface Standing {
+interface Place {
   readonly uri: string | undefined
   /** Who owns the uri that it names. */
   readonly winner: Claimant<RealmResource> | undefined
@@ -143,7 +201,7 @@ interface Standing {
 const verdictOf = (
   resource: RealmResource,
   judgement: RealmJudgement,
-  { uri, winner, good, isHeld }: Standing,
+  { uri, winner, good, isHeld }: Place,
 ): Verdict => {
   const message = winner && ownedWords(`the uri '${winner.id}'`, resource, winner.resource)
   const conflict: Problem | undefined =
@@ -167,24 +225,32 @@ const verdictOf = (
  * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
  * a third one has named: each turn refuses one more at least.
  */
-const withoutRefused = (asked: readonly Judged[]): readonly Judged[] => {
-  let judged = asked
+const withoutRefused = (asked: readonly Standing[]): readonly Standing[] => {
+  let standing = asked
   for (;;) {
-    if (!judged.some(isRenamed)) return judged
-    const owners = ownersOf(judged)
-    const next = judged.map((each) => stayIfRefused(each, owners.get(each.id)))
-    if (next.every((each, i) => each === judged[i])) return judged
-    judged = next
+    if (!standing.some(isRenamed)) return standing
+    const owners = ownersOf(standing)
+    const next = standing.map((each) => stayIfRefused(each, owners.get(each.id)))
+    if (next.every((each, i) => each === standing[i])) return standing
+    standing = next
   }
 }
 
-const stayIfRefused = (judged: Judged, owner: Claimant<RealmResource> | undefined): Judged =>
-  !isRenamed(judged) || owner === undefined || owner.key === judged.key
-    ? judged
+const stayIfRefused = (standing: Standing, owner: Claimant<RealmResource> | undefined): Standing =>
+  !isRenamed(standing) || owner === undefined || owner.key === standing.key || !isJudged(standing)
+    ? standing
     : {
-        ...judged,
-        ...{ id: judged.lastId ?? '', uri: judged.lastId, good: undefined, refusedBy: owner },
+        ...standing,
+        ...{ id: standing.lastId ?? '', uri: standing.lastId, good: undefined, refusedBy: owner },
       }
+
+const isJudged = (standing: Standing): standing is Judged => 'judgement' in standing
+
+/** It has the uri of one that was deleted in its own namespace: as soon as it is good it serves in its place. */
+const isHeir = (resource: RealmResource, owner: Claimant<RealmResource> | undefined): boolean =>
+  owner !== undefined && isDeparted(owner) && isKin(resource, owner)
+
+const isDeparted = (owner: Claimant<RealmResource>): boolean => !('judgement' in owner)
 
 /** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
 const carryOver = (
@@ -199,18 +265,20 @@ const carryOver = (
 
 const accessOf = (
   good: GoodRealm | undefined,
-  owner: RealmResource | undefined,
+  owner: Claimant<RealmResource> | undefined,
   namespace: string,
   cache: ResourceCache,
 ): RealmAccess => {
   if (good !== undefined) {
-    return admitsNamespace(good, namespace, cache)
-      ? { access: 'granted', realm: good.terms }
-      : { access: 'RefNotPermitted' }
+    if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
+    const isDeleted = owner !== undefined && isDeparted(owner)
+    return { access: 'granted', realm: good.terms, ...(isDeleted && { isDeleted }) }
   }
-  if (owner === undefined || !mayUse(owner, namespace, cache)) return { access: 'RealmNotFound' }
-  const { name, namespace: home } = owner.metadata
-  return { access: 'unready', realm: { namespace: home, name, isPaused: isPaused(owner) } }
+  if (owner === undefined) return { access: 'RealmNotFound', isAbsent: true }
+  const { resource } = owner
+  if (!mayUse(resource, namespace, cache)) return { access: 'RealmNotFound' }
+  const { name, namespace: home } = resource.metadata
+  return { access: 'unready', realm: { namespace: home, name, isPaused: isPaused(resource) } }
 }
 
 const mayUse = (

@@ -64,5 +64,6 @@ const sessionWords = (sessions: readonly SessionState[]): string => {
   const worst = sessions.find(({ state }) => state === 'refused') ?? sessions[0]
   if (worst === undefined) return 'no session with its router'
   const cause = worst.reason === undefined ? '' : `: ${worst.reason}`
-  return `no session with the router ${worst.url} (${worst.state})${cause}`
+  const router = worst.url === '' ? 'its router' : `the router ${worst.url}`
+  return `no session with ${router} (${worst.state})${cause}`
 }

@@ -46,6 +46,14 @@ export class Settlement {
     return { documents: this.#documents, clashes: this.#clashes }
   }
 
+  /** What a document would lose in place of those of the ids `replaced`, as things stand; nothing changes. */
+  clashesOf(
+    { id, since, claims }: DesiredDocument,
+    replaced: ReadonlySet<string>,
+  ): readonly Clash[] {
+    return this.#index.clashesOf({ id, rank: 0, since, claims }, replaced)
+  }
+
   /** Wants another thing than before, or has a last good version again where nothing could be put. */
   #isNews({ id, lastGood }: Applicant, wanted: Documents, held: ReadonlySet<string>): boolean {
     return (

@@ -84,7 +84,7 @@ export class StatusBook {
 
 /** A version that is not good is on no data plane: then it is about the one that serves. */
 const subjectOf = (verdict: Verdict): Subject | undefined => {
-  const { resource, id, serving, realmNamespace } = verdict
+  const { resource, id, serving, realmNamespace, routerRealm } = verdict
   const { namespace } = resource.metadata
   if (id === undefined) return undefined
   if (resource.kind === 'Realm') return { kind: 'realm', uri: id, namespace }
@@ -95,5 +95,6 @@ const subjectOf = (verdict: Verdict): Subject | undefined => {
     ...({ kind: 'document', id, digest, namespace } as const),
     ...(selector !== undefined && { selector }),
     ...(realmNamespace !== undefined && { realmNamespace }),
+    ...(routerRealm !== undefined && { routerRealm }),
   }
 }

@@ -3,7 +3,10 @@
 
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { HeldDocument, Rejection } from '../data-plane.ts'
-import { type Condition, settleConditions } from '../resource/condition.ts'
+import { type Condition, type Finding, settleConditions } from '../resource/condition.ts'
+import { classReleased, isReleased, releasedConditions } from '../resource/released.ts'
+import { DEFAULT_CLASS, type DocumentSummary, NONE_SERVES } from '../resource/resource.ts'
+import { apartSince, degradedFinding, hasLasted } from './degraded.ts'
 import { documentFindings } from './document-findings.ts'
 import type { Sight } from './fleet-view.ts'
 import {
@@ -14,8 +17,15 @@ import {
   inheritedReady,
   isEarly,
 } from './inherited.ts'
-import { firstRefusing, judgeProgrammed, type Latch, type Programmed } from './programmed.ts'
+import {
+  firstRefusing,
+  judgeProgrammed,
+  type Latch,
+  type Programmed,
+  withServing,
+} from './programmed.ts'
 import { realmFindings } from './realm-findings.ts'
+import { inheritedSummary, type KnownVersions, knownVersions, summaryOf } from './summary.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface ResourceStatus {
@@ -26,6 +36,8 @@ export interface ResourceStatus {
   /** Of the language, and of the data planes (routes that another document has); at most eight. */
   readonly warnings: readonly Warning[]
   readonly programmed?: { readonly generation: number; readonly digest: string }
+  /** Of an ApiSpecification. */
+  readonly summary?: DocumentSummary
 }
 
 export interface Entry {
@@ -33,6 +45,10 @@ export interface Entry {
   readonly latch: Latch | undefined
   /** Until every data plane has been asked once: what an operator before us wrote. */
   readonly inherited: Inherited | undefined
+  /** Of a document: which generations its digests are of. */
+  readonly known?: KnownVersions
+  /** Since when a data plane has no session with the router of its realm, and whether that is told. */
+  readonly apart?: { readonly since: number; readonly isTold: boolean }
   /** What the status was made of, beside the verdict: the same again needs no look at it. */
   readonly made?: Made
 }
@@ -43,6 +59,8 @@ interface Made {
   readonly shadowed: HeldDocument | undefined
   /** A sidecar that it selects may not hold its realm. */
   readonly isRealmForbidden: boolean
+  readonly summary: DocumentSummary
+  readonly degraded: Finding<'Degraded'> | undefined
 }
 
 export interface Moment {
@@ -52,6 +70,9 @@ export interface Moment {
 
 export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
   const before = beforeOf(verdict, moment)
+  if (verdict.isReleased === true) return releasedEntry(verdict, before, moment.nowMs)
+  // What was told stays told until there is more to tell: its observedGeneration says of what it is.
+  if (verdict.isPending === true && before !== undefined) return before
   const entry =
     verdict.resource.kind === 'Realm'
       ? realmEntry(verdict, sight, { before, nowMs: moment.nowMs })
@@ -61,8 +82,8 @@ export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry
 }
 
 /** Time alone may change what is said. */
-export const isWaiting = ({ latch, inherited }: Entry): boolean =>
-  latch?.differsSince !== undefined || inherited !== undefined
+export const isWaiting = ({ latch, inherited, apart }: Entry): boolean =>
+  latch?.differsSince !== undefined || inherited !== undefined || apart?.isTold === false
 
 /** A resource that was made anew under the same name inherits nothing. */
 const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefined => {
@@ -70,42 +91,138 @@ const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefine
   if (before?.status.verdict.resource.metadata.uid === uid) return before
   const inherited = inherit(verdict, nowMs)
   if (inherited === undefined) return undefined
-  const { conditions, errors, warnings, programmed } = inherited
-  const status = { verdict, conditions, errors, warnings, ...(programmed && { programmed }) }
+  const { conditions, errors, warnings, programmed, summary } = inherited
+  const status = {
+    ...{ verdict, conditions, errors, warnings },
+    ...(programmed && { programmed }),
+    ...(summary && { summary }),
+  }
   return { status, latch: inheritedLatch(inherited), inherited }
 }
 
-const documentEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
-  const inherited = earlyOf(verdict, sight, { before, nowMs })
-  const programmed =
-    (inherited && judgeEarly(verdict, sight, inherited, nowMs)) ??
-    judgeProgrammed(verdict, sight, before?.latch, nowMs)
-  const made = madeOf(verdict, sight, programmed)
-  if (before !== undefined && isUnchanged(before, verdict, made)) return before
-  const { latch } = programmed
+const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
+  const { before, nowMs } = moment
+  const { apart, ...delivery } = deliveryOf(verdict, sight, moment)
+  const { made, inherited, latch } = delivery
+  if (before !== undefined && isUnchanged(before, verdict, made)) {
+    const isSame = sameApart(before.apart, apart) && before.known === delivery.known
+    return isSame ? before : withApart({ ...before, known: delivery.known }, apart)
+  }
   const last = latch ?? before?.status.programmed
+  const { summary } = made
+  const findings = documentFindings(verdict, made.programmed, { ...made, serving: summary.serving })
   const status = {
     verdict,
-    conditions: settle(verdict, documentFindings(verdict, programmed, made.isRealmForbidden), {
-      before,
-      nowMs,
-    }),
+    conditions: settle(verdict, findings, { before, nowMs }),
     errors: errorsOf(verdict, made.refusal, inherited),
     warnings: warningsOf(verdict, made.shadowed, inherited),
+    summary,
   }
   const programmedVersion = last && { generation: last.generation, digest: last.digest }
+  return withApart(
+    {
+      ...delivery,
+      status: programmedVersion ? { ...status, programmed: programmedVersion } : status,
+    },
+    apart,
+  )
+}
+
+interface Delivery {
+  readonly made: Made
+  readonly inherited: Inherited | undefined
+  readonly latch: Latch | undefined
+  readonly known: KnownVersions
+  readonly apart: Apart | undefined
+}
+
+const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery => {
+  const { before, nowMs } = moment
+  const inherited = earlyOf(verdict, sight, moment)
+  const early = inherited && judgeEarly(verdict, sight, inherited, nowMs)
+  const programmed = early ?? judgeProgrammed(verdict, sight, before?.latch, nowMs)
+  const { latch } = programmed
+  const known = knownVersions(before?.known ?? [], verdict, latch)
+  const told = before?.status.summary
+  const summary =
+    inherited !== undefined && told !== undefined
+      ? inheritedSummary(verdict, sight, told)
+      : summaryOf(verdict, sight, { known, before: told })
+  const apart = apartOf(sight, moment)
+  const made = madeOf(verdict, sight, {
+    // What was said before says it already.
+    programmed: early ?? withServing(programmed, verdict, summary.serving),
+    // Nor is it known yet which sessions there are.
+    degraded: inherited === undefined ? degradedOf(verdict, sight, apart) : toldDegraded(before),
+    summary,
+  })
+  return { made, inherited, latch, known, apart }
+}
+
+type Apart = NonNullable<Entry['apart']>
+
+const withApart = (entry: Omit<Entry, 'apart'>, apart: Apart | undefined): Entry => {
+  const { status, latch, inherited, known, made } = entry
   return {
-    ...{ latch, made, inherited },
-    status: programmedVersion ? { ...status, programmed: programmedVersion } : status,
+    ...{ status, latch, inherited },
+    ...(known !== undefined && { known }),
+    ...(made !== undefined && { made }),
+    ...(apart !== undefined && { apart }),
   }
 }
 
-const madeOf = (verdict: Verdict, sight: Sight, programmed: Programmed): Made => {
+const sameApart = (left: Apart | undefined, right: Apart | undefined): boolean =>
+  left?.since === right?.since && left?.isTold === right?.isTold
+
+const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => {
+  const { conditions = [] } = before?.status ?? {}
+  const since = apartSince(sight, { since: before?.apart?.since, conditions }, nowMs)
+  return since === undefined ? undefined : { since, isTold: hasLasted(since, nowMs) }
+}
+
+const degradedOf = (
+  verdict: Verdict,
+  sight: Sight,
+  apart: Apart | undefined,
+): Finding<'Degraded'> | undefined =>
+  apart?.isTold === true ? degradedFinding(verdict, sight) : undefined
+
+const toldDegraded = (before: Entry | undefined): Finding<'Degraded'> | undefined => {
+  const told = before?.status.conditions.find(({ type }) => type === 'Degraded')
+  // An operator wrote it, with the vocabulary of findings.
+  return told && ({ ...told } as Finding<'Degraded'>)
+}
+
+/** Of a resource that has left our class: the gateways give it up, and nothing of it is looked at any more. */
+const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: number): Entry => {
+  const isTold = before !== undefined && isReleased(before.status.conditions)
+  if (isTold && before.status.verdict === verdict) return before
+  const { resource } = verdict
+  const { kind, className = DEFAULT_CLASS, metadata } = resource
+  const conditions = releasedConditions(resource.conditions ?? [], {
+    ...{ kind, generation: metadata.generation, nowMs },
+    message: classReleased(className),
+  })
+  const status = { verdict, conditions, errors: [], warnings: [] }
+  const names = resource.kind === 'ApiSpecification' ? resource.summary : undefined
+  const summary = { ...names, serving: NONE_SERVES, gateways: NONE_SERVES }
+  return {
+    ...{ latch: undefined, inherited: undefined },
+    status: kind === 'ApiSpecification' ? { ...status, summary } : status,
+  }
+}
+
+const madeOf = (
+  verdict: Verdict,
+  sight: Sight,
+  judged: Pick<Made, 'programmed' | 'summary' | 'degraded'>,
+): Made => {
+  const { programmed } = judged
   const { id = '' } = verdict
   // Where it is programmed a fresh data plane may still refuse it: that is the data plane's trouble, not this status's.
   const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
   return {
-    programmed,
+    ...judged,
     refusal: refusing?.rejected.documents.get(id),
     shadowed: sight.first('shadowed')?.documents.get(id),
     isRealmForbidden: sight.count('forbidden') > 0,
@@ -150,13 +267,17 @@ const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
   before.made !== undefined &&
   before.inherited === undefined &&
   before.status.verdict === verdict &&
-  before.made.refusal === made.refusal &&
-  before.made.shadowed === made.shadowed &&
-  before.made.isRealmForbidden === made.isRealmForbidden &&
-  before.made.programmed.rejectedByAll === made.programmed.rejectedByAll &&
-  sameLatch(before.latch, made.programmed.latch) &&
-  before.made.programmed.finding.reason === made.programmed.finding.reason &&
-  before.made.programmed.finding.message === made.programmed.finding.message
+  sameMade(before.made, made) &&
+  sameLatch(before.latch, made.programmed.latch)
+
+const sameMade = (left: Made, right: Made): boolean =>
+  MADE.every((member) => left[member] === right[member]) &&
+  left.degraded?.message === right.degraded?.message &&
+  left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
+  left.programmed.finding.reason === right.programmed.finding.reason &&
+  left.programmed.finding.message === right.programmed.finding.message
+
+const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary'] as const
 
 const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =>
   left?.generation === right?.generation &&
@@ -221,5 +342,6 @@ const sameStatus = (left: ResourceStatus, right: ResourceStatus): boolean =>
   left.conditions === right.conditions &&
   left.programmed?.generation === right.programmed?.generation &&
   left.programmed?.digest === right.programmed?.digest &&
+  left.summary === right.summary &&
   JSON.stringify(left.errors) === JSON.stringify(right.errors) &&
   JSON.stringify(left.warnings) === JSON.stringify(right.warnings)

@@ -22,6 +22,11 @@ export class Tally<Answer extends string> {
     return sum
   }
 
+  /** Those that any data plane gives. */
+  *answers(): Iterable<Answer> {
+    for (const [answer, count] of this.#counts) if (count > 0) yield answer
+  }
+
   get total(): number {
     return this.#total
   }
@@ -37,7 +42,9 @@ export class Tally<Answer extends string> {
 
   #add(name: string, answer: Answer, by: 1 | -1): void {
     this.#total += by
-    this.#counts.set(answer, this.count(answer) + by)
+    const count = this.count(answer) + by
+    if (count === 0) this.#counts.delete(answer)
+    else this.#counts.set(answer, count)
     if (!this.#named.has(answer)) return
     const names = this.#names.get(answer) ?? new Set()
     if (by === 1) names.add(name)

@@ -8,8 +8,8 @@ type Titled = ApiSpecificationResource | RealmResource
 
 export class Titles<R extends Titled> {
   readonly #mayBeHeld: (resource: R) => boolean
-  /** Id → who has served it, or was the first that may have. */
-  readonly #holders = new Map<string, Claimant<R>>()
+  /** Id → key of who has served it, or was the first that may have. */
+  readonly #holders = new Map<string, string>()
 
   /** @param mayBeHeld as the resource's status tells of the time before this operator */
   constructor(mayBeHeld: (resource: R) => boolean) {
@@ -28,7 +28,7 @@ export class Titles<R extends Titled> {
     for (const id of this.#holders.keys()) if (!owners.has(id)) this.#holders.delete(id)
     let openCount = 0
     for (const [id, owner] of owners) {
-      if (served.has(id)) this.#holders.set(id, owner)
+      if (served.has(id)) this.#holders.set(id, owner.key)
       else openCount += 1
     }
     const kept = new Set<string>()
@@ -36,14 +36,27 @@ export class Titles<R extends Titled> {
     for (const claimant of claimants) {
       const { id } = claimant
       if (id === '' || served.has(id) || !this.#hasTitle(claimant)) continue
-      this.#holders.set(id, claimant)
+      this.#holders.set(id, claimant.key)
       kept.add(id)
     }
     return kept
   }
 
+  /** It has served the id, or may have. */
+  isHolder(id: string, key: string): boolean {
+    return this.#holders.get(id) === key
+  }
+
+  /** Whatever data planes hold under the id does not stay there, whoever names it now. */
+  revoke(id: string): void {
+    this.#holders.set(id, NOBODY)
+  }
+
   #hasTitle({ key, id, resource }: Claimant<R>): boolean {
     const holder = this.#holders.get(id)
-    return holder === undefined ? this.#mayBeHeld(resource) : holder.key === key
+    return holder === undefined ? this.#mayBeHeld(resource) : holder === key
   }
 }
+
+/** No key of a resource. */
+const NOBODY = ''

@@ -1,5 +1,6 @@
 // What reconciling says of one resource, before any data plane was asked. Types only.
 
+import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
@@ -24,6 +25,14 @@ export interface Verdict {
   readonly serving?: Serving
   /** This very generation serves, though its realm can't be judged now: the data planes tell whether they hold it. */
   readonly servesOn?: boolean
+  /** It is being compiled: nothing can be said of this generation yet. */
+  readonly isPending?: boolean
+  /** It was too expensive to compile: not to be tried again. */
+  readonly quarantined?: Quarantined
+  /** It has left our class, and its status still says what we wrote: nothing of it is judged. */
+  readonly isReleased?: boolean
+  /** Realm whose router the version that serves, or is to serve, needs: it has operations over WAMP. */
+  readonly routerRealm?: string
   /** Paused, and what it is now has not been put. */
   readonly isHeld?: boolean
 }

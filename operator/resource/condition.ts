@@ -5,16 +5,18 @@
 export interface Reasons {
   readonly Accepted: {
     readonly True: 'Accepted'
-    readonly False: 'Invalid' | 'TooLarge' | 'Conflicted'
+    readonly False: 'Invalid' | 'TooLarge' | 'TooExpensive' | 'QuotaExceeded' | 'Conflicted'
     readonly Unknown: 'Pending'
   }
   readonly ResolvedRefs: {
     readonly True: 'ResolvedRefs'
     readonly False:
       | 'RealmNotFound'
+      | 'RealmDeleted'
       | 'RefNotPermitted'
       | 'SecretNotFound'
       | 'ConfigMapNotFound'
+      | 'ConfigMapForbidden'
       | 'KeyNotFound'
       | 'SecretForbidden'
     readonly Unknown: 'Pending'
@@ -23,16 +25,25 @@ export interface Reasons {
     readonly True: 'Programmed'
     readonly False:
       'Pending' | 'Rejected' | 'PartiallyProgrammed' | 'Unreachable' | 'NoDataPlanes' | 'Invalid'
-    readonly Unknown: 'Pending'
+    readonly Unknown: 'Pending' | 'Released'
   }
   readonly Ready: {
     readonly True: 'Ready'
     readonly False: FailingReason
-    readonly Unknown: 'Pending'
+    readonly Unknown: 'Pending' | 'Released'
   }
+  /** Present only while True. What is told of it takes nothing from Programmed and Ready. */
+  readonly Degraded: { readonly True: 'RouterUnreachable' }
   /** Present only while True. */
   readonly Stalled: {
-    readonly True: 'Invalid' | 'TooLarge' | 'Conflicted' | 'RefNotPermitted' | 'Rejected'
+    readonly True:
+      | 'Invalid'
+      | 'TooLarge'
+      | 'TooExpensive'
+      | 'QuotaExceeded'
+      | 'Conflicted'
+      | 'RefNotPermitted'
+      | 'Rejected'
   }
 }
 
@@ -85,6 +96,13 @@ export const settleConditions = (
   return same ? previous : settled
 }
 
+/**
+ * The generation that was judged last. While a newer one is being compiled it is that of the conditions, which go on
+ * from before: whoever compares it with `metadata.generation` must not take them for its own.
+ */
+export const judgedGeneration = (conditions: readonly Condition[]): number =>
+  Math.max(0, ...conditions.map(({ observedGeneration }) => observedGeneration))
+
 const settle = (
   before: Condition | undefined,
   { type, status, reason, message }: Finding,
@@ -108,10 +126,17 @@ const sameCondition = (left: Condition, right: Condition): boolean =>
 
 const wholeSeconds = (timeMs: number): string => `${new Date(timeMs).toISOString().slice(0, 19)}Z`
 
-const cutMessage = (message: string): string =>
-  Buffer.byteLength(message) <= MESSAGE_MAX_BYTES
+/**
+ * A message and what is to be read of it in any case: where both are too long, the message is cut.
+ * @example joinMessages('/host: host is missing', 'nothing serves') // '/host: host is missing; nothing serves'
+ */
+export const joinMessages = (message: string, ending: string): string =>
+  `${cutMessage(message, MESSAGE_MAX_BYTES - Buffer.byteLength(ending) - 2)}; ${ending}`
+
+const cutMessage = (message: string, maxBytes = MESSAGE_MAX_BYTES): string =>
+  Buffer.byteLength(message) <= maxBytes
     ? message
     : `${Buffer.from(message)
-        .subarray(0, MESSAGE_MAX_BYTES - 4)
+        .subarray(0, maxBytes - 4)
         .toString('utf8')
         .replace(/\uFFFD$/, '')}…`

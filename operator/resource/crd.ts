@@ -66,6 +66,15 @@ const MESSAGE = {
   isWide: true,
 }
 
+/**
+ * Columns of `kubectl get apispec` without `-o wide`, after the name, as they are headed.
+ * @example documentColumns()[0] // 'HOST'
+ */
+export const documentColumns = (): readonly string[] =>
+  API_SPECIFICATION.columns
+    .filter(({ isWide }) => isWide !== true)
+    .map(({ name }) => name.toUpperCase())
+
 const API_SPECIFICATION: Definition = {
   kind: 'ApiSpecification',
   plural: 'apispecifications',
@@ -76,11 +85,18 @@ const API_SPECIFICATION: Definition = {
   spec: { shape: API_SPECIFICATION_SPEC, description: 'The API, and which gateways serve it.' },
   status: API_SPECIFICATION_STATUS_FIELD,
   columns: [
-    { name: 'Host', jsonPath: '.spec.document.host', description: 'Host that it answers to.' },
+    { name: 'Host', jsonPath: '.status.host', description: 'Host that it answers to.' },
+    { name: 'Realm', jsonPath: '.status.realm', description: 'Realm that it belongs to.' },
     {
-      name: 'Realm',
-      jsonPath: '.spec.document.realm_uri',
-      description: 'Realm that it belongs to.',
+      name: 'Serving',
+      jsonPath: '.status.serving',
+      description: 'The oldest generation that a ready gateway holds; –: none serves.',
+    },
+    {
+      name: 'Gateways',
+      jsonPath: '.status.gateways',
+      description:
+        'How many gateways hold what is wanted, of those that should; a minute old at most.',
     },
     {
       name: 'Programmed',
@@ -90,7 +106,7 @@ const API_SPECIFICATION: Definition = {
     READY,
     REASON,
     AGE,
-    { name: 'Id', jsonPath: '.spec.document.id', description: 'Id of the document.', isWide: true },
+    { name: 'Id', jsonPath: '.status.id', description: 'Id of the document.', isWide: true },
     MESSAGE,
   ],
   selectableFields: ['.spec.document.id', '.spec.document.realm_uri'],

@@ -130,8 +130,9 @@ const recordedIn = (value: ValueMap, { origin }: Base): Partial<RecordedStatus> 
   origin === undefined ? (readRecordedStatus(ownMember(value, 'status')) ?? {}) : {}
 
 const recordedOfRealm = (value: ValueMap, base: Base): Partial<RecordedStatus> => {
-  const { conditions, errors, warnings } = recordedIn(value, base)
+  const { conditions, errors, warnings, writtenBy } = recordedIn(value, base)
   return {
+    ...(writtenBy !== undefined && { writtenBy }),
     ...(conditions && { conditions }),
     ...(errors && { errors }),
     ...(warnings && { warnings }),

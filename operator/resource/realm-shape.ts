@@ -101,6 +101,10 @@ const TRUSTED_ISSUER = {
   jwksUri: required(TEXT, 'Where its public keys are.'),
   audience: required(TEXT, 'Audience that tokens must carry.'),
   algorithms: field(TEXTS, 'Signature algorithms allowed; the asymmetric ones when absent.'),
+  requireTyp: field(
+    TEXT,
+    'The typ that tokens must have in their header, as at+jwt; JWT, at+jwt or none when absent.',
+  ),
 } satisfies FieldsOf<TrustedIssuerRecord>
 
 const OIDC_PROVIDER = {

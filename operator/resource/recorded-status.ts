@@ -2,9 +2,10 @@
 // What is malformed, or stands there by default, is left out: it will be written anew.
 
 import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Condition, ConditionStatus, ConditionType } from './condition.ts'
-import type { ProgrammedVersion } from './resource.ts'
+import { type DocumentSummary, NONE_SERVES, type ProgrammedVersion } from './resource.ts'
 import { ownMember } from './shape.ts'
 
 export interface RecordedStatus {
@@ -12,7 +13,10 @@ export interface RecordedStatus {
   readonly conditions: readonly Condition[]
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
+  readonly writtenBy?: string
   readonly programmed?: ProgrammedVersion
+  readonly summary?: DocumentSummary
+  readonly quarantined?: Quarantined
 }
 
 /** @example readRecordedStatus(object.status)?.programmed?.digest */
@@ -25,8 +29,17 @@ export const readRecordedStatus = (status: unknown): RecordedStatus | undefined 
     errors: listIn(status, 'errors').flatMap(readReported) as readonly Problem[],
     warnings: listIn(status, 'warnings').flatMap(readReported) as readonly Warning[],
   }
+  const writtenBy = textIn(status, 'operator')
   const programmed = readProgrammed(status)
-  return programmed === undefined ? recorded : { ...recorded, programmed }
+  const summary = readSummary(status)
+  const quarantined = readQuarantined(status)
+  return {
+    ...recorded,
+    ...(writtenBy !== undefined && { writtenBy }),
+    ...(summary !== undefined && { summary }),
+    ...(programmed !== undefined && { programmed }),
+    ...(quarantined !== undefined && { quarantined }),
+  }
 }
 
 const listIn = (status: ValueMap, name: string): readonly unknown[] => {
@@ -49,7 +62,8 @@ const TYPES = {
   ResolvedRefs: 1,
   Programmed: 2,
   Ready: 3,
-  Stalled: 4,
+  Degraded: 4,
+  Stalled: 5,
 } satisfies Record<ConditionType, number>
 
 const ORDER = Object.keys(TYPES) as readonly ConditionType[]
@@ -78,4 +92,27 @@ const readProgrammed = (status: ValueMap): ProgrammedVersion | undefined => {
   return typeof generation === 'number' && typeof digest === 'string' && digest !== ''
     ? { generation, digest }
     : undefined
+}
+
+const readSummary = (status: ValueMap): DocumentSummary | undefined => {
+  const [serving, gateways] = [textIn(status, 'serving'), textIn(status, 'gateways')]
+  if (serving === undefined && gateways === undefined) return undefined
+  const [id, host, realm] = ['id', 'host', 'realm'].map((name) => textIn(status, name))
+  return {
+    ...(id !== undefined && { id }),
+    ...(host !== undefined && { host }),
+    ...(realm !== undefined && { realm }),
+    ...{ serving: serving ?? NONE_SERVES, gateways: gateways ?? NONE_SERVES },
+  }
+}
+
+const textIn = (status: ValueMap, name: string): string | undefined => {
+  const text = ownMember(status, name)
+  return typeof text === 'string' && text !== '' ? text : undefined
+}
+
+const readQuarantined = (status: ValueMap): Quarantined | undefined => {
+  const digest = ownMember(status, 'quarantinedDigest')
+  const limits = ownMember(status, 'quarantinedLimits')
+  return typeof digest === 'string' && typeof limits === 'string' ? { digest, limits } : undefined
 }

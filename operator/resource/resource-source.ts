@@ -2,7 +2,7 @@
 // manifests are two implementations; nothing behind this door knows which one it has.
 
 import type { KeyRing } from '../../spec/key-ring.ts'
-import type { Origin, Resource } from './resource.ts'
+import type { Origin, RealmResource, Resource } from './resource.ts'
 
 export interface ResourceSource {
   /**
@@ -27,14 +27,25 @@ export interface ResourceCache {
   readonly version: number
   /** By `keyOf`. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** `Secret/namespace/name` that may not be read → the command that grants it. */
+  /** `Kind/namespace/name` of Secrets and ConfigMaps that may not be read → the command that grants it. */
   readonly forbidden?: ReadonlyMap<string, string>
   /** Secrets from which the keys of Realms are made that give none. Absent: gateways make their own. */
   readonly realmKeys?: KeyRing
+  /** Uids of what was deleted lately and had the annotation `delete-now` then, whatever it had when it was listed. */
+  readonly deletedNow?: ReadonlySet<string>
+  /** Realms that were deleted lately, by key, in that order. */
+  readonly departed?: ReadonlyMap<string, DepartedRealm>
   /** Why nothing may be deleted from any data plane now, in words for a person. */
   readonly holdDeletes?: string
   /** What could not be read at all, and what was read but is worth a word. */
   readonly notes: readonly SourceNote[]
+}
+
+export interface DepartedRealm {
+  /** As it was last. */
+  readonly resource: RealmResource
+  /** It is to be gone at once; else its last good version serves as long as it stands here. */
+  readonly isRevoked: boolean
 }
 
 export interface SourceNote {

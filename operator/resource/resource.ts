@@ -1,6 +1,7 @@
 // The kinds of resources that the operator reads, as both sources (Kubernetes, manifests) hand them
 // over: checked, frozen in time, with the place a person would look. Types and keys only.
 
+import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { ValueMap } from '../../spec/expression/value.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { Condition } from './condition.ts'
@@ -14,8 +15,14 @@ export const DEFAULT_CLASS = 'svc'
 export const ANNOTATIONS = {
   /** `"true"` on an ApiSpecification or Realm: what serves stays; a newer spec is judged, not put. */
   paused: `${GROUP}/paused`,
+  /** `"true"` on a Realm that is being deleted: no data plane serves it for a moment longer. */
+  deleteNow: `${GROUP}/delete-now`,
   /** On a Namespace: the hosts that its documents may claim, wildcards among them (host-grants.ts). */
   hosts: `${GROUP}/hosts`,
+  /** On a Namespace: `own` or `any`, where in the cluster its documents may lead (destination-policies.ts). */
+  destinations: `${GROUP}/destinations`,
+  /** On a Namespace: how much of the gateways it may take, in place of the operator's settings (namespace-quotas.ts). */
+  quota: `${GROUP}/quota`,
 } as const
 
 export type Kind = 'ApiSpecification' | 'Realm' | 'Secret' | 'ConfigMap' | 'Namespace'
@@ -58,6 +65,20 @@ export interface ProgrammedVersion {
   readonly digest: string
 }
 
+/** What a status tells of a document at a glance: in columns of `kubectl get`. */
+export interface DocumentSummary {
+  readonly id?: string
+  readonly host?: string
+  readonly realm?: string
+  /** The oldest generation that a ready gateway holds, `–` where none holds any, `?` where it is not known which. */
+  readonly serving: string
+  /** `2/2`: of those that should hold what is wanted, how many are ready and do; `–` where nothing is wanted. */
+  readonly gateways: string
+}
+
+/** In a `DocumentSummary`. */
+export const NONE_SERVES = '–'
+
 /** Of a kind that each operator reads of its own class only. */
 interface Classed {
   /** `gatewayClassName`, told also where the rest of the spec can't be read. */
@@ -66,6 +87,8 @@ interface Classed {
 
 /** What an operator wrote into `status` before. Absent in files, whose status is not believed. */
 interface Recorded {
+  /** Which operator did: its namespace and Lease. */
+  readonly writtenBy?: string
   /** Empty: no operator has judged the resource yet. */
   readonly conditions?: readonly Condition[]
   readonly errors?: readonly Problem[]
@@ -76,6 +99,9 @@ export interface ApiSpecificationResource extends ResourceBase, Classed, Recorde
   readonly kind: 'ApiSpecification'
   readonly checked: CheckedSpec<ApiSpecificationSpec>
   readonly programmed?: ProgrammedVersion
+  readonly summary?: DocumentSummary
+  /** What an operator found too expensive to compile. */
+  readonly quarantined?: Quarantined
 }
 
 export interface RealmResource extends ResourceBase, Classed, Recorded {
@@ -164,8 +190,14 @@ export const isOfClass = (
 ): boolean => className === wanted
 
 /** Only the text `true` pauses. */
-export const isPaused = ({ metadata: { annotations } }: Resource): boolean =>
-  Object.hasOwn(annotations, ANNOTATIONS.paused) && annotations[ANNOTATIONS.paused] === 'true'
+export const isPaused = (resource: Resource): boolean => isAnnotated(resource, ANNOTATIONS.paused)
+
+/** Whoever deletes it then wants it revoked. */
+export const isToBeDeletedNow = (resource: Resource): boolean =>
+  isAnnotated(resource, ANNOTATIONS.deleteNow)
+
+const isAnnotated = ({ metadata: { annotations } }: Resource, name: string): boolean =>
+  Object.hasOwn(annotations, name) && annotations[name] === 'true'
 
 /** Oldest first; of one age, by namespace and name, as the Gateway API orders. */
 export const byAge = (left: Resource, right: Resource): number =>

@@ -5,11 +5,13 @@ import {
   type CERTIFICATE_WRITER,
   certificateRules,
   clusterRoles,
+  type CONFIGMAP_READER,
   DUTIES,
   type Duty,
   type DutyScope,
   OPERATOR_SECRETS,
   OWN_UNINSTALLER,
+  RELEASER,
   ruleObject,
   type SECRET_READER,
   UNINSTALLER,
@@ -31,7 +33,7 @@ export interface RolesOptions extends OperatorAccount {
 
 /**
  * ServiceAccount, ClusterRoles, the Role for the operator's own namespace, and the bindings. Nothing lets it
- * read Secrets: that is `grantCommand`, by the owner of each namespace.
+ * read Secrets or ConfigMaps: that is `grantCommand`, by the owner of each namespace.
  * @example rolesFor({serviceAccount: 'svc-operator', operatorNamespace: 'svc-gateway-system', namespaces: 'all'})
  * @internal for tests
  */
@@ -61,14 +63,23 @@ export const accountObjects = (options: RolesOptions): readonly ValueMap[] => [
  */
 export const uninstallerBindings = (account: OperatorAccount): readonly ValueMap[] => [
   binding(account, { role: { kind: 'ClusterRole', name: UNINSTALLER } }),
+  ...releaserBindings(account),
   binding(account, {
     role: { kind: 'ClusterRole', name: OWN_UNINSTALLER },
     namespace: account.operatorNamespace,
   }),
 ]
 
+/**
+ * For the account that runs `svc-operator release`.
+ * @internal for tests
+ */
+export const releaserBindings = (account: OperatorAccount): readonly ValueMap[] => [
+  binding(account, { role: { kind: 'ClusterRole', name: RELEASER } }),
+]
+
 /** What only the owner of a namespace can give. */
-export type Grant = typeof SECRET_READER | typeof CERTIFICATE_WRITER
+export type Grant = typeof SECRET_READER | typeof CONFIGMAP_READER | typeof CERTIFICATE_WRITER
 
 /**
  * The line with which the owner of a namespace gives it.
@@ -132,7 +143,8 @@ const NAMESPACES = {
     return [...new Set([...namespaces, ...dataPlaneNamespaces(options)])]
   },
   'data planes': (options) => [...new Set(dataPlaneNamespaces(options))],
-  owner: () => [],
+  'owner of Secrets': () => [],
+  'owner of ConfigMaps': () => [],
   webhook: () => 'cluster',
   injection: ({ injection = false }) => (injection ? 'cluster' : []),
   removal: () => [],

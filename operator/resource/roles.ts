@@ -11,12 +11,20 @@ import { GROUP } from './resource.ts'
  * - `resources`: in the namespaces of documents and realms
  * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
  * - `data planes`: in the namespaces of the shared pool alone
- * - `owner`: where the owner of a namespace has bound the role, and nowhere else
+ * - `owner of Secrets`, `owner of ConfigMaps`: where the owner of a namespace has bound the role, and nowhere else
  * - `webhook`, `injection`: in no namespace, too; where the operator judges what is applied, where it adds sidecars
- * - `removal`: by an account of its own, while the operator is uninstalled
+ * - `removal`: by an account of its own, while the operator is uninstalled, or has come to watch fewer namespaces
  */
 export type DutyScope =
-  'cluster' | 'resources' | 'pods' | 'data planes' | 'owner' | 'webhook' | 'injection' | 'removal'
+  | 'cluster'
+  | 'resources'
+  | 'pods'
+  | 'data planes'
+  | 'owner of Secrets'
+  | 'owner of ConfigMaps'
+  | 'webhook'
+  | 'injection'
+  | 'removal'
 
 export interface Duty {
   /** Of its ClusterRole. */
@@ -42,6 +50,9 @@ const CORE = ''
 /** What the owner of a namespace binds to let the operator read its Secrets. */
 export const SECRET_READER = 'svc-gateway-secret-reader'
 
+/** What the owner of a namespace binds to let the operator read its ConfigMaps. */
+export const CONFIGMAP_READER = 'svc-gateway-configmap-reader'
+
 /** What the owner of a namespace binds to have the gateways in it, its sidecars, get their certificate. */
 export const CERTIFICATE_WRITER = 'svc-gateway-certificate-writer'
 
@@ -55,6 +66,9 @@ export const WEBHOOK_CONFIGURATION = 'svc-gateway'
 export const UNINSTALLER = 'svc-gateway-uninstaller'
 export const OWN_UNINSTALLER = 'svc-gateway-own-uninstaller'
 
+/** Of that account, and of the one that runs `svc-operator release`. */
+export const RELEASER = 'svc-gateway-releaser'
+
 /** The Secret from which the keys of Realms that give none are made. */
 export const REALM_KEYS_SECRET = 'svc-gateway-realm-keys'
 
@@ -65,6 +79,13 @@ export const OPERATOR_SECRETS = [
   'svc-gateway-webhook-tls',
   REALM_KEYS_SECRET,
 ] as const
+
+const REMOVE_CONFIGURATIONS: Rule = {
+  apiGroups: ['admissionregistration.k8s.io'],
+  resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+  verbs: ['get', 'delete'],
+  resourceNames: [WEBHOOK_CONFIGURATION],
+}
 
 export const DUTIES: readonly Duty[] = [
   {
@@ -84,12 +105,6 @@ export const DUTIES: readonly Duty[] = [
         verbs: ['patch'],
       },
     ],
-  },
-  {
-    name: 'svc-gateway-configmap-reader',
-    description: 'Read the ConfigMaps that documentFrom names; each is asked for by its name.',
-    scope: 'resources',
-    rules: [{ apiGroups: [CORE], resources: ['configmaps'], verbs: READ }],
   },
   {
     name: 'svc-gateway-pod-reader',
@@ -125,17 +140,9 @@ export const DUTIES: readonly Duty[] = [
   {
     name: 'svc-gateway-webhook-configurer',
     description:
-      'Make our webhook configuration, by its name, and write into it which CA it may trust. Remove that for Pods, by its name, when sidecars are turned off.',
+      'Make our webhook configuration, by its name, and write into it which CA it may trust.',
     scope: 'webhook',
-    rules: [
-      configurationRule('validatingwebhookconfigurations'),
-      {
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['mutatingwebhookconfigurations'],
-        verbs: ['get', 'delete'],
-        resourceNames: [WEBHOOK_CONFIGURATION],
-      },
-    ],
+    rules: [configurationRule('validatingwebhookconfigurations')],
   },
   {
     name: 'svc-gateway-injection-configurer',
@@ -143,6 +150,13 @@ export const DUTIES: readonly Duty[] = [
     description: 'The same for the configuration by which Pods get a gateway beside them.',
     scope: 'injection',
     rules: [configurationRule('mutatingwebhookconfigurations')],
+  },
+  {
+    name: 'svc-gateway-webhook-remover',
+    description:
+      'Remove our webhook configurations, by their name: that for Pods when sidecars are turned off, both when the webhook is.',
+    scope: 'cluster',
+    rules: [REMOVE_CONFIGURATIONS],
   },
   {
     name: CERTIFICATE_WRITER,
@@ -154,8 +168,15 @@ export const DUTIES: readonly Duty[] = [
     name: SECRET_READER,
     description:
       'Read the Secrets that documents and realms name. Bound by the owner of a namespace.',
-    scope: 'owner',
+    scope: 'owner of Secrets',
     rules: [{ apiGroups: [CORE], resources: ['secrets'], verbs: READ }],
+  },
+  {
+    name: CONFIGMAP_READER,
+    description:
+      'Read the ConfigMaps that documentFrom names; each is asked for by its name. Bound by the owner of a namespace.',
+    scope: 'owner of ConfigMaps',
+    rules: [{ apiGroups: [CORE], resources: ['configmaps'], verbs: READ }],
   },
   {
     name: UNINSTALLER,
@@ -170,11 +191,19 @@ export const DUTIES: readonly Duty[] = [
         verbs: ['list', 'delete'],
         resourceNames: [DATA_PLANE_SECRET],
       },
+      REMOVE_CONFIGURATIONS,
+    ],
+  },
+  {
+    name: RELEASER,
+    description: 'Say in the status of documents and realms that their operator has let them go.',
+    scope: 'removal',
+    rules: [
+      { apiGroups: [GROUP], resources: PLURALS, verbs: ['get', 'list'] },
       {
-        apiGroups: ['admissionregistration.k8s.io'],
-        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-        verbs: ['get', 'delete'],
-        resourceNames: [WEBHOOK_CONFIGURATION],
+        apiGroups: [GROUP],
+        resources: PLURALS.map((plural) => `${plural}/status`),
+        verbs: ['patch'],
       },
     ],
   },

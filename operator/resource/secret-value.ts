@@ -11,7 +11,7 @@ import {
 } from './resource.ts'
 
 export type MissingReason =
-  'SecretNotFound' | 'SecretForbidden' | 'ConfigMapNotFound' | 'KeyNotFound'
+  'SecretNotFound' | 'SecretForbidden' | 'ConfigMapNotFound' | 'ConfigMapForbidden' | 'KeyNotFound'
 
 export interface MissingReference {
   readonly reason: MissingReason
@@ -35,15 +35,20 @@ export const findSecret = (
   name: string,
 ): Found<SecretResource> => {
   const key = resourceKey('Secret', namespace, name)
-  const grant = cache.forbidden?.get(key)
-  if (grant !== undefined) {
-    const message = `the operator may not read Secret ${namespace}/${name}; allow it with: ${grant}`
-    return { missing: { reason: 'SecretForbidden', message } }
-  }
+  const message = forbiddenWords(cache, key)
+  if (message !== undefined) return { missing: { reason: 'SecretForbidden', message } }
   const resource = cache.resources.get(key)
   if (resource?.kind === 'Secret') return { found: resource }
-  const message = `there is no Secret ${namespace}/${name}`
-  return { missing: { reason: 'SecretNotFound', message } }
+  return {
+    missing: { reason: 'SecretNotFound', message: `there is no Secret ${namespace}/${name}` },
+  }
+}
+
+/** @param key of the resource, as in `KIND/NAMESPACE/NAME` */
+const forbiddenWords = (cache: ResourceCache, key: string): string | undefined => {
+  const grant = cache.forbidden?.get(key)
+  const what = key.replace('/', ' ')
+  return grant && `the operator may not read ${what}; allow it with: ${grant}`
 }
 
 export const readSecretKey = (secret: SecretResource, key: string): Found<SecretText> => {
@@ -69,10 +74,13 @@ export const readConfigMapKey = (
   namespace: string,
   { name, key }: KeyReference,
 ): Found<string> | TooLarge => {
-  const resource = cache.resources.get(resourceKey('ConfigMap', namespace, name))
+  const id = resourceKey('ConfigMap', namespace, name)
+  const message = forbiddenWords(cache, id)
+  if (message !== undefined) return { missing: { reason: 'ConfigMapForbidden', message } }
+  const resource = cache.resources.get(id)
   if (resource?.kind !== 'ConfigMap') {
-    const message = `there is no ConfigMap ${namespace}/${name}`
-    return { missing: { reason: 'ConfigMapNotFound', message } }
+    const words = `there is no ConfigMap ${namespace}/${name}`
+    return { missing: { reason: 'ConfigMapNotFound', message: words } }
   }
   if (Object.hasOwn(resource.data, key)) return bounded(resource, key)
   if (Object.hasOwn(resource.binaryData, key)) return inflate(resource, key)

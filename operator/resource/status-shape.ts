@@ -64,6 +64,10 @@ const COMMON = {
     shape: GENERATION,
     description: 'metadata.generation that the operator has seen last.',
   },
+  operator: {
+    shape: TEXT,
+    description: 'Namespace and Lease of the operator that wrote this; no other one releases it.',
+  },
   conditions: {
     shape: { type: 'list', keys: ['type'], of: CONDITION },
     description: 'How the resource stands.',
@@ -82,15 +86,36 @@ const API_SPECIFICATION_STATUS: ObjectShape = {
   type: 'object',
   fields: {
     ...COMMON,
+    id: { shape: TEXT, description: 'Id of the document, wherever that stands.' },
+    host: { shape: TEXT, description: 'Host that it answers to.' },
+    realm: { shape: TEXT, description: 'Realm that it belongs to.' },
+    serving: {
+      shape: TEXT,
+      description:
+        'The oldest metadata.generation that a ready gateway holds; –: none holds any; ?: one that nobody remembers.',
+    },
+    gateways: {
+      shape: TEXT,
+      description:
+        'Of the gateways that should hold what is wanted, how many are ready and do, as 2/2; –: nothing is wanted. Up to a minute old.',
+    },
     programmedGeneration: {
       shape: GENERATION,
       description:
-        'metadata.generation that the gateways hold: an older one serves while a newer is refused.',
+        'metadata.generation that every ready gateway was last seen to hold: it may serve while a newer one is refused.',
     },
     programmedDigest: {
       shape: TEXT,
+      description: 'Digest of that document, as GET /api_specs?view=state shows it.',
+    },
+    quarantinedDigest: {
+      shape: TEXT,
       description:
-        'Digest of the document that the gateways hold, as GET /api_specs?view=state shows it.',
+        'Digest of a document that was too expensive to compile: it is not tried again as it is.',
+    },
+    quarantinedLimits: {
+      shape: TEXT,
+      description: 'What it was too expensive for: with other limits it is tried again.',
     },
   },
 }

@@ -5,36 +5,53 @@ import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
 import { select } from '../fleet/selection.ts'
-import { PAGE_NOT_FOUND, type Pages } from './page.ts'
-import { dataPlaneRecord, resourceRecord } from './status-record.ts'
+import type { LeaderRecord } from './leader-record.ts'
+import { type Page, PAGE_NOT_FOUND, type Pages } from './page.ts'
+import { dataPlaneRecord, resourceRecord, roleRecord } from './status-record.ts'
 
 export interface DebugSources {
   readonly status: () => OperatorStatus
   /** Undefined: not everything has been read yet. */
   readonly desired: () => DesiredSet | undefined
+  /** Left out where there are no others: this one leads. */
+  readonly leader?: () => LeaderRecord
 }
 
-export const debugPages = ({ status, desired }: DebugSources): Pages => ({
-  '/debug/desired': () => ({ json: desiredRecord(desired()) }),
-  '/debug/pods': () => ({
-    json: { isLeading: status().isLeading, dataPlanes: status().dataPlanes.map(dataPlaneRecord) },
-  }),
-  '/debug/pods/:namespace/:name/diff': (namespace = '', name = '') => {
-    const report = status().dataPlanes.find(
-      ({ dataPlane }) => dataPlane.name === `${namespace}/${name}`,
-    )
-    const wanted = desired()
-    if (report === undefined || wanted === undefined) return PAGE_NOT_FOUND
-    return { json: differenceRecord(wanted, report) }
+export const debugPages = (sources: DebugSources): Pages => ({
+  '/debug/desired': () => ({ json: desiredRecord(sources.desired()) }),
+  '/debug/pods': () => {
+    const leader = sources.leader?.()
+    const { isLeading, dataPlanes } = sources.status()
+    const told = isLeading ? { dataPlanes: dataPlanes.map(dataPlaneRecord) } : {}
+    return { json: { isLeading, ...roleRecord({ isLeading }, leader), ...told } }
   },
-  '/debug/resources/:namespace/:name': (namespace = '', name = '') => {
-    const found = [...status().resources.values()].filter(
-      ({ verdict: { resource } }) =>
-        resource.metadata.namespace === namespace && resource.metadata.name === name,
-    )
-    return found.length === 0 ? PAGE_NOT_FOUND : { json: { resources: found.map(resourceRecord) } }
-  },
+  '/debug/pods/:namespace/:name/diff': (namespace = '', name = '') =>
+    ofLeader(sources, ({ dataPlanes }) => {
+      const report = dataPlanes.find(({ dataPlane }) => dataPlane.name === `${namespace}/${name}`)
+      const wanted = sources.desired()
+      if (report === undefined || wanted === undefined) return PAGE_NOT_FOUND
+      return { json: differenceRecord(wanted, report) }
+    }),
+  '/debug/resources/:namespace/:name': (namespace = '', name = '') =>
+    ofLeader(sources, ({ resources }) => {
+      const found = [...resources.values()].filter(
+        ({ verdict: { resource } }) =>
+          resource.metadata.namespace === namespace && resource.metadata.name === name,
+      )
+      return found.length === 0
+        ? PAGE_NOT_FOUND
+        : { json: { resources: found.map(resourceRecord) } }
+    }),
 })
+
+/** That a standby knows nothing of it does not mean that it is not there. */
+const ofLeader = (
+  sources: DebugSources,
+  answer: (status: OperatorStatus) => Page | typeof PAGE_NOT_FOUND,
+): Page | typeof PAGE_NOT_FOUND => {
+  const message = sources.leader?.().message
+  return message === undefined ? answer(sources.status()) : { fault: message }
+}
 
 const desiredRecord = (desired: DesiredSet | undefined): object =>
   desired === undefined

@@ -1,4 +1,4 @@
-// What was told of a resource, and its status now, in; what there is to tell, and what is told by then, out. Pure.
+// Decides which Events a resource deserves, from what was told of it and its status now. Pure.
 
 import type { Problem } from '../../spec/problem.ts'
 import type { EventFacts } from '../kubernetes/event-object.ts'
@@ -16,7 +16,16 @@ export interface Told {
   /** Another resource of the same name is told of anew. */
   readonly uid: string
   readonly acceptance?: ToldFact
+  readonly references?: ToldFact
   readonly delivery?: ToldFact
+  /** References that are missing and that may yet come by themselves: not told so far. */
+  readonly waiting?: WaitingNews
+}
+
+interface WaitingNews {
+  readonly news: News
+  /** Unix time, milliseconds. */
+  readonly sinceMs: number
 }
 
 interface ToldFact {
@@ -27,46 +36,108 @@ interface ToldFact {
   readonly cause?: string
 }
 
-type EventReason = 'Accepted' | 'Rejected' | 'Conflicted' | 'Programmed' | 'LoadFailed'
+type EventReason = keyof typeof EVENTS
 
 interface News extends ToldFact {
   readonly note: string
 }
 
-const ACTIONS = {
-  Accepted: 'Judge',
-  Rejected: 'Judge',
-  Conflicted: 'Judge',
-  Programmed: 'Load',
-  LoadFailed: 'Load',
-} as const satisfies Readonly<Record<EventReason, string>>
+/** Accepted: known, so that the next refusal is news, and no Event: Programmed says it, too. */
+const EVENTS = {
+  Accepted: undefined,
+  Rejected: { type: 'Warning', action: 'Judge' },
+  Conflicted: { type: 'Warning', action: 'Judge' },
+  Unresolved: { type: 'Warning', action: 'Judge' },
+  Programmed: { type: 'Normal', action: 'Load' },
+  LoadFailed: { type: 'Warning', action: 'Load' },
+} as const satisfies Readonly<Record<string, Pick<EventFacts, 'type' | 'action'> | undefined>>
 
-const NORMAL: ReadonlySet<EventReason> = new Set(['Accepted', 'Programmed'])
+/**
+ * What is applied together arrives one after the other: a Realm, a Secret or a ConfigMap that follows within this time
+ * was never missing.
+ */
+export const REFERENCES_GRACE_MS = 10_000
 
 /**
  * Nothing for what is said already, however often it is said, and nothing for a state that passes (being sent, not
- * reached): what was told last stays told.
+ * reached): what was told last stays told. Missing references are told after a grace, or once an edit ends the
+ * generation that lacked them: `told.waiting` says that it is to be called again by then.
  * @param told undefined: nothing was told of the resource yet
- * @example eventsOf(undefined, status).events.map(({ reason }) => reason) // ['Accepted', 'Programmed']
+ * @param nowMs Unix time, milliseconds
+ * @example eventsOf(undefined, status, Date.now()).events.map(({ reason }) => reason) // ['Programmed']
  */
 export const eventsOf = (
   told: Told | undefined,
   status: ResourceStatus,
+  nowMs: number,
 ): { readonly events: readonly EventFacts[]; readonly told: Told } => {
   const { resource } = status.verdict
   const { uid } = resource.metadata
   const before = told?.uid === uid ? told : undefined
   const acceptance = acceptanceOf(status.conditions)
   const delivery = deliveryOf(status.conditions, status.programmed, status.errors)
-  const events = [
-    ...(isNews(before?.acceptance, acceptance) ? [eventOf(resource, acceptance)] : []),
-    ...(isNews(before?.delivery, delivery) ? [eventOf(resource, delivery)] : []),
+  const references = followReferences(before, status, nowMs)
+  const toldDelivery = deliveryTold(before, acceptance)
+  const news = [
+    ...(isNews(before?.acceptance, acceptance) ? [acceptance] : []),
+    ...references.news,
+    ...(isNews(toldDelivery, delivery) ? [delivery] : []),
   ]
   const next = {
     acceptance: acceptance ?? before?.acceptance,
-    delivery: delivery ?? before?.delivery,
+    references: references.told,
+    delivery: delivery ?? toldDelivery,
+    waiting: references.waiting,
   }
+  const events = news.flatMap((each) => eventOf(resource, each))
   return { events, told: { uid, ...defined(next) } }
+}
+
+/** A fault that ends without an edit: that it is in service again is news. */
+const deliveryTold = (
+  before: Told | undefined,
+  acceptance: News | undefined,
+): ToldFact | undefined => {
+  const wasRefused = (before?.acceptance?.reason ?? 'Accepted') !== 'Accepted'
+  return wasRefused && acceptance?.reason === 'Accepted' ? undefined : before?.delivery
+}
+
+interface References {
+  readonly news: readonly News[]
+  readonly told: ToldFact | undefined
+  readonly waiting: WaitingNews | undefined
+}
+
+const followReferences = (
+  before: Told | undefined,
+  { verdict: { resource }, conditions }: ResourceStatus,
+  nowMs: number,
+): References => {
+  const { generation } = resource.metadata
+  const { told, isOver } = endGeneration(before, generation)
+  const news = isOver === undefined ? [] : [isOver]
+  const found = unresolvedOf(conditions)
+  const state = conditionOf(conditions, 'ResolvedRefs')
+  if (found?.generation !== generation) {
+    // Resolved: should it be missing again, that is news.
+    return { news, told: state?.status === 'True' ? undefined : told, waiting: undefined }
+  }
+  if (!isNews(told, found)) return { news, told, waiting: undefined }
+  const sinceMs = (isOver === undefined ? before?.waiting?.sinceMs : undefined) ?? nowMs
+  return nowMs - sinceMs >= REFERENCES_GRACE_MS
+    ? { news: [...news, found], told: found, waiting: undefined }
+    : { news, told, waiting: { news: found, sinceMs } }
+}
+
+/** What still waited is true for good once another generation stands there. */
+const endGeneration = (
+  before: Told | undefined,
+  generation: number,
+): { readonly told: ToldFact | undefined; readonly isOver: News | undefined } => {
+  const waiting = before?.waiting?.news
+  return waiting === undefined || waiting.generation === generation
+    ? { told: before?.references, isOver: undefined }
+    : { told: waiting, isOver: waiting }
 }
 
 /**
@@ -80,8 +151,13 @@ export const toldBefore = (resource: ApiSpecificationResource | RealmResource): 
   const delivery = deliveryOf(conditions, programmed, errors)
   return {
     uid: resource.metadata.uid,
-    // Faults are cut when they are written: whether they are the same can't be told.
-    ...defined({ acceptance, delivery: delivery && withoutFaults(delivery) }),
+    ...defined({
+      acceptance,
+      references: unresolvedOf(conditions),
+      // Faults are cut when they are written: whether they are the same can't be told.
+      delivery: delivery && withoutFaults(delivery),
+      waiting: undefined,
+    }),
   }
 }
 
@@ -97,6 +173,13 @@ const acceptanceOf = (conditions: readonly Condition[]): News | undefined => {
   if (accepted.status === 'True') return { reason: 'Accepted', generation, cause: '', note }
   const reason = accepted.reason === 'Conflicted' ? 'Conflicted' : 'Rejected'
   return { reason, generation, cause: note, note }
+}
+
+const unresolvedOf = (conditions: readonly Condition[]): News | undefined => {
+  const found = conditionOf(conditions, 'ResolvedRefs')
+  if (found?.status !== 'False') return undefined
+  const { message: note, observedGeneration: generation } = found
+  return { reason: 'Unresolved', generation, cause: note, note }
 }
 
 const deliveryOf = (
@@ -126,23 +209,28 @@ const isNews = (told: ToldFact | undefined, news: News | undefined): news is New
 const eventOf = (
   { kind, metadata: { namespace, name, uid } }: ApiSpecificationResource | RealmResource,
   { reason, note, generation }: News,
-): EventFacts => ({
-  regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
-  type: NORMAL.has(reason) ? 'Normal' : 'Warning',
-  reason,
-  note: `generation ${generation}: ${note}`,
-  action: ACTIONS[reason],
-})
+): readonly EventFacts[] => {
+  const told = EVENTS[reason]
+  if (told === undefined) return []
+  const regarding = { apiVersion: API_VERSION, kind, namespace, name, uid }
+  return [{ regarding, ...told, reason, note: `generation ${generation}: ${note}` }]
+}
 
 const conditionOf = (
   conditions: readonly Condition[],
   type: ConditionType,
 ): Condition | undefined => conditions.find((each) => each.type === type)
 
-const defined = (facts: {
-  readonly acceptance: ToldFact | undefined
-  readonly delivery: ToldFact | undefined
-}): Pick<Told, 'acceptance' | 'delivery'> => ({
-  ...(facts.acceptance !== undefined && { acceptance: facts.acceptance }),
-  ...(facts.delivery !== undefined && { delivery: facts.delivery }),
+type Facts = Omit<Told, 'uid'>
+
+const defined = ({
+  acceptance,
+  references,
+  delivery,
+  waiting,
+}: { readonly [Fact in keyof Facts]-?: Facts[Fact] | undefined }): Facts => ({
+  ...(acceptance !== undefined && { acceptance }),
+  ...(references !== undefined && { references }),
+  ...(delivery !== undefined && { delivery }),
+  ...(waiting !== undefined && { waiting }),
 })

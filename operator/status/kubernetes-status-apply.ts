@@ -3,14 +3,28 @@
 
 import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/api.ts'
+import { DEFAULT_CLASS } from '../resource/resource.ts'
+import { ownMember } from '../resource/shape.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'
 
 export interface ApplyContext {
   readonly api: Pick<KubernetesApi, 'apply' | 'get'>
   readonly fieldManager: string
+  /** Who writes: its namespace and Lease. */
+  readonly operator?: string | undefined
   /** False: nothing may be written any more. */
   readonly isOurTurn: () => boolean
 }
+
+/** Of all operators: whoever takes a resource over takes over what stands in its status, too. */
+export const STATUS_FIELD_MANAGER = 'svc-operator'
+
+/**
+ * What a status says of who wrote it: no other operator of the cluster has this Lease.
+ * @example operatorName({ lease: 'svc-operator' }, 'svc-gateway-system') // 'svc-gateway-system/svc-operator'
+ */
+export const operatorName = ({ lease }: { readonly lease: string }, namespace: string): string =>
+  `${namespace}/${lease}`
 
 const KINDS = {
   ApiSpecification: TYPES.apiSpecifications,
@@ -19,7 +33,7 @@ const KINDS = {
 
 /**
  * The version that we know may be old without anything that we read being so: then it is asked for live, once.
- * @throws ApiError; 404 also where another resource has the name by now
+ * @throws ApiError; 404 also where another resource has the name by now, or another operator is to judge it
  */
 export const applyStatus = async (write: StatusWrite, context: ApplyContext): Promise<string> => {
   try {
@@ -27,14 +41,36 @@ export const applyStatus = async (write: StatusWrite, context: ApplyContext): Pr
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 409 || !context.isOurTurn()) throw error
   }
-  const live = metadataOf(await context.api.get(KINDS[write.kind], write.name))
+  const object = await context.api.get(KINDS[write.kind], write.name)
+  const live = metadataOf(object)
   if (live['uid'] !== write.metadata.uid) {
     throw new ApiError('another resource has its name by now', { status: 404 })
+  }
+  if (!isOurs(object, write, context)) {
+    throw new ApiError('it is of another class, or another operator has taken it over', {
+      status: 404,
+    })
   }
   if (!context.isOurTurn()) throw new ApiError('our turn is over', { status: 0 })
   const { resourceVersion = '' } = live
   const metadata = { ...metadataOf(write.object), resourceVersion }
   return apply(write, { ...write.object, metadata }, context)
+}
+
+/** What another operator has written is newer than what we know. */
+const isOurs = (
+  object: ValueMap,
+  { className, isRelease }: StatusWrite,
+  { operator }: ApplyContext,
+): boolean => {
+  const named = ownMember(mapMember(object, 'spec'), 'gatewayClassName') ?? DEFAULT_CLASS
+  if (typeof named === 'string' && named !== className) return false
+  return !isRelease || ownMember(mapMember(object, 'status'), 'operator') === operator
+}
+
+const mapMember = (map: ValueMap, name: string): ValueMap => {
+  const member = ownMember(map, name)
+  return isMap(member) ? member : {}
 }
 
 const apply = async (
@@ -47,4 +83,4 @@ const apply = async (
   return typeof version === 'string' ? version : ''
 }
 
-const metadataOf = ({ metadata }: ValueMap): ValueMap => (isMap(metadata) ? metadata : {})
+const metadataOf = (object: ValueMap): ValueMap => mapMember(object, 'metadata')

@@ -2,7 +2,7 @@
 // is something to write out. Knows nothing of time and of requests.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
-import { API_VERSION, type Metadata, type Resource } from '../resource/resource.ts'
+import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import {
   type Difference,
@@ -27,11 +27,23 @@ export interface StatusWrite {
   readonly object: ValueMap
   readonly status: StatusObject
   readonly metadata: Metadata
+  /** `gatewayClassName` of what was judged, or let go: of another one nothing is known. */
+  readonly className: string
+  /** It says that we let the resource go: only over what we have written ourselves. */
+  readonly isRelease: boolean
 }
 
+export type WaitReason =
+  /** What changes together is written together. */
+  | 'coalescing'
+  /** Other words, and other counts, can wait. */
+  | 'wording'
+  | 'counts'
+  /** It is tried again later. */
+  | 'failure'
+
 interface Wait {
-  /** What changes together is written together; other words can wait; what has failed is tried again later. */
-  readonly why: 'coalescing' | 'wording' | 'failure'
+  readonly why: WaitReason
   readonly cancel: () => void
 }
 
@@ -47,15 +59,21 @@ export class StatusEntry {
   /** A request is under way. */
   isFlying = false
   lastWriteMs = Number.NEGATIVE_INFINITY
+  /** Since when nothing but a count has been other than what stands there. */
+  countsSinceMs: number | undefined
   /** The resource is gone, or our turn is over. */
   isForgotten = false
   /** Until then nothing is written. */
   wait: Wait | undefined
 
-  constructor(source: ResourceStatus) {
+  readonly #operator: string | undefined
+
+  /** @param operator that writes: its namespace and Lease */
+  constructor(source: ResourceStatus, operator: string | undefined) {
+    this.#operator = operator
     this.#source = source
     this.#resource = source.verdict.resource
-    this.#wanted = statusObject(source)
+    this.#wanted = statusObject(source, operator)
   }
 
   get source(): ResourceStatus {
@@ -67,7 +85,7 @@ export class StatusEntry {
     if (source === this.#source) return false
     if (source.verdict !== this.#source.verdict) this.#resource = source.verdict.resource
     this.#source = source
-    this.#wanted = statusObject(source)
+    this.#wanted = statusObject(source, this.#operator)
     return true
   }
 
@@ -93,10 +111,10 @@ export class StatusEntry {
    * does not look at it where only a status is applied.
    */
   write(): StatusWrite {
-    const { kind, metadata } = this.#resource
+    const { kind, metadata, className = DEFAULT_CLASS } = this.#resource
     const { namespace, name, uid } = metadata
     return {
-      kind,
+      ...{ kind, className, isRelease: this.#source.verdict.isReleased === true },
       name: { namespace, name },
       object: {
         apiVersion: API_VERSION,

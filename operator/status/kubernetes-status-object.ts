@@ -1,20 +1,29 @@
 // What the operator says of a resource in; the object to apply to its `status` out, and whether a reader would care for
 // the difference between two of them. Pure.
 
+import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../spec/problem.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
-import type { Condition } from '../resource/condition.ts'
-import type { ProgrammedVersion } from '../resource/resource.ts'
+import { type Condition, judgedGeneration } from '../resource/condition.ts'
+import type {
+  ApiSpecificationResource,
+  DocumentSummary,
+  ProgrammedVersion,
+} from '../resource/resource.ts'
 import { MAX_REPORTED } from '../resource/status-shape.ts'
 
 /** `status` of an ApiSpecification or a Realm. What it leaves out is taken away by server-side apply. */
-export interface StatusObject {
+export interface StatusObject extends Partial<DocumentSummary> {
   readonly observedGeneration: number
+  /** Whose it is: namespace and Lease of the operator. */
+  readonly operator?: string
   readonly conditions: readonly Condition[]
   readonly errors?: readonly Reported[]
   readonly warnings?: readonly Reported[]
   readonly programmedGeneration?: number
   readonly programmedDigest?: string
+  readonly quarantinedDigest?: string
+  readonly quarantinedLimits?: string
 }
 
 export interface Reported {
@@ -25,29 +34,29 @@ export interface Reported {
 
 const MAX_TEXT_BYTES = 1024
 
-export const statusObject = ({
-  verdict,
+export const statusObject = (
+  { verdict, conditions, errors, warnings, programmed, summary }: ResourceStatus,
+  operator?: string,
+): StatusObject => ({
+  observedGeneration: judgedGeneration(conditions),
+  ...(operator !== undefined && { operator }),
   conditions,
-  errors,
-  warnings,
-  programmed,
-}: ResourceStatus): StatusObject => ({
-  observedGeneration: verdict.resource.metadata.generation,
-  conditions,
-  ...detailsOf({ errors, warnings, programmed }),
+  ...detailsOf({ errors, warnings, programmed, summary, quarantined: verdict.quarantined }),
 })
 
 /** What the resource itself tells of its status; undefined: nothing, it is not of an API server. */
 export const recordedStatus = (
   resource: ResourceStatus['verdict']['resource'],
 ): StatusObject | undefined => {
-  const { conditions, errors = [], warnings = [] } = resource
+  const { conditions, errors = [], warnings = [], writtenBy } = resource
   if (conditions === undefined) return undefined
-  const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
+  const { programmed, quarantined, summary }: Partial<ApiSpecificationResource> =
+    resource.kind === 'ApiSpecification' ? resource : {}
   return {
-    observedGeneration: Math.max(0, ...conditions.map((each) => each.observedGeneration)),
+    observedGeneration: judgedGeneration(conditions),
+    ...(writtenBy !== undefined && { operator: writtenBy }),
     conditions,
-    ...detailsOf({ errors, warnings, programmed }),
+    ...detailsOf({ errors, warnings, programmed, summary, quarantined }),
   }
 }
 
@@ -55,23 +64,34 @@ const detailsOf = ({
   errors,
   warnings,
   programmed,
+  summary,
+  quarantined,
 }: {
   readonly errors: readonly Problem[]
   readonly warnings: readonly Warning[]
   readonly programmed: ProgrammedVersion | undefined
-}): Omit<StatusObject, 'observedGeneration' | 'conditions'> => ({
+  readonly summary: DocumentSummary | undefined
+  readonly quarantined: Quarantined | undefined
+}): Omit<StatusObject, 'observedGeneration' | 'operator' | 'conditions'> => ({
+  ...summary,
   ...(errors.length > 0 && { errors: reported(errors) }),
   ...(warnings.length > 0 && { warnings: reported(warnings) }),
   ...(programmed !== undefined && {
     programmedGeneration: programmed.generation,
     programmedDigest: programmed.digest,
   }),
+  ...(quarantined !== undefined && {
+    quarantinedDigest: quarantined.digest,
+    quarantinedLimits: quarantined.limits,
+  }),
 })
 
 export type Difference =
   /** But for times and counts. */
   | 'none'
-  /** The same is said in other words: another data plane is named first, or another cause. */
+  /** Of how many gateways: as Pods come and go it changes, and back again. */
+  | 'counts'
+  /** The same in other words, as another data plane is named first; or what the fleet makes of it: serving, Degraded. */
   | 'wording'
   /** What somebody waits for, or must act upon. */
   | 'news'
@@ -83,7 +103,10 @@ export const differenceOf = (
 ): Difference => {
   if (standing === wanted) return 'none'
   if (standing === undefined || factsOf(standing) !== factsOf(wanted)) return 'news'
-  return wordsOf(standing) === wordsOf(wanted) ? 'none' : 'wording'
+  // Two that share a class and a namespace must not take it from one another.
+  if (standing.operator === undefined && wanted.operator !== undefined) return 'news'
+  if (wordsOf(standing) !== wordsOf(wanted)) return 'wording'
+  return standing.gateways === wanted.gateways ? 'none' : 'counts'
 }
 
 const reported = (problems: readonly (Problem | Warning)[]): readonly Reported[] =>
@@ -96,28 +119,36 @@ const reported = (problems: readonly (Problem | Warning)[]): readonly Reported[]
 /** Messages of these are of the fleet: they name data planes, and count them. */
 const FLEETING: ReadonlySet<string> = new Set(['Programmed', 'Ready'])
 
+/** It may come and go with every session. */
+const isFact = ({ type }: Condition): boolean => type !== 'Degraded'
+
 const factsOf = ({ observedGeneration, conditions, ...rest }: StatusObject): string =>
   JSON.stringify([
     observedGeneration,
     conditions
+      .filter(isFact)
       .map(({ type, status, reason, message, observedGeneration: observed }) => [
         ...[type, status, reason, observed],
         FLEETING.has(type) ? '' : message,
       ])
       .sort(byType),
+    ...[rest.id, rest.host, rest.realm],
     rest.errors ?? [],
     rest.warnings ?? [],
     rest.programmedGeneration,
     rest.programmedDigest,
+    rest.quarantinedDigest,
+    rest.quarantinedLimits,
   ])
 
-const wordsOf = ({ conditions }: StatusObject): string =>
-  JSON.stringify(
+const wordsOf = ({ conditions, serving }: StatusObject): string =>
+  JSON.stringify([
+    serving,
     conditions
-      .filter(({ type }) => FLEETING.has(type))
+      .filter((each) => FLEETING.has(each.type) || !isFact(each))
       .map(({ type, message }) => [type, withoutCounts(message)])
       .sort(byType),
-  )
+  ])
 
 const byType = ([left]: readonly unknown[], [right]: readonly unknown[]): number =>
   String(left) < String(right) ? -1 : 1

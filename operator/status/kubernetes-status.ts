@@ -9,12 +9,15 @@ import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import { keyOf, type Resource } from '../resource/resource.ts'
 import { applyStatus } from './kubernetes-status-apply.ts'
-import { StatusEntry, type StatusWrite } from './kubernetes-status-entry.ts'
+import { StatusEntry, type StatusWrite, type WaitReason } from './kubernetes-status-entry.ts'
 import { afterFailure } from './kubernetes-status-failure.ts'
+import type { Difference } from './kubernetes-status-object.ts'
 
 export interface StatusWriterOptions {
   readonly api: Pick<KubernetesApi, 'apply' | 'get'>
   readonly fieldManager: string
+  /** Namespace and Lease of this operator: it stands in each status, and says whose that is. */
+  readonly operator?: string
   readonly clock: Clock
   readonly log: Log
 }
@@ -24,6 +27,8 @@ export interface StatusWriter {
   update(status: OperatorStatus): void
   /** The status of this resource says something else in the API than when it was judged. */
   renew(resource: Resource): void
+  /** The API server is back: what could not be written is tried now. */
+  retry(): void
   /** Our turn begins. */
   start(): void
   /** Our turn is over: nothing is written from now on; what is under way is forgotten. */
@@ -46,7 +51,12 @@ const COALESCE_MS = 100
 const SPACING_MS = 25
 const MAX_FLYING = 10
 /** At most so often are other words written for the same. */
-const WORDING_MS = 30_000
+const WORDING_MS = 60_000
+/**
+ * Other counts are written after so long, if they are other ones then: a rollout of gateways changes them with each Pod,
+ * for every document, and ends with those of before.
+ */
+const COUNTS_MS = 60_000
 
 /**
  * Level-triggered: what could not be written is tried until it stands there, or is no longer true.
@@ -82,7 +92,9 @@ class Writer implements StatusWriter {
 
   get facts(): StatusWriterFacts {
     const all = [...this.#entries.values()]
-    const waiting = all.filter(({ wait, isFlying }) => wait !== undefined || isFlying)
+    const waiting = all.filter(
+      ({ wait, isFlying }) => isFlying || (wait !== undefined && wait.why !== 'counts'),
+    )
     return {
       pending: waiting.length + this.#ready.size,
       failing: all.filter(({ failures }) => failures > 0).length,
@@ -101,6 +113,15 @@ class Writer implements StatusWriter {
   renew(resource: Resource): void {
     const entry = this.#entries.get(keyOf(resource))
     if (entry?.renew(resource) === true) this.#consider(entry)
+  }
+
+  retry(): void {
+    if (this.#turn === undefined) return
+    for (const entry of this.#entries.values()) {
+      if (entry.wait?.why !== 'failure') continue
+      entry.endWait()
+      this.#wait(entry, 'coalescing', COALESCE_MS)
+    }
   }
 
   start(): void {
@@ -128,7 +149,7 @@ class Writer implements StatusWriter {
       this.#entries.delete(key)
       return
     }
-    const entry = known ?? new StatusEntry(source)
+    const entry = known ?? new StatusEntry(source, this.#options.operator)
     this.#entries.set(key, entry)
     if (known === undefined || known.take(source)) this.#consider(entry)
   }
@@ -140,19 +161,26 @@ class Writer implements StatusWriter {
       this.#ready.add(entry)
       return
     }
-    if (entry.wait !== undefined && entry.wait.why !== 'wording') return
+    if (entry.wait?.why === 'coalescing' || entry.wait?.why === 'failure') return
     entry.endWait()
-    const difference = entry.difference()
-    if (difference === 'none') return
-    const sinceMs = Math.max(0, this.#options.clock.now() - entry.lastWriteMs)
-    if (difference === 'wording' && sinceMs < WORDING_MS) {
-      this.#wait(entry, 'wording', WORDING_MS - sinceMs)
-    } else this.#wait(entry, 'coalescing', COALESCE_MS)
+    this.#waitFor(entry, entry.difference())
   }
 
-  #wait(entry: StatusEntry, why: 'coalescing' | 'wording' | 'failure', ms: number): void {
+  #waitFor(entry: StatusEntry, difference: Difference): void {
+    const nowMs = this.#options.clock.now()
+    const since = difference === 'counts' ? (entry.countsSinceMs ?? nowMs) : undefined
+    entry.countsSinceMs = since
+    if (since !== undefined) this.#wait(entry, 'counts', dueIn(COUNTS_MS, since, nowMs))
+    if (difference === 'news') this.#wait(entry, 'coalescing', COALESCE_MS)
+    if (difference === 'wording') {
+      this.#wait(entry, 'wording', dueIn(WORDING_MS, entry.lastWriteMs, nowMs))
+    }
+  }
+
+  #wait(entry: StatusEntry, why: WaitReason, ms: number): void {
     const cancel = this.#options.clock.after(ms, () => {
       entry.wait = undefined
+      entry.countsSinceMs = undefined
       if (entry.difference() === 'none') return
       this.#ready.add(entry)
       this.#pump()
@@ -182,15 +210,16 @@ class Writer implements StatusWriter {
   }
 
   async #write(entry: StatusEntry): Promise<void> {
-    const { api, fieldManager, clock } = this.#options
+    const { api, fieldManager, operator, clock } = this.#options
     const turn = this.#turn
     const write = entry.write()
     entry.isFlying = true
     entry.lastWriteMs = clock.now()
+    entry.countsSinceMs = undefined
     this.#flying += 1
     this.#writes += 1
     const isOurTurn = (): boolean => this.#turn === turn
-    const result = await settled(applyStatus(write, { api, fieldManager, isOurTurn }))
+    const result = await settled(applyStatus(write, { api, fieldManager, operator, isOurTurn }))
     if (this.#turn !== turn) return
     this.#flying -= 1
     entry.isFlying = false
@@ -241,6 +270,10 @@ class Writer implements StatusWriter {
     this.#ready.delete(entry)
   }
 }
+
+/** Not before it can be coalesced, and whatever a clock that is set back says. */
+const dueIn = (ms: number, sinceMs: number, nowMs: number): number =>
+  Math.max(COALESCE_MS, ms - Math.max(0, nowMs - sinceMs))
 
 /** For the log, where `name` is the program's. */
 const fieldsOf = ({ kind, name }: Pick<StatusWrite, 'kind' | 'name'>): object => ({

@@ -1,6 +1,7 @@
 // What a page of the operator says, and the tables of pages: for a laptop, for probes, for whoever looks for a fault.
 
 import type { OperatorStatus } from '../controller/controller.ts'
+import type { LeaderRecord } from './leader-record.ts'
 import { statusRecord } from './status-record.ts'
 
 export type Page =
@@ -25,6 +26,8 @@ export type Pages = Readonly<
 
 export interface PageSources {
   readonly status: () => OperatorStatus
+  /** Left out where there are no others: this one leads. */
+  readonly leader?: () => LeaderRecord
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>
   /** Undefined: everything has been read once, so that it could lead. */
   readonly unready: () => string | undefined
@@ -34,7 +37,11 @@ const WELL: Page = { isWell: true }
 
 /** Of the operator, for a person; on loopback, as it names what is served. */
 export const statusPages = (sources: PageSources): Pages => ({
-  '/status': () => ({ json: statusRecord(sources.status()) }),
+  '/status': () => {
+    // First: where its Lease is over, a leader learns it by this.
+    const leader = sources.leader?.()
+    return { json: statusRecord(sources.status(), leader, sources.unready()) }
+  },
   '/ping': () => WELL,
   '/ready': () => readiness(sources),
   '/metrics': () => sources.metrics(),

@@ -1,17 +1,38 @@
-// The status of the operator in; what `GET /status` answers out. Shows no secret and no document.
+// The status of the operator in; what `GET /status` answers out. Shows no secret and no document. A standby knows
+// neither gateways nor how resources stand: it names the leader, and has no lists that look as if there were nothing.
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
+import { judgedGeneration } from '../resource/condition.ts'
+import type { LeaderRecord } from './leader-record.ts'
 import { byName } from './status-rows.ts'
 
-export const statusRecord = (status: OperatorStatus): object => ({
+/**
+ * @param leader left out where there are no other replicas
+ * @param unready why nothing can be told yet
+ */
+export const statusRecord = (
+  status: OperatorStatus,
+  leader?: LeaderRecord,
+  unready?: string,
+): object => ({
   ready: status.isReady,
   leading: status.isLeading,
-  resources: [...status.resources.values()].sort(byName).map(resourceRecord),
-  dataPlanes: status.dataPlanes.map(dataPlaneRecord),
+  ...roleRecord(status, leader),
+  ...(status.isLeading && unready !== undefined && { message: unready }),
+  ...(status.isLeading && {
+    resources: [...status.resources.values()].sort(byName).map(resourceRecord),
+    dataPlanes: status.dataPlanes.map(dataPlaneRecord),
+  }),
   notes: status.notes,
 })
+
+/** Who has no rivals is the leader, and needs no name. */
+export const roleRecord = (
+  { isLeading }: Pick<OperatorStatus, 'isLeading'>,
+  leader: LeaderRecord | undefined,
+): Partial<LeaderRecord> => leader ?? { role: isLeading ? 'leader' : 'standby' }
 
 export const resourceRecord = ({
   verdict,
@@ -19,6 +40,7 @@ export const resourceRecord = ({
   errors,
   warnings,
   programmed,
+  summary,
 }: ResourceStatus): object => {
   const { kind, metadata, origin } = verdict.resource
   const { namespace, name, generation, createdAt } = metadata
@@ -26,10 +48,12 @@ export const resourceRecord = ({
     ...{ kind, namespace, name, generation },
     createdAt: new Date(createdAt).toISOString(),
     origin,
-    id: verdict.id,
-    host: verdict.host,
-    realmUri: verdict.realmUri,
-    observedGeneration: generation,
+    id: summary?.id ?? verdict.id,
+    host: summary?.host,
+    realmUri: summary?.realm,
+    observedGeneration: judgedGeneration(conditions),
+    serving: summary?.serving,
+    gateways: summary?.gateways,
     servingGeneration: verdict.serving?.generation,
     programmedGeneration: programmed?.generation,
     programmedDigest: programmed?.digest,

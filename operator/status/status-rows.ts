@@ -4,6 +4,7 @@
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
+import { documentColumns } from '../resource/crd.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 
 /** @param nowMs Unix time, for ages */
@@ -12,10 +13,7 @@ export const renderTable = (status: OperatorStatus, nowMs: number): string => {
   const documents = all.filter(({ verdict }) => verdict.resource.kind === 'ApiSpecification')
   const realms = all.filter(({ verdict }) => verdict.resource.kind === 'Realm')
   const parts = [
-    layOut([
-      ['NAME', 'HOST', 'REALM', 'PROGRAMMED', 'READY', 'REASON', 'AGE'],
-      ...documents.map((each) => documentRow(each, nowMs)),
-    ]),
+    layOut([['NAME', ...documentColumns()], ...documents.map((each) => documentRow(each, nowMs))]),
     realms.length === 0
       ? ''
       : layOut([
@@ -63,15 +61,20 @@ const resourceLines = (status: ResourceStatus): readonly string[] => {
   ]
 }
 
-const documentRow = ({ verdict, conditions }: ResourceStatus, nowMs: number): readonly string[] => {
+const documentRow = (
+  { verdict, conditions, summary }: ResourceStatus,
+  nowMs: number,
+): readonly string[] => {
   const of = (type: string): string =>
     conditions.find((each) => each.type === type)?.status ?? 'Unknown'
   const reason = conditions.find(({ type }) => type === 'Ready')?.reason ?? 'Pending'
   const { metadata } = verdict.resource
   return [
     shortName(metadata),
-    verdict.host ?? '',
-    verdict.realmUri ?? '',
+    summary?.host ?? '',
+    summary?.realm ?? '',
+    summary?.serving ?? '',
+    summary?.gateways ?? '',
     of('Programmed'),
     of('Ready'),
     reason,

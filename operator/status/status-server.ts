@@ -2,25 +2,37 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
+import { untilAnswerable } from '../../telemetry/held-answer.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { PAGE_NOT_FOUND, type Page, type Pages } from './page.ts'
 
 export interface StatusServer {
+  /** From now on; what has been asked before is answered first. */
+  serve(pages: Pages): void
   /** `http://127.0.0.1:18085`, or `unix:/path`. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** @throws Error with a `code` such as EADDRINUSE */
-export const startStatusServer = async (address: Address, pages: Pages): Promise<StatusServer> => {
+/**
+ * @param pages undefined: whoever asks waits until there are some
+ * @throws Error with a `code` such as EADDRINUSE
+ */
+export const startStatusServer = async (address: Address, pages?: Pages): Promise<StatusServer> => {
+  const { promise: first, resolve: serveFirst } = Promise.withResolvers<Pages>()
+  let current: Pages | Promise<Pages> = pages ?? first
   const server = createServer((request, response) => {
-    void answer(request, response, pages)
+    void answer(request, response, current)
   })
   server.requestTimeout = 10_000
   server.maxConnections = 100
   await listen(server, address)
   return {
     url: urlOf('http', boundAddress(server, address)),
+    serve: (next) => {
+      current = next
+      serveFirst(next)
+    },
     close: async () => {
       server.closeAllConnections()
       await new Promise<void>((resolve) => {
@@ -35,8 +47,9 @@ export const startStatusServer = async (address: Address, pages: Pages): Promise
 const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
-  pages: Pages,
+  served: Pages | Promise<Pages>,
 ): Promise<void> => {
+  const pages = await served
   response.setHeader('cache-control', 'no-store')
   response.setHeader('x-content-type-options', 'nosniff')
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -44,8 +57,14 @@ const answer = async (
     sendError(response, 405, 'svc.error.method_not_allowed', 'only GET is answered here')
     return
   }
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  const { url = '/' } = request
+  const path = url.split('?')[0] ?? '/'
   try {
+    await untilAnswerable({
+      url,
+      isPending: async () => isFault(await answerPath(pages, path)),
+      isGone: () => response.destroyed,
+    })
     const page = await answerPath(pages, path)
     if (page === PAGE_NOT_FOUND) {
       const paths = Object.keys(pages).join(', ')
@@ -65,6 +84,9 @@ const answerPath = async (pages: Pages, path: string): Promise<Page | typeof PAG
   }
   return PAGE_NOT_FOUND
 }
+
+const isFault = (page: Page | typeof PAGE_NOT_FOUND): boolean =>
+  page !== PAGE_NOT_FOUND && 'fault' in page
 
 const match = (
   pattern: readonly string[],

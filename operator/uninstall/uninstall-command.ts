@@ -37,6 +37,7 @@ export const runUninstall = async (run: UninstallRun): Promise<0 | 1> => {
     const left = await uninstall({
       ...{ api, clock, namespace, lease, webhookService, webhookUrl },
       namespaces: namespacesOf(settings, namespace),
+      watched: settings.namespaces.includes('all') ? 'all' : settings.namespaces,
       print: (line) => {
         print(`${line}\n`)
       },

@@ -11,10 +11,13 @@ import {
   type ResourceType,
   TYPES,
 } from '../kubernetes/api.ts'
+import { uninstallReleased } from '../resource/released.ts'
 import { LEASE_LABELS } from '../resource/roles-for.ts'
 import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'
+import { operatorName } from '../status/kubernetes-status-apply.ts'
 import { type HeldLease, otherLeases, takeLease } from './held-lease.ts'
 import { type Foreign, foreignSecret, foreignWebhook, type Installation } from './owned.ts'
+import { releaseLines, releaseStatuses } from './release-statuses.ts'
 import { type Leftover, Report } from './report.ts'
 
 export interface UninstallOptions extends Installation {
@@ -23,6 +26,8 @@ export interface UninstallOptions extends Installation {
   readonly lease: string
   /** Where there may be gateways: of the shared pool, or as sidecars. */
   readonly namespaces: readonly string[] | 'all'
+  /** Where there may be documents and realms. */
+  readonly watched: readonly string[] | 'all'
   readonly print: (line: string) => void
   /** So long after its last renewal an operator may still write. */
   readonly settleMs?: number
@@ -38,6 +43,7 @@ export const uninstall = async (options: UninstallOptions): Promise<readonly Lef
   const report = new Report(options.print)
   const lease = await stopOperators(options, report)
   const others = await lookForOthers(options, report)
+  await releaseAll(options, report)
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     if ((await sweep(options, report, others)) === 0) break
   }
@@ -47,6 +53,18 @@ export const uninstall = async (options: UninstallOptions): Promise<readonly Lef
     await remove(options.api, report, { ...place, uid: lease.uid })
   }
   return report.left
+}
+
+/** Before anything goes that takes time: what is written last must not be that all is well. */
+const releaseAll = async (options: UninstallOptions, report: Report): Promise<void> => {
+  const { api, clock, namespace, watched } = options
+  const operator = operatorName(options, namespace)
+  const released = await releaseStatuses({
+    ...{ api, clock, operator, namespaces: watched },
+    isMeant: () => true,
+    message: () => uninstallReleased(operator),
+  })
+  for (const line of releaseLines(released)) report.say(line)
 }
 
 const leaseName = ({ namespace, lease: name }: UninstallOptions): ObjectName => ({

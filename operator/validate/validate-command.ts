@@ -13,7 +13,7 @@ export interface ValidateOutput {
 /** 0: nothing is wrong (there may be warnings). 1: something is. 2: a file can't be read. */
 export const runValidate = async (
   operands: readonly string[],
-  isJson: boolean,
+  { json, maxRoutes }: { readonly json: boolean; readonly maxRoutes: number },
   { readStdin, print, complain }: ValidateOutput,
 ): Promise<0 | 1 | 2> => {
   const gathered = await gatherFiles(operands, readStdin)
@@ -21,8 +21,8 @@ export const runValidate = async (
     complain(`svc-operator: ${gathered.fault}\n`)
     return 2
   }
-  const findings = validateFiles(gathered.files)
-  if (isJson) print(`${JSON.stringify(findingsRecord(findings), null, 2)}\n`)
+  const findings = validateFiles(gathered.files, maxRoutes)
+  if (json) print(`${JSON.stringify(findingsRecord(findings), null, 2)}\n`)
   else for (const finding of findings) print(`${findingLine(finding)}\n`)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const files = gathered.files.length

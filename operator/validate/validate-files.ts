@@ -1,6 +1,7 @@
 // Texts of files in; everything the operator and the language would say of them out. What the files refer
 // to and do not hold is a notice: it may well be in the cluster.
 
+import { compileAtOnce } from '../reconcile/compile-document.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { Finding } from '../resource/condition.ts'
@@ -14,7 +15,11 @@ import { collectResources, type Located } from './collect-resources.ts'
 import { byPlace, type ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
 
-export const validateFiles = (files: readonly GatheredFile[]): readonly ValidationFinding[] => {
+/** @param maxRoutes as the gateways have it; 20,000 if left out */
+export const validateFiles = (
+  files: readonly GatheredFile[],
+  maxRoutes?: number,
+): readonly ValidationFinding[] => {
   const { resources: located, findings } = collectResources(files)
   const resources = new Map([...located].map(([key, { resource }]) => [key, resource]))
   const standIns = standInSecrets(resources)
@@ -22,7 +27,7 @@ export const validateFiles = (files: readonly GatheredFile[]): readonly Validati
   const classes = new Set([...resources.values()].map(classOf))
   // Every class is judged by itself, as its operator would.
   const judged = [...classes].flatMap((className) => [
-    ...new Reconciler({ className }).reconcile(cache).verdicts,
+    ...new Reconciler({ className, compiler: compileAtOnce(maxRoutes) }).reconcile(cache).verdicts,
   ])
   const found = [...new Map(judged)].flatMap(([key, verdict]) => {
     const place = located.get(key)

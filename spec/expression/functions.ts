@@ -24,6 +24,8 @@ export interface ExpressionFunction {
   readonly form: 'words' | 'brackets' | 'piped'
   /** False: never applied at load, whatever is known. */
   readonly isPure: boolean
+  /** So many of the first arguments only choose from the input: nothing of theirs is in the result. */
+  readonly choosing: number
   readonly apply: Apply
 }
 
@@ -37,8 +39,10 @@ const define = (
   name: string,
   [least, most]: readonly [number, number],
   apply: Apply,
-  special: Partial<Pick<ExpressionFunction, 'form' | 'isPure'>> = {},
-): ExpressionFunction => ({ name, least, most, form: 'words', isPure: true, ...special, apply })
+  special: Partial<Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing'>> = {},
+): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
+
+const DEFAULTS = { form: 'words', isPure: true, choosing: 0 } as const
 
 const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
   [
@@ -50,17 +54,17 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     define('head', [0, 0], firstOf),
     define('last', [0, 0], lastOf),
     define('tail', [0, 0], restOf),
-    define('nth', [1, 1], elementAt),
+    define('nth', [1, 1], elementAt, { choosing: 1 }),
     define('min', [0, 0], smallestOf),
     define('max', [0, 0], greatestOf),
     define('length', [0, 0], lengthOf),
     define('size', [0, 0], sizeOf),
-    define('random', [1, 1], pickRandom, { isPure: false }),
-    define('get', [1, 2], getFrom),
+    define('random', [1, 1], pickRandom, { isPure: false, choosing: 1 }),
+    define('get', [1, 2], getFrom, { choosing: 1 }),
     define('put', [2, 2], putInto),
     define('merge', [1, 2], merged, { form: 'piped' }),
-    define('with', [1, 1], keysKept, { form: 'brackets' }),
-    define('without', [1, 1], keysDropped, { form: 'brackets' }),
+    define('with', [1, 1], keysKept, { form: 'brackets', choosing: 1 }),
+    define('without', [1, 1], keysDropped, { form: 'brackets', choosing: 1 }),
     define('base64:encode', [0, 0], encodeBase64),
     define('base64:decode', [0, 0], decodeBase64),
     define('json:encode', [0, 0], encodeJson),

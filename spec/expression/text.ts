@@ -27,9 +27,18 @@ const textWriter = (template: Template): Write => {
  * @example urlWriter(template, encodeURIComponent)(context) // '/orders/a%2Fb' for '/orders/{{…}}'
  */
 export const urlWriter = (template: Template, encode: (text: string) => string): Write => {
-  if (template.kind !== 'text' || template.parts.length === 1) return textWriter(template)
+  if (template.kind !== 'text' || isWhole(template)) return textWriter(template)
   const insert: Insert = (value, part) => (isVerbatim(part) ? toText(value) : encode(toText(value)))
   return joiner(template, insert)
+}
+
+/**
+ * One tag is the whole text: `{{request.body.x}}`, in double quotes or not. A variable that is a longer text is none.
+ */
+export const isWhole = (template: Template): boolean => {
+  if (template.kind !== 'text') return true
+  const [first, second] = template.parts
+  return second === undefined && first !== undefined && typeof first !== 'string' && isWhole(first)
 }
 
 /** Variables are: what is known of them, and a text that waits, which has encoded its own tags. */

@@ -11,11 +11,16 @@ import {
   describeWithClusterNode,
   ROLLOUT_MS,
 } from '../support/cluster/describe-with-cluster-node.ts'
-import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
+import {
+  demandKubectl,
+  installChart,
+  type Installation,
+  SYSTEM_NAMESPACE,
+} from '../support/cluster/install.ts'
 import { tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
 import { startTraffic, type Traffic, trafficDocument, USERS } from '../support/cluster/traffic.ts'
 import { type Failure, isRefused, type Tally } from '../support/cluster/traffic-book.ts'
-import { describeTrouble } from '../support/cluster/trouble.ts'
+import { tellingIn } from '../support/cluster/trouble.ts'
 import { eventually } from '../support/eventually.ts'
 import { request } from '../support/http-request.ts'
 import { demand } from '../support/kubernetes/api-client.ts'
@@ -131,16 +136,7 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   const during = (name: string, act: () => Promise<void>): Promise<Tally> =>
     tallyDuring(traffic.book, name, act)
 
-  /** One that fails says what the cluster says. */
-  const telling = (run: () => Promise<void>) => async (): Promise<void> => {
-    try {
-      await run()
-    } catch (error) {
-      const namespaces = [installation.namespace, NAMESPACE]
-      process.stderr.write(`${withoutGood(await describeTrouble(cluster(), namespaces))}\n`)
-      throw error
-    }
-  }
+  const telling = tellingIn(cluster, [SYSTEM_NAMESPACE, NAMESPACE])
 
   const restart = async (part: Part): Promise<void> => {
     const before = await podsOf(part)
@@ -166,20 +162,13 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   )
 
   it(
-    'a rolling update of the gateways loses nothing',
+    'a rolling update of gateways and operators loses nothing',
     telling(async () => {
-      const tally = await during('rolling update of the gateways', () => restart('gateway'))
+      const tally = await during('rolling update of gateways and operators', async () => {
+        await Promise.all([restart('gateway'), restart('operator')])
+      })
       expect(tally.failures).toEqual([])
       expect(unmovedOf(tally)).toEqual([])
-    }),
-    ROLLOUT_MS,
-  )
-
-  it(
-    'a rolling update of the operator loses nothing',
-    telling(async () => {
-      const tally = await during('rolling update of the operator', () => restart('operator'))
-      expect(tally.failures).toEqual([])
     }),
     ROLLOUT_MS,
   )
@@ -253,14 +242,16 @@ await describeWithClusterNode('under steady traffic', (cluster) => {
   it(
     'evictions of every pod, one after the other, lose nothing',
     telling(async () => {
-      let refused = 0
+      const refusals: number[] = []
+      const evictAll = async (part: Part): Promise<void> => {
+        const before = await podsOf(part)
+        for (const { metadata } of before) refusals.push(await evict(metadata.name))
+        await settled(part, REPLICAS, before)
+      }
       const tally = await during('evictions', async () => {
-        for (const part of ['gateway', 'operator'] as const) {
-          const before = await podsOf(part)
-          for (const { metadata } of before) refused += await evict(metadata.name)
-          await settled(part, REPLICAS, before)
-        }
+        await Promise.all([evictAll('gateway'), evictAll('operator')])
       })
+      const refused = refusals.reduce((sum, each) => sum + each, 0)
       process.stderr.write(`    ${refused} refused for now by a PodDisruptionBudget\n`)
       expect(tally.failures).toEqual([])
       expect(unmovedOf(tally)).toEqual([])
@@ -367,13 +358,6 @@ const unmovedOf = ({ counts }: Tally): readonly string[] =>
     const isWhole = endedInOrder >= USERS[kind].count && resumed === endedInOrder
     return isWhole ? [] : [`${kind}: ${endedInOrder} ended in order, ${resumed} resumed`]
   })
-
-/** There are too many of them to be read. */
-const withoutGood = (trouble: string): string =>
-  trouble
-    .split('\n')
-    .filter((line) => !/accepted, resolved, in service|apispecification\/doc-/.test(line))
-    .join('\n')
 
 const restartsOf = ({ status }: Pod): number => status.containerStatuses?.[0]?.restartCount ?? 0
 

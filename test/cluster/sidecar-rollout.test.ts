@@ -1,6 +1,9 @@
 // Applications with a gateway beside them, under steady traffic through their Service: they are replaced, scaled and
 // evicted, the operator is replaced, upgraded and away. What is lost is counted, request by request, and told.
 
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { documentObject, realmObject } from '../component/kubernetes/objects.ts'
 import { nexusRouter } from '../support/cluster/application-objects.ts'
@@ -9,6 +12,7 @@ import {
   describeWithClusterNode,
   ROLLOUT_MS,
 } from '../support/cluster/describe-with-cluster-node.ts'
+import { endForMemory } from '../support/cluster/end-for-memory.ts'
 import { demandKubectl, installChart, type Installation } from '../support/cluster/install.ts'
 import { isReady, tallyDuring, untilSettled } from '../support/cluster/observe-rollout.ts'
 import { startTraffic, type Traffic, trafficDocument } from '../support/cluster/traffic.ts'
@@ -23,6 +27,9 @@ const OTHER = 'stock'
 const HOST = 'shop.test'
 const REALM = 'com.shop'
 const APP = 'orders'
+/** The same behind the same Service, which ends at once. */
+const HASTY = 'hasty'
+const FAREWELL = 'farewell'
 const DOCUMENTS = 20
 const PUBLIC_PORT = 18_080
 
@@ -43,6 +50,7 @@ interface ContainerStatus {
   readonly containerID?: string
   readonly restartCount: number
   readonly ready: boolean
+  readonly lastState?: { readonly terminated?: { readonly reason: string } }
 }
 
 interface Container {
@@ -76,12 +84,21 @@ const gatewayOf = ({ spec }: Pod): Container | undefined =>
 const gatewayStatusOf = ({ status }: Pod): ContainerStatus | undefined =>
   status.initContainerStatuses?.find(({ name }) => name === 'svc-gateway')
 
+interface TemplateOptions {
+  readonly args?: readonly string[] | null
+  readonly annotations?: object
+  /** The Service that it is behind, and whose documents it has; `app` otherwise. */
+  readonly serves?: string
+  /** Of its container. */
+  readonly lifecycle?: object
+}
+
 const podTemplate = (
   app: string,
-  { args, annotations }: { args?: readonly string[] | null; annotations?: object } = {},
+  { args, annotations, serves = app, lifecycle }: TemplateOptions = {},
 ): object => ({
   metadata: {
-    labels: { app, 'gateway.svc.dev/inject': 'true' },
+    labels: { app, serves, 'gateway.svc.dev/inject': 'true' },
     annotations: { 'gateway.svc.dev/app-port': '8080', ...annotations },
   },
   spec: {
@@ -90,6 +107,7 @@ const podTemplate = (
       {
         ...{ name: 'app', image: CLUSTER_IMAGES.echo, imagePullPolicy: 'Never' },
         ...(args !== undefined && { args }),
+        ...(lifecycle !== undefined && { lifecycle }),
         ports: [{ containerPort: 8080 }],
         securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
         readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 1 },
@@ -98,24 +116,30 @@ const podTemplate = (
   },
 })
 
-const application = (namespace: string, app: string, replicas: number): readonly object[] => [
-  {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: app, namespace } },
-    spec: {
-      replicas,
-      selector: { matchLabels: { app } },
-      strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } },
-      template: podTemplate(app),
-    },
+const deployment = (
+  namespace: string,
+  app: string,
+  { replicas, template = podTemplate(app) }: { replicas: number; template?: object },
+): object => ({
+  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: app, namespace } },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app } },
+    strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 3 } },
+    template,
   },
+})
+
+const application = (namespace: string, app: string, replicas: number): readonly object[] => [
+  deployment(namespace, app, { replicas }),
   {
     ...{ apiVersion: 'v1', kind: 'Service', metadata: { name: app, namespace } },
     // By name: a Pod that came without a gateway has no such port, and gets no requests.
-    spec: { selector: { app }, ports: [{ port: 80, targetPort: 'public' }] },
+    spec: { selector: { serves: app }, ports: [{ port: 80, targetPort: 'public' }] },
   },
 ]
 
-const selecting = (app: string): object => ({ dataPlaneSelector: { matchLabels: { app } } })
+const selecting = (serves: string): object => ({ dataPlaneSelector: { matchLabels: { serves } } })
 
 const shopObjects = (): readonly object[] => [
   realmObject(NAMESPACE, { router: { url: `ws://nexus.${NAMESPACE}:8080/ws` } }),
@@ -139,10 +163,60 @@ const shopObjects = (): readonly object[] => [
   },
 ]
 
+/** What it does before it ends: calls, one every two seconds, through its gateway; then it tells what became of them. */
+const farewell = (report: string): string => `
+const http = require('node:http')
+const ask = () => new Promise((resolve) => {
+  const options = { host: '127.0.0.1', port: ${PUBLIC_PORT}, path: '/${FAREWELL}/x', headers: { host: '${HOST}' } }
+  http.get(options, (answer) => answer.resume().once('end', () => resolve(answer.statusCode)))
+    .once('error', (error) => resolve(error.code))
+})
+const run = async () => {
+  const statuses = []
+  for (let call = 0; call < ${FAREWELL_CALLS}; call += 1) {
+    statuses.push(await ask())
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+  }
+  http.request('${report}', { method: 'POST' }).end(JSON.stringify(statuses))
+}
+run()`
+
+const FAREWELL_CALLS = 10
+
+const farewellObjects = (report: string): readonly object[] => {
+  const preStop = { exec: { command: ['node', '-e', farewell(report)] } }
+  const template = podTemplate(FAREWELL, { lifecycle: { preStop } }) as Pod
+  return [
+    documentObject(NAMESPACE, FAREWELL, { host: HOST, spec: selecting(FAREWELL) }),
+    {
+      ...{ apiVersion: 'v1', kind: 'Pod', ...template },
+      metadata: { ...template.metadata, name: FAREWELL, namespace: NAMESPACE },
+    },
+  ]
+}
+
+const batchJob = (): object => {
+  const { metadata, spec } = podTemplate('batch') as Pod
+  const program = `fetch('http://127.0.0.1:18082/ping').then(({ ok }) => process.exit(ok ? 0 : 1))`
+  const containers = spec.containers.map(({ ...container }) => ({
+    ...container,
+    ...{ command: ['node', '-e', program], readinessProbe: undefined },
+  }))
+  const template = { metadata, spec: { ...spec, containers, restartPolicy: 'Never' } }
+  return {
+    ...{ apiVersion: 'batch/v1', kind: 'Job' },
+    metadata: { name: 'batch', namespace: NAMESPACE },
+    spec: { backoffLimit: 0, template },
+  }
+}
+
 await describeWithClusterNode('applications with a gateway beside them', (cluster) => {
   const step = stepsIn(cluster, [NAMESPACE, OTHER, 'svc-gateway-system'])
   let installation: Installation
   let traffic: Traffic
+  let url: string
+  let listener: Server
+  let farewellReport: Promise<unknown>
 
   const kubectl = (...args: readonly string[]): Promise<string> => demandKubectl(cluster(), args)
 
@@ -165,9 +239,13 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
         },
       },
     })
-    await untilInjected()
+    // That is what --wait has waited for.
+    if (gatewayOf(await injectedPod('probe')) === undefined)
+      throw new Error('helm install --wait is over, and a Pod gets no gateway')
     await cluster().apply([
       ...shopObjects(),
+      ...farewellObjects(await listen()),
+      batchJob(),
       realmObject(OTHER),
       documentObject(OTHER, 'doc', { spec: selecting(OTHER) }),
       ...application(OTHER, OTHER, 1),
@@ -187,12 +265,32 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
       const { status } = await request(`http://${ip}/doc-1/x`, { headers: { host: HOST } })
       if (status !== 200) throw new Error(`the Service answers ${status}`)
     }, PATIENCE)
-    traffic = startTraffic({ url: `http://${ip}`, host: HOST, documents: DOCUMENTS })
+    url = `http://${ip}`
+    traffic = startTraffic({ url, host: HOST, documents: DOCUMENTS })
   }, ROLLOUT_MS)
 
   afterAll(async () => {
     await traffic.stop()
+    listener.close()
   }, ROLLOUT_MS)
+
+  /** Where a Pod reaches this machine. */
+  const listen = async (): Promise<string> => {
+    listener = createServer()
+    farewellReport = new Promise((resolve) => {
+      listener.once('request', (incoming, outgoing) => {
+        outgoing.end()
+        void text(incoming).then((body) => {
+          resolve(JSON.parse(body))
+        })
+      })
+    })
+    const host = cluster().hostAddress
+    await new Promise<void>((resolve) => {
+      listener.listen(0, host, resolve)
+    })
+    return `http://${host}:${(listener.address() as AddressInfo).port}/`
+  }
 
   const podsOf = async (app = APP, namespace = NAMESPACE): Promise<readonly Pod[]> => {
     const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app=${app}`
@@ -241,43 +339,44 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
   }
 
   it(
-    'a rolling update of an application loses nothing',
+    'an operator that is replaced, then upgraded with other settings of sidecars, touches no Pod',
+    step(async () => {
+      const before = await podsOf()
+      // It ends meanwhile: with or without an operator is all the same to it.
+      await kubectl('delete', 'pod', FAREWELL, '-n', NAMESPACE, '--wait=false')
+      const operator = `deployment/${installation.name}-operator`
+      const { failures } = await during('rolling update and upgrade of the operator', async () => {
+        const within = ['-n', installation.namespace]
+        await kubectl('rollout', 'restart', operator, ...within)
+        await kubectl('rollout', 'status', operator, ...within, '--timeout=180s')
+        const args = [`--ready-from-snapshot=${READY_FROM_SNAPSHOT_SECONDS}`]
+        await installation.upgrade({ sidecar: { args } })
+      })
+      expect(failures).toEqual([])
+      const names = (pods: readonly Pod[]): readonly object[] =>
+        pods.map((pod) => ({ uid: pod.metadata.uid, gateway: gatewayStatusOf(pod) }))
+      expect(names(await podsOf())).toEqual(names(before))
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'a rolling update of an application loses nothing, and its new Pods have the new settings',
     step(async () => {
       const { failures } = await during('rolling update of an application', () =>
         roll(podTemplate(APP, { args: ['abrupt'] })),
       )
       expect(failures).toEqual([])
+      for (const pod of await podsOf())
+        expect(gatewayOf(pod)?.args).toContain(
+          `--ready-from-snapshot=${READY_FROM_SNAPSHOT_SECONDS}`,
+        )
     }),
     ROLLOUT_MS,
   )
 
   it(
-    'nor does one of an application that ends at once on SIGTERM',
-    step(async () => {
-      const annotations = { 'gateway.svc.dev/app-pre-stop': 'false' }
-      const { failures } = await during('rolling update of one that ends at once', () =>
-        roll(podTemplate(APP, { args: ['abrupt'], annotations })),
-      )
-      expect(failures).toEqual([])
-    }),
-    ROLLOUT_MS,
-  )
-
-  it(
-    'without the pause before SIGTERM: what that costs is told',
-    step(async () => {
-      const annotations = { 'gateway.svc.dev/app-pre-stop': null }
-      const { failures } = await during('one that ends at once, without a pause', () =>
-        roll(podTemplate(APP, { args: null, annotations })),
-      )
-      // Whatever that is, it is the application's: every answer is one of the gateway, or a stream that broke off.
-      expect(failures.filter(isRefused)).toEqual([])
-    }),
-    ROLLOUT_MS,
-  )
-
-  it(
-    '3 → 6 → 1 → 3 Pods lose nothing',
+    '3 → 6 → 1 → 3 Pods of an application that ends at once on SIGTERM lose nothing',
     step(async () => {
       const { failures } = await during('3 → 6 → 1 → 3 Pods', async () => {
         for (const replicas of [6, 1, 3]) await scale(replicas)
@@ -288,7 +387,7 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
   )
 
   it(
-    'evictions of every Pod, one after the other, lose nothing',
+    'nor do evictions of every Pod, one after the other',
     step(async () => {
       const { failures } = await during('evictions', async () => {
         const before = await podsOf()
@@ -313,39 +412,29 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
     )
 
   it(
-    'an operator that is replaced, then upgraded with other settings of sidecars, touches no Pod',
+    'without the pause before SIGTERM: what that costs is told',
     step(async () => {
-      const before = await podsOf()
-      const operator = `deployment/${installation.name}-operator`
-      const { failures } = await during('rolling update and upgrade of the operator', async () => {
-        const within = ['-n', installation.namespace]
-        await kubectl('rollout', 'restart', operator, ...within)
-        await kubectl('rollout', 'status', operator, ...within, '--timeout=180s')
-        const args = [`--ready-from-snapshot=${READY_FROM_SNAPSHOT_SECONDS}`]
-        await installation.upgrade({ sidecar: { args } })
+      const annotations = { 'gateway.svc.dev/app-pre-stop': 'false' }
+      const template = podTemplate(HASTY, { args: ['abrupt'], annotations, serves: APP })
+      await cluster().apply([deployment(NAMESPACE, HASTY, { replicas: 1, template })])
+      await kubectl('wait', `deploy/${HASTY}`, '-n', NAMESPACE, '--for=condition=Available')
+      const { failures } = await during('one that ends at once, without a pause', async () => {
+        await untilAnsweredBy(HASTY)
+        await kubectl('delete', 'deploy', HASTY, '-n', NAMESPACE)
+        await kubectl('wait', 'pod', '-l', `app=${HASTY}`, '-n', NAMESPACE, '--for=delete')
       })
-      expect(failures).toEqual([])
-      const names = (pods: readonly Pod[]): readonly object[] =>
-        pods.map((pod) => ({ uid: pod.metadata.uid, gateway: gatewayStatusOf(pod) }))
-      expect(names(await podsOf())).toEqual(names(before))
+      // Whatever that is, it is the application's: every answer is one of the gateway, or a stream that broke off.
+      expect(failures.filter(isRefused)).toEqual([])
     }),
     ROLLOUT_MS,
   )
 
-  it(
-    'new Pods have the new settings',
-    step(async () => {
-      const { failures } = await during('new settings', () =>
-        roll(podTemplate(APP, { annotations: { round: '2' } })),
-      )
-      expect(failures).toEqual([])
-      for (const pod of await podsOf())
-        expect(gatewayOf(pod)?.args).toContain(
-          `--ready-from-snapshot=${READY_FROM_SNAPSHOT_SECONDS}`,
-        )
-    }),
-    ROLLOUT_MS,
-  )
+  /** The Service has it. */
+  const untilAnsweredBy = (app: string): Promise<void> =>
+    eventually(async () => {
+      const headers = { host: HOST }
+      expect((await request(`${url}/traffic/echo/1`, { headers })).text).toContain(`"pod":"${app}-`)
+    }, PATIENCE)
 
   const statusAt = async ({ status }: Pod, host: string, path: string): Promise<number> => {
     const url = `http://${status.podIP ?? ''}:${PUBLIC_PORT}${path}`
@@ -367,32 +456,21 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
   )
 
   it(
-    'a Job finds its gateway up when it starts, and completes',
+    'a Job has found its gateway up when it started, and completes',
     step(async () => {
-      const { metadata, spec } = podTemplate('batch') as Pod
-      const program = `fetch('http://127.0.0.1:18082/ping').then(({ ok }) => process.exit(ok ? 0 : 1))`
-      const containers = spec.containers.map(({ ...container }) => ({
-        ...container,
-        ...{ command: ['node', '-e', program], readinessProbe: undefined },
-      }))
-      const template = { metadata, spec: { ...spec, containers, restartPolicy: 'Never' } }
-      await cluster().apply([
-        {
-          ...{ apiVersion: 'batch/v1', kind: 'Job' },
-          metadata: { name: 'batch', namespace: NAMESPACE },
-          spec: { backoffLimit: 0, template },
-        },
-      ])
-      await kubectl(
-        'wait',
-        'job/batch',
-        '-n',
-        NAMESPACE,
-        '--for=condition=Complete',
-        '--timeout=120s',
-      )
+      const wait = ['wait', 'job/batch', '-n', NAMESPACE, '--for=condition=Complete'] as const
+      await kubectl(...wait, '--timeout=120s')
       const [pod] = await podsOf('batch')
       expect(pod && gatewayOf(pod)).toBeDefined()
+    }),
+    ROLLOUT_MS,
+  )
+
+  it(
+    'an application that calls through its gateway before it ends gets every answer',
+    step(async () => {
+      expect(await farewellReport).toEqual(Array.from({ length: FAREWELL_CALLS }, () => 200))
+      await kubectl('wait', `pod/${FAREWELL}`, '-n', NAMESPACE, '--for=delete', '--timeout=120s')
     }),
     ROLLOUT_MS,
   )
@@ -434,36 +512,33 @@ await describeWithClusterNode('applications with a gateway beside them', (cluste
   }
 
   it(
-    'a gateway that is killed without an operator serves again what it had',
+    'a gateway that is killed for memory, without an operator, serves again what it had',
     step(async () => {
       const victim = (await podsOf()).find((pod) => gatewayOf(pod) !== undefined)
       const id = (victim && gatewayStatusOf(victim)?.containerID) ?? ''
       const again = async (): Promise<Pod> => {
         const pod = (await podsOf()).find(({ metadata }) => metadata.uid === victim?.metadata.uid)
         if (pod === undefined) throw new Error('the Pod is gone')
-        expect(gatewayStatusOf(pod)?.restartCount).toBe(1)
+        const gateway = gatewayStatusOf(pod)
+        expect(gateway?.restartCount).toBe(1)
+        expect(gateway?.lastState?.terminated?.reason).toBe('OOMKilled')
         expect(isReady(pod)).toBe(true)
         return pod
       }
       const startedMs = performance.now()
       let killedMs = startedMs
-      const { failures } = await during('kill -9 of a gateway without an operator', async () => {
-        const task = id.replace('containerd://', '')
-        expect(await cluster().ctr(['tasks', 'kill', '-s', 'KILL', task])).toMatchObject({
-          code: 0,
-        })
-        // Sent, the signal has not come yet: for some milliseconds connections are taken that nobody answers.
-        await eventually(async () => {
-          const { stdout } = await cluster().ctr(['tasks', 'ls'])
-          expect(stdout).not.toMatch(new RegExp(`^${task}\\s.*RUNNING`, 'm'))
-        }, PATIENCE)
-        killedMs = performance.now()
-        const pod = await eventually(again, PATIENCE)
-        const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
-        process.stderr.write(`    Ready again after ${seconds} s\n`)
-        for (let index = 0; index < DOCUMENTS; index += 1)
-          expect(await statusAt(pod, HOST, `/doc-${index}/x`)).toBe(200)
-      })
+      const { failures } = await during(
+        'a gateway killed for memory, without an operator',
+        async () => {
+          await endForMemory(cluster(), id.replace('containerd://', ''))
+          killedMs = performance.now()
+          const pod = await eventually(again, PATIENCE)
+          const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+          process.stderr.write(`    Ready again after ${seconds} s\n`)
+          for (let index = 0; index < DOCUMENTS; index += 1)
+            expect(await statusAt(pod, HOST, `/doc-${index}/x`)).toBe(200)
+        },
+      )
       const inFlight = failures.filter((failure) => !isRefused(failure))
       const refused = failures.length - inFlight.length
       process.stderr.write(`    ${inFlight.length} were in flight, ${refused} refused\n`)

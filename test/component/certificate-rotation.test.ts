@@ -142,7 +142,7 @@ describe('while requests flow', () => {
     })
     const flow = async (): Promise<void> => {
       while (isFlowing) {
-        const answer = await client.state(undefined)
+        const answer = await client.state(undefined, { bytes: 100_000, values: 10_000 })
         outcomes.push('message' in answer ? answer.message : answer.result)
         outcomes.push(await ask({}).then((status) => (status === 200 ? 'ok' : `${status}`), String))
         await sleep(20)

@@ -26,7 +26,10 @@ let clients: ManyClients
 
 const start = async (): Promise<void> => {
   await suite.start()
-  gateway = await startGateway({ flags: ['--max-connections', String(COUNT + 100)] })
+  gateway = await startGateway({
+    // A proxy may have all connections, any other address a share.
+    flags: ['--max-connections', String(COUNT + 100), '--trusted-proxies', '127.0.0.1'],
+  })
   const router = { url: suite.running().rawsocket }
   await post(gateway, '/realms', { uri: OPEN_REALM, router, call_timeout: 90_000 })
   await post(gateway, '/api_specs', {

@@ -7,8 +7,12 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { collectBody, streamBody } from '../../dataplane/actions/forward-incoming.ts'
 import { readBody } from '../../dataplane/http/body.ts'
+import { createUnboundedMemory } from '../../dataplane/memory/memory-budget.ts'
 
+const isScarce = (): boolean => false
 const limits = { maxBytes: 10, readBytes: 10, readMs: 100 }
+
+const memory = createUnboundedMemory().open()
 
 type Told = (outcome: unknown) => void
 
@@ -16,7 +20,7 @@ it.each<[string, (request: IncomingMessage, told: Told) => unknown]>([
   [
     'read',
     (request, told) => {
-      readBody(request, { limits, keep: true }, (fault, bytes) => {
+      readBody(request, { limits, declaredLength: 4, holding: memory }, (fault, bytes) => {
         told(fault ?? bytes.toString())
       })
     },
@@ -24,14 +28,15 @@ it.each<[string, (request: IncomingMessage, told: Told) => unknown]>([
   [
     'collected to be forwarded',
     (request, told) =>
-      collectBody(request, { limits, onFault: told }, (bytes) => {
+      collectBody(request, { limits, memory, isScarce, onFault: told }, (bytes) => {
         told(bytes.toString())
       }),
   ],
   [
     'streamed',
     (request, told) => {
-      const stream = streamBody(request, { limits, keepBytes: 0, onFault: told }).open()
+      const options = { limits, keepBytes: 0, memory, isScarce, onFault: told }
+      const stream = streamBody(request, options).open()
       text(stream).then(told, told)
     },
   ],

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { ValueMeter } from '../../dataplane/memory/value-meter.ts'
 import { readMsgpack } from '../../dataplane/read-msgpack.ts'
 import { readCbor } from '../../dataplane/wamp/serializers/read-cbor.ts'
 import { writeCbor } from '../../dataplane/wamp/serializers/write-cbor.ts'
@@ -12,9 +13,11 @@ import { anyValue } from '../support/any-value.ts'
 const SLAB_BYTES = 65_536
 
 describe.each([
-  { name: 'msgpack', write: writeMsgpack, read: readMsgpack },
-  { name: 'CBOR', write: writeCbor, read: readCbor },
-])('$name', ({ write, read }) => {
+  { name: 'msgpack', write: writeMsgpack, decode: readMsgpack },
+  { name: 'CBOR', write: writeCbor, decode: readCbor },
+])('$name', ({ write, decode }) => {
+  const read = (bytes: Buffer, maxDepth: number) => decode(bytes, maxDepth, new ValueMeter())
+
   it('what was written stays, whatever is written after it', () => {
     fc.assert(
       fc.property(fc.array(anyValue, { minLength: 2, maxLength: 30 }), (values) => {

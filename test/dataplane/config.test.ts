@@ -39,6 +39,8 @@ describe('readGatewaySettings', () => {
     ],
     ['no operator, in so many words', ['--no-allow-unmanaged', '--ready-from-snapshot', '0']],
     ['proxies', ['--trusted-proxies', '10.0.0.0/8,fd00::/8,192.0.2.1']],
+    ['balancers', ['--public-proxy-protocol', '10.0.0.0/8,fd00::/8,192.0.2.1']],
+    ['as many connections as memory holds', ['--max-connections', 'off']],
     [
       'destinations',
       ['--upstream-deny', '10.0.0.0/8,*.internal', '--upstream-allow', 'api.example.com'],
@@ -78,6 +80,8 @@ describe('readGatewaySettings', () => {
     [['--trusted-proxies', 'fd00::/129'], '--trusted-proxies: '],
     [['--trusted-proxies', '10.0.0.0/8/8'], '--trusted-proxies: '],
     [['--trusted-proxies', 'proxy.example'], '--trusted-proxies: '],
+    [['--public-proxy-protocol', '10.0.0.0/33'], '--public-proxy-protocol: '],
+    [['--public-proxy-protocol', 'balancer.example'], '--public-proxy-protocol: '],
     [['--upstream-deny', '10.0.0.0/x'], '--upstream-deny: '],
     [['--access-log', '2'], '--access-log: '],
     [['--max-header-bytes', '10'], '--max-header-bytes: '],
@@ -152,6 +156,7 @@ describe('readGatewaySettings', () => {
       settings: {
         public: { port: 8080 },
         trustedProxies: ['10.0.0.0/8', '192.0.2.1'],
+        publicProxyProtocol: ['10.1.0.0/16', 'fd00::/8'],
         accessLog: 1,
       },
     })

@@ -1,15 +1,21 @@
 // The control half on a plane that only records: management, health, readiness, metrics, snapshot.
 
+import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { BridgeBoard } from '../../dataplane/bridge-board.ts'
 import { readGatewaySettings, type GatewaySettings } from '../../dataplane/config.ts'
 import { type Control, createControl } from '../../dataplane/control.ts'
+import { type HealthListener, openHealthListener } from '../../dataplane/health-listener.ts'
 import { createMeasurements } from '../../dataplane/metrics.ts'
 import type { Plane } from '../../dataplane/plane.ts'
 import type { ServingChange } from '../../dataplane/store/serving.ts'
 import { createSilentLog } from '../../telemetry/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
 import { request } from '../support/http-request.ts'
 import { makeTempDir } from '../support/temp-dir.ts'
 import { answers, apiOf } from './http/served-gateway.ts'
@@ -38,6 +44,7 @@ interface Started {
 }
 
 interface Options {
+  readonly early?: HealthListener
   readonly settings?: GatewaySettings
   readonly isOwnMetricsApart?: boolean
 }
@@ -45,6 +52,7 @@ interface Options {
 const start = async ({
   settings = settingsOf(),
   isOwnMetricsApart = false,
+  early,
 }: Options = {}): Promise<Started> => {
   const changes: ServingChange[] = []
   const { metrics } = createMeasurements()
@@ -70,6 +78,7 @@ const start = async ({
     board: new BridgeBoard(),
     metrics,
     isOwnMetricsApart,
+    ...(early !== undefined && { health: early }),
   })
   opened.push(control)
   const urls = (await control.listen()).urls()
@@ -128,9 +137,73 @@ describe('createControl', () => {
     expect((await request(`${free.health}/ready`)).status).toBe(503)
     const managed = await start({ settings: settingsOf('--managed', 'op') })
     expect((await request(`${managed.health}/ready`)).status).toBe(503)
-    managed.control.readiness.synced(true)
+    managed.control.readiness.synced(true, [])
     expect((await request(`${managed.management}/ready`)).status).toBe(204)
     expect((await request(`${managed.management}/ping`)).status).toBe(204)
+  })
+
+  it('holds the answer to a probe until it is ready, for as long as the probe allows', async () => {
+    const { control, health } = await start({ settings: settingsOf('--managed', 'op') })
+    const [ready, started] = ['/ready?wait=60', '/started?wait=60'].map((path) =>
+      request(`${health}${path}`),
+    )
+    // With its management API it has started, whether it is ready or not.
+    expect((await request(`${health}/started`)).status).toBe(204)
+    expect((await request(`${health}/ready?wait=0`)).status).toBe(503)
+    control.readiness.synced(true, [])
+    expect((await ready)?.status).toBe(204)
+    expect((await started)?.status).toBe(204)
+  })
+
+  it('holds no answer while it drains', async () => {
+    const { control, health } = await start({ settings: settingsOf('--managed', 'op') })
+    const held = request(`${health}/ready?wait=60`)
+    await request(`${health}/ping`)
+    control.readiness.drain()
+    expect((await held).status).toBe(503)
+    expect((await request(`${health}/ready?wait=60`)).status).toBe(503)
+  })
+
+  it('answers on a health listener that was open before, what was asked before too', async () => {
+    const settings = settingsOf()
+    const early = await openHealthListener(settings)
+    const [ready, ping] = ['/ready', '/ping'].map((path) =>
+      request(`${early?.listener.url ?? ''}${path}`),
+    )
+    const { health } = await start({ settings, ...(early !== undefined && { early }) })
+    expect(health).toBe(early?.listener.url)
+    expect([(await ready)?.status, (await ping)?.status]).toEqual([204, 204])
+    expect((await request(`${health}/metrics`)).status).toBe(200)
+  })
+
+  it('has started without a certificate as soon as an operator comes, and opens with it', async () => {
+    await using dir = await makeTempDir()
+    const file = (name: string): string => join(dir.path, name)
+    const port = await freePort()
+    const { control, health } = await start({
+      settings: settingsOf(
+        ...['--managed', 'op', '--management', `127.0.0.1:${port}`],
+        ...['--management-tls-cert', file('tls.crt'), '--management-tls-key', file('tls.key')],
+        ...['--management-client-ca', file('ca.crt'), '--management-client-name', 'op'],
+      ),
+    })
+    expect((await request(`${health}/started`)).status).toBe(503)
+    const started = request(`${health}/started?wait=60`)
+    const operator = connect({ host: '127.0.0.1', port })
+    operator.on('error', () => undefined).resume()
+    await once(operator, 'close')
+    expect((await started).status).toBe(204)
+    expect((await request(`${health}/ready`)).status).toBe(503)
+    await writeFile(file('tls.crt'), SERVER.cert)
+    await writeFile(file('tls.key'), SERVER.key)
+    await writeFile(file('ca.crt'), AUTHORITY)
+    await eventually(async () => {
+      const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      socket.destroy()
+    })
+    control.readiness.synced(true, [])
+    expect((await request(`${health}/started`)).status).toBe(204)
   })
 
   it('restores a snapshot before it resolves', async () => {

@@ -218,6 +218,23 @@ describe('hardening', () => {
     first.destroy()
   })
 
+  it('takes as many connections as memory holds', async () => {
+    const listeners = await open([], { memoryBytes: 0 })
+    const { port } = new URL(publicUrl(listeners))
+    const sockets = Array.from({ length: 128 }, () =>
+      connectTcp(Number(port), '127.0.0.1').on('error', () => undefined),
+    )
+    let closed = 0
+    for (const socket of sockets) socket.resume().on('close', () => closed++)
+    // Of 128, four fifths are for a single address.
+    await eventually(() => {
+      expect(closed).toBe(25)
+    })
+    expect(await listeners.connections()).toMatchObject({ public: 103, management: 0 })
+    expect((await request(listeners.urls().management ?? '')).status).toBe(200)
+    for (const socket of sockets) socket.destroy()
+  })
+
   it('hands an upgrade to its handler, or answers it as a plain request', async () => {
     const ask =
       'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n'
@@ -258,6 +275,50 @@ describe('draining and closing', () => {
     expect(await ask()).toBe('close')
     await listeners.close()
     await expect(ask()).rejects.toThrow('ECONNREFUSED')
+  })
+
+  it.each([
+    ['before', 3, 0],
+    ['before and after', 2, 2],
+  ])('answers all that was sent at once %s it drains, and the last one says so', async (...row) => {
+    const [, before, after] = row
+    const arrived: ServerResponse[] = []
+    const listeners = await open([], {
+      publicHandlers: () => ({
+        onRequest: (_, response) => {
+          arrived.push(response)
+        },
+      }),
+    })
+    const { port } = new URL(publicUrl(listeners))
+    const client = connectTcp(Number(port), '127.0.0.1')
+    let text = ''
+    client.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    const asked = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+    client.write(asked.repeat(before))
+    await eventually(() => {
+      expect(arrived).toHaveLength(1)
+    })
+    listeners.beginDraining()
+    const closed = listeners.close()
+    client.write(asked.repeat(after))
+    await roundTrip()
+    const count = before + after
+    for (let at = 0; at < count; at++) {
+      await eventually(() => {
+        expect(arrived).toHaveLength(at + 1)
+      })
+      jest.advanceTimersByTime(50)
+      await roundTrip()
+      arrived[at]?.end(`body ${at}`)
+    }
+    await once(client, 'close')
+    await closed
+    const expected = arrived.flatMap((_, at) => [
+      `Connection: ${at === count - 1 ? 'close' : 'keep-alive'}`,
+      `body ${at}`,
+    ])
+    expect(text.match(/connection: [a-z-]+|body \d/gi)).toEqual(expected)
   })
 
   it('closes idle connections alone when told to, and takes new ones', async () => {

@@ -2,6 +2,7 @@ import { decode } from '@msgpack/msgpack'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { readMsgpack } from '../../dataplane/read-msgpack.ts'
+import { ValueMeter } from '../../dataplane/memory/value-meter.ts'
 import { writeMsgpack } from '../../dataplane/write-msgpack.ts'
 import type { Value } from '../../spec/expression/value.ts'
 import { anyValue } from '../support/any-value.ts'
@@ -223,7 +224,7 @@ describe('any value', () => {
   it('is given back by the strict reader', () => {
     fc.assert(
       fc.property(anyValue, (value) => {
-        expect(readMsgpack(writeMsgpack(value), 512)).toEqual(value)
+        expect(readMsgpack(writeMsgpack(value), 512, new ValueMeter())).toEqual(value)
       }),
       { numRuns: 500 },
     )

@@ -1,26 +1,41 @@
-// docs/kubernetes.md tells of every reason, condition, field and role that there is, and of no other; its check for
-// Argo CD and kstatus read every state as the page says.
+// docs/kubernetes.md tells of every reason, condition, field and role that there is, and of no other; the check for
+// Argo CD and kstatus read every state as docs/gitops.md says.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, afterAll, describe, expect, it } from '@jest/globals'
-import { createClient } from 'redis'
-import { parseAllDocuments } from 'yaml'
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { parse } from 'yaml'
+import type { ValueMap } from '../../spec/expression/value.ts'
 import { documentFindings } from '../../operator/reconcile/document-findings.ts'
 import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
-import { type Finding, type Reasons, settleConditions } from '../../operator/resource/condition.ts'
+import {
+  type Condition,
+  type Finding,
+  type Reasons,
+  settleConditions,
+} from '../../operator/resource/condition.ts'
 import { REALM_SPEC } from '../../operator/resource/realm-shape.ts'
-import { CERTIFICATE_WRITER, clusterRoles, SECRET_READER } from '../../operator/resource/roles.ts'
+import {
+  CERTIFICATE_WRITER,
+  clusterRoles,
+  CONFIGMAP_READER,
+  SECRET_READER,
+} from '../../operator/resource/roles.ts'
 import { grantCommand } from '../../operator/resource/roles-for.ts'
 import type { Shape } from '../../operator/resource/shape.ts'
 import {
   API_SPECIFICATION_STATUS_FIELD,
   REALM_STATUS_FIELD,
 } from '../../operator/resource/status-shape.ts'
+import {
+  ARGOCD_HEALTH,
+  type ArgoCdChecker,
+  type ArgoCdHealth,
+  startArgoCdChecker,
+} from '../support/argocd-health.ts'
 import { DOCUMENTED_ACCOUNT } from '../support/install-files.ts'
 import { type KubernetesHealth, kstatus } from '../support/kstatus.ts'
-import { redisAvailability, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { redisAvailability } from '../support/redis-server.ts'
 import { resourceOf } from '../support/resources.ts'
 import { describeWhenAvailable } from '../support/when-available.ts'
 
@@ -39,11 +54,15 @@ type Told = {
 const FAILING = {
   Invalid: true,
   TooLarge: true,
+  TooExpensive: true,
+  QuotaExceeded: true,
   Conflicted: true,
   RealmNotFound: true,
+  RealmDeleted: true,
   RefNotPermitted: true,
   SecretNotFound: true,
   ConfigMapNotFound: true,
+  ConfigMapForbidden: true,
   KeyNotFound: true,
   SecretForbidden: true,
   Pending: true,
@@ -57,16 +76,24 @@ const FAILING = {
 const REASONS = {
   Accepted: {
     True: { Accepted: true },
-    False: { Invalid: true, TooLarge: true, Conflicted: true },
+    False: {
+      Invalid: true,
+      TooLarge: true,
+      TooExpensive: true,
+      QuotaExceeded: true,
+      Conflicted: true,
+    },
     Unknown: { Pending: true },
   },
   ResolvedRefs: {
     True: { ResolvedRefs: true },
     False: {
       RealmNotFound: true,
+      RealmDeleted: true,
       RefNotPermitted: true,
       SecretNotFound: true,
       ConfigMapNotFound: true,
+      ConfigMapForbidden: true,
       KeyNotFound: true,
       SecretForbidden: true,
     },
@@ -82,13 +109,16 @@ const REASONS = {
       NoDataPlanes: true,
       Invalid: true,
     },
-    Unknown: { Pending: true },
+    Unknown: { Pending: true, Released: true },
   },
-  Ready: { True: { Ready: true }, False: FAILING, Unknown: { Pending: true } },
+  Ready: { True: { Ready: true }, False: FAILING, Unknown: { Pending: true, Released: true } },
+  Degraded: { True: { RouterUnreachable: true } },
   Stalled: {
     True: {
       Invalid: true,
       TooLarge: true,
+      TooExpensive: true,
+      QuotaExceeded: true,
       Conflicted: true,
       RefNotPermitted: true,
       Rejected: true,
@@ -107,9 +137,12 @@ const VOCABULARY: ReadonlyMap<string, readonly string[]> = new Map(
 const conditionsOf = (reason: string): readonly string[] =>
   [...VOCABULARY].flatMap(([type, reasons]) => (reasons.includes(reason) ? [type] : []))
 
-const reasonRows = [
-  ...section('Reasons and their cures').matchAll(/^\| `(\w+)` \| ([^|]*) \|/gm),
-].map(([, reason = '', of = '']) => ({ reason, of }))
+/** The section has a table of Events, too. */
+const EVENT_TYPES = /^(Normal|Warning)$/
+
+const reasonRows = [...section('Reasons and their cures').matchAll(/^\| `(\w+)` \| ([^|]*) \|/gm)]
+  .map(([, reason = '', of = '']) => ({ reason, of }))
+  .filter(({ of }) => !EVENT_TYPES.test(of))
 
 describe('reasons', () => {
   it('are told, all of them and no others', () => {
@@ -119,7 +152,9 @@ describe('reasons', () => {
 
   it.each(reasonRows)('$reason is of $of', ({ reason, of }) => {
     const told =
-      of === 'all' ? Object.keys(REASONS).filter((type) => type !== 'Stalled') : of.split(', ')
+      of === 'all'
+        ? Object.keys(REASONS).filter((type) => type !== 'Stalled' && type !== 'Degraded')
+        : of.split(', ')
     expect(told).toEqual(conditionsOf(reason))
   })
 
@@ -167,7 +202,7 @@ describe('roles', () => {
     expect(names.filter((name) => typeof name !== 'string' || !told.has(name))).toEqual([])
   })
 
-  it.each([SECRET_READER, CERTIFICATE_WRITER] as const)(
+  it.each([SECRET_READER, CONFIGMAP_READER, CERTIFICATE_WRITER] as const)(
     'the line that grants %s is that of the operator',
     (role) => {
       expect(PAGE).toContain(`\n${grantCommand(DOCUMENTED_ACCOUNT, role, 'shop')}\n`)
@@ -186,7 +221,9 @@ type Unprogrammed = Extract<Finding<'Programmed'>, { status: 'False' }>['reason'
 const unprogrammed = (reason: Unprogrammed): Finding<'Programmed'> => ({
   ...{ type: 'Programmed', status: 'False', reason, message: `words of ${reason}` },
 })
-const unaccepted = (reason: 'Invalid' | 'TooLarge' | 'Conflicted'): Finding<'Accepted'> => ({
+const unaccepted = (
+  reason: 'Invalid' | 'TooLarge' | 'TooExpensive' | 'QuotaExceeded' | 'Conflicted',
+): Finding<'Accepted'> => ({
   ...{ type: 'Accepted', status: 'False', reason, message: `words of ${reason}` },
 })
 type Unresolved = Extract<Finding<'ResolvedRefs'>, { status: 'False' }>['reason']
@@ -203,6 +240,8 @@ interface State {
   /** Absent: the resource has not changed since it was judged. */
   readonly generation?: number
   readonly annotations?: Readonly<Record<string, string>>
+  /** In place of the one of its type, or beside the others. */
+  readonly condition?: Condition
   readonly kubernetes: KubernetesHealth
   readonly argo: 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended'
 }
@@ -211,6 +250,12 @@ const WAITS = { kubernetes: 'InProgress', argo: 'Progressing' } as const
 const ENDED = { kubernetes: 'Failed', argo: 'Degraded' } as const
 const PAUSED = { 'gateway.svc.dev/paused': 'true' }
 const NOT_GOOD = unprogrammed('Invalid')
+
+const conditionOf = (type: string, status: Condition['status'], reason: string): Condition => ({
+  ...{ type: type as Condition['type'], status, reason, message: `words of ${reason}` },
+  ...{ observedGeneration: 2, lastTransitionTime: '2026-11-23T00:00:00Z' },
+})
+const RELEASED = conditionOf('Ready', 'Unknown', 'Released')
 
 const STATES: readonly State[] = [
   { state: 'ready', kubernetes: 'Current', argo: 'Healthy' },
@@ -223,6 +268,12 @@ const STATES: readonly State[] = [
   { state: 'refused by all', programmed: unprogrammed('Rejected'), rejectedByAll: true, ...ENDED },
   { state: 'invalid', accepted: unaccepted('Invalid'), programmed: NOT_GOOD, ...ENDED },
   { state: 'too large', accepted: unaccepted('TooLarge'), programmed: NOT_GOOD, ...ENDED },
+  { state: 'too expensive', accepted: unaccepted('TooExpensive'), programmed: NOT_GOOD, ...ENDED },
+  {
+    state: 'beyond a quota',
+    accepted: unaccepted('QuotaExceeded'),
+    ...{ programmed: NOT_GOOD, ...ENDED },
+  },
   { state: 'conflicted', accepted: unaccepted('Conflicted'), programmed: NOT_GOOD, ...ENDED },
   {
     state: 'invalid, and mended since',
@@ -252,6 +303,11 @@ const STATES: readonly State[] = [
     programmed: NOT_GOOD,
     ...WAITS,
   },
+  {
+    state: 'a ConfigMap out of reach',
+    ...{ resolvedRefs: unresolved('ConfigMapForbidden'), programmed: NOT_GOOD },
+    ...WAITS,
+  },
   { state: 'no key', resolvedRefs: unresolved('KeyNotFound'), programmed: NOT_GOOD, ...WAITS },
   {
     state: 'paused, with something newer',
@@ -260,11 +316,36 @@ const STATES: readonly State[] = [
   },
   { state: 'paused, and as it is', annotations: PAUSED, kubernetes: 'Current', argo: 'Healthy' },
   {
+    state: 'ready, and its upstream is away',
+    condition: conditionOf('Degraded', 'True', 'UpstreamUnreachable'),
+    ...{ kubernetes: 'Current', argo: 'Degraded' },
+  },
+  {
+    state: 'ready, and its upstream is back',
+    condition: conditionOf('Degraded', 'False', 'Ready'),
+    ...{ kubernetes: 'Current', argo: 'Healthy' },
+  },
+  {
+    state: 'let go by its operator',
+    ...{ condition: RELEASED, kubernetes: 'InProgress', argo: 'Degraded' },
+  },
+  {
+    state: 'let go by its operator, and changed since',
+    ...{ condition: RELEASED, generation: 3, kubernetes: 'InProgress', argo: 'Degraded' },
+  },
+  {
     state: 'paused, and what is newer is wrong',
     ...{ accepted: unaccepted('Invalid'), programmed: NOT_GOOD, annotations: PAUSED },
     ...ENDED,
   },
 ]
+
+/** As a map: a resource has one condition of a type. */
+const withCondition = (
+  conditions: readonly Condition[],
+  more: Condition | undefined,
+): readonly Condition[] =>
+  more === undefined ? conditions : [...conditions.filter(({ type }) => type !== more.type), more]
 
 const objectOf = (state: State): ValueMap => {
   const verdict = { ...GOOD, resource: resourceOf('Realm', 'a', { spec: { uri: 'a' } }) }
@@ -274,9 +355,10 @@ const objectOf = (state: State): ValueMap => {
   const findings = documentFindings(
     { accepted, resolvedRefs, resource: verdict.resource, errors: [], warnings: [] },
     { finding: programmed, rejectedByAll },
-    false,
+    { isRealmForbidden: false },
   )
-  const conditions = settleConditions([], findings, 2, 0).map((each) => ({ ...each }))
+  const settled = withCondition(settleConditions([], findings, 2, 0), state.condition)
+  const conditions = settled.map((each) => ({ ...each }))
   const metadata = { generation, ...(annotations !== undefined && { annotations }) }
   return { metadata, status: { observedGeneration: 2, conditions } }
 }
@@ -297,41 +379,16 @@ describe('kstatus', () => {
   })
 })
 
-const blocks = [...PAGE.matchAll(/^```yaml\n(.*?)^```/gms)].flatMap(([, yaml = '']) =>
-  parseAllDocuments(yaml).map((document) => document.toJS() as unknown),
-)
-
-const luaOf = (kind: string): string => {
-  const configMap = blocks.find(
-    (block) => isMap(block) && JSON.stringify(block).includes('argocd-cm'),
-  )
-  const data = (configMap as { readonly data?: Readonly<Record<string, Value>> }).data ?? {}
-  const lua = data[`resource.customizations.health.gateway.svc.dev_${kind}`]
-  return typeof lua === 'string' ? lua : ''
-}
-
-/** The Lua of Redis is that of Argo CD: 5.1. */
-const ARGO = `local obj = cjson.decode(ARGV[1])\nlocal function check()\n${luaOf('ApiSpecification')}\nend\nreturn cjson.encode(check())`
-
 describeWhenAvailable('the check for Argo CD', redisAvailability(), () => {
-  let redis: RedisServer
-  const client = { value: undefined as ReturnType<typeof createClient> | undefined }
-
+  let checker: ArgoCdChecker
   beforeAll(async () => {
-    redis = await startRedis()
-    client.value = createClient({ url: redis.url })
-    await client.value.connect()
+    checker = await startArgoCdChecker()
   })
   afterAll(async () => {
-    client.value?.destroy()
-    await redis[Symbol.asyncDispose]()
+    await checker[Symbol.asyncDispose]()
   })
 
-  const check = async (object: ValueMap): Promise<unknown> => {
-    const answer = await client.value?.eval(ARGO, { keys: [], arguments: [JSON.stringify(object)] })
-    if (typeof answer !== 'string') throw new Error('no answer')
-    return JSON.parse(answer) as unknown
-  }
+  const check = (object: ValueMap): Promise<ArgoCdHealth> => checker.check(object)
 
   it.each(STATES)('$state: $argo', async (state) => {
     expect(await check(objectOf(state))).toMatchObject({ status: state.argo })
@@ -348,8 +405,13 @@ describeWhenAvailable('the check for Argo CD', redisAvailability(), () => {
       ...{ status: 'Degraded', message: 'Invalid: words of Invalid' },
     })
   })
+})
 
-  it('is the same for both kinds', () => {
-    expect(luaOf('Realm')).toBe(luaOf('ApiSpecification'))
+it('the ConfigMap for Argo CD has the check for both kinds', () => {
+  const path = join(import.meta.dirname, '../../docs/gitops/argocd-cm.yaml')
+  const { data } = parse(readFileSync(path, 'utf8')) as { readonly data: object }
+  expect(data).toEqual({
+    'resource.customizations.health.gateway.svc.dev_ApiSpecification': ARGOCD_HEALTH,
+    'resource.customizations.health.gateway.svc.dev_Realm': ARGOCD_HEALTH,
   })
 })

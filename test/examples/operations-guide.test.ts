@@ -4,6 +4,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
+import { SETTINGS as GATEWAY_SETTINGS } from '../../dataplane/config.ts'
 import { SETTINGS } from '../../operator/config.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -24,12 +25,18 @@ it.each(ROWS)('$fault: its test is there', async ({ file, name }) => {
 })
 
 it('names flags that there are', () => {
-  const settings = new Set(Object.keys(SETTINGS.settings))
-  // Those of the gateway stand in a block of YAML.
+  const settings = new Set(Object.keys({ ...SETTINGS.settings, ...GATEWAY_SETTINGS.settings }))
   const prose = PAGE.replace(/^```yaml\n.*?^```/gms, '')
   const named = [...prose.matchAll(/(?<![\w-])--([a-z][a-z-]+)/g)].map(([, name = '']) => name)
-  const helm = ['create-namespace', 'set', 'take-ownership', 'force-conflicts', 'no-hooks']
-  const others = new Set([...helm, 'omit', 'managed', 'server-side', 'all'])
+  const helm = [
+    'create-namespace',
+    'set',
+    'take-ownership',
+    'force-conflicts',
+    'no-hooks',
+    'reuse-values',
+  ]
+  const others = new Set([...helm, 'replicas', 'omit', 'managed', 'server-side', 'all', 'dry-run'])
   expect(named.filter((name) => !settings.has(name) && !others.has(name))).toEqual([])
 })
 

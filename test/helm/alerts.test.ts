@@ -49,6 +49,10 @@ const WELL: Readonly<Record<string, string>> = {
   [`svc_gateway_requests_total{${GATEWAY},api="a",status="200"}`]: '0+600x60',
   [`svc_gateway_requests_total{${GATEWAY},api="a",status="500"}`]: '0+6x60',
   [`nodejs_eventloop_lag_p99_seconds{${GATEWAY}}`]: '0.012x60',
+  [`svc_gateway_memory_budget_bytes{${GATEWAY}}`]: '256x60',
+  [`svc_gateway_memory_in_use_bytes{${GATEWAY},what="held"}`]: '10x60',
+  [`svc_gateway_memory_in_use_bytes{${GATEWAY},what="rest"}`]: '60x60',
+  [`svc_gateway_memory_closed_total{${GATEWAY}}`]: '0x60',
   [`svc_gateway_shared_state{${GATEWAY},home="redis"}`]: '1x60',
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="open"}`]: '1x60',
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="waiting"}`]: '1x60',
@@ -89,6 +93,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   SvcGatewayNotReady: {
     series: { [`svc_gateway_ready{${SIDECAR}}`]: '1x45 0x15' },
     says: 'Gateway shop/s-1 is not ready',
+  },
+  SvcGatewayMemoryTight: {
+    series: { [`svc_gateway_memory_in_use_bytes{${GATEWAY},what="held"}`]: '200x60' },
+    says: 'Gateway gateways/g-1 has little memory left',
   },
   SvcGatewayBusy: {
     series: { [`nodejs_eventloop_lag_p99_seconds{${GATEWAY}}`]: '0.2x60' },

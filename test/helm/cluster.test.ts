@@ -3,7 +3,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals'
 import { parse } from 'yaml'
 import { makeNamespace } from '../component/kubernetes/operator-api.ts'
 import {
@@ -17,8 +17,11 @@ import {
 } from '../support/helm.ts'
 import { demand } from '../support/kubernetes/api-client.ts'
 import { describeWithKubernetes } from '../support/kubernetes/describe-with-kubernetes.ts'
+import { olderVersion, tellOfNoHistory } from '../support/older-version.ts'
 
 jest.setTimeout(180_000)
+
+const older = await olderVersion()
 
 const GOLDEN = join(import.meta.dirname, '../golden/helm')
 const NAMESPACE = 'gateways'
@@ -134,6 +137,124 @@ await describeWithKubernetes('the chart', (plane) => {
     })
   })
 
+  describe('replicas that others set', () => {
+    const path = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/demo-svc-gateway`
+    const upgrade = (...args: readonly string[]): Promise<string> =>
+      helm(['upgrade', 'demo', CHART, '--no-hooks', '--set', 'crds.install=false', ...args])
+
+    const replicas = async (): Promise<number> => {
+      const { spec } = demand(await plane().request({ path }), 200).json() as KubernetesObject
+      return (spec as { readonly replicas: number }).replicas
+    }
+
+    /** As `kubectl scale` and, for itself and for KEDA, the controller of a HorizontalPodAutoscaler do it. */
+    const scale = async (manager: string, count: number): Promise<void> => {
+      const scaled = `${path}/scale?fieldManager=${manager}`
+      const { metadata } = demand(await plane().request({ path }), 200).json() as KubernetesObject
+      const body = {
+        ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: count } },
+        metadata: { name: metadata.name, namespace: NAMESPACE },
+      }
+      demand(await plane().request({ method: 'PUT', path: scaled, body }), 200)
+    }
+
+    afterAll(() => helm(['uninstall', 'demo', '--no-hooks']))
+
+    it('stay as Helm has written them until somebody has scaled', async () => {
+      await helm(['install', 'demo', CHART, '--no-hooks', '--set', 'crds.install=false'])
+      await upgrade('--set', 'gateway.replicas=3')
+      for (const left of ['gateway.replicas=null', 'gateway.autoscaling.enabled=true']) {
+        await upgrade('--set', left)
+        expect(await replicas()).toBe(3)
+      }
+    })
+
+    it.each([
+      ['kubectl', 4],
+      ['kube-controller-manager', 6],
+      ['keda-operator', 0],
+    ])('by %s: upgrades leave them alone', async (manager, count) => {
+      await scale(manager, count)
+      await upgrade('--set', 'gateway.replicas=null')
+      expect(await replicas()).toBe(count)
+      await upgrade('--set', 'gateway.replicas=null,operator.replicas=1')
+      expect(await replicas()).toBe(count)
+    })
+
+    it('are a conflict where the chart has a number of its own: left to others, or taken', async () => {
+      await upgrade('--set', 'gateway.replicas=3', '--force-conflicts')
+      await scale('kubectl', 4)
+      await expect(upgrade('--set', 'gateway.replicas=2')).rejects.toThrow(
+        /conflict with "kubectl" with subresource "scale" using apps\/v1: \.spec\.replicas/,
+      )
+      await upgrade('--set', 'gateway.replicas=null')
+      expect(await replicas()).toBe(4)
+      await upgrade('--set', 'gateway.replicas=2', '--force-conflicts')
+      expect(await replicas()).toBe(2)
+      await upgrade('--set', 'gateway.replicas=3')
+      expect(await replicas()).toBe(3)
+    })
+
+    it("are nobody's at a first installation: the API server has one", async () => {
+      await helm(['uninstall', 'demo', '--no-hooks'])
+      const set = 'crds.install=false,gateway.replicas=null'
+      await helm(['install', 'demo', CHART, '--no-hooks', '--set', set])
+      expect(await replicas()).toBe(1)
+    })
+
+    it('stay as they are when an upgrade after scaling is rolled back', async () => {
+      await scale('kubectl', 4)
+      await upgrade('--set', 'gateway.replicas=null,operator.replicas=1')
+      expect(await replicas()).toBe(4)
+      await helm(['rollback', 'demo', '1', '--no-hooks'])
+      expect(await replicas()).toBe(4)
+    })
+  })
+
+  describe('the Service of the webhook, when sidecars are turned on', () => {
+    const LABEL = 'gateway.svc.dev/injects'
+    const NAME = 'demo-svc-gateway-operator'
+    const install = (command: string, ...values: readonly string[]): Promise<string> =>
+      helm([
+        command,
+        'demo',
+        CHART,
+        '--no-hooks',
+        '--set',
+        ['crds.install=false', ...values].join(),
+      ])
+
+    const hasLabel = async (what: string, path: string): Promise<boolean> => {
+      const args = ['get', what, NAME, '-n', NAMESPACE, '-o', `jsonpath={${path}}`]
+      return (await plane().kubectl(args)).stdout.includes(LABEL)
+    }
+    const asksInjectorsOnly = async () => ({
+      service: await hasLabel('service', '.spec.selector'),
+      pods: await hasLabel('deployment', '.spec.template.metadata.labels'),
+    })
+
+    afterAll(() => helm(['uninstall', 'demo', '--no-hooks']))
+
+    it('leads to operators that inject, and to others no more', async () => {
+      await install('install')
+      expect(await asksInjectorsOnly()).toEqual({ service: false, pods: false })
+      for (let upgrade = 0; upgrade < 2; upgrade += 1) {
+        await install('upgrade', 'sidecar.enabled=true')
+        expect(await asksInjectorsOnly()).toEqual({ service: true, pods: true })
+      }
+    })
+
+    it('leads on to those of an older chart, which inject without the label, until they are gone', async () => {
+      const patch = { spec: { template: { metadata: { labels: { [LABEL]: null } } } } }
+      const args = ['deployment', NAME, '-n', NAMESPACE, '--patch', JSON.stringify(patch)]
+      expect((await plane().kubectl(['patch', ...args])).stderr).toBe('')
+      for (const service of [false, true]) {
+        await install('upgrade', 'sidecar.enabled=true')
+        expect(await asksInjectorsOnly()).toEqual({ service, pods: true })
+      }
+    })
+  })
+
   describe('its kinds', () => {
     it('take the place of older ones that somebody else has installed, when told to', async () => {
       await plane().apply(readFileSync(join(CHART, 'generated/crds/realms.yaml'), 'utf8'))
@@ -179,6 +300,33 @@ await describeWithKubernetes('the chart', (plane) => {
         'deployments,services,secrets,roles,rolebindings,clusterroles,clusterrolebindings'
       const { code, stdout } = await plane().kubectl(['get', what, '-A', ...selector])
       expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    })
+  })
+
+  const withOlder = older === undefined ? describe.skip : describe
+  if (older === undefined) tellOfNoHistory('the chart of a version before')
+
+  withOlder('beside one of a version before', () => {
+    const from = older?.chart ?? ''
+    const values = { sidecar: { enabled: true } }
+
+    /** Between what helm takes for applied and what the API server has. */
+    const difference = async (): Promise<object> => {
+      const input = await helm(['get', 'manifest', 'skew'])
+      const asReader = ['--server-side', '--force-conflicts', '--field-manager=reader']
+      const { code, stdout } = await plane().kubectl(['diff', ...asReader, '-f', '-'], { input })
+      return { code, stdout }
+    }
+
+    it.each<[string, readonly string[]]>([
+      ['the older one is installed', ['install', 'skew', from, ...TAKE]],
+      ['and upgraded to this one', ['upgrade', 'skew', CHART]],
+      ['rolled back to the older one', ['rollback', 'skew', '1']],
+      ['upgraded again', ['upgrade', 'skew', CHART]],
+      ['and back by an upgrade with the older one', ['upgrade', 'skew', from]],
+    ])('%s', async (_, args) => {
+      await helm([...args, '--no-hooks'], args[0] === 'rollback' ? {} : { values })
+      expect(await difference()).toEqual({ code: 0, stdout: '' })
     })
   })
 })

@@ -2,6 +2,7 @@
 
 import { expect, it, jest } from '@jest/globals'
 import {
+  releaserBindings,
   rolesFor,
   type RolesOptions,
   uninstallerBindings,
@@ -72,11 +73,15 @@ describeWhenAvailable('rights', helmAvailability(), () => {
   it.each(CASES)('%s: those of rolesFor', async (_name, values, options) => {
     const objects = await renderObjects({ values })
     const account = { serviceAccount: accountIn(objects), operatorNamespace: 'gateways' }
-    const uninstall = objects.find(({ kind }) => kind === 'Job')
-    const uninstaller = { ...account, serviceAccount: uninstall?.metadata.name ?? '' }
-    expect(rights(objects)).toEqual(
-      rights([...rolesFor({ ...account, ...options }), ...uninstallerBindings(uninstaller)]),
+    const jobs = objects.filter(({ kind }) => kind === 'Job')
+    const bindings = jobs.flatMap(({ metadata: { name } }) =>
+      name.endsWith('-release')
+        ? releaserBindings({ ...account, serviceAccount: name })
+        : uninstallerBindings({ ...account, serviceAccount: name }),
     )
+    // Where all namespaces are watched none can be left.
+    expect(jobs).toHaveLength(options.namespaces === 'all' ? 1 : 2)
+    expect(rights(objects)).toEqual(rights([...rolesFor({ ...account, ...options }), ...bindings]))
   })
 
   it('without rbac.create and rbac.clusterRoles: none', async () => {
@@ -86,10 +91,10 @@ describeWhenAvailable('rights', helmAvailability(), () => {
     expect(objects.some(({ kind }) => kind === 'ServiceAccount')).toBe(false)
   })
 
-  it('Secrets are read, and certificates of sidecars made, where the values say and nowhere else', async () => {
+  it('Secrets and ConfigMaps are read, and certificates of sidecars made, where the values say and nowhere else', async () => {
     const objects = await renderObjects({
       values: {
-        rbac: { secretNamespaces: ['shop'] },
+        rbac: { secretNamespaces: ['shop'], configMapNamespaces: ['edge'] },
         sidecar: { enabled: true, namespaces: ['billing'] },
       },
     })
@@ -102,6 +107,15 @@ describeWhenAvailable('rights', helmAvailability(), () => {
         .map(({ kind, metadata }) => metadata.namespace ?? kind)
         .sort()
     expect(bound('svc-gateway-secret-reader')).toEqual(['shop'])
+    expect(bound('svc-gateway-configmap-reader')).toEqual(['edge'])
     expect(bound('svc-gateway-certificate-writer')).toEqual(['billing', 'gateways'])
+  })
+
+  it('ConfigMaps of all namespaces are read where the values say so', async () => {
+    const values = { rbac: { configMapNamespaces: ['all'] } }
+    const names = rights(await renderObjects({ values })).filter((each) =>
+      each.startsWith('["ClusterRoleBinding","","svc-gateway-configmap-reader:'),
+    )
+    expect(names).toHaveLength(1)
   })
 })

@@ -14,7 +14,7 @@ const VALUES = readFileSync(join(CHART, 'values.yaml'), 'utf8')
 const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ replica: 2 }, "additional properties 'replica' not allowed"],
   [{ gateway: { replica: 2 } }, /at '\/gateway': additional properties 'replica' not allowed/],
-  [{ gateway: { replicas: 'two' } }, /at '\/gateway\/replicas': got string, want integer/],
+  [{ gateway: { replicas: 'two' } }, /at '\/gateway\/replicas': got string, want null or integer/],
   [{ gateway: { replicas: -1 } }, /at '\/gateway\/replicas'/],
   [{ operator: { replicas: 1.5 } }, /at '\/operator\/replicas'/],
   [{ operator: { logLevel: 'verbose' } }, /at '\/operator\/logLevel'/],
@@ -22,6 +22,9 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
   [{ image: { pullPolicy: 'Sometimes' } }, /at '\/image\/pullPolicy'/],
   [{ hostOwnership: 'mine' }, /at '\/hostOwnership'/],
   [{ class: 'A B' }, /at '\/class'/],
+  [{ namespaceQuota: { documents: -1 } }, /at '\/namespaceQuota\/documents'/],
+  [{ namespaceQuota: { mb: '128Mi' } }, /at '\/namespaceQuota\/mb': got string, want integer/],
+  [{ namespaceQuota: { bytes: 1 } }, "additional properties 'bytes' not allowed"],
   [{ watch: { namespaces: 'shop' } }, /at '\/watch\/namespaces': got string, want array/],
   [{ gateway: { service: { type: 'Cluster' } } }, /at '\/gateway\/service\/type'/],
   [{ gateway: { service: { port: 70000 } } }, /at '\/gateway\/service\/port'/],
@@ -66,8 +69,74 @@ const WRONG: readonly (readonly [values: object, says: string | RegExp])[] = [
       ['--management=:1', "sidecar.args: --management can't be given here: the injection sets"],
       ['--drain-delay-seconds=9', 'SVC_GATEWAY_DRAIN_DELAY_SECONDS'],
       ['-v', 'sidecar.args: write each as --name=value'],
+      ['--log-level=loud', 'sidecar.args: --log-level: "loud" is not valid; expected one of'],
+      ['--max-routes=5', "--max-routes can't be given here: documents.maxRoutes sets it"],
     ] as const
   ).map(([arg, says]) => [{ sidecar: { enabled: true, args: [arg] } }, says] as const),
+  // A Pod would end at once, or be killed under the first large document.
+  ...(
+    [
+      ['trustedProxies', '10.0.0.0/33'],
+      ['publicProxyProtocol', 'fd00::/129'],
+      ['upstreamAllow', 'nonsense///'],
+    ] as const
+  ).map(
+    ([name, value]) =>
+      [
+        { gateway: { [name]: ['10.0.0.0/8', value] } },
+        `gateway.${name}: "${value}" is not valid; expected`,
+      ] as const,
+  ),
+  [{ cluster: { networks: ['10.0.0'] } }, 'cluster.networks: "10.0.0" is not valid'],
+  [{ networkPolicy: { apiServerCidrs: ['10.0.0.4/40'] } }, 'networkPolicy.apiServerCidrs'],
+  [
+    { gateway: { service: { loadBalancerSourceRanges: ['10.0.0.4'] } } },
+    'gateway.service.loadBalancerSourceRanges: "10.0.0.4" is no CIDR',
+  ],
+  ...(
+    [
+      [['--bogus'], '--bogus is no flag of svc-gateway'],
+      [['--public=:80'], "--public can't be given here: the chart sets it"],
+      [['--log-level=debug'], "--log-level can't be given here: gateway.logLevel sets it"],
+      [['--drain-delay-seconds=4'], "--drain-delay-seconds can't be given here: set gateway.drain"],
+      [['--max-connections'], '--max-connections has no value'],
+      [['--max-connections=0'], '--max-connections: "0" is not valid; expected a whole number'],
+      [['--max-connections=9', '--max-connections=8'], '--max-connections is given twice'],
+      [
+        ['--headers-timeout-seconds=2h'],
+        '--headers-timeout-seconds: "2h" is not valid; expected seconds from 1 to 3600',
+      ],
+      [['--redis-away=accept'], '--redis-away needs --redis too'],
+    ] as const
+  ).map(([extraArgs, says]) => [{ gateway: { extraArgs } }, `gateway.extraArgs: ${says}`] as const),
+  [{ operator: { extraArgs: ['--bogus'] } }, 'operator.extraArgs: --bogus is no flag'],
+  [{ operator: { extraArgs: ['--once'] } }, 'operator.extraArgs: --once'],
+  ...(
+    [
+      ['SVC_GATEWAY_LOGLEVEL', 'debug', 'SVC_GATEWAY_LOGLEVEL is no setting of svc-gateway'],
+      ['SVC_GATEWAY_MAX_CONNECTIONS', 'many', 'SVC_GATEWAY_MAX_CONNECTIONS: "many" is not valid'],
+      ['SVC_GATEWAY_DRAIN_DELAY_SECONDS', '5', 'SVC_GATEWAY_DRAIN_DELAY_SECONDS is given twice'],
+      ['NODE_OPTIONS', '--max-old-space-size=385', 'NODE_OPTIONS: a heap of 385 MB'],
+    ] as const
+  ).map(
+    ([name, value, says]) =>
+      [{ gateway: { extraEnv: [{ name, value }] } }, `gateway.extraEnv: ${says}`] as const,
+  ),
+  ...['gateway', 'operator'].map(
+    (part) =>
+      [
+        { [part]: { resources: { limits: { memory: '255Mi' } } } },
+        `${part}.resources.limits.memory: 255Mi is too little`,
+      ] as const,
+  ),
+  [
+    { gateway: { processes: 8, resources: { limits: { memory: '1Gi' } } } },
+    'documents.compileMemoryMb while a large document is compiled, are 1152Mi',
+  ],
+  [
+    { sidecar: { enabled: true, resources: { limits: { memory: '64Mi' } } } },
+    'sidecar.resources.limits.memory',
+  ],
   [{ fullnameOverride: 'sidecar' }, 'fullnameOverride'],
   // No Service can be called so.
   [{ fullnameOverride: 'api.gateway' }, 'fullnameOverride'],
@@ -97,6 +166,43 @@ describeWhenAvailable('flags of sidecars', helmAvailability(), () => {
     const rendered = renderChart({ values: { sidecar: { enabled: true, args: [arg] } } })
     await expect(rendered).rejects.toThrow('sidecar.args')
     await expect(rendered).rejects.not.toThrow('Sesame')
+  })
+})
+
+describeWhenAvailable('what the programs take', helmAvailability(), () => {
+  it('the chart takes too', async () => {
+    const text = await renderChart({
+      values: {
+        cluster: { networks: ['::1', 'fd00::/8', '10.0.0.1/32'] },
+        gateway: {
+          publicProxyProtocol: ['fe80::1%eth0/64', '::ffff:10.0.0.1/096'],
+          upstreamAllow: ['*', '*.Example.test', 'db_1.', '192.0.2.1'],
+          extraArgs: [
+            ...['--max-connections=off', '--allow-unmanaged', '--node-name=$(POD_NAME)'],
+            ...['--upstream-deny=10.0.0.0/8', '--upstream-deny= a.test, ,*.b.test,'],
+            ...[
+              '--keep-alive-seconds=75.5s',
+              '--headers-timeout-seconds=1m',
+              '--redis-away=accept',
+            ],
+          ],
+          extraEnv: [
+            { name: 'SVC_GATEWAY_REDIS', valueFrom: { secretKeyRef: { name: 'a', key: 'b' } } },
+            { name: 'SVC_GATEWAY_SERVICE_PORT_HTTP', value: '80' },
+            { name: 'NODE_OPTIONS', value: '--trace-warnings --max-old-space-size=384' },
+          ],
+          resources: { limits: { memory: 536870912 } },
+        },
+        operator: {
+          extraArgs: ['--identity=one', '--no-data-plane-tls'],
+          extraEnv: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=300' }],
+          resources: { limits: { memory: null } },
+        },
+      },
+    })
+    expect(text).toContain('- "--node-name=$(POD_NAME)"')
+    // Ours gives way: twice would be refused by the API server.
+    expect(text).not.toContain('max-semi-space-size')
   })
 })
 

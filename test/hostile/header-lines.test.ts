@@ -15,7 +15,8 @@ beforeAll(async () => {
   gateway = await startGateway({
     // As much as V8 takes in a container of 512 MiB.
     env: { NODE_OPTIONS: '--max-old-space-size=256' },
-    flags: ['--health', '127.0.0.1:0'],
+    // All of them come from one address, which has no share so far below the bound.
+    flags: ['--health', '127.0.0.1:0', '--max-connections', '10000'],
   })
   await load(gateway, api('heads', { '/ok': answers('fine') }))
 }, 30_000)
@@ -89,3 +90,12 @@ describe('header lines of a request', () => {
     }
   }, 60_000)
 })
+
+it('129 are served and reported where new limits only report', async () => {
+  await using lenient = await startGateway({ flags: ['--new-limits', 'report'] })
+  await load(lenient, api('heads', { '/ok': answers('fine') }))
+  expect(await send(lenient.public, headOf('GET /heads/ok', 200))).toEqual([200, '"fine"'])
+  const { text } = await request(`${lenient.management}/metrics`)
+  expect(text).toContain('svc_gateway_limits_exceeded_total{limit="header_lines"} 1\n')
+  expect(lenient.logs().filter((line) => line.includes('"limit":"header_lines"'))).toHaveLength(1)
+}, 30_000)

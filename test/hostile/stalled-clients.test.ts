@@ -1,13 +1,15 @@
-// Clients that ask and never read: what waits for them must not wait for ever. Clients that are slow, or
-// that wait for us, are left alone.
+// Clients that ask and never read: what waits for them must not wait for ever, whatever they send meanwhile. Clients
+// that are slow, or that wait for us, are left alone.
 
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach, beforeEach, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { createPlainServer } from '../../dataplane/http-server.ts'
+import { roundTrip } from '../dataplane/round-trip.ts'
 import { stopTimers } from '../dataplane/stop-timers.ts'
 import { eventually } from '../support/eventually.ts'
+import { request } from '../support/http-request.ts'
 
 stopTimers()
 
@@ -18,17 +20,27 @@ const LIMITS = {
   requestTimeoutSeconds: 0,
   keepAliveSeconds: 60,
 }
-// Longer than anything here takes: the tests end it.
 const STALLS = { stallMs: 60_000, sweepMs: 5000 }
 const LARGE = Buffer.alloc(20_000_000, 'x')
 
 let server: ReturnType<typeof createPlainServer>
-let answering: ((response: ServerResponse) => void) | undefined
+let answering: (response: ServerResponse) => void
 let connections: () => Promise<number>
+let isScarce: boolean
 
-const listen = async (): Promise<void> => {
-  const onRequest = (_: unknown, response: ServerResponse) => answering?.(response)
-  server = createPlainServer({ ...LIMITS, stalls: STALLS }, { onRequest })
+const listen = async (limits: object = {}): Promise<void> => {
+  isScarce = false
+  server = createPlainServer(
+    { ...LIMITS, stalls: STALLS, ...limits },
+    {
+      onRequest: ({ url }, response) => {
+        if (url === '/another') response.end('served')
+        else answering(response)
+      },
+      isScarce: () => isScarce,
+      onClientError: (_, socket) => socket.end('HTTP/1.1 408 Request Timeout\r\n\r\n'),
+    },
+  )
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   connections = () =>
@@ -49,100 +61,192 @@ beforeEach(listen)
 
 afterEach(close)
 
+const port = (): number => (server.address() as AddressInfo).port
+
 const ask = async (): Promise<Socket> => {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const socket = connect(port(), '127.0.0.1')
   socket.on('error', () => undefined)
   socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
   await once(socket, 'connect')
   return socket
 }
 
-const sweep = (): void => {
-  jest.advanceTimersByTime(STALLS.sweepMs)
+const pass = (ms: number): void => {
+  jest.advanceTimersByTime(ms)
 }
 
-/** The connection of an answer, once bytes wait on it and it has been looked at. */
-const stalling = (answers: readonly ServerResponse[]): Promise<Socket> =>
-  eventually(() => {
-    sweep()
-    const socket = answers[0]?.socket
-    if (socket?.timeout !== STALLS.stallMs) throw new Error('it does not stall yet')
-    return socket
-  })
+const expectAnotherServed = async (): Promise<void> => {
+  const { text } = await request(`http://127.0.0.1:${port()}/another`)
+  expect(text).toBe('served')
+}
 
-it('a client that reads nothing is cut off', async () => {
-  const answers: ServerResponse[] = []
-  answering = (response) => {
-    answers.push(response.end(LARGE))
-  }
-  const client = await ask()
-  const near = await stalling(answers)
-  near.setTimeout(1)
-  await eventually(async () => {
+const expectCutOff = (): Promise<void> =>
+  eventually(async () => {
     expect(await connections()).toBe(0)
   })
-  client.destroy()
-})
 
-it('a stream to it ends too, so that its upstream is let go', async () => {
+/** The connection of an answer that bytes wait for, and that the kernel takes no more of. */
+const stalling = async (answers: readonly ServerResponse[]): Promise<Socket> => {
+  let before = -1
+  return eventually(async () => {
+    const socket = answers[0]?.socket
+    const waiting = socket?.writableLength ?? 0
+    const isStill = waiting > 0 && waiting === before
+    before = waiting
+    await roundTrip()
+    if (socket === undefined || socket === null || !isStill) throw new Error('it does not stall')
+    return socket
+  })
+}
+
+const answerWith = (write: (response: ServerResponse) => void): readonly ServerResponse[] => {
   const answers: ServerResponse[] = []
-  const closed: boolean[] = []
   answering = (response) => {
     answers.push(response)
-    response.once('close', () => closed.push(response.writableFinished))
-    const pour = (): void => {
-      while (!response.destroyed && response.write(LARGE.subarray(0, 65_536)));
+    write(response)
+  }
+  return answers
+}
+
+const pour = (response: ServerResponse): void => {
+  const more = (): void => {
+    while (!response.destroyed && response.write(LARGE.subarray(0, 65_536)));
+  }
+  response.on('drain', more)
+  more()
+}
+
+describe('a client that reads nothing', () => {
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['an answer', (response) => response.end(LARGE)],
+    ['a stream', pour],
+  ])('is cut off, whatever it sends: %s', async (_, write) => {
+    const answers = answerWith(write)
+    const client = await ask()
+    const near = await stalling(answers)
+    const ends: boolean[] = []
+    answers[0]?.once('close', () => ends.push(answers[0]?.writableFinished ?? true))
+    for (let second = 0; second < 55; second += 5) {
+      const read = near.bytesRead
+      client.write('\r\n')
+      await eventually(() => {
+        expect(near.bytesRead).toBeGreaterThan(read)
+      })
+      pass(5000)
     }
-    response.on('drain', pour)
-    pour()
-  }
-  const client = await ask()
-  const near = await stalling(answers)
-  near.setTimeout(1)
-  await eventually(() => {
-    expect(closed).toEqual([false])
+    expect(near.destroyed).toBe(false)
+    pass(10_000)
+    await expectCutOff()
+    await eventually(() => {
+      expect(ends).toEqual([false])
+    })
+    client.destroy()
+    await expectAnotherServed()
   })
-  client.destroy()
+
+  it('and sends blank lines between requests is not idle for ever', async () => {
+    answerWith((response) => response.end('x'))
+    const client = await ask()
+    await once(client, 'data')
+    for (let second = 0; second < 70; second += 5) {
+      client.write('\r\n')
+      await roundTrip()
+      pass(5000)
+    }
+    expect(await connections()).toBe(1)
+    pass(10_000)
+    await expectCutOff()
+    client.destroy()
+    await expectAnotherServed()
+  })
 })
 
-it('a client that reads slowly gets everything', async () => {
-  const answers: ServerResponse[] = []
-  answering = (response) => {
-    answers.push(response.end(LARGE))
-  }
-  const client = await ask()
-  await stalling(answers)
-  let bytes = 0
-  client.on('data', (chunk: Buffer) => {
-    bytes += chunk.length
-    client.pause()
-    sweep()
-    setImmediate(() => client.resume())
+describe('a client that reads slowly', () => {
+  it.each([
+    ['all is there', false],
+    ['memory is short', true],
+  ])('gets everything: %s', async (_, scarce) => {
+    isScarce = scarce
+    const answers = answerWith((response) => response.end(LARGE))
+    const client = await ask()
+    await stalling(answers)
+    let bytes = 0
+    client.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      client.pause()
+      // Of what it takes we hear in bursts of a megabyte, so large are the kernel's buffers here.
+      pass(1000)
+      setImmediate(() => client.resume())
+    })
+    await eventually(() => {
+      expect(bytes).toBeGreaterThan(LARGE.length)
+    })
+    client.destroy()
   })
-  await eventually(() => {
-    expect(bytes).toBeGreaterThan(LARGE.length)
+
+  it('may halt for 30 s, also while memory is short', async () => {
+    isScarce = true
+    const answers = answerWith((response) => response.end(LARGE))
+    const client = await ask()
+    await stalling(answers)
+    pass(30_000)
+    let bytes = 0
+    client.on('data', (chunk: Buffer) => (bytes += chunk.length))
+    await eventually(() => {
+      expect(bytes).toBeGreaterThan(LARGE.length)
+    })
+    client.destroy()
   })
-  client.destroy()
 })
 
-it('a client that waits for us is not stalled, also after it was', async () => {
-  const answers: ServerResponse[] = []
-  answering = (response) => {
-    answers.push(response)
-    response.write(LARGE)
-  }
-  const client = await ask()
-  const near = await stalling(answers)
-  let text = ''
-  client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
-  await eventually(() => {
-    expect(near.writableLength).toBe(0)
+describe('a client that waits for us', () => {
+  it.each([
+    ['all is there', false],
+    ['memory is short', true],
+  ])('is not stalled, also after it was: %s', async (_, scarce) => {
+    isScarce = scarce
+    const answers = answerWith((response) => response.write(LARGE))
+    const client = await ask()
+    const near = await stalling(answers)
+    pass(50_000)
+    let text = ''
+    client.on('data', (chunk: Buffer) => (text = `${text}${chunk.toString('latin1')}`.slice(-100)))
+    await eventually(() => {
+      expect(near.writableLength).toBe(0)
+    })
+    // Ten minutes without an event.
+    pass(600_000)
+    answers[0]?.end('the end')
+    await eventually(() => {
+      expect(text).toContain('the end')
+    })
+    client.destroy()
   })
-  near.setTimeout(1)
-  await once(server, 'timeout')
-  answers[0]?.end('the end')
-  await eventually(() => {
-    expect(text).toContain('the end')
+
+  it('with a request behind another is not late while we do not read its body', async () => {
+    await close()
+    await listen({ headersTimeoutSeconds: 0.05, requestTimeoutSeconds: 0.05, checkMs: 10 })
+    let timeouts = 0
+    server.on('clientError', ({ code }: NodeJS.ErrnoException) => {
+      if (code === 'ERR_HTTP_REQUEST_TIMEOUT') timeouts++
+    })
+    const answers = answerWith(({ req }) => void req.resume())
+    const client = await ask()
+    let text = ''
+    client.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')))
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${LARGE.length}\r\n\r\n`)
+    client.write(LARGE)
+    await eventually(() => {
+      expect(timeouts).toBe(1)
+    })
+    answers[0]?.end('first')
+    await eventually(() => {
+      expect(answers[1]?.req.complete).toBe(true)
+    })
+    answers[1]?.end('second')
+    await eventually(() => {
+      expect(text.match(/first|second| 4\d\d /g)).toEqual(['first', 'second'])
+    })
+    client.destroy()
   })
-  client.destroy()
 })

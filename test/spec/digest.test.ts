@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import {
   canonicalJson,
   digestOf,
+  confinedDigest,
   documentDigest,
+  plainDigest,
   type HeldEntry,
   rootDigest,
 } from '../../spec/digest.ts'
@@ -107,5 +109,15 @@ describe('digests', () => {
     expect(rootDigest(entries)).toBe(sha256('realm\tz\t3\nspec\ta\t1\nspec\tb\t2'))
     expect(rootDigest(entries.toReversed())).toBe(rootDigest(entries))
     expect(rootDigest([])).toBe(sha256(''))
+  })
+})
+
+describe('the digest of a document that is confined to a namespace', () => {
+  it('differs with the namespace, and gives the plain one back', () => {
+    const digest = digestOf({ id: 'a' })
+    const digests = [digest, ...['shop', 'bank'].map((each) => confinedDigest(digest, each))]
+    expect(new Set(digests).size).toBe(3)
+    expect(digests.map(plainDigest)).toEqual([digest, digest, digest])
+    expect(confinedDigest(digest, undefined)).toBe(digest)
   })
 })

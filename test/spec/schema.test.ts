@@ -165,6 +165,7 @@ const propertyTable: readonly (readonly [string, readonly string[], object])[] =
       jwks_uri: true,
       audience: true,
       algorithms: true,
+      require_typ: true,
     }),
     realm.properties.trusted_issuers.items.properties,
   ],

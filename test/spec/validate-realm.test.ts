@@ -50,6 +50,7 @@ describe('validateRealm accepts', () => {
         api_keys: [{ key_sha256: 'a'.repeat(64), username: 'alice' }],
         trusted_issuers: [
           { issuer: 'x', jwks_uri: 'https://x.test/jwks', audience: 'api', algorithms: ['ES256'] },
+          { issuer: 'y', jwks_uri: 'https://y.test/jwks', audience: 'api', require_typ: 'at+jwt' },
         ],
         callback_origins: ['http://127.0.0.1:9000'],
         callback_secret: 's',
@@ -156,6 +157,20 @@ describe('validateRealm rejects', () => {
       }),
       '/trusted_issuers/0/jwks_uri invalid_value',
       '/trusted_issuers/0/algorithms/0 invalid_value',
+    ],
+    [
+      'types that no token has',
+      realmWith({
+        trusted_issuers: ['', 'at jwt', 5].map((type) => ({
+          issuer: 'x',
+          jwks_uri: 'https://x.test/jwks',
+          audience: 'a',
+          require_typ: type,
+        })),
+      }),
+      '/trusted_issuers/0/require_typ invalid_value',
+      '/trusted_issuers/1/require_typ invalid_value',
+      '/trusted_issuers/2/require_typ invalid_datatype',
     ],
     [
       'an unknown grant',

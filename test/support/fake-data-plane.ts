@@ -57,6 +57,8 @@ export class FakeDataPlane {
   readonly sources = new Map<string, unknown>()
   /** Told in the state view. */
   gatewayVersion: string | undefined
+  /** Told of every realm. */
+  sessions: readonly unknown[] = []
   /** Each call needs a connection of its own. */
   isForgetful = false
   /** Calls arrive and are never answered. */
@@ -208,7 +210,7 @@ export class FakeDataPlane {
         complete: this.complete,
         specs: Object.fromEntries(this.specs),
         realms: Object.fromEntries(
-          [...this.realms].map(([uri, entry]) => [uri, { ...entry, sessions: [] }]),
+          [...this.realms].map(([uri, entry]) => [uri, { ...entry, sessions: this.sessions }]),
         ),
       },
     }

@@ -15,6 +15,8 @@ export interface GatewayOptions {
   /** Override the defaults below: a repeated flag's last value wins. */
   readonly flags?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** Of another version; from source where absent. */
+  readonly main?: string
 }
 
 export interface GatewayProcess extends AsyncDisposable {
@@ -56,11 +58,12 @@ const STOP_MS = 15_000
 export const startGateway = async ({
   flags = [],
   env = {},
+  main = MAIN,
 }: GatewayOptions = {}): Promise<GatewayProcess> => {
   const own = DEFAULT_FLAGS.flatMap((flag, i) =>
     i % 2 === 0 && !flags.includes(flag) ? [flag, DEFAULT_FLAGS[i + 1] ?? ''] : [],
   )
-  const child = spawnMain([...own, ...flags], env)
+  const child = spawnMain([...own, ...flags], env, main)
   const lines: string[] = []
   const exited = exitOf(child)
   const listening = await untilListening(child, lines, exited)
@@ -103,8 +106,12 @@ export const runGateway = async (
   return { ...exit, ...output }
 }
 
-const spawnMain = (flags: readonly string[], env: Readonly<Record<string, string>>): ChildProcess =>
-  spawn(process.execPath, [MAIN, ...flags], {
+const spawnMain = (
+  flags: readonly string[],
+  env: Readonly<Record<string, string>>,
+  main = MAIN,
+): ChildProcess =>
+  spawn(process.execPath, [main, ...flags], {
     env: programEnvironment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -2,11 +2,10 @@
 // and of those that the chart is rendered from.
 
 import { stringify } from 'yaml'
-import { GATEWAY_FLAGS } from '../../operator/admission/gateway-flags.ts'
-import { CLOSED_FLAGS } from '../../operator/admission/inject-flags.ts'
 import { customResourceDefinitions } from '../../operator/resource/crd.ts'
 import { accountObjects } from '../../operator/resource/roles-for.ts'
 import { clusterRoles, DUTIES, type Duty } from '../../operator/resource/roles.ts'
+import { chartFlags } from './chart-flags.ts'
 
 /** What docs/kubernetes.md installs. */
 export const DOCUMENTED_ACCOUNT = {
@@ -29,10 +28,7 @@ export const renderInstallFiles = (): ReadonlyMap<string, string> => {
     ['helm/svc-gateway/generated/crds/apispecifications.yaml', yamlOf([documents])],
     ['helm/svc-gateway/generated/crds/realms.yaml', yamlOf([realms])],
     ['helm/svc-gateway/generated/rbac.yaml', yamlOf([chartRoles()])],
-    [
-      'helm/svc-gateway/generated/sidecar-flags.yaml',
-      yamlOf([sidecarFlags()], 'operator/admission/'),
-    ],
+    ['helm/svc-gateway/generated/flags.yaml', yamlOf([chartFlags()], 'the settings tables')],
   ])
 }
 
@@ -45,18 +41,6 @@ const chartRoles = (): unknown => {
     duties: DUTIES.map(({ name, scope }: Duty) => ({ name, scope })),
   }
 }
-
-/** Their values are judged by the operator at its start. */
-const sidecarFlags = (): unknown => ({
-  closed: Object.fromEntries(CLOSED_FLAGS),
-  known: Object.keys(GATEWAY_FLAGS.settings).filter((name) => !CLOSED_FLAGS.has(name)),
-  switches: Object.entries(GATEWAY_FLAGS.settings).flatMap(([name, { type }]) =>
-    type === 'boolean' ? [`no-${name}`] : [],
-  ),
-  secrets: Object.entries(GATEWAY_FLAGS.settings).flatMap(([name, { isSecret }]) =>
-    isSecret === true ? [name] : [],
-  ),
-})
 
 const yamlOf = (objects: readonly unknown[], from = 'operator/resource/'): string =>
   `# Generated from ${from} by \`make golden\`; do not edit.\n` +

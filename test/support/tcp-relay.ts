@@ -11,6 +11,8 @@ export interface TcpRelay extends AsyncDisposable {
   /** New connections are taken and hear nothing, too. */
   freeze(): void
   thaw(): void
+  /** New connections pass again; those that were frozen hear nothing for ever, as where a machine is replaced. */
+  thawNew(): void
   /** Resets every connection; new ones are taken. */
   cut(): void
   /** New connections lead there; those that are open stay as they are. */
@@ -64,6 +66,9 @@ export const startTcpRelay = async (targetPort: number): Promise<TcpRelay> => {
     thaw: () => {
       state.isFrozen = false
       for (const [near, far] of pairs) near.pipe(far).pipe(near)
+    },
+    thawNew: () => {
+      state.isFrozen = false
     },
     cut,
     leadTo: (port) => {

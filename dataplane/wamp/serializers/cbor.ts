@@ -1,6 +1,7 @@
 // WAMP messages as CBOR. Reading is strict: text keys alone, text in UTF-8, bignums the only tags.
 
 import type { Value } from '../../../spec/expression/value.ts'
+import { TooManyValues, ValueMeter } from '../../memory/value-meter.ts'
 import { portable } from './portable.ts'
 import { CborFault, readCbor, readCborHead } from './read-cbor.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
@@ -17,10 +18,10 @@ export const cbor: Serializer = {
   decode(bytes) {
     let message: Value
     try {
-      message = readCbor(bytes, MAX_DEPTH)
+      message = readCbor(bytes, MAX_DEPTH, new ValueMeter())
     } catch (cause) {
-      if (!(cause instanceof CborFault)) throw cause
-      throw unreadable(readCborHead(bytes, MAX_DEPTH), cause.message)
+      if (!(cause instanceof CborFault || cause instanceof TooManyValues)) throw cause
+      throw unreadable(readCborHead(bytes, MAX_DEPTH, new ValueMeter()), cause.message)
     }
     return asMessage(message)
   },

@@ -11,8 +11,9 @@ export const readJsonHead = (text: string): Value[] => {
   let start = BEGINNING.exec(text)?.[0].length ?? text.length
   while (start < text.length) {
     const end = elementEnd(text, start)
-    // Of a number that was cut off nobody knows the rest: it would name another request.
-    if (end === text.length) break
+    // Of a number that was cut off nobody knows the rest: it would name another request. What is large is a payload,
+    // which names none, and may be what is too much to be parsed.
+    if (end === text.length || end - start > MAX_ELEMENT_CHARACTERS) break
     try {
       head.push(JSON.parse(text.slice(start, end)) as Value)
     } catch {
@@ -23,6 +24,8 @@ export const readJsonHead = (text: string): Value[] => {
   }
   return head
 }
+
+const MAX_ELEMENT_CHARACTERS = 64 * 1024
 
 const BEGINNING = /^[ \t\r\n]*\[/
 

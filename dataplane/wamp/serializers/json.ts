@@ -3,6 +3,12 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isList, setOwn, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import {
+  countJson,
+  HARMLESS_JSON_BYTES,
+  TooManyValues,
+  ValueMeter,
+} from '../../memory/value-meter.ts'
 import { EncodingFault } from '../transport.ts'
 import type { WampMessage } from '../wire.ts'
 import { readJsonHead } from './json-head.ts'
@@ -29,9 +35,11 @@ export const json: Serializer = {
     if (text.includes('\uFFFD') && !isUtf8(bytes)) throw new DecodingFault('a message is no UTF-8')
     let message: Value
     try {
+      if (bytes.length > HARMLESS_JSON_BYTES) countValues(bytes, text)
       message = JSON.parse(text) as Value
-    } catch {
-      throw unreadable(sound(readJsonHead(text), text), 'a message is no JSON')
+    } catch (cause) {
+      const why = cause instanceof TooManyValues ? cause.message : 'a message is no JSON'
+      throw unreadable(sound(readJsonHead(text), text), why)
     }
     if (isDeep(message, text))
       throw unreadable(sound(message, text), 'a message is nested too deeply')
@@ -74,9 +82,20 @@ const sound = (message: Value, text: string): WampMessage => {
   return withBytes(head, text) as WampMessage
 }
 
+/** @throws TooManyValues */
+const countValues = (bytes: Buffer, text: string): void => {
+  const meter = new ValueMeter()
+  countJson(bytes, meter)
+  // Each may be an array of bytes, which costs as much as a list.
+  for (let at = text.indexOf(NUL); at >= 0; at = text.indexOf(NUL, at + NUL.length))
+    meter.count(1, 0)
+}
+
+const NUL = '\\u0000'
+
 /** A text of U+0000 can only come from this escape. */
 const withBytes = (value: Value, text: string): Value =>
-  text.includes('\\u0000') ? restoreBytes(value) : value
+  text.includes(NUL) ? restoreBytes(value) : value
 
 /** In place: the value is fresh from the parser and nobody else's. */
 const restoreBytes = (value: Value): Value => {

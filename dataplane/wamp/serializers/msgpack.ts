@@ -1,6 +1,7 @@
 // WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
 
 import type { Value } from '../../../spec/expression/value.ts'
+import { TooManyValues, ValueMeter } from '../../memory/value-meter.ts'
 import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../read-msgpack.ts'
 import { writeMsgpack } from '../../write-msgpack.ts'
 import { portable } from './portable.ts'
@@ -17,10 +18,10 @@ export const msgpack: Serializer = {
   decode(bytes) {
     let message: Value
     try {
-      message = readMsgpack(bytes, MAX_DEPTH)
+      message = readMsgpack(bytes, MAX_DEPTH, new ValueMeter())
     } catch (cause) {
-      if (!(cause instanceof MsgpackFault)) throw cause
-      throw unreadable(readMsgpackHead(bytes, MAX_DEPTH), cause.message)
+      if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
+      throw unreadable(readMsgpackHead(bytes, MAX_DEPTH, new ValueMeter()), cause.message)
     }
     return asMessage(message)
   },

@@ -4,6 +4,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../../../spec/expression/value.ts'
+import { TooManyValues, type ValueMeter } from '../../memory/value-meter.ts'
 
 /** Why the bytes were refused. */
 export class CborFault extends Error {
@@ -15,25 +16,25 @@ export class CborFault extends Error {
 
 /**
  * @param maxDepth maps, lists and tags within each other
- * @throws CborFault
- * @example readCbor(Buffer.from([0xa1, 0x61, 0x61, 0x01]), 512) // { a: 1 }
+ * @throws CborFault, TooManyValues
+ * @example readCbor(Buffer.from([0xa1, 0x61, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
-export const readCbor = (bytes: Buffer, maxDepth: number): Value => {
-  const reader = new Reader(bytes, maxDepth)
+export const readCbor = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
+  const reader = new Reader(bytes, maxDepth, meter)
   const value = reader.value(0)
   if (reader.at !== bytes.length) throw new CborFault('something follows the CBOR value')
   return value
 }
 
 /** The elements of the list up to the first one that can't be read; none when it is no list. Never throws. */
-export const readCborHead = (bytes: Buffer, maxDepth: number): Value[] => {
+export const readCborHead = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value[] => {
   const head: Value[] = []
   try {
-    const reader = new Reader(bytes, maxDepth)
+    const reader = new Reader(bytes, maxDepth, meter)
     const initial = reader.byte()
     if (initial >> 5 === LIST) reader.listInto(head, reader.length(initial & 0x1f), 0)
   } catch (cause) {
-    if (!(cause instanceof CborFault)) throw cause
+    if (!(cause instanceof CborFault || cause instanceof TooManyValues)) throw cause
   }
   return head
 }
@@ -58,11 +59,13 @@ const MAJOR: readonly ((reader: Reader, info: number, depth: number) => Value)[]
 class Reader {
   readonly #bytes: Buffer
   readonly #maxDepth: number
+  readonly #meter: ValueMeter
   at = 0
 
-  constructor(bytes: Buffer, maxDepth: number) {
+  constructor(bytes: Buffer, maxDepth: number, meter: ValueMeter) {
     this.#bytes = bytes
     this.#maxDepth = maxDepth
+    this.#meter = meter
   }
 
   value(depth: number): Value {
@@ -100,6 +103,7 @@ class Reader {
   }
 
   binary(info: number): Uint8Array {
+    this.#meter.count(1, 0)
     // A copy: it outlives the bytes that were read.
     if (info !== 31) return new Uint8Array(this.#span(this.argument(info)))
     return new Uint8Array(Buffer.concat([...this.#chunks(0x40)]))
@@ -121,7 +125,8 @@ class Reader {
 
   /** The last of two equal keys wins. */
   map(length: number, depth: number): Value {
-    this.#enter(length, depth)
+    // A key and a value each.
+    this.#enter(length === INDEFINITE ? length : 2 * length, depth)
     const map: Record<string, Value> = {}
     for (let count = 0; this.#goesOn(count, length); count++) {
       const key = this.value(depth + 1)
@@ -163,9 +168,13 @@ class Reader {
     }
   }
 
+  /** Values of an indefinite length are counted one by one. */
   #goesOn(count: number, length: number): boolean {
     if (length !== INDEFINITE) return count < length
-    if (this.#bytes[this.at] !== BREAK) return true
+    if (this.#bytes[this.at] !== BREAK) {
+      this.#meter.count(0, 2)
+      return true
+    }
     this.at++
     return false
   }
@@ -175,6 +184,7 @@ class Reader {
     for (let initial = this.byte(); initial !== BREAK; initial = this.byte()) {
       if ((initial & 0xe0) !== major)
         throw new CborFault('a CBOR string has chunks of another type')
+      this.#meter.count(1, 0)
       yield this.#span(this.argument(initial & 0x1f))
     }
   }
@@ -200,6 +210,7 @@ class Reader {
   #enter(count: number, depth: number): void {
     if (depth >= this.#maxDepth) throw new CborFault('the message is nested too deeply')
     if (count > this.#bytes.length - this.at) throw new CborFault(CUT_SHORT)
+    this.#meter.count(1, Math.max(0, count))
   }
 }
 

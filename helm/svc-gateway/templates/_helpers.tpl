@@ -101,14 +101,45 @@ securityContext:
 - --data-plane-namespaces={{ include "svc-gateway.dataPlaneNamespaces" . | fromJsonArray | join "," }}
 {{- end }}
 
+{{- /* What compiling a document may take: the same for operator, gateways and sidecars. */}}
+{{- define "svc-gateway.documentFlags" -}}
+{{- with .Values.documents -}}
+- --max-routes={{ int64 .maxRoutes }}
+- --compile-memory-mb={{ int64 .compileMemoryMb }}
+- --compile-seconds={{ int64 .compileSeconds }}
+{{- end }}
+{{- end }}
+
 {{- /* Where gateways of the shared pool run. */}}
 {{- define "svc-gateway.dataPlaneNamespaces" -}}
 {{- concat (list .Release.Namespace) .Values.dataPlaneNamespaces | uniq | toJson }}
 {{- end }}
 
+{{- /* How many gateways there are at least, as far as the values tell: others may say more than one. */}}
 {{- define "svc-gateway.gatewayReplicas" -}}
 {{- $gateway := .Values.gateway }}
-{{- ternary $gateway.autoscaling.minReplicas $gateway.replicas $gateway.autoscaling.enabled }}
+{{- if $gateway.autoscaling.enabled }}{{ $gateway.autoscaling.minReplicas }}
+{{- else if kindIs "invalid" $gateway.replicas }}2
+{{- else }}{{ $gateway.replicas }}
+{{- end }}
+{{- end }}
+
+{{- /* What the Deployment of the gateways says of replicas; empty: nothing, they are somebody else's. A number that Helm alone
+       has written stays until somebody has scaled: left out, the API server would take it for 1. Of a number that was
+       never written whoever scales is not noted either: it is nobody's, and left alone. */}}
+{{- define "svc-gateway.writtenReplicas" -}}
+{{- $gateway := .Values.gateway }}
+{{- if or $gateway.autoscaling.enabled (kindIs "invalid" $gateway.replicas) }}
+{{- $deployment := lookup "apps/v1" "Deployment" .Release.Namespace (include "svc-gateway.fullname" .) }}
+{{- $owners := list }}
+{{- range dig "metadata" "managedFields" list $deployment }}
+{{- if hasKey (dig "fieldsV1" "f:spec" dict .) "f:replicas" }}
+{{- $owners = append $owners (dig "subresource" "" .) }}
+{{- end }}
+{{- end }}
+{{- if and $owners (not (has "scale" $owners)) }}{{ dig "spec" "replicas" 1 $deployment | int }}{{ end }}
+{{- else }}{{ $gateway.replicas }}
+{{- end }}
 {{- end }}
 
 {{- /* A role bound to the operator; its name tells whose it is. In: root, kind, role, namespace (`cluster`: everywhere); annotations, account. */}}
@@ -127,4 +158,47 @@ subjects:
   - kind: ServiceAccount
     name: {{ $account | quote }}
     namespace: {{ .root.Release.Namespace | quote }}
+{{- end }}
+
+{{- /* A Job that runs a command of the operator as a hook, with its account. In: root, command, hook, bindings (role → namespace). */}}
+{{- define "svc-gateway.removal" -}}
+{{- $root := .root }}
+{{- $name := printf "%s-%s" (include "svc-gateway.fullname" $root) .command }}
+{{- $part := dict "root" $root "part" .command }}
+{{- $first := dict "helm.sh/hook" .hook "helm.sh/hook-weight" "-5" "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded,hook-failed" }}
+{{- $then := dict "helm.sh/hook" .hook "helm.sh/hook-weight" "0" "helm.sh/hook-delete-policy" "before-hook-creation,hook-succeeded" }}
+---
+apiVersion: v1
+kind: ServiceAccount
+{{ include "svc-gateway.metadata" (merge (dict "name" $name "annotations" $first) $part) }}
+{{- range $role, $namespace := .bindings }}
+{{ include "svc-gateway.binding" (dict "root" $root "kind" "ClusterRole" "role" $role "namespace" $namespace "account" $name "annotations" $first) }}
+{{- end }}
+---
+apiVersion: batch/v1
+kind: Job
+{{ include "svc-gateway.metadata" (merge (dict "name" $name "annotations" $then) $part) }}
+spec:
+  backoffLimit: 2
+  activeDeadlineSeconds: 240
+  template:
+    metadata:
+      labels:
+        {{- include "svc-gateway.podLabels" $part | nindent 8 }}
+    spec:
+      serviceAccountName: {{ $name }}
+      restartPolicy: Never
+      {{- include "svc-gateway.placement" (merge (dict "settings" (omit $root.Values.operator "topologySpreadConstraints")) $part) | nindent 6 }}
+      containers:
+        - name: {{ .command }}
+          {{- include "svc-gateway.container" $root | nindent 10 }}
+          command: [svc-operator, {{ .command }}]
+          args:
+            {{- include "svc-gateway.installationArgs" $root | nindent 12 }}
+          {{- with $root.Values.operator.extraEnv }}
+          env:
+            {{- toYaml . | nindent 12 }}
+          {{- end }}
+          resources:
+            {{- toYaml $root.Values.operator.resources | nindent 12 }}
 {{- end }}

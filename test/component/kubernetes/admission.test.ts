@@ -46,14 +46,14 @@ const specification = (name: string, document: object, metadata: object = {}): o
 const good = (id: string, more: object = {}): object => aSpecification(id, more)
 const bad = (id: string): object => good(`_${id}`, { host: 'a..b', meta: 5 })
 
-/** About 2 MB. */
-const large = (id: string, more: object = {}): object => ({
+/** About 1.35 MB, or as much larger as there are more paths. */
+const large = (id: string, more: object = {}, paths = 1_250): object => ({
   ...good(id, more),
   versions: {
     v1: {
       base_path: '/large',
       paths: Object.fromEntries(
-        Array.from({ length: 1900 }, (_, i) => [
+        Array.from({ length: paths }, (_, i) => [
           `/path-${i}`,
           { get: { action: { type: 'static', body: 'x'.repeat(1000) }, response: {} } },
         ]),
@@ -234,9 +234,12 @@ await describeWithKubernetes('admission', (plane) => {
     expect(again.text).not.toContain('Warning')
   })
 
-  it('2 MB are judged in time, good or bad', async () => {
+  it('1.35 MB are judged in time, good or bad; 2 MB are refused in words that help', async () => {
     expect(await dryRun(large('dry', { host: 'a..b' }))).toBe(422)
     expect(await dryRun(large('dry'))).toBe(201)
+    const body = specification('dry', large('dry', {}, 1_900))
+    const { status, text } = await plane().request({ method: 'POST', path: API, body })
+    expect([status, text]).toEqual([422, expect.stringContaining('more than that etcd takes')])
   })
 
   it('a dead webhook prevents nothing; what came in meanwhile may be labelled, not changed', async () => {

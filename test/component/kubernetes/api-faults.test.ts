@@ -13,6 +13,7 @@ import {
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { resourceVersionOf } from '../../support/kubernetes/odd-documents.ts'
 import { type OddPod, startOddPod } from '../../support/kubernetes/odd-pod.ts'
+import { startTcpRelay } from '../../support/tcp-relay.ts'
 import { type GatewayPod, Home, LONG, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 import { documentObject, realmObject, secretObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
@@ -203,6 +204,40 @@ await describeWithKubernetes('an API server with faults', (plane) => {
         expect(told().at(-1)).toMatch(/"left":0.*"msg":"followed again"/)
       }, A_LEASE_LATER)
       expect(told().length).toBeLessThan(20)
+    },
+    RESTART_MS,
+  )
+
+  it(
+    'hangs, on its old connections for ever: every watch is back, and the first edit is in service',
+    async () => {
+      await operator.stop()
+      await using relay = await startTcpRelay(Number(new URL(plane().server).port))
+      operator = await home.startOperator({ apiServerPort: relay.port })
+      await untilLeading(operator)
+      await change('changing', 'before the hang')
+      await whileServed(async () => {
+        relay.freeze()
+        await untilFollowing(operator)
+        await sleep(LEASE_IS_OVER_MS)
+        await apply('changing', 'in the hang')
+        // By itself a watch would notice within two and a half minutes that nobody speaks to it any more.
+        relay.thawNew()
+        await untilLeading(operator)
+        await eventually(async () => {
+          expect(await body('changing')).toBe('"in the hang"')
+        }, PATIENCE)
+        await apply('changing', 'after the hang')
+        await home.until('shop', 'changing', 'Programmed', 'Programmed')
+        expect(await body('changing')).toBe('"after the hang"')
+      })
+      await eventually(async () => {
+        expect(await operator.page('/status')).toMatchObject({ notes: [] })
+      }, PATIENCE)
+      expect(odd.deletes()).not.toContain('changing')
+      await operator.stop()
+      operator = await home.startOperator()
+      await untilLeading(operator)
     },
     RESTART_MS,
   )

@@ -9,7 +9,7 @@ import {
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { resourceVersionOf } from '../../support/kubernetes/odd-documents.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
-import { type GatewayPod, Home, PATIENCE } from './home.ts'
+import { type GatewayPod, Home, PATIENCE, type ResourceStatus } from './home.ts'
 import { documentObject, realmObject } from './objects.ts'
 import { makeNamespace } from './operator-api.ts'
 import type { OperatorProcess } from './operator-process.ts'
@@ -20,7 +20,7 @@ jest.setTimeout(120_000)
 const HOST = 'shop.test'
 type ClassName = 'a' | 'b'
 
-const ofClass = (className: ClassName, name: string, answer: string, id = name): object =>
+const ofClass = (className: ClassName | 'nginx', name: string, answer: string, id = name): object =>
   documentObject('shop', name, {
     id,
     basePath: `/${id}`,
@@ -150,9 +150,58 @@ await describeWithKubernetes('two operators of different class', (plane) => {
     await home.until('shop', 'mover', 'Ready', 'Ready')
   })
 
+  const statusNow = async (
+    name: string,
+  ): Promise<{ readonly version: string; readonly operator: string; readonly ready: string }> => {
+    const path = `/apis/gateway.svc.dev/v1alpha1/namespaces/shop/apispecifications/${name}`
+    const { metadata, status } = demand(await plane().request({ path })).json() as {
+      readonly metadata: { readonly resourceVersion: string }
+      readonly status: ResourceStatus & { readonly operator: string }
+    }
+    const ready = status.conditions.find(({ type }) => type === 'Ready')
+    return {
+      ...{ version: metadata.resourceVersion, operator: status.operator },
+      ready: `${ready?.status ?? ''}/${ready?.reason ?? ''}`,
+    }
+  }
+
+  it('a document that leaves for a class of nobody says so, once', async () => {
+    await plane().apply([ofClass('a', 'leaver', 'leaves')])
+    await home.until('shop', 'leaver', 'Ready', 'Ready')
+    await plane().apply([ofClass('nginx', 'leaver', 'leaves')])
+    const { message } = await home.until('shop', 'leaver', 'Ready', 'Released')
+    expect(message).toContain('its gatewayClassName is nginx')
+    const released = await statusNow('leaver')
+    expect(released.ready).toBe('Unknown/Released')
+    await plane().apply([ofClass('a', 'after', 'after')])
+    await home.until('shop', 'after', 'Ready', 'Ready')
+    expect(await statusNow('leaver')).toEqual(released)
+    await plane().apply([ofClass('a', 'leaver', 'leaves')])
+    await home.until('shop', 'leaver', 'Ready', 'Ready')
+  })
+
+  it('what the operator of its new class says of it stays', async () => {
+    await plane().apply([ofClass('a', 'taken', 'x')])
+    await home.until('shop', 'taken', 'Ready', 'Ready')
+    await plane().apply([ofClass('b', 'taken', 'x')])
+    await home.until('shop', 'taken', 'Ready', 'Ready')
+    const taken = await statusNow('taken')
+    expect(taken.operator).toMatch(/\/operator-b$/)
+    await plane().apply([ofClass('a', 'after', 'more')])
+    await home.until('shop', 'after', 'Ready', 'Ready')
+    expect(await statusNow('taken')).toEqual(taken)
+  })
+
+  it('an operator that is stopped writes nothing', async () => {
+    const names = ['only-a', 'after', 'leaver']
+    const before = await Promise.all(names.map(statusNow))
+    await operators.a.stop()
+    expect(await Promise.all(names.map(statusNow))).toEqual(before)
+    expect(before.map(({ ready }) => ready)).toEqual(names.map(() => 'True/Ready'))
+  })
+
   it('the end of one operator is nothing to the other', async () => {
     const held = await heldBy('a')
-    await operators.a.stop()
     await plane().apply([ofClass('a', 'nobody', 'nobody'), ofClass('b', 'somebody', 'somebody')])
     await home.until('shop', 'somebody', 'Ready', 'Ready')
     await plane().apply([ofClass('b', 'somebody', 'again')])

@@ -146,6 +146,58 @@ await describeWithKubernetes('what two documents want', (plane) => {
     })
   })
 
+  describe('a quota of the namespace', () => {
+    const annotated = async (quota: string): Promise<void> => {
+      const args = ['annotate', '--overwrite', 'namespace', LOSERS, quota]
+      expect((await plane().kubectl(args)).code).toBe(0)
+    }
+
+    /** The annotation and the documents come by watches of their own: documents are made until one is refused. */
+    const untilRefused = async (): Promise<void> => {
+      let count = 0
+      await eventually(async () => {
+        count += 1
+        const name = `q-probe-${count}`
+        await apply(documentObject(LOSERS, name, { basePath: `/${name}` }))
+        const reason = await eventually(async () => {
+          const { conditions } = await home.status('apispecifications', LOSERS, name)
+          const accepted = conditions.find(({ type }) => type === 'Accepted')
+          if (accepted === undefined || accepted.reason === 'Pending') throw new Error('unjudged')
+          return accepted.reason
+        }, PATIENCE)
+        await remove(LOSERS, 'apispec', name)
+        expect(reason).toBe('QuotaExceeded')
+      }, PATIENCE)
+    }
+
+    it('refuses what is new and what grows, takes nothing out, and ends with the annotation', async () => {
+      const first = (...paths: readonly string[]): object =>
+        documentObject(LOSERS, 'q-first', {
+          basePath: '/quota-1',
+          paths: Object.fromEntries(paths.map((path) => [path, 'q'])),
+        })
+      await applied(LOSERS, 'q-first', first('/a'))
+      await annotated('gateway.svc.dev/quota=documents=0, routes=0, realms=0')
+      await untilRefused()
+      await apply(documentObject(LOSERS, 'q-second', { basePath: '/quota-2' }), first('/a', '/b'))
+      for (const name of ['q-first', 'q-second']) {
+        const accepted = await home.until(LOSERS, name, 'Accepted', 'QuotaExceeded')
+        expect(accepted.message).toContain(`the namespace ${LOSERS} may have 0 `)
+        await home.until(LOSERS, name, 'Stalled', 'QuotaExceeded')
+      }
+      expect(await answer(`${LOSERS}.test`, '/quota-1/a')).toBe('"q"')
+      expect(await answer(`${LOSERS}.test`, '/quota-1/b')).toBe('404')
+      await eventually(async () => {
+        const metrics = await (await fetch(`${operator.url}/metrics`)).text()
+        expect(metrics).toContain('svc_operator_quota_exceeded{kind="ApiSpecification"} 2\n')
+      }, PATIENCE)
+
+      await annotated('gateway.svc.dev/quota-')
+      for (const name of ['q-first', 'q-second']) await home.until(LOSERS, name, 'Ready', 'Ready')
+      expect(await answer(`${LOSERS}.test`, '/quota-1/b')).toBe('"q"')
+    })
+  })
+
   describe('across namespaces', () => {
     it.each([
       [

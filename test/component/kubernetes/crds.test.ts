@@ -438,12 +438,17 @@ await describeWithKubernetes('our kinds', (plane) => {
     await apply(
       specification('printed', { document: { ...document('com.printed'), host: 'shop.test' } }),
     )
-    await setStatus(plane(), 'printed', 1)
+    const names = { id: 'com.printed', host: 'shop.test', realm: 'com.shop' }
+    const conditions = ['Programmed', 'Ready'].map((type) => condition(type, type, 1))
+    const summary = { ...names, serving: '–', gateways: '2/2' }
+    demand(await putStatus(plane(), 'printed', { observedGeneration: 1, conditions, ...summary }))
     const lines = (await kubectl('get', 'apispec', 'printed')).trim().split('\n')
     const cells = lines.map((line) => line.split(/\s{2,}/))
-    expect(cells[0]).toEqual([...['NAME', 'HOST', 'REALM', 'PROGRAMMED', 'READY', 'REASON', 'AGE']])
-    expect(cells[1]?.slice(0, 6)).toEqual([
-      ...['printed', 'shop.test', 'com.shop', 'True', 'True', 'Ready'],
+    expect(cells[0]).toEqual([
+      ...['NAME', 'HOST', 'REALM', 'SERVING', 'GATEWAYS', 'PROGRAMMED', 'READY', 'REASON', 'AGE'],
+    ])
+    expect(cells[1]?.slice(0, 8)).toEqual([
+      ...['printed', 'shop.test', 'com.shop', '–', '2/2', 'True', 'True', 'Ready'],
     ])
     const wide = await kubectl('get', 'apispec', 'printed', '-o', 'wide')
     expect(wide).toContain('com.printed')

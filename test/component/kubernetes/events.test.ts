@@ -51,8 +51,8 @@ await describeWithKubernetes('events in an API server', (plane) => {
     },
     ...({
       type: 'Normal',
-      reason: 'Accepted',
-      action: 'Judge',
+      reason: 'Programmed',
+      action: 'Load',
       note: 'generation 1: valid',
     } as const),
     ...more,
@@ -102,11 +102,11 @@ await describeWithKubernetes('events in an API server', (plane) => {
         expect(recorder.facts.sent).toBe(3)
       }, PATIENT)
       expect(await eventsOf('shop')).toMatchObject([
-        { reason: 'Accepted', note: 'generation 1: valid', series: { count: 2 } },
+        { reason: 'Programmed', note: 'generation 1: valid', series: { count: 2 } },
         { reason: 'LoadFailed', note: 'refused: x' },
       ])
       const described = await plane().kubectl(['describe', 'apispec', 'shop', '-n', NAMESPACE])
-      expect(described.stdout).toMatch(/Normal\s+Accepted\s+.*generation 1: valid/)
+      expect(described.stdout).toMatch(/Normal\s+Programmed\s+.*generation 1: valid/)
       expect(described.stdout).toMatch(/Warning\s+LoadFailed\s+.*refused: x/)
       recorder.stop()
     },

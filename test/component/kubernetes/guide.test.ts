@@ -15,12 +15,18 @@ const OPERATIONS = await readFile(join(ROOT, 'docs/operations.md'), 'utf8')
 const headingBefore = (page: string, index: number): string =>
   [...page.slice(0, index).matchAll(/^#+ (.*)$/gm)].at(-1)?.[1] ?? ''
 
-const BLOCKS = [PAGE, OPERATIONS].flatMap((page) =>
-  [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
-    name: headingBefore(page, index),
-    yaml,
-  })),
-)
+const BLOCKS = [
+  ...[PAGE, OPERATIONS].flatMap((page) =>
+    [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(({ 1: yaml = '', index }) => ({
+      name: headingBefore(page, index),
+      yaml,
+    })),
+  ),
+  {
+    name: 'docs/gitops/argocd-cm.yaml',
+    yaml: await readFile(join(ROOT, 'docs/gitops/argocd-cm.yaml'), 'utf8'),
+  },
+]
 
 const EXAMPLES = (await readdir(join(ROOT, 'examples'))).filter((name) => name.endsWith('.yaml'))
 

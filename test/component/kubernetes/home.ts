@@ -1,7 +1,7 @@
 // A control plane in; our CRDs and roles in it, operators as real processes with the rights of their account and no
 // more, and real gateways, each with a Pod object that says where it is, out.
 
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GROUP } from '../../../operator/resource/resource.ts'
 import { rolesFor, type RolesOptions } from '../../../operator/resource/roles-for.ts'
@@ -27,8 +27,12 @@ export interface HomeOptions {
 }
 
 export interface OperatorOptions {
+  /** Of the API server, where it is reached by another one than its own, such as that of a relay. */
+  readonly apiServerPort?: number
   /** Its own Lease holds it apart from others; all of one home share one Lease otherwise. */
   readonly flags?: readonly string[]
+  /** Main module of another version. */
+  readonly main?: string
 }
 
 export interface GatewayPodOptions {
@@ -39,6 +43,8 @@ export interface GatewayPodOptions {
   /** Of the gateway; `--managed svc-operator` stands there already. */
   readonly flags?: readonly string[]
   readonly sidecar?: boolean
+  /** Main module of another version. */
+  readonly main?: string
 }
 
 export interface GatewayPod {
@@ -104,22 +110,31 @@ export class Home implements AsyncDisposable {
   }
 
   /** Resolves when it has read everything once; whether it leads is another matter. */
-  async startOperator({ flags = [] }: OperatorOptions = {}): Promise<OperatorProcess> {
+  async startOperator({
+    apiServerPort,
+    flags = [],
+    main,
+  }: OperatorOptions = {}): Promise<OperatorProcess> {
+    const kubeconfig =
+      apiServerPort === undefined ? this.kubeconfig : await this.#kubeconfigBy(apiServerPort)
     const { namespaces = 'all', tls = false } = this.#options
-    const operator = await startOperator([
-      ...['--kubernetes', '--kubeconfig', this.kubeconfig],
-      ...['--namespace', OPERATOR_NAMESPACE],
-      ...['--namespaces', namespaces === 'all' ? 'all' : namespaces.join(',')],
-      ...['--status', '127.0.0.1:0', `--data-plane-tls=${String(tls)}`],
-      ...flags,
-    ])
+    const operator = await startOperator(
+      [
+        ...['--kubernetes', '--kubeconfig', kubeconfig],
+        ...['--namespace', OPERATOR_NAMESPACE],
+        ...['--namespaces', namespaces === 'all' ? 'all' : namespaces.join(',')],
+        ...['--status', '127.0.0.1:0', `--data-plane-tls=${String(tls)}`],
+        ...flags,
+      ],
+      main === undefined ? {} : { main },
+    )
     this.#stack.use(operator)
     this.#processes.push(operator)
     return operator
   }
 
   async startGatewayPod(options: GatewayPodOptions): Promise<GatewayPod> {
-    const { name, namespace = OPERATOR_NAMESPACE, labels = {}, flags = [], sidecar } = options
+    const { name, namespace = OPERATOR_NAMESPACE, labels = {}, flags = [], sidecar, main } = options
     this.#lastIp += 1
     const ip = `127.0.1.${this.#lastIp}`
     const tls = this.#options.tls === true ? await this.#tlsFlags(namespace) : []
@@ -130,6 +145,7 @@ export class Home implements AsyncDisposable {
         ...['--management', `${ip}:${management}`, '--health', `${ip}:0`],
         ...['--managed', 'svc-operator', ...tls, ...flags],
       ],
+      ...(main !== undefined && { main }),
     })
     this.#stack.use(gateway)
     this.#processes.push(gateway)
@@ -195,6 +211,14 @@ export class Home implements AsyncDisposable {
       }
       return found
     }, PATIENCE)
+  }
+
+  async #kubeconfigBy(port: number): Promise<string> {
+    const path = `${this.kubeconfig}.${port}`
+    const { origin } = new URL(this.plane.server)
+    const text = await readFile(this.kubeconfig, 'utf8')
+    await writeFile(path, text.replaceAll(origin, `https://127.0.0.1:${port}`))
+    return path
   }
 
   /** For whoever reads why a test failed. */

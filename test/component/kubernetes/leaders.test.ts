@@ -96,6 +96,27 @@ await describeWithKubernetes('two operators of one Lease', (plane) => {
 
   afterAll(() => open.disposeAsync())
 
+  it('each names the leader: the standby has no lists, and nobody takes what it lacks for gone', async () => {
+    const { holder } = await leaseNow(plane())
+    const name = holder.replace(/_\w{8}$/, '')
+    const named = { name, namespace: OPERATOR_NAMESPACE, since: expect.stringMatching(/^2\d{3}-/) }
+    expect(await leader.page('/status')).toMatchObject({
+      ...{ leading: true, role: 'leader', leader: named },
+      resources: expect.arrayContaining([expect.objectContaining({ name: 'kept' })]),
+    })
+    await eventually(async () => {
+      expect(await standby.page('/status')).toEqual({
+        ...{ ready: true, leading: false, role: 'standby', leader: named, notes: [] },
+        message: expect.stringContaining(`; ${name} leads and answers`),
+      })
+    }, PATIENCE)
+    const missed = await fetch(`${standby.url}/debug/resources/shop/kept`)
+    expect([missed.status, await missed.json()]).toEqual([
+      503,
+      expect.objectContaining({ message: expect.stringContaining(`; ${name} leads`) }),
+    ])
+  })
+
   it('a Lease that is deleted is made again by its holder, who leads on', async () => {
     const before = { lease: await leaseNow(plane()), still: await still() }
     await deleteLease(plane())

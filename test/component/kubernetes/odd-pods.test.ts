@@ -130,7 +130,9 @@ await describeWithKubernetes('an odd pod', (plane) => {
     // Until picky has answered it is one that still holds the old.
     await eventually(async () => {
       const { message } = await home.until('shop', 'refused', 'Programmed', 'PartiallyProgrammed')
-      expect(message).toBe(`refused by ${picky.name}: /versions/v1: not to my taste`)
+      expect(message).toBe(
+        `refused by ${picky.name}: /versions/v1: not to my taste; generation 1 still serves`,
+      )
       const { errors } = await home.status('apispecifications', 'shop', 'refused')
       expect(errors).toMatchObject([{ path: '/spec/document/versions/v1' }])
     }, PATIENCE)

@@ -1,9 +1,13 @@
 // What whoever runs the operator relies on: the webhook as the program wires it, probes, metrics, pages, Events.
 
 import { expect, it, jest } from '@jest/globals'
+import { CLASS_LABEL } from '../../../operator/admission/served-classes.ts'
+import { ETCD_REQUEST_BYTES } from '../../../operator/admission/stored-size.ts'
+import { GROUP } from '../../../operator/resource/resource.ts'
 import { aSpecification } from '../../support/resources.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { request } from '../../support/http-request.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { Home, PATIENCE } from './home.ts'
 import { makeNamespace } from './operator-api.ts'
@@ -48,6 +52,107 @@ await describeWithKubernetes('an operator in service', (plane) => {
     expect(await apply(specification('good'))).toMatchObject({ code: 0 })
   })
 
+  it('warns of what it knows, in the words of the conditions, and tells a stranger nothing', async () => {
+    await makeNamespace(plane(), 'warned')
+    const apply = async (objects: readonly object[], ...flags: readonly string[]) => {
+      const input = objects.map((object) => JSON.stringify(object)).join('\n---\n')
+      const verb = ['apply', '--server-side', '-n', 'warned', ...flags, '-f', '-']
+      const { code, stdout, stderr } = await plane().kubectl(verb, { input })
+      const warnings = stderr.split('\n').filter((line) => line.startsWith('Warning: '))
+      return { code, text: `${stdout}${stderr}`, warnings }
+    }
+    const at = (object: object, spec: object = {}): object => {
+      const { metadata, ...rest } = object as { readonly metadata: object; readonly spec: object }
+      const place = { ...metadata, namespace: 'warned' }
+      return { ...rest, metadata: place, spec: { ...rest.spec, ...spec } }
+    }
+    await using home = await Home.open(plane())
+    await home.startGatewayPod({ name: 'gw-warned' })
+    const meta = (bytes: number, letter = 'x'): object => ({ meta: { a: letter.repeat(bytes) } })
+    // What the API server says without us, of more than we would let through, and of what it escapes.
+    for (const more of [meta(ETCD_REQUEST_BYTES), meta(ETCD_REQUEST_BYTES / 6, '<')]) {
+      const { text } = await apply([at(specification('vast', more))])
+      expect(text).toContain('etcdserver: request is too large')
+    }
+    const webhook = `127.0.0.1:${await freePort()}`
+    await home.startOperator({
+      flags: ['--webhook', webhook, '--webhook-url', `https://${webhook}`],
+    })
+    const lost = at(specification('lost', { realm_uri: 'com.none' }))
+    await eventually(async () => {
+      expect((await apply([lost], '--dry-run=server')).text).toContain("no realm 'com.none'")
+    }, PATIENCE)
+
+    // A Realm and its document by one command: what was applied before is there, as kubectl sees it.
+    const orders = specification('orders')
+    expect(await apply([at(REALM), at(orders)])).toMatchObject({ code: 0, warnings: [] })
+    await home.until('warned', 'orders', 'Ready', 'Ready')
+
+    const keyed = { variablesFrom: [{ name: 'v', secretRef: { name: 'none', key: 'k' } }] }
+    const cases = [
+      [lost, 'lost', 'RealmNotFound'],
+      [at(specification('keyed'), keyed), 'keyed', 'SecretForbidden'],
+    ] as const
+    for (const [object, name, reason] of cases) {
+      const { code, warnings } = await apply([object])
+      expect([code, warnings]).toEqual([0, [expect.stringContaining('not in service yet: ')]])
+      const { message } = await home.until('warned', name, 'ResolvedRefs', reason)
+      expect(warnings).toEqual([`Warning: not in service yet: ${message}`])
+    }
+
+    const foreign = at(specification('foreign'), { gatewayClassName: 'other' })
+    const unserved = await apply([foreign], '--dry-run=server')
+    expect(unserved.warnings).toEqual([expect.stringContaining("known to serve the class 'other'")])
+    await plane().fakePod({
+      ...{ namespace: 'warned', name: 'their-operator', ip: '127.0.1.9', ports: {} },
+      labels: { [CLASS_LABEL]: 'other' },
+    })
+    expect((await apply([foreign], '--dry-run=server')).warnings).toEqual([])
+
+    const near = await apply([at(specification('near', meta(ETCD_REQUEST_BYTES - 40_000)))])
+    expect([near.code, near.text]).toEqual([0, expect.stringContaining('near the most')])
+    // There is room for its status.
+    await home.until('warned', 'near', 'Accepted', 'Accepted')
+    const vast = await apply([at(specification('vast', meta(2e6)))])
+    expect([vast.code, vast.text]).toEqual([
+      1,
+      expect.stringMatching(/denied.*\n.*Split the document/),
+    ])
+    const escaped = await apply([at(specification('vast', meta(ETCD_REQUEST_BYTES / 6, '<')))])
+    expect(escaped.text).toContain('denied the request')
+
+    const review = {
+      apiVersion: 'admission.k8s.io/v1',
+      request: {
+        ...{ uid: 'u', kind: { group: GROUP, kind: 'ApiSpecification' }, operation: 'CREATE' },
+        ...{ namespace: 'warned', name: 'lost', object: lost },
+      },
+    }
+    const configuration = await plane().request({
+      path: '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/svc-gateway',
+    })
+    expect(configuration.text).toMatch(/\/validate\/[0-9a-f]{32}"/)
+    const [, bundle = ''] = /"caBundle":"([^"]*)"/.exec(configuration.text) ?? []
+    const stranger = await request(`https://${webhook}/validate`, {
+      ...{ method: 'POST', body: JSON.stringify(review) },
+      tls: { ca: Buffer.from(bundle, 'base64').toString() },
+    })
+    expect(stranger.text).toContain('"allowed":true')
+    expect(stranger.text).not.toContain('warnings')
+
+    const remove = ['delete', 'realm', 'shop', '-n', 'warned']
+    const { code, stderr } = await plane().kubectl(remove)
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Warning: \d documents? uses? this Realm \(.*orders.*\): its last valid/,
+      ),
+    ])
+    // Whoever deletes a namespace is not held up.
+    const gone = await plane().request({ method: 'DELETE', path: '/api/v1/namespaces/warned' })
+    expect(gone.status).toBe(200)
+  })
+
   it('answers probes, counts what it does, and tells of what happens', async () => {
     await makeNamespace(plane(), 'shop')
     await using home = await Home.open(plane())
@@ -75,7 +180,6 @@ await describeWithKubernetes('an operator in service', (plane) => {
       const { stdout } = await plane().kubectl(['get', 'events', '-n', 'shop', '-o', 'name'])
       const { stdout: table } = await plane().kubectl(['get', 'events', '-n', 'shop'])
       expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(2)
-      expect(table).toMatch(/Normal\s+Accepted\s+apispecification\/orders/)
       expect(table).toMatch(/Normal\s+Programmed\s+apispecification\/orders/)
     }, PATIENCE)
   })

@@ -1,5 +1,5 @@
-// Flags come in, a real operator process that watches an API server goes out, its output collected. It inherits no
-// environment, so that no setting of the machine leaks into a test.
+// Flags come in, a real operator process goes out, its output collected. It inherits no environment, so that no setting
+// of the machine leaks into a test.
 
 import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -112,6 +112,6 @@ const untilOperating = (
 
 const readStatusUrl = (line: string): string | undefined => {
   if (!line.startsWith('{"msg":"operating"')) return undefined
-  const { status } = JSON.parse(line) as { readonly status: readonly string[] }
-  return status[0]
+  const { status } = JSON.parse(line) as { readonly status: string | readonly string[] }
+  return [status].flat()[0]
 }

@@ -4,7 +4,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
 import { grantCommand, rolesFor } from '../../../operator/resource/roles-for.ts'
-import { SECRET_READER } from '../../../operator/resource/roles.ts'
+import { CONFIGMAP_READER, SECRET_READER } from '../../../operator/resource/roles.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Access, untilForbidden, userOf } from '../../support/kubernetes/access-review.ts'
 import {
@@ -182,6 +182,41 @@ await describeWithKubernetes('rights that are taken away', (plane) => {
     await eventually(() => home.until('shop', 'secretive', 'Ready', 'Ready'), LONG)
     expect(odd.deletes()).toEqual(['orders'])
     expect(odd.putsOf('secretive')).toBe(1)
+  })
+
+  it('to a ConfigMap, also under an operator that begins: what it held serves on', async () => {
+    const allow = grantCommand(ACCOUNT, CONFIGMAP_READER, 'shop')
+    await kubectl(...allow.split(' ').slice(1))
+    const { spec } = aDocument('mapped', 'mapped') as { spec: { document: object } }
+    await plane().apply([
+      {
+        ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'docs', namespace: 'shop' } },
+        data: { 'a.json': JSON.stringify(spec.document) },
+      },
+      {
+        ...aDocument('mapped', ''),
+        spec: { documentFrom: { configMap: { name: 'docs', key: 'a.json' } } },
+      },
+    ])
+    await eventually(() => home.until('shop', 'mapped', 'Ready', 'Ready'), LONG)
+    await kubectl('delete', 'rolebinding', '-n', 'shop', CONFIGMAP_READER)
+    await cutWatches({ verb: 'list', resource: 'configmaps', namespace: 'shop' })
+    await operator.stop()
+    operator = await startOperator()
+    await eventually(async () => {
+      const { message } = await home.until('shop', 'mapped', 'ResolvedRefs', 'ConfigMapForbidden')
+      expect(message).toContain(allow)
+    }, LONG)
+    expect(await textAt('mapped')).toBe('"mapped"')
+    // A gateway that comes meanwhile has it from the others.
+    const late = await home.startGatewayPod({ name: 'late' })
+    await eventually(async () => {
+      expect((await late.get('shop.test', '/mapped/x')).text).toBe('"mapped"')
+    }, LONG)
+    await late.remove()
+    await kubectl(...allow.split(' ').slice(1))
+    await eventually(() => home.until('shop', 'mapped', 'Ready', 'Ready'), LONG)
+    expect(odd.deletes()).toEqual(['orders'])
   })
 
   it('to write statuses: documents are pushed all the same', async () => {

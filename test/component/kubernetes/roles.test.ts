@@ -3,7 +3,11 @@
 
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { customResourceDefinitions } from '../../../operator/resource/crd.ts'
-import { CERTIFICATE_WRITER, SECRET_READER } from '../../../operator/resource/roles.ts'
+import {
+  CERTIFICATE_WRITER,
+  CONFIGMAP_READER,
+  SECRET_READER,
+} from '../../../operator/resource/roles.ts'
 import { grantCommand, rolesFor } from '../../../operator/resource/roles-for.ts'
 import { isGranted, userOf } from '../../support/kubernetes/access-review.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
@@ -41,7 +45,7 @@ const RIGHTS: readonly {
     everywhere: false,
     somewhere: false,
   },
-  { right: ['watch', 'configmaps', 'shop', 'a'], everywhere: true, somewhere: true },
+  { right: ['watch', 'configmaps', 'shop', 'a'], everywhere: false, somewhere: false },
   { right: ['update', 'configmaps', 'shop', 'a'], everywhere: false, somewhere: false },
   { right: ['list', 'pods', 'shop', ''], everywhere: true, somewhere: true },
   { right: ['list', 'pods', 'gateways', ''], everywhere: true, somewhere: true },
@@ -65,6 +69,8 @@ const RIGHTS: readonly {
   { right: ['patch', WEBHOOKS, '', 'another'], everywhere: false, somewhere: false },
   { right: ['create', WEBHOOKS, '', 'svc-gateway'], everywhere: true, somewhere: true },
   { right: ['create', WEBHOOKS, '', ''], everywhere: false, somewhere: false },
+  { right: ['delete', WEBHOOKS, '', 'svc-gateway'], everywhere: true, somewhere: true },
+  { right: ['delete', WEBHOOKS, '', 'another'], everywhere: false, somewhere: false },
   {
     right: ['update', 'leases.coordination.k8s.io', 'gateways', 'a'],
     everywhere: true,
@@ -165,6 +171,7 @@ await describeWithKubernetes('the roles of the operator', (plane) => {
 
     it.each([
       [SECRET_READER, ['watch', 'secrets', 'bank', 'any']],
+      [CONFIGMAP_READER, ['watch', 'configmaps', 'bank', 'any']],
       [CERTIFICATE_WRITER, ['update', 'secrets', 'bank', 'svc-gateway-management-tls']],
     ] as const)('%s, with the line that the operator tells', async (role, right) => {
       expect(await allows(EVERYWHERE, right)).toBe(false)

@@ -2,12 +2,14 @@
 
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
+import { grantCommand, grantObject } from '../../../operator/resource/roles-for.ts'
+import { CONFIGMAP_READER, SECRET_READER } from '../../../operator/resource/roles.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
   describeWithKubernetes,
   RESTART_MS,
 } from '../../support/kubernetes/describe-with-kubernetes.ts'
-import { type GatewayPod, Home, PATIENCE } from './home.ts'
+import { type GatewayPod, Home, LONG, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
 import {
   aDocument,
   configMapObject,
@@ -20,6 +22,7 @@ import { makeNamespace } from './operator-api.ts'
 
 jest.setTimeout(120_000)
 
+const ACCOUNT = { serviceAccount: 'svc-operator', operatorNamespace: OPERATOR_NAMESPACE }
 const HOST = 'shop.test'
 const PAUSED = 'gateway.svc.dev/paused'
 
@@ -69,7 +72,7 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     await waitFor('orders', 'Stalled')
     const pointer = '/spec/document/versions/v1/paths/~1x/get/action/body'
     const columns = await kubectl('get', 'apispec', 'orders', '-o', 'wide')
-    expect(columns).toMatch(/orders\s+shop.test\s+com.shop\s+False\s+False\s+Invalid/)
+    expect(columns).toMatch(/orders\s+shop.test\s+com.shop\s+1\s+1\/1\s+False\s+False\s+Invalid/)
     expect(columns).toContain(pointer)
     const { errors, programmedGeneration } = await home.status(
       'apispecifications',
@@ -82,7 +85,8 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     // Events go out by themselves, after the status.
     await eventually(async () => {
       const events = await kubectl('events', '--for', 'apispec/orders')
-      for (const reason of ['Accepted', 'Programmed', 'Rejected']) expect(events).toContain(reason)
+      for (const reason of ['Programmed', 'Rejected']) expect(events).toContain(reason)
+      expect(events).not.toContain('Accepted')
     }, PATIENCE)
 
     await plane().apply([documentObject('shop', 'orders', { paths: { '/x': 'second' } })])
@@ -90,7 +94,9 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     await waitFor('orders', 'Programmed')
     expect(await body('/orders/x')).toBe('"second"')
     await waitFor('orders', 'Ready')
-    expect(await kubectl('get', 'apispec', 'orders')).toMatch(/com.shop\s+True\s+True\s+Ready/)
+    expect(await kubectl('get', 'apispec', 'orders')).toMatch(
+      /com.shop\s+3\s+1\/1\s+True\s+True\s+Ready/,
+    )
 
     await kubectl('delete', 'apispec', 'orders')
     await eventually(async () => {
@@ -121,7 +127,14 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
       }, PATIENCE)
 
     await plane().apply([from('document.json')])
-    await home.until('shop', 'catalogue', 'ResolvedRefs', 'ConfigMapNotFound')
+    const forbidden = await home.until('shop', 'catalogue', 'ResolvedRefs', 'ConfigMapForbidden')
+    expect(forbidden.message).toContain(grantCommand(ACCOUNT, CONFIGMAP_READER, 'shop'))
+    await plane().apply([grantObject(ACCOUNT, CONFIGMAP_READER, 'shop')])
+    // By itself it is tried again every 30 s at most.
+    await eventually(
+      () => home.until('shop', 'catalogue', 'ResolvedRefs', 'ConfigMapNotFound'),
+      LONG,
+    )
     await plane().apply([
       configMapObject('shop', 'catalogue', { data: { 'document.json': json('plain') } }),
     ])
@@ -161,7 +174,7 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
 
   it('keys of Secrets are variables, beside those of the document', async () => {
     await plane().apply([
-      roleForSecrets,
+      grantObject(ACCOUNT, SECRET_READER, 'shop'),
       secretObject('shop', 'partner', { token: 'open-sesame', 'other.key': 'not a name' }),
       secretObject('shop', 'whole', { first: '1', second: '2' }),
       documentObject('shop', 'stock', {
@@ -211,16 +224,3 @@ await describeWithKubernetes('with mutual TLS, as in a cluster', (plane) => {
     }, PATIENCE)
   })
 })
-
-/** What `kubectl create rolebinding` makes of the line that SecretForbidden tells: see secrets.test.ts. */
-const roleForSecrets = {
-  apiVersion: 'rbac.authorization.k8s.io/v1',
-  kind: 'RoleBinding',
-  metadata: { name: 'svc-gateway-secret-reader', namespace: 'shop' },
-  roleRef: {
-    apiGroup: 'rbac.authorization.k8s.io',
-    kind: 'ClusterRole',
-    name: 'svc-gateway-secret-reader',
-  },
-  subjects: [{ kind: 'ServiceAccount', name: 'svc-operator', namespace: 'svc-gateway-system' }],
-}

@@ -15,6 +15,8 @@ import { type OperatorProcess, startOperator } from './operator-process.ts'
 const OWN = 'gateways'
 const PATIENCE = { withinMs: 40_000 }
 const LONG_MS = 150_000
+const VALIDATING =
+  '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/svc-gateway'
 
 const namespace = (name: string, labels: object = {}): object => ({
   ...{ apiVersion: 'v1', kind: 'Namespace' },
@@ -157,6 +159,21 @@ await describeWithKubernetes('sidecars', (plane) => {
       operator = await startOperator(flags.filter((flag) => !flag.startsWith('--sidecar=')))
       await eventually(async () => {
         expect((await plane().request({ path })).status).toBe(404)
+      }, PATIENCE)
+      expect((await plane().request({ path: VALIDATING })).status).toBe(200)
+    },
+    LONG_MS,
+  )
+
+  it(
+    'without --webhook it asks none about documents either, and nothing of it stays behind',
+    async () => {
+      await operator.stop()
+      operator = await startOperator(
+        flags.filter((flag) => !flag.startsWith('--sidecar=') && !flag.startsWith('--webhook=')),
+      )
+      await eventually(async () => {
+        expect((await plane().request({ path: VALIDATING })).status).toBe(404)
       }, PATIENCE)
     },
     LONG_MS,

@@ -11,7 +11,8 @@ import { demand } from '../../support/kubernetes/api-client.ts'
 import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'
 import { describeWithKubernetes } from '../../support/kubernetes/describe-with-kubernetes.ts'
 import { programEnvironment } from '../../support/program-environment.ts'
-import { Home, OPERATOR_NAMESPACE, PATIENCE } from './home.ts'
+import { Home, OPERATOR_NAMESPACE, PATIENCE, type ResourceStatus } from './home.ts'
+import { documentObject, realmObject } from './objects.ts'
 
 const MAIN = join(import.meta.dirname, '../../../operator/main.ts')
 const LONG_MS = 180_000
@@ -28,9 +29,12 @@ interface Ended {
 }
 
 const uninstall = (kubeconfig: string, ...flags: readonly string[]): Promise<Ended> =>
+  command('uninstall', kubeconfig, ...flags)
+
+const command = (name: string, kubeconfig: string, ...flags: readonly string[]): Promise<Ended> =>
   new Promise((resolve) => {
     const own = ['--kubeconfig', kubeconfig, '--namespace', OPERATOR_NAMESPACE]
-    const argv = [MAIN, 'uninstall', ...own, ...flags]
+    const argv = [MAIN, name, ...own, ...flags]
     execFile(process.execPath, argv, { env: programEnvironment() }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), stdout, stderr })
     })
@@ -74,6 +78,13 @@ const webhooks = (kind: string, service: object): object => ({
   ],
 })
 
+const documentIn = (namespace: string): object =>
+  documentObject(namespace, 'doc', {
+    id: `doc-${namespace}`,
+    realm: `com.${namespace}`,
+    paths: { '/x': 'x' },
+  })
+
 const secret = (namespace: string, annotations: object): object => ({
   ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name: SERVER, namespace, annotations } },
   stringData: { 'tls.crt': 'a' },
@@ -82,10 +93,26 @@ const secret = (namespace: string, annotations: object): object => ({
 await describeWithKubernetes('svc-operator uninstall', (plane) => {
   let kubeconfig = ''
 
+  const readyOf = async (plural: string, namespace: string): Promise<string> => {
+    const path = `/apis/gateway.svc.dev/v1alpha1/namespaces/${namespace}/${plural}`
+    const { items } = demand(await plane().request({ path })).json() as {
+      readonly items: readonly { readonly status: ResourceStatus }[]
+    }
+    const ready = items[0]?.status.conditions.find(({ type }) => type === 'Ready')
+    return `${ready?.status ?? ''}/${ready?.reason ?? ''}`
+  }
+
+  /** The document has been judged, and its Realm too. */
+  const untilWritten = (namespace: string, reason: string): Promise<void> =>
+    eventually(async () => {
+      expect(await readyOf('apispecifications', namespace)).toBe(`False/${reason}`)
+      expect(await readyOf('realms', namespace)).not.toContain('Pending')
+    }, PATIENCE)
+
   beforeAll(async () => {
     kubeconfig = await plane().serviceAccount(OPERATOR_NAMESPACE, 'svc-uninstall')
     const account = { serviceAccount: 'svc-uninstall', operatorNamespace: OPERATOR_NAMESPACE }
-    const names = ['foreign', 'stranger', 'shop'].map((name) => ({
+    const names = ['foreign', 'stranger', 'shop', 'team'].map((name) => ({
       ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
     }))
     await plane().apply(names)
@@ -107,6 +134,8 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
         ...{ namespace: OPERATOR_NAMESPACE, name: 'gateway', ip: '127.0.1.200' },
         ...{ ports: { management: 1 }, labels: { 'gateway.svc.dev/data-plane': 'shared' } },
       })
+      await plane().apply([documentIn('shop'), realmObject('shop')])
+      await untilWritten('shop', 'Unreachable')
       const all = [
         ...SECRETS.map((name) => `Secret ${OPERATOR_NAMESPACE}/${name}`),
         `Secret ${OPERATOR_NAMESPACE}/${SERVER}`,
@@ -126,7 +155,10 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
       expect(await ours(plane())).toEqual(left)
       const lines = ended.stdout.trim().split('\n')
       expect(lines[0]).toBe('the operator stops: 11 s until it surely has')
-      expect(lines.slice(1, 3)).toEqual([
+      expect(lines[1]).toMatch(/^released {2}2 resources: /)
+      expect(await readyOf('apispecifications', 'shop')).toBe('Unknown/Released')
+      expect(await readyOf('realms', 'shop')).toBe('Unknown/Released')
+      expect(lines.slice(2, 4)).toEqual([
         'deleted   ValidatingWebhookConfiguration svc-gateway',
         'deleted   MutatingWebhookConfiguration svc-gateway',
       ])
@@ -151,6 +183,30 @@ await describeWithKubernetes('svc-operator uninstall', (plane) => {
       expect(second).toMatchObject({ code: 0, stderr: '' })
       expect(second.stdout).toContain('not there ValidatingWebhookConfiguration svc-gateway\n')
       expect(await ours(plane())).toEqual(left)
+    },
+    LONG_MS,
+  )
+
+  it(
+    'releases what is outside of the namespaces that are still watched, and nothing else',
+    async () => {
+      await using home = await Home.open(plane(), { tls: true })
+      await using operator = await home.startOperator()
+      await plane().apply(['shop', 'team'].flatMap((each) => [documentIn(each), realmObject(each)]))
+      await untilWritten('shop', 'Unreachable')
+      await untilWritten('team', 'Unreachable')
+      await operator.stop()
+      const { code, stdout } = await command('release', kubeconfig, '--namespaces', 'shop')
+      expect({ code, stdout }).toEqual({
+        code: 0,
+        stdout: expect.stringMatching(/^released {2}2 resources: /) as unknown,
+      })
+      expect(await readyOf('apispecifications', 'team')).toBe('Unknown/Released')
+      expect(await readyOf('realms', 'team')).toBe('Unknown/Released')
+      expect(await readyOf('apispecifications', 'shop')).toBe('False/Unreachable')
+      const again = await command('release', kubeconfig, '--namespaces', 'shop')
+      expect(again.stdout).toMatch(/^released {2}0 resources: /)
+      await plane().kubectl(['delete', 'apispec,realm', '--all', '-A'])
     },
     LONG_MS,
   )

@@ -1,9 +1,10 @@
 // A callee, a client or a request that misbehaves: one call fails, as the document or §7.3 has it, and the session
 // that all calls share stays.
 
-import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { MESSAGE } from '../../../dataplane/wamp/wire.ts'
 import { eventually } from '../../support/eventually.ts'
+import { addressOf } from '../../support/raw-client.ts'
 import { register, type PeerInvocation } from '../../support/wamp-peer.ts'
 import type { Answered, FaultCase, FaultContext } from './fault-case.ts'
 import { distinct } from './router-cases.ts'
@@ -108,7 +109,7 @@ export const CALL_CASES: readonly FaultCase[] = [
     },
   })),
   {
-    name: 'a client leaves: the callee is interrupted, the session stays',
+    name: 'a client leaves, with requests behind its call or not: the callee is interrupted, the session stays',
     same: { interrupts: 5, next: { status: 200, body: ['next'] }, isSame: true },
     run: async (context) => {
       const callee = await open(context, {})
@@ -119,7 +120,7 @@ export const CALL_CASES: readonly FaultCase[] = [
         return undefined
       })
       const isSame = await keepsSession(context)
-      for (let n = 0; n < 5; n += 1) await leave(context, asked)
+      for (let n = 0; n < 5; n += 1) await leave(context, asked, n % 2 === 0 ? 1 : 3)
       const interrupted = new Set<unknown>()
       for (let n = 0; n < 5; n += 1)
         interrupted.add((await callee.next(([type]) => type === MESSAGE.interrupt))[1])
@@ -242,19 +243,19 @@ const keepsSession = async (context: FaultContext): Promise<() => Promise<boolea
 }
 
 /** Hangs up once the call has reached its callee. */
-const leave = async (context: FaultContext, asked: readonly number[]): Promise<void> => {
+const leave = async (
+  context: FaultContext,
+  asked: readonly number[],
+  requests: number,
+): Promise<void> => {
   const before = asked.length
-  const outgoing = httpRequest(context.url('/x'), {
-    method: 'POST',
-    agent: false,
-    headers: { 'content-type': 'application/json' },
-  })
-  outgoing.on('error', () => undefined)
-  outgoing.end('{"args":["stay"]}')
+  const url = context.url('/x')
+  const body = '{"args":["stay"]}'
+  const head = `POST ${new URL(url).pathname} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`
+  const socket = connect(addressOf(url)).on('error', () => undefined)
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(requests))
   await eventually(() => {
     if (asked.length === before) throw new Error('the call has not arrived')
   })
-  const closed = new Promise((resolve) => outgoing.once('close', resolve))
-  outgoing.destroy()
-  await closed
+  socket.destroy()
 }

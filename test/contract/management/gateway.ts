@@ -47,8 +47,8 @@ export const startGateway = async ({ store, app }: GatewayOptions = {}): Promise
   const rig = makeRig({
     ...store,
     observer: {
-      synced: (done) => {
-        readiness.synced(done)
+      synced: (done, items) => {
+        readiness.synced(done, items)
       },
     },
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createHealthApp } from '../../../dataplane/management/app.ts'
+import type { ProbeDeps } from '../../../dataplane/management/endpoint.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
@@ -256,7 +257,44 @@ describe('probes', () => {
   })
 })
 
+/** A real listener of its own. */
+const fromHealth = async (
+  path: string,
+  readiness: ProbeDeps['readiness'],
+): Promise<{ readonly status: number; readonly text: string }> => {
+  const server = createServer(
+    createHealthApp({
+      readiness,
+      metrics: (_req, res) => {
+        res.end('# TYPE up gauge\n')
+      },
+      log: createSilentLog(),
+    }),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`)
+  const text = await answer.text()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  return { status: answer.status, text }
+}
+
 describe('the health listener', () => {
+  it('says what a gateway waits for that is not ready', async () => {
+    const waitsFor = 'The manager is sending what is to be held.'
+    const waiting = { state: 'waiting', isReady: false, waitsFor } as const
+    const { status, text } = await fromHealth('/ready', waiting)
+    expect([status, JSON.parse(text)]).toEqual([
+      503,
+      {
+        code: 'svc.error.not_ready',
+        message: 'The manager has not completed a sync yet',
+        description: waitsFor,
+      },
+    ])
+  })
+
   it.each([
     ['/ping', 204],
     ['/ready', 204],
@@ -264,21 +302,8 @@ describe('the health listener', () => {
     ['/api_specs', 404],
     ['/realms', 404],
   ])('GET %s: %d', async (path, status) => {
-    const server = createServer(
-      createHealthApp({
-        readiness: new Readiness({ isManaged: false, readyFromSnapshotMs: 0, now: () => 0 }),
-        metrics: (_req, res) => {
-          res.end('# TYPE up gauge\n')
-        },
-        log: createSilentLog(),
-      }),
-    )
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as AddressInfo
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`)
-    await answer.text()
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    const readiness = new Readiness({ isManaged: false, readyFromSnapshotMs: 0, now: () => 0 })
+    const answer = await fromHealth(path, readiness)
     expect(answer.status).toBe(status)
   })
 })

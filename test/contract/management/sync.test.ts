@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
+import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
+import { answerBound, readBounded } from '../../../operator/fleet/bounded-body.ts'
 import { digestOf, rootDigest } from '../../../spec/digest.ts'
+import { toldBytes, toldItemBytes } from '../../../spec/told.ts'
+import type { SyncReply } from '../../../spec/wire.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
 import { type Answer, type Gateway, isErrorRecord, startGateway } from './gateway.ts'
 
@@ -79,6 +83,32 @@ describe('POST /api_specs/_sync', () => {
     await using gateway = await startGateway()
     const answer = await sync(gateway, fill)
     expect([answer.status, answer.record.code]).toEqual([403, 'svc.error.not_owner'])
+  })
+
+  it('says no more of an entry than its operator takes', async () => {
+    await using gateway = await managed()
+    const odd = Object.fromEntries(
+      Array.from({ length: 500 }, (_, i) => [`[${i},{"`.repeat(50), i]),
+    )
+    const specOf = (id: string, more: object) => {
+      const document = { ...makeDocument(id), ...odd, ...more }
+      return { id, digest: digestOf(document), since: 5, spec: document }
+    }
+    const wrong = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`v[${i},`, 'none']))
+    const puts = [specOf('a', {}), specOf('b', { versions: wrong })]
+    const answer = await sync(gateway, { ...fill, specs: { put: puts } })
+    const [, loaded, rejected] = (answer.json as SyncReply).items
+    expect([loaded?.result, rejected?.result]).toEqual(['loaded', 'rejected'])
+    expect(loaded?.warnings.length).toBeGreaterThan(0)
+    expect(rejected?.errors.length).toBe(16)
+    const state = await gateway.send('GET', '/api_specs?view=state')
+    const BASE = 1024
+    const itemBytes = [REALM, 'a', 'b'].reduce((sum, key) => sum + toldItemBytes(key), 0)
+    const entryBytes = toldBytes('realm', REALM) + toldBytes('spec', 'a')
+    for (const [{ json }, bytes] of [[answer, itemBytes] as const, [state, entryBytes] as const]) {
+      const body = Readable.from([Buffer.from(JSON.stringify(json))])
+      expect(await readBounded(body, { bound: answerBound(BASE, bytes) })).not.toBe('')
+    }
   })
 
   it.each([

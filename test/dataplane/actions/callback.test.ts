@@ -5,6 +5,7 @@ import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCallbackPoster } from '../../../dataplane/actions/callback-poster.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import { callbackOf, type CallbackRules } from '../../../dataplane/actions/callback-url.ts'
 import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
@@ -77,6 +78,7 @@ interface PosterOptions {
   readonly upstream?: Upstream
   readonly secret?: string
   readonly timeoutMs?: number
+  readonly confinedTo?: () => string | undefined
 }
 
 const posterFor = (origin: string, options: PosterOptions = {}) => {
@@ -96,6 +98,7 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
       lost.push(loss.why)
       if (isNews) news.push(loss)
     },
+    memory: createUnboundedMemory(),
   })
   const realm: { rules: CallbackRules | undefined } = {
     rules: {
@@ -104,7 +107,8 @@ const posterFor = (origin: string, options: PosterOptions = {}) => {
     },
   }
   const url = callbackOf({ callback: `${origin}/hook?a=b` }, realm.rules, 'com.acme')
-  const target = { url, rules: () => realm.rules, timeoutMs: () => options.timeoutMs ?? 5000 }
+  const { confinedTo, timeoutMs = 5000 } = options
+  const target = { url, confinedTo, rules: () => realm.rules, timeoutMs: () => timeoutMs }
   return { callbacks, target, lost, news, clock, realm }
 }
 
@@ -280,6 +284,17 @@ describe('an invocation', () => {
       })
     }
     expect(received).toHaveLength(1)
+  })
+
+  it('stays in the namespace of its document, as the document is at each delivery', async () => {
+    let namespace: string | undefined
+    const { handler, received } = await invoking(json(1), { confinedTo: () => namespace })
+    await handler(INVOCATION)
+    namespace = 'shop'
+    expect(await faultOf(handler(INVOCATION))).toMatchObject({ uri: 'svc.error.bad_gateway' })
+    namespace = undefined
+    await handler(INVOCATION)
+    expect(received).toHaveLength(2)
   })
 
   it('is signed with the secret of the day', async () => {

@@ -8,7 +8,9 @@ import type {
   Exchange,
   OutgoingEvent,
 } from '../../../dataplane/actions/performer.ts'
+import { NO_AUTHORITY } from '../../../dataplane/authority.ts'
 import { Context } from '../../../dataplane/context.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 
 export interface Probe extends Exchange {
@@ -50,6 +52,9 @@ export const probeExchange = (
   return {
     context,
     incoming: new IncomingMessage(new Socket()),
+    memory: createUnboundedMemory().open(),
+    authority: NO_AUTHORITY,
+    from: undefined,
     rawBody: undefined,
     results,
     failures,

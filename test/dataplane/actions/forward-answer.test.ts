@@ -7,7 +7,8 @@ import {
 } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
 import { decodeAnswer, type DecodedAnswer } from '../../../dataplane/actions/forward-answer.ts'
-import { encodeMsgpack } from '../../../dataplane/codec.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
+import { writeMsgpack } from '../../../dataplane/write-msgpack.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -15,15 +16,16 @@ const decode = (
   headers: Headers,
   bytes: Buffer | string,
   isLenient = false,
+  memory = createUnboundedMemory(),
 ): Promise<DecodedAnswer> =>
   new Promise((resolve, reject) => {
     decodeAnswer(
       Object.entries(headers),
       Buffer.from(bytes as string),
-      isLenient,
-      (error, answer) => {
-        if (answer === undefined) reject(error ?? new Error('nothing'))
-        else resolve(answer)
+      { isLenient, memory: memory.open() },
+      (fault, answer) => {
+        if (answer !== undefined) resolve(answer)
+        else reject(fault instanceof Error ? fault : new Error(fault))
       },
     )
   })
@@ -38,7 +40,7 @@ describe('decodeAnswer', () => {
     [
       'msgpack',
       { 'content-type': 'application/msgpack' },
-      encodeMsgpack({ a: [1, 'two'] }),
+      writeMsgpack({ a: [1, 'two'] }),
       { a: [1, 'two'] },
     ],
     ['text', { 'content-type': 'text/plain' }, 'čau', 'čau'],

@@ -19,8 +19,10 @@ import type {
   Exchange,
   StreamHead,
 } from '../../../dataplane/actions/performer.ts'
+import { type Authority, NO_AUTHORITY, parseAuthority } from '../../../dataplane/authority.ts'
 import { Context } from '../../../dataplane/context.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import { createPoolScope, type PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
@@ -84,10 +86,13 @@ export const READ_ALL = {
 class TestExchange implements Exchange {
   readonly context = new Context()
   readonly incoming: IncomingMessage
+  readonly authority: Authority
+  readonly from: string | undefined
   readonly rawBody: Buffer | undefined
   readonly response: ServerResponse
   readonly outcomes: string[]
   readonly eventStreams = 'refused'
+  readonly memory = createUnboundedMemory().open()
   #cancel: (() => void) | undefined
 
   constructor(
@@ -97,7 +102,9 @@ class TestExchange implements Exchange {
     outcomes: string[],
   ) {
     this.incoming = incoming
+    this.from = incoming.headers['x-from']?.toString()
     this.response = response
+    this.authority = parseAuthority(incoming.headers.host ?? '') ?? NO_AUTHORITY
     this.rawBody = rawBody
     this.outcomes = outcomes
     const url = new URL(incoming.url ?? '/', 'http://x')
@@ -142,6 +149,7 @@ class TestExchange implements Exchange {
     }
     response.writeHead(head.statusCode, head.headers.flat())
     return {
+      takesBody: this.incoming.method !== 'HEAD',
       write: (chunk) => response.write(chunk),
       onDrain: (resume) => response.once('drain', resume),
       end: () => response.end(),
@@ -193,6 +201,7 @@ export const startGateway = async (
     upstream = createUpstream({ guard: createGuard() }),
     scope = createPoolScope(options.poolSize ?? 200),
     clock,
+    isScarce,
     timeoutMs = 5000,
   } = options
   const outcomes: string[] = []
@@ -200,6 +209,7 @@ export const startGateway = async (
     upstream,
     scope,
     callTimeoutMs: () => timeoutMs,
+    isScarce,
     ...(clock && { clock }),
   })
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -118,14 +118,6 @@ describe('defaults', () => {
     expect((await seen({}, {}, { change })).headers['x-forwarded-for']).toBe(address)
   })
 
-  it('the authority of an absolute target is the host', async () => {
-    const echo = await seen(
-      { path: 'http://abs.test:81/x', headers: { host: 'other.test' } },
-      { action: { path: constant('/') } },
-    )
-    expect(echo.headers['x-forwarded-host']).toBe('abs.test:81')
-  })
-
   it.each<[CompiledSecurity, string[]]>([
     [{ type: 'anonymous' }, ['authorization', 'x-key']],
     [{ type: 'basic' }, ['x-key']],

@@ -207,3 +207,159 @@ describe('limits of a streamed body', () => {
     expect(gateway.outcomes).toEqual(['fail'])
   })
 })
+
+describe('a body while slots are short', () => {
+  const HEAD = 'POST /x HTTP/1.1\r\nHost: x\r\n'
+  const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`
+  const body = { maxBytes: 2_000_000, readBytes: 8_000_000, readMs: 15_000 }
+
+  interface Heard {
+    bytes: number
+    isWhole: boolean
+  }
+
+  /** A gateway with one of two slots in use, and what its upstream hears of others. */
+  const busyGateway = async (
+    limits: object = {},
+  ): Promise<{
+    readonly gateway: Gateway
+    readonly heard: Heard[]
+    readonly asked: () => number
+  }> => {
+    const heard: Heard[] = []
+    const server = await serving((request, response) => {
+      if (request.url === '/hang') return
+      const own = { bytes: 0, isWhole: false }
+      heard.push(own)
+      request.on('data', (chunk: Buffer) => (own.bytes += chunk.length))
+      request.on('end', () => {
+        own.isWhole = true
+        response.end('x')
+      })
+      request.on('error', () => undefined)
+    })
+    let asked = 0
+    const gateway = await gatewayTo(
+      server.origin,
+      { body, limits },
+      { poolSize: 2, change: () => (asked += 1), timeoutMs: 3_600_000 },
+    )
+    connectTo(gateway).write('GET /hang HTTP/1.1\r\nHost: x\r\n\r\n')
+    await until(() => gateway.scope.isBusy(server.origin), 'one slot is in use')
+    return { gateway, heard, asked: () => asked }
+  }
+
+  /** A client, and what it is answered. */
+  const sender = (gateway: Gateway): { readonly socket: Socket; readonly text: () => string } => {
+    const socket = connectTo(gateway)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    return { socket, text: () => text }
+  }
+
+  const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`
+
+  it('is sent when it is whole', async () => {
+    const { gateway, heard, asked } = await busyGateway()
+    const { socket, text } = sender(gateway)
+    socket.write(CHUNKED + chunk('abc'))
+    await until(() => asked() === 2, 'it has come')
+    await roundTrip()
+    expect(heard).toEqual([])
+    socket.write('0\r\n\r\n')
+    await until(() => text().includes('200 OK'), 'it is answered')
+    expect(heard).toEqual([{ bytes: 3, isWhole: true }])
+    socket.destroy()
+  })
+
+  it('is sent when there are 64 KiB of it, and the rest as it comes', async () => {
+    const { gateway, heard } = await busyGateway()
+    const { socket, text } = sender(gateway)
+    socket.write(CHUNKED + chunk('x'.repeat(70_000)))
+    await until(() => heard[0]?.bytes === 70_000, 'it is sent')
+    socket.write(`${chunk('y'.repeat(500_000))}0\r\n\r\n`)
+    await until(() => text().includes('200 OK'), 'it is answered')
+    expect(heard).toEqual([{ bytes: 570_000, isWhole: true }])
+    socket.destroy()
+  })
+
+  it('too slow: refused, and it has taken none', async () => {
+    const { gateway, heard, asked } = await busyGateway()
+    const { socket, text } = sender(gateway)
+    socket.write(`${CHUNKED}3\r\nabc\r\n`)
+    await until(() => asked() === 2, 'it has come')
+    await roundTrip()
+    pass(15_100)
+    await until(() => text().includes('svc.error.request_timeout'), 'it is refused')
+    expect([heard, bodyDeadlines.size]).toEqual([[], 0])
+    socket.destroy()
+  })
+
+  it('is forgotten with its client', async () => {
+    const { gateway, heard, asked } = await busyGateway()
+    const { socket } = sender(gateway)
+    socket.write(`${CHUNKED}3\r\nabc\r\n`)
+    await until(() => asked() === 2 && bodyDeadlines.size === 1, 'it is awaited')
+    socket.destroy()
+    await until(() => bodyDeadlines.size === 0, 'it is not awaited any more')
+    expect([heard, gateway.outcomes]).toEqual([[], []])
+  })
+
+  it('goes on too slowly: refused, and its slot is free', async () => {
+    const { gateway, heard } = await busyGateway()
+    const { socket, text } = sender(gateway)
+    const large = 'x'.repeat(70_000)
+    socket.write(`${CHUNKED}${chunk(large)}`)
+    await until(() => heard[0]?.bytes === 70_000, 'it is sent')
+    // 70 KB may take 322 seconds; every ten seconds a byte.
+    for (let sent = 0; sent < 32; sent++) {
+      pass(10_000)
+      socket.write('1\r\nx\r\n')
+      await until(() => heard[0]?.bytes === 70_001 + sent, 'a byte more')
+    }
+    expect(gateway.outcomes).toEqual([])
+    pass(10_000)
+    await until(() => text().includes('less than 240 bytes per second'), 'it is refused')
+    expect([gateway.outcomes, heard[0]?.isWhole]).toEqual([['refuse'], false])
+    socket.destroy()
+  })
+})
+
+describe('a client that reads slowly while slots are short', () => {
+  it.each([
+    ['is cut off', 1, ['stream', 'cut']],
+    ['else it may', 200, ['stream']],
+  ])('%s', async (_, poolSize, outcomes) => {
+    const server = await serving((_request, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      }
+      response.on('drain', more)
+      more()
+    })
+    const clients: Socket[] = []
+    const options = {
+      poolSize,
+      change: ({ incoming }: { incoming: { socket: Socket } }) => clients.push(incoming.socket),
+    }
+    const gateway = await gatewayTo(server.origin, {}, options)
+    const socket = connectTo(gateway).pause()
+    socket.write('GET /x HTTP/1.1\r\nHost: x\r\n\r\n')
+    let before = -1
+    await until(() => {
+      const written = clients[0]?.bytesWritten ?? 0
+      const isStill = written === before && clients[0]?.writableNeedDrain === true
+      before = written
+      return isStill
+    }, 'it stops')
+    pass(30_000)
+    await roundTrip()
+    expect(gateway.outcomes).toEqual(['stream'])
+    // 64 KiB at a time, at 240 bytes per second.
+    pass(280_000)
+    await roundTrip()
+    expect(gateway.outcomes).toEqual(outcomes)
+    socket.destroy()
+    await until(() => gateway.scope.size === 0, 'the slot is free')
+  })
+})

@@ -447,6 +447,33 @@ describe('retries', () => {
     expect(answer.text).toBe(String(length))
   })
 
+  it('in the line of whoever has come since, also where nobody was there for a while', async () => {
+    const held: ServerResponse[] = []
+    let attempts = 0
+    const server = await serving((request, response) => {
+      if (request.url === '/held') held.push(response)
+      else if (attempts++ < 4) response.writeHead(503).end()
+      else response.end('not in line')
+    })
+    let pauses = 0
+    const clock = {
+      now: () => 0,
+      random: () => {
+        pauses++
+        return 1
+      },
+    }
+    const parts = { limits: { retries: constant(4), connectTimeout: constant(50) } }
+    const gateway = await gatewayTo(server.origin, parts, { clock, poolSize: 1 })
+    const retried = call(gateway)
+    await until(() => pauses === 4, 'it waits for its last attempt')
+    const other = call(gateway, { path: '/held' })
+    expect((await retried).text).toContain('svc.error.overloaded')
+    expect([attempts, held.length]).toEqual([4, 1])
+    held[0]?.end()
+    await other
+  })
+
   it('not after the retry timeout', async () => {
     const { server, attempts } = await flaky(99, 503)
     const clock = createManualClock({ random: () => 0 })

@@ -351,6 +351,68 @@ describe('what a call refuses before it is sent', () => {
     expect([client.calls, calls.inFlight]).toEqual([[], 0])
   })
 
+  describe('of values inside a longer procedure', () => {
+    const variables = {
+      id: '{{request.bindings.id}}',
+      orders: 'com.acme.orders',
+      late: 'com.acme.{{request.bindings.id}}',
+      early: 'com.acme.{{request.bindings.plain}}',
+      kinds: { new: 'create.now', old: 'update' },
+    }
+    const security = { authid: 'a.b', client_id: 'c.d', realm_uri: 'com.acme', type: 'basic' }
+    const request = {
+      bindings: { id: 'admin.purge_all', plain: 'x', kind: 'new' },
+      body: { uri: 'com.acme.any', n: 1.5, list: ['a.b'] },
+      host: 'api.acme.com',
+    }
+    const performed = (procedure: string) => {
+      const exchange = exchangeOf({ request, security })
+      const { client, perform } = worldOf({ ...PLAIN, procedure }, {}, {}, { variables })
+      perform(exchange)
+      return { exchange, client }
+    }
+
+    it.each([
+      'com.acme.orders.{{request.bindings.id}}',
+      '"com.acme.orders.{{request.bindings.id}}"',
+      '{{request.bindings.id}}.get',
+      'x{{request.bindings.id}}',
+      'com.acme.{{variables.id}}',
+      '{{variables.late}}',
+      '"{{variables.late}}"',
+      '{{variables.late}}.get',
+      'com.{{request.bindings.id |> string}}',
+      'com.{{request.body.n}}',
+      'com.{{request.body.list}}',
+      'com.{{request.host}}.get',
+      'com.users.{{security.authid}}.get',
+      'com.clients.{{security.client_id}}',
+    ])('%s is refused', (procedure) => {
+      const { exchange, client } = performed(procedure)
+      expect(exchange.failures).toMatchObject([
+        { error_uri: 'wamp.error.invalid_uri', status_code: 400 },
+      ])
+      expect(client.calls).toEqual([])
+      expect(JSON.stringify(exchange.failures)).not.toContain('purge_all')
+    })
+
+    it.each([
+      ['com.acme.{{request.bindings.plain}}', 'com.acme.x'],
+      ['{{variables.early}}.get', 'com.acme.x.get'],
+      ['{{request.bindings.id}}', 'admin.purge_all'],
+      ['"{{request.body.uri}}"', 'com.acme.any'],
+      ['"{{variables.id}}"', 'admin.purge_all'],
+      ['{{variables.orders}}.{{request.bindings.plain}}', 'com.acme.orders.x'],
+      ['com.{{variables.kinds |> get({{request.bindings.kind}})}}', 'com.create.now'],
+      ['{{security.realm_uri}}.{{security.type}}', 'com.acme.basic'],
+      ['com.{{request.bindings.id |> base64:encode}}', 'com.YWRtaW4ucHVyZ2VfYWxs'],
+    ])('%s calls %s', (procedure, called) => {
+      const { exchange, client } = performed(procedure)
+      expect(exchange.failures).toEqual([])
+      expect(client.calls.map(({ request }) => request.procedure)).toEqual([called])
+    })
+  })
+
   it('constants are refused at each request', () => {
     const { perform } = worldOf({ ...PLAIN, args: ['\u0000'] })
     for (const exchange of [exchangeOf(), exchangeOf()]) {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { checkArgs, checkKwargs, checkUri } from '../../../dataplane/actions/wamp-check.ts'
+import {
+  checkArgs,
+  checkInserted,
+  checkKwargs,
+  checkUri,
+} from '../../../dataplane/actions/wamp-check.ts'
 import { unfitOf } from '../../../dataplane/actions/wamp-fit.ts'
 import { checkOptions, type OptionsKind } from '../../../dataplane/actions/wamp-options.ts'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
@@ -21,6 +26,39 @@ const nested = (levels: number): Value =>
   levels === 0 ? 'x' : levels % 2 === 0 ? [nested(levels - 1)] : { a: nested(levels - 1) }
 
 const own = (text: string): ValueMap => JSON.parse(text) as ValueMap
+
+describe('checkInserted', () => {
+  it.each<[readonly string[], WampMatch]>([
+    [['a', 'b-c'], 'exact'],
+    [[''], 'exact'],
+  ])('%j may stand in a URI that is matched as %s', (inserted, match) => {
+    expect(() => {
+      checkInserted('topic', inserted, match)
+    }).not.toThrow()
+  })
+
+  it.each<[readonly string[], WampMatch]>([
+    [['a', 'b.c'], 'exact'],
+    [['.'], 'prefix'],
+    [['a', ''], 'prefix'],
+    [[''], 'wildcard'],
+  ])('%j may not stand in a URI that is matched as %s', (inserted, match) => {
+    const fault = thrown(() => {
+      checkInserted('topic', inserted, match)
+    })
+    expect(fault.uri).toBe('wamp.error.invalid_uri')
+  })
+
+  it('reports once, and lets through, where new limits only report', () => {
+    const exceeded: string[] = []
+    const refuses = (limit: string): boolean => {
+      exceeded.push(limit)
+      return false
+    }
+    checkInserted('topic', ['a.b', 'c.d'], 'exact', { isEnforced: false, refuses })
+    expect(exceeded).toEqual(['wamp_uri_values'])
+  })
+})
 
 describe('checkUri', () => {
   it.each<[Value, WampMatch]>([

@@ -173,8 +173,10 @@ export const worldOf = (
   action: object,
   options: WorldOptions = {},
   operation: object = {},
+  version: Readonly<Record<string, unknown>> = {},
 ): World => {
-  const { post } = compiledPath({ paths: { '/x': { post: { action, ...operation } } } }).operations
+  const paths = { '/x': { post: { action, ...operation } } }
+  const { post } = compiledPath({ version, paths }).operations
   if (post === undefined) throw new Error('there is no POST')
   const client = new FakeClient()
   const calls = createCallQuota(options.poolSize ?? 200)

@@ -187,6 +187,36 @@ describe('wamp_subscribe', () => {
   })
 })
 
+describe('wamp_subscribe to a topic that a request completes', () => {
+  const TOPIC = 'com.acme.{{request.query_params.room}}.changed'
+
+  it.each([
+    [{ topic: TOPIC }, 'lobby', 'com.acme.lobby.changed'],
+    [{ topic: TOPIC, options: { match: 'wildcard' } }, 'lobby', 'com.acme.lobby.changed'],
+    [{ topic: 'com.acme.{{request.query_params.room}}' }, 'lobby', 'com.acme.lobby'],
+  ])('%j and %j', (members, room, topic) => {
+    const world = worldOf({ ...SUBSCRIBE, ...members })
+    world.perform(exchangeOf({ request: { query_params: { room } } }))
+    expect(world.client.follows).toMatchObject([{ topic }])
+  })
+
+  it.each([
+    [{ topic: TOPIC }, 'a.b'],
+    [{ topic: TOPIC, options: { match: 'wildcard' } }, ''],
+    [{ topic: TOPIC, options: { match: 'wildcard' } }, '.'],
+    [{ topic: 'com.acme.{{request.query_params.room}}', options: { match: 'prefix' } }, ''],
+    [{ topic: 'com.acme.{{request.query_params.room}}', options: { match: 'prefix' } }, 'a.'],
+  ])('%j and %j are refused', (members, room) => {
+    const world = worldOf({ ...SUBSCRIBE, ...members })
+    const exchange = exchangeOf({ request: { query_params: { room } } })
+    world.perform(exchange)
+    expect(exchange.failures).toMatchObject([
+      { error_uri: 'wamp.error.invalid_uri', status_code: 400 },
+    ])
+    expect(world.client.follows).toEqual([])
+  })
+})
+
 describe('wamp_subscribe with a callback', () => {
   const url = 'https://hooks.acme/events?key=secret'
   const action = { ...SUBSCRIBE, options: { match: 'prefix' }, kwargs: { callback: url } }

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { decodeBody } from '../../../dataplane/codec.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { Value } from '../../../spec/expression/value.ts'
 import { headerValues } from '../../support/raw-client.ts'
@@ -79,6 +80,17 @@ describe('the status of a success', () => {
       expect(headerValues(answer, 'content-length')).toEqual([])
     }
   })
+})
+
+it('205 has no body, and says so', async () => {
+  const response = { on_result: { status_code: 205 } }
+  await gateway.load(
+    apiOf({ '/x': { get: answers('body', response), put: answers('{{request.path}}', response) } }),
+  )
+  for (const method of ['GET', 'HEAD', 'PUT', 'GET']) {
+    const answer = await gateway.ask(method, '/x')
+    expect([answer.status, answer.headers['content-length'], answer.text]).toEqual([205, '0', ''])
+  }
 })
 
 describe('Location', () => {
@@ -275,7 +287,9 @@ describe('which body', () => {
       )
       const packed = await client.response()
       expect(headerValues(packed, 'content-type')).toEqual(['application/msgpack'])
-      expect(decodeBody('application/msgpack', packed.body)).toEqual(body)
+      expect(
+        decodeBody('application/msgpack', packed.body, createUnboundedMemory().open()),
+      ).toEqual(body)
     }
     expect((await gateway.ask('GET', '/read')).json()).toEqual(['/read', body])
     expect((await gateway.ask('GET', '/read', MSGPACK)).headers['content-type']).toBe(

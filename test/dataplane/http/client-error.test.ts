@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
+import type { ByteSink } from '../../../dataplane/actions/performer.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
 import { eventually } from '../../support/eventually.ts'
 import { headerValues } from '../../support/raw-client.ts'
@@ -73,6 +74,56 @@ describe('requests that are no HTTP', () => {
     expect(await client.more()).toBe(false)
   })
 
+  it.each([
+    ['another request', 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ])('behind a head of too many lines nothing is performed: %s', async (_, next) => {
+    const lines = 'X: y\r\n'.repeat(128)
+    await using client = await gateway.raw(`GET /x HTTP/1.1\r\nHost: a\r\n${lines}\r\n${next}`)
+    expect((await client.response()).status).toBe(431)
+    expect(await client.more()).toBe(false)
+    expect([gateway.statuses, gateway.unmatched]).toEqual([[], []])
+  })
+
+  const UPGRADE = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n'
+  const NEXT = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'
+
+  // Node drops the rest of what came with it.
+  it.each([
+    ['a request', `GET /x HTTP/1.1\r\n${UPGRADE}\r\n`, NEXT, ''],
+    ['half a request', `GET /x HTTP/1.1\r\n${UPGRADE}\r\n`, 'POST /x HTTP/1.1\r\nHo', NEXT],
+    ['a body and more', `POST /x HTTP/1.1\r\n${UPGRADE}Content-Length: 2\r\n\r\n42`, NEXT, NEXT],
+    ['a body later', `POST /x HTTP/1.1\r\n${UPGRADE}Content-Length: 2\r\n\r\n`, '', `42${NEXT}`],
+  ])('behind an upgrade that is none: %s; the connection ends', async (_, own, rest, later) => {
+    await using client = await gateway.raw(`${own}${rest}`)
+    client.send([Buffer.from(later)])
+    expect(headerValues(await client.response(), 'connection')).toEqual(['close'])
+    expect(await client.more()).toBe(false)
+    expect([...gateway.statuses, ...gateway.unmatched]).toHaveLength(1)
+  })
+
+  it('an upgrade that is none, and comes alone, keeps its connection', async () => {
+    await using client = await gateway.raw(`GET /x HTTP/1.1\r\n${UPGRADE}\r\n`)
+    expect((await client.response()).status).toBe(200)
+    client.send([Buffer.from(NEXT)])
+    expect((await client.response()).status).toBe(200)
+  })
+
+  it('noise behind a request whose answer is made at once ends the connection with it', async () => {
+    await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n')
+    expect((await client.response()).status).toBe(200)
+    expect(await client.more()).toBe(false)
+  })
+
+  it('a body that breaks behind its answer ends the connection, without another one', async () => {
+    await using client = await gateway.raw(
+      'POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n',
+    )
+    expect((await client.response()).status).toBe(404)
+    client.send([Buffer.from('too many bytes')])
+    expect(await client.more()).toBe(false)
+  })
+
   it('an answer before it is whole', async () => {
     await using client = await gateway.raw('GET /x HTTP/1.1\r\nHost: a\r\n\r\n')
     expect((await client.response()).body.toString()).toBe('"x"')
@@ -93,6 +144,58 @@ describe('requests that are no HTTP', () => {
       expect(await gateway.connections()).toBe(0)
     })
     socket.destroy()
+  })
+})
+
+describe('what comes behind a request whose answer is still to come', () => {
+  const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n'
+  const READ = { on_result: { body: '{{action.result.body}}' } }
+
+  it.each([
+    ['no HTTP', `${GET}\r\n`, 'nonsense\r\n\r\n'],
+    ['no well-formed head', `${GET}\r\n`, 'GET /x HTTP/1.1\r\nHost : a\r\n\r\n'],
+    ['a request behind `Connection: close`', `${GET}Connection: close\r\n\r\n`, `${GET}\r\n`],
+  ])('%s: the answer comes, and the end', async (_, first, behind) => {
+    let answer = (): void => undefined
+    await using slow = await serveGateway({
+      forward: (exchange) => {
+        answer = () => {
+          exchange.succeed({ status_code: 200, body: 'first' })
+        }
+      },
+    })
+    const get = { action: { type: 'forward', host: 'a' }, response: READ }
+    await slow.load(apiOf({ '/x': { get } }))
+    await using client = await slow.raw(first + behind)
+    await eventually(() => {
+      expect(slow.inFlight.count).toBe(1)
+    })
+    await roundTrip()
+    answer()
+    const { status, headers, body } = await client.response()
+    expect([status, body.toString()]).toEqual([200, '"first"'])
+    expect(headerValues({ status, headers, body }, 'connection')).toEqual(['close'])
+    expect(await client.more()).toBe(false)
+    expect([slow.statuses, slow.unmatched]).toEqual([[200], []])
+  })
+
+  it('an answer that is on its way is not cut', async () => {
+    const sinks: (ByteSink | undefined)[] = []
+    await using slow = await serveGateway({
+      forward: (exchange) => {
+        const headers = [['content-length', '7']] as const
+        sinks.push(exchange.stream({ statusCode: 200, headers, hasBody: true }))
+        sinks[0]?.write(Buffer.from('con'))
+      },
+    })
+    await slow.load(apiOf({ '/x': { get: { action: { type: 'forward', host: 'a' } } } }))
+    await using client = await slow.raw(`${GET}\r\n`)
+    await client.more()
+    client.send([Buffer.from('nonsense\r\n\r\n')])
+    await roundTrip()
+    sinks[0]?.write(Buffer.from('tent'))
+    sinks[0]?.end()
+    expect((await client.response()).body.toString()).toBe('content')
   })
 })
 

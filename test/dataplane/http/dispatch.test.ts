@@ -80,6 +80,27 @@ describe('what nobody serves', () => {
     expect((await client.response()).status).toBe(status)
   })
 
+  it.each([
+    ['another version', 'GET /x HTTP/2.0\r\nHost: a\r\n\r\n'],
+    [
+      'another coding',
+      'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'chunks of HTTP/1.0',
+      'POST /x HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+  ])('%s: refused, and what is behind it never looked at', async (_, sent) => {
+    await gateway.load(apiOf({ '/x': { get: answers('x') } }))
+    const behind = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'
+    await using client = await gateway.raw(sent + behind, behind)
+    const answer = await client.response()
+    expect([answer.status, headerValues(answer, 'connection')]).toEqual([400, ['close']])
+    expect(await client.more()).toBe(false)
+    expect(gateway.log.map(({ status }) => status)).toEqual([400])
+    expect(gateway.inFlight.count).toBe(0)
+  })
+
   it('the authority of an absolute form is the host', async () => {
     await gateway.load(
       apiOf({ '/x': { get: answers('{{request.host}} {{request.port}}') } }, { host: 'b.test' }),

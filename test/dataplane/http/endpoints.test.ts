@@ -142,7 +142,7 @@ describe('a request', () => {
         400,
         expect.objectContaining({ code: 'svc.error.invalid_data' }),
       ])
-      expect([asked, gateway.inFlight.count, gateway.statuses]).toEqual([[], 0, [400]])
+      expect([asked, gateway.inFlight.count, gateway.unmatched]).toEqual([[], 0, [400]])
     },
   )
 

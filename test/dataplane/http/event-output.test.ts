@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { EventOutput, toEventBytes } from '../../../dataplane/http/event-output.ts'
+import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import { createSecureServer } from '../../../dataplane/http-server.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -12,7 +13,6 @@ import { openRequest } from '../../support/http-request.ts'
 
 const LIMITS = {
   maxHeaderBytes: 16_384,
-  maxConnections: 10,
   headersTimeoutSeconds: 5,
   requestTimeoutSeconds: 5,
   keepAliveSeconds: 5,
@@ -25,7 +25,9 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-const openOverTls = async (): Promise<{ output: EventOutput; incoming: IncomingMessage }> => {
+const openOverTls = async (
+  memory = createUnboundedMemory(),
+): Promise<{ output: EventOutput; incoming: IncomingMessage }> => {
   let output: EventOutput | undefined
   const server = createSecureServer(
     LIMITS,
@@ -33,7 +35,7 @@ const openOverTls = async (): Promise<{ output: EventOutput; incoming: IncomingM
       onRequest: (_, response) => {
         response.writeHead(200)
         response.flushHeaders()
-        output = new EventOutput(response)
+        output = new EventOutput(response, memory.open())
       },
     },
     authority.issue('gateway.test'),
@@ -82,4 +84,19 @@ it('is full at some point for who does not read, and then takes nothing', async 
     expect(output.isGone).toBe(true)
   })
   expect(output.write(event)).toBe(false)
+})
+
+it('counts an event that waits for several clients once, and nothing when they are gone', async () => {
+  const memory = createUnboundedMemory()
+  const outputs = [await openOverTls(memory), await openOverTls(memory)].map(({ output }) => output)
+  const event = toEventBytes('x'.repeat(8_000_000))
+  const isTaken = outputs.map((output) => [output.write(event), output.write(event)])
+  expect(isTaken).toEqual([
+    [true, true],
+    [true, true],
+  ])
+  expect(memory.held).toBeGreaterThanOrEqual(event.chunk.length)
+  expect(memory.held).toBeLessThan(1.1 * event.chunk.length)
+  for (const output of outputs) output.destroy()
+  expect([memory.held, event.waiting]).toEqual([0, 0])
 })

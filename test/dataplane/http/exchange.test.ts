@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { ByteSink, Exchange, Perform } from '../../../dataplane/actions/performer.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { ExpressionError } from '../../../spec/expression/errors.ts'
+import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { eventually } from '../../support/eventually.ts'
 import { roundTrip } from '../round-trip.ts'
 import { openRequest } from '../../support/http-request.ts'
@@ -16,6 +17,7 @@ const GET = 'GET /x HTTP/1.1\r\nHost: a\r\n\r\n'
 let gateway: ServedGateway
 let perform: Perform
 let exchanges: Exchange[]
+let memory: MemoryBudget
 
 const forward = (response: object = {}, more: object = {}) => ({
   '/x': { get: { action: { type: 'forward', host: 'a' }, response }, ...more },
@@ -24,7 +26,9 @@ const forward = (response: object = {}, more: object = {}) => ({
 beforeEach(async () => {
   exchanges = []
   perform = () => undefined
+  memory = new MemoryBudget({ size: 2 ** 30 })
   gateway = await serveGateway({
+    memory,
     forward: (exchange) => {
       exchanges.push(exchange)
       perform(exchange)
@@ -52,7 +56,7 @@ const sinkOf = (
   headers: readonly (readonly [string, string])[] = [],
   statusCode = 200,
 ): ByteSink => {
-  const sink = exchange.stream({ statusCode, headers })
+  const sink = exchange.stream({ statusCode, headers, hasBody: true })
   if (sink === undefined) throw new Error('there is no sink')
   return sink
 }
@@ -68,7 +72,7 @@ describe('whichever outcome comes first', () => {
     refuse: (exchange) => {
       exchange.refuse(new GatewayError('svc.error.payload_too_large', 'too large'))
     },
-    stream: (exchange) => exchange.stream({ statusCode: 206, headers: [] })?.end(),
+    stream: (exchange) => exchange.stream({ statusCode: 206, headers: [], hasBody: true })?.end(),
   }
   const names = Object.keys(outcomes)
   const statuses: Readonly<Record<string, number>> = {
@@ -88,7 +92,7 @@ describe('whichever outcome comes first', () => {
       expect((await client.response()).status).toBe(statuses[first])
     expect(gateway.statuses).toEqual([statuses[first], statuses[first]])
     expect(gateway.inFlight.count).toBe(0)
-    expect(exchanges[0]?.stream({ statusCode: 200, headers: [] })).toBeUndefined()
+    expect(exchanges[0]?.stream({ statusCode: 200, headers: [], hasBody: true })).toBeUndefined()
   })
 
   it('also when it comes later', async () => {
@@ -303,7 +307,7 @@ describe('a body that passes through', () => {
 
   it('headers that fail: 500, and the upstream is told to stop', async () => {
     perform = (exchange) => {
-      expect(exchange.stream({ statusCode: 200, headers })).toBeUndefined()
+      expect(exchange.stream({ statusCode: 200, headers, hasBody: true })).toBeUndefined()
     }
     const answer = await passed({ on_result: { headers: { x: '{{action.result.headers.nope}}' } } })
     expect(answer.status).toBe(500)
@@ -312,7 +316,9 @@ describe('a body that passes through', () => {
 
   it('headers that node refuses: 500', async () => {
     perform = (exchange) => {
-      expect(exchange.stream({ statusCode: 200, headers: [['x', 'a\u0001']] })).toBeUndefined()
+      expect(
+        exchange.stream({ statusCode: 200, headers: [['x', 'a\u0001']], hasBody: true }),
+      ).toBeUndefined()
     }
     expect((await passed({})).status).toBe(500)
     expect(gateway.unexpected).toHaveLength(1)
@@ -386,7 +392,7 @@ describe('a client that goes away', () => {
     expect(gateway.statuses).toEqual([499])
   })
 
-  it('while others wait behind it on the same connection: all are told', async () => {
+  it('while others wait behind it on the same connection: they never start', async () => {
     let cancelled = 0
     perform = (exchange) => {
       exchange.onCancel(() => cancelled++)
@@ -394,12 +400,14 @@ describe('a client that goes away', () => {
     await gateway.load(apiOf(forward()))
     const client = await gateway.raw(GET + GET + GET)
     await eventually(() => {
-      expect(exchanges).toHaveLength(3)
+      expect(exchanges).toHaveLength(1)
     })
     client.close()
     await eventually(() => {
-      expect([cancelled, gateway.statuses]).toEqual([3, [499, 499, 499]])
+      expect([cancelled, gateway.statuses]).toEqual([1, [499]])
     })
+    await roundTrip()
+    expect(exchanges).toHaveLength(1)
   })
 
   it('in the middle of a body that passes through', async () => {
@@ -430,5 +438,34 @@ describe('a client that goes away', () => {
       expect(await gateway.connections()).toBe(0)
     })
     expect([cancelled, gateway.statuses]).toEqual([0, [200, 200, 200]])
+  })
+})
+
+describe('memory of a request that is over', () => {
+  const overs: Readonly<Record<string, (exchange: Exchange) => unknown>> = {
+    'its client has gone': ({ incoming }) => incoming.socket.destroy(),
+    'it is answered': (exchange) => {
+      exchange.succeed({ status_code: 200, body: 'a' })
+    },
+  }
+  it.each(Object.keys(overs))('counts nothing that comes too late: %s', async (name) => {
+    await gateway.load(apiOf(forward()))
+    perform = (exchange) => {
+      exchange.onCancel(() => undefined)
+      exchange.memory.add(1000)
+    }
+    const client = await gateway.raw(GET)
+    await eventually(() => {
+      expect(memory.held).toBe(1000)
+    })
+    const [exchange] = exchanges
+    // As what inflates an answer does, and hears nothing of the end.
+    const late = exchange?.memory
+    if (exchange !== undefined) overs[name]?.(exchange)
+    await eventually(() => {
+      expect(gateway.inFlight.count).toBe(0)
+    })
+    expect([late?.reserve(1000), late?.reserveValues(1000), memory.held]).toEqual([false, false, 0])
+    client.close()
   })
 })

@@ -26,7 +26,7 @@ beforeEach(async () => {
     eventStreams: streams,
     forward: (exchange) => {
       exchange.onCancel(() => cancelled++)
-      sinks.push(exchange.stream({ statusCode: 200, headers }))
+      sinks.push(exchange.stream({ statusCode: 200, headers, hasBody: true }))
     },
   })
   await gateway.load(apiOf({ '/events': { get: { action: { type: 'forward', host: 'a' } } } }))

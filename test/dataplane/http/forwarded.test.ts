@@ -47,6 +47,17 @@ describe('who sent a request', () => {
   })
 
   it.each([
+    ['no header', undefined, false],
+    ['an empty one', ' ', false],
+    ['a client', '1.2.3.4', true],
+    ['the proxy itself', '10.0.0.1', true],
+    ['one that can not be read', 'unknown', true],
+  ])('%s: the address is known: %s', (_, header, expected) => {
+    const headers = header === undefined ? {} : { 'x-forwarded-for': header }
+    expect(read(TRUSTED, { headers })?.isAddressKnown).toBe(expected)
+  })
+
+  it.each([
     ['::1', true],
     ['::ffff:10.1.2.3', true],
     ['192.0.2.7', true],

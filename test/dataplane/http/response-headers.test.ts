@@ -45,6 +45,28 @@ describe('header values', () => {
   })
 })
 
+describe("the gateway's cookies", () => {
+  const cookies = ['a=1', 'svc_ticket_com.acme=x; Path=/', ' svc_csrf_x=1', '=__Host-svc_oidc_1=x']
+
+  it('are left out of what a document sets, whatever it is made of', () => {
+    const template = mapOf([
+      ['Set-Cookie', read],
+      ['X-Cookie', constant('svc_ticket_x=1')],
+    ])
+    const kept = [
+      ['set-cookie', 'a=1'],
+      ['x-cookie', 'svc_ticket_x=1'],
+    ]
+    const context = contextOf({ request: { x: cookies } })
+    expect(prepareHeaders(template).write(context)).toEqual(kept)
+    expect(prepareHeaders(template).writeWhatIsKnown(context)).toEqual(kept)
+    const map = { 'set-cookie': cookies, 'X-Cookie': 'svc_ticket_x=1' }
+    expect(prepareHeaders(constant(map)).constant).toEqual(kept)
+    expect(prepareHeaders(read).write(contextOf({ request: { x: map } }))).toEqual(kept)
+    expect(write('svc_ticket_x=1')).toEqual([['x', 'svc_ticket_x=1']])
+  })
+})
+
 describe('header names', () => {
   it('are lower case; those of framing and hop by hop are left out', () => {
     const headers = constant({

@@ -16,6 +16,10 @@ import type { PreparedOperation } from '../../../dataplane/http/prepared-operati
 import { originsOf } from '../../../dataplane/http/realm-origins.ts'
 import { createUpgrade } from '../../../dataplane/http/upgrade.ts'
 import { createWebSocketRoutes } from '../../../dataplane/http/web-socket-route.ts'
+import {
+  createUnboundedMemory,
+  type MemoryBudget,
+} from '../../../dataplane/memory/memory-budget.ts'
 import { createPlainServer } from '../../../dataplane/http-server.ts'
 import type { Authenticate } from '../../../dataplane/security/authentication.ts'
 import type { StallTimes } from '../../../dataplane/stalled-clients.ts'
@@ -36,6 +40,7 @@ import { type HttpAnswer, type HttpOptions, request } from '../../support/http-r
 import { type Address, openRawClient, type Part, type RawClient } from '../../support/raw-client.ts'
 
 export interface ServedOptions {
+  readonly memory?: MemoryBudget
   /** Performs every forward. */
   readonly forward?: Perform
   /** Performs every WAMP action; without, there is no router. */
@@ -81,7 +86,6 @@ export interface ServedGateway extends AsyncDisposable {
 
 const LIMITS = {
   maxHeaderBytes: 16_384,
-  maxConnections: 1000,
   maxRequestsPerConnection: 0,
   headersTimeoutSeconds: 5,
   requestTimeoutSeconds: 30,
@@ -142,6 +146,7 @@ export const serveGateway = async (options: ServedOptions = {}): Promise<ServedG
     wallClock: Date.now,
     accessLog: { write: (entry) => log.push(entry), flush: () => undefined },
     inFlight,
+    memory: options.memory ?? createUnboundedMemory(),
     onRefused: (code) => counts.refused.push(code),
     unmatched: { observe: (status) => counts.unmatched.push(status) },
     onUnexpected: (error) => unexpected.push(error),

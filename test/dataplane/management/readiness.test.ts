@@ -117,7 +117,7 @@ describe('Readiness', () => {
     for (const event of events) {
       if (event === 'drain') readiness.drain()
       else if ('restored' in event) readiness.restored(event.restored)
-      else if ('synced' in event) readiness.synced(event.synced)
+      else if ('synced' in event) readiness.synced(event.synced, [])
       else clock.advance(event.after)
       // Asking changes nothing but the latch of a snapshot that is due.
       readiness.isReady.valueOf()
@@ -136,7 +136,48 @@ describe('Readiness', () => {
     readiness.restored(true)
     clock.advance(10)
     expect(readiness.isReady).toBe(true)
-    readiness.synced(false)
+    readiness.synced(false, [])
     expect(readiness.isReady).toBe(true)
+  })
+})
+
+describe('what keeps it waiting', () => {
+  type Items = Parameters<Readiness['synced']>[1]
+  const spec = (id: string, result: 'loaded' | 'rejected' | 'deleted') =>
+    ({ kind: 'spec', id, result }) as const
+  const realm = { kind: 'realm', id: 'com.a', result: 'rejected' } as const
+  const NOBODY = expect.stringMatching(/^No sync call of the manager was let in/)
+  const refused = (what: string) =>
+    expect.stringMatching(`^Refused here of what the manager has sent: ${what}\\. `)
+
+  it.each<[string, readonly Items[], unknown]>([
+    ['nobody has called', [], NOBODY],
+    ['nothing was refused', [[spec('a', 'loaded')]], 'The manager is sending what is to be held.'],
+    ['one document was', [[spec('a', 'rejected')], [spec('b', 'loaded')]], refused('1 document')],
+    [
+      'some were, one of them twice',
+      [[spec('a', 'rejected'), spec('b', 'rejected'), realm], [spec('a', 'rejected')]],
+      refused('2 documents and 1 realm'),
+    ],
+    [
+      'all are mended or gone',
+      [
+        [spec('a', 'rejected'), spec('b', 'rejected')],
+        [spec('a', 'loaded'), spec('b', 'deleted')],
+      ],
+      'The manager is sending what is to be held.',
+    ],
+  ])('%s', (_title, calls, words) => {
+    const readiness = new Readiness({ isManaged: true, readyFromSnapshotMs: 0, now: () => 0 })
+    for (const items of calls) readiness.synced(false, items)
+    expect(readiness.waitsFor).toEqual(words)
+  })
+
+  it('names nothing that was sent, and counts to a bound', () => {
+    const readiness = new Readiness({ isManaged: true, readyFromSnapshotMs: 0, now: () => 0 })
+    const items = Array.from({ length: 10_001 }, (_, i) => spec(`secret-${i}`, 'rejected'))
+    readiness.synced(false, items)
+    expect(readiness.waitsFor).toEqual(refused('10000 documents'))
+    expect(readiness.waitsFor).not.toContain('secret')
   })
 })

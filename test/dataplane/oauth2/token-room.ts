@@ -153,6 +153,7 @@ export const formRequest = (
   },
   body: typeof form === 'string' ? form : new URLSearchParams(form).toString(),
   address: '192.0.2.1',
+  isAddressKnown: true,
   requestId: 'r-1',
   realmUri: REALM,
   flows: ['resource_owner_password_credentials'],

@@ -347,13 +347,19 @@ describe('a refusal', () => {
     expect(bodyOf(narrow)).toMatchObject({ scope: 'department-number-7' })
   })
 
-  it('429 with Retry-After after 30 wrong secrets, the right one is still taken', async () => {
+  it('429 with Retry-After after 30 wrong secrets, the right one is taken a second later', async () => {
     const room = open()
     const guess = () => room.oauth2.token(formRequest(PASSWORD_FORM, basic('app', 'guess')))
     for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(401)
     const damped = await guess()
     expect([damped.status, bodyOf(damped).error]).toEqual([429, 'invalid_client'])
-    expect(headersOf(damped).get('retry-after')).toMatch(/^\d+$/)
+    expect(headersOf(damped).get('retry-after')).toBe('1')
+    expect(bodyOf(damped).error_description).toMatch(/one in a second is verified/)
+    expect((await guess()).status).toBe(429)
+    expect(await logIn(room)).toHaveProperty('error', 'invalid_client')
+    room.clock.advance(1000)
+    expect(await logIn(room)).toHaveProperty('access_token')
+    // Of who was right from there, and within the last minute, also at once.
     expect(await logIn(room)).toHaveProperty('access_token')
   })
 
@@ -363,7 +369,14 @@ describe('a refusal', () => {
     for (let count = 0; count < 30; count += 1) expect((await guess()).status).toBe(400)
     const damped = await guess()
     expect([damped.status, bodyOf(damped).error]).toEqual([429, 'invalid_grant'])
-    expect(headersOf(damped).get('retry-after')).toMatch(/^\d+$/)
+    expect(headersOf(damped).get('retry-after')).toBe('1')
+  })
+
+  it('nobody is damped behind a trusted proxy that names no client', async () => {
+    const room = open()
+    const form = { ...PASSWORD_FORM, password: 'guess' }
+    const guess = () => room.oauth2.token(formRequest(form, APP, { isAddressKnown: false }))
+    for (let count = 0; count < 40; count += 1) expect((await guess()).status).toBe(400)
   })
 
   it.each<[string, string, readonly UserRecord[], number]>([

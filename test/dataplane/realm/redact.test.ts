@@ -15,7 +15,9 @@ const realm: RealmRecord = {
   call_timeout: 5000,
   users: [{ username: 'alice', password_hash: 'hidden-3', groups: ['staff'], meta: { a: 1 } }],
   api_keys: [{ key_sha256: 'hidden-4', username: 'alice' }],
-  trusted_issuers: [{ issuer: 'https://i', jwks_uri: 'https://i/jwks', audience: 'a' }],
+  trusted_issuers: [
+    { issuer: 'https://i', jwks_uri: 'https://i/jwks', audience: 'a', require_typ: 'at+jwt' },
+  ],
   callback_secret: 'hidden-5',
   signing_keys: ['hidden-6', { d: 'hidden-7' }],
   info: {
@@ -45,7 +47,9 @@ describe('redacted', () => {
       call_timeout: 5000,
       users: [{ username: 'alice', groups: ['staff'], meta: { a: 1 } }],
       api_keys: [{ username: 'alice' }],
-      trusted_issuers: [{ issuer: 'https://i', jwks_uri: 'https://i/jwks', audience: 'a' }],
+      trusted_issuers: [
+        { issuer: 'https://i', jwks_uri: 'https://i/jwks', audience: 'a', require_typ: 'at+jwt' },
+      ],
       info: {
         oidc_providers: {
           default: { issuer: 'https://idp', client_id: 'c', redirect_uri: 'https://a/cb' },

@@ -1,13 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { parseAuthority } from '../../../dataplane/authority.ts'
 import { match } from '../../../dataplane/router/match.ts'
 import { edit, emptyTable, type RouteTable } from '../../../dataplane/router/route-table.ts'
 import type { RouteSet } from '../../../dataplane/router/route.ts'
 import { naiveMatch, type Answer } from './naive-match.ts'
 import { routeSet } from './routes.ts'
 
-const answer = (table: RouteTable<string>, host: string, path: string): Answer => {
-  const found = match(table, host, path)
+/** `sent` is a Host as clients write it. */
+const answer = (table: RouteTable<string>, sent: string, path: string): Answer => {
+  const authority = parseAuthority(sent)
+  if (authority === undefined) throw new Error(`${sent} is no host`)
+  const found = match(table, authority.host, path)
   if (found === undefined || found === 'malformed') return found
   const { candidates, captures, hostCaptures } = found
   return { targets: candidates.map(({ target }) => target), captures, hostCaptures }
@@ -81,6 +85,7 @@ const anyHost = fc
     fc.constantFrom('', '', '.', ':80', '.:80', ':'),
   )
   .map(([start, labels, end]) => start + labels.join('.') + end)
+  .filter((host) => parseAuthority(host) !== undefined)
 const anyRequestPath = fc
   .array(
     fc.constantFrom(

@@ -161,14 +161,27 @@ describe('the basic scheme', () => {
     expect(statusOf(await home.call({ type: 'basic' }, twice))).toBe(401)
   })
 
+  it('damps nobody who comes by a trusted proxy that names no client', async () => {
+    const guess = (password: string) =>
+      home.call({ type: 'basic' }, [['Authorization', `Basic ${encode(`alice:${password}`)}`]], {
+        isAddressKnown: false,
+      })
+    for (let time = 0; time < 40; time++) expect(statusOf(await guess(`x${time}`))).toBe(401)
+    expect(statusOf(await guess('wonderland'))).toBe(200)
+  })
+
   it('answers 429 to who fails too often, 503 when too many ask', async () => {
     for (let time = 0; time < 30; time++) await ask(`Basic ${encode(`alice:${time}`)}`)
     const damped = await ask(`Basic ${encode('alice:x')}`)
-    expect([statusOf(damped), headersOf(damped)]).toEqual([429, { 'retry-after': '60' }])
+    expect([statusOf(damped), headersOf(damped)]).toEqual([429, { 'retry-after': '1' }])
+    expect(statusOf(await ask(`Basic ${encode('alice:y')}`))).toBe(429)
+    const unverified = await ask(`Basic ${encode('alice:wonderland')}`)
+    expect([statusOf(unverified), headersOf(unverified)]).toEqual([429, { 'retry-after': '1' }])
+    home.clock.advance(1000)
     expect(statusOf(await ask(`Basic ${encode('alice:wonderland')}`))).toBe(200)
-    const flood = Array.from({ length: 60 }, (_, index) => ask(`Basic ${encode(`bob:${index}`)}`))
+    const flood = Array.from({ length: 80 }, (_, index) => ask(`Basic ${encode(`bob${index}:x`)}`))
     const overloaded = (await Promise.all(flood)).filter((each) => statusOf(each) === 503)
-    expect(overloaded).toHaveLength(28)
+    expect(overloaded).toHaveLength(14)
     expect(overloaded.map((each) => headersOf(each)['retry-after'])).toContain('1')
   })
 })

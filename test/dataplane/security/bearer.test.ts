@@ -282,6 +282,26 @@ describe('a token of a trusted issuer', () => {
     },
   )
 
+  it.each<[string, string | undefined, number]>([
+    ['at+jwt', 'at+jwt', 200],
+    ['at+jwt', 'AT+JWT', 200],
+    ['at+jwt', 'application/at+jwt', 200],
+    ['application/at+jwt', 'at+jwt', 200],
+    ['at+jwt', 'JWT', 401],
+    ['at+jwt', undefined, 401],
+    ['at+jwt', '', 401],
+    ['at+jwt', 'at+jwt ', 401],
+    ['at+jwt', 'xat+jwt', 401],
+    ['JWT', 'JWT', 200],
+    ['JWT', 'at+jwt', 401],
+    ['JWT', undefined, 401],
+    ['acme-access+jwt', 'acme-access+jwt', 200],
+    ['acme-access+jwt', 'at+jwt', 401],
+  ])('where its issuer must say %s, may say %s: %d', async (required, typ, status) => {
+    home.realms.set(REALM, record({ trusted_issuers: [trusted({ require_typ: required })] }))
+    expect(statusOf(await ask(await issuer.sign({}, { typ })))).toBe(status)
+  })
+
   it.each([
     ['exp', () => ({ exp: soon(-20) })],
     ['nbf', () => ({ nbf: soon(20) })],

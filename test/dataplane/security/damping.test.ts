@@ -35,6 +35,57 @@ describe('createDamping', () => {
     expect(await failTimes(damping, 1)).toBe(true)
   })
 
+  it('then lets one attempt in a second be tried, in all processes', async () => {
+    const { shared, now, clock, damping: one } = setUp()
+    const other = createDamping({ shared, now })
+    expect([one.isAnybodyDamped(), await one.mayTry(WHO)]).toEqual([false, true])
+    await failTimes(one, 31)
+    await failTimes(other, 1)
+    expect([one.isAnybodyDamped(), other.isAnybodyDamped()]).toEqual([true, true])
+    for (const [first, second] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      expect(await first.mayTry(WHO)).toBe(true)
+      expect(await second.mayTry(WHO)).toBe(false)
+      clock.advance(999)
+      expect([await first.mayTry(WHO), await second.mayTry(WHO)]).toEqual([false, false])
+      clock.advance(1)
+    }
+    expect(await one.mayTry({ ...WHO, username: 'bob' })).toBe(true)
+    clock.advance(60_000)
+    expect([one.isAnybodyDamped(), await one.mayTry(WHO), await one.mayTry(WHO)]).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('asks the others once a second, however many attempts there are', async () => {
+    const { now, clock } = setUp()
+    const asked: string[] = []
+    const increment = (key: string): Promise<number> => {
+      asked.push(key.split(':')[0] ?? '')
+      return Promise.resolve(1)
+    }
+    const damping = createDamping({ shared: { increment }, now })
+    await failTimes(damping, 31)
+    for (let time = 0; time < 100; time++) await damping.mayTry(WHO)
+    clock.advance(1000)
+    await damping.mayTry(WHO)
+    expect(asked.filter((kind) => kind === 'attempts')).toHaveLength(2)
+  })
+
+  it('lets attempts be tried after the clock was set back', async () => {
+    let time = Date.UTC(2026, 0, 1)
+    const shared = { increment: () => Promise.resolve(1) }
+    const damping = createDamping({ shared, now: () => time })
+    await failTimes(damping, 31)
+    expect(await damping.mayTry(WHO)).toBe(true)
+    time -= 3_600_000
+    expect([await damping.mayTry(WHO), await damping.mayTry(WHO)]).toEqual([true, false])
+  })
+
   it('counts over all processes', async () => {
     const { shared, now } = setUp()
     const [one, other] = [createDamping({ shared, now }), createDamping({ shared, now })]
@@ -49,6 +100,7 @@ describe('createDamping', () => {
     const damping = createDamping({ shared, now })
     expect(await failTimes(damping, 30)).toBe(false)
     expect(await failTimes(damping, 1)).toBe(true)
+    expect([await damping.mayTry(WHO), await damping.mayTry(WHO)]).toEqual([true, false])
   })
 
   it.each<[string, Partial<Failing>, boolean]>([

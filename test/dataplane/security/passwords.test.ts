@@ -24,24 +24,33 @@ const realm = (password = 'wonderland', uri = 'a.b'): RealmRecord => ({
 const setUp = () => {
   const clock = createManualClock()
   const now = (): number => clock.now()
-  const shared = createMemoryState({ now })
-  const create = () => createPasswords({ shared, now, random: randomBytes })
-  return { clock, create, passwords: create() }
+  const state = createMemoryState({ now })
+  /** Kinds of what was counted: each failure was verified. */
+  const counted: string[] = []
+  const increment: typeof state.increment = (key, windowSeconds) => {
+    counted.push(key.split(':')[0] ?? '')
+    return state.increment(key, windowSeconds)
+  }
+  const create = () => createPasswords({ shared: { increment }, now, random: randomBytes })
+  return { clock, counted, create, passwords: create() }
 }
 
 interface Ask {
   readonly record?: RealmRecord
   readonly username?: string
   readonly password?: string
-  readonly from?: string
+  readonly from?: string | undefined
 }
 
 const asking =
   (passwords: ReturnType<typeof createPasswords>) =>
-  ({ record = RECORD, username = 'alice', password = 'wonderland', from = '::1' }: Ask = {}) =>
-    passwords.check({ record, username, password, address: () => from })
+  (given: Ask = {}) => {
+    const { record, username, password, from } = { ...ALICE, ...given }
+    return passwords.check({ record, username, password, address: () => from })
+  }
 
 const RECORD = realm()
+const ALICE = { record: RECORD, username: 'alice', password: 'wonderland', from: '::1' }
 
 const later = async <T>(value: T | Promise<T>): Promise<T> => value
 
@@ -135,21 +144,43 @@ describe('what was right', () => {
   })
 })
 
+/** So that the next wrong one is damped. */
+const failOften = async (ask: ReturnType<typeof asking>, more: Ask = {}): Promise<void> => {
+  for (let time = 0; time < 30; time++)
+    expect(kindOf(await ask({ ...more, password: `wrong-${time}` }))).not.toBe('damped')
+  expect(await ask({ ...more, password: 'wrong' })).toEqual({
+    kind: 'damped',
+    retryAfterSeconds: 1,
+  })
+}
+
 describe('who fails too often', () => {
-  it('hears so, until a minute has gone; the right password is always taken', async () => {
+  it('is verified once a second, until a minute has gone', async () => {
     const { passwords, clock } = setUp()
     const ask = asking(passwords)
-    for (let time = 0; time < 30; time++)
-      expect(kindOf(await ask({ password: `wrong-${time}` }))).toBe('wrong_password')
-    expect(await ask({ password: 'wrong' })).toEqual({ kind: 'damped', retryAfterSeconds: 60 })
-    expect(kindOf(await ask())).toBe('right')
+    await failOften(ask)
+    expect(kindOf(await ask({ password: 'wrong, but verified' }))).toBe('damped')
+    expect(await ask()).toEqual({ kind: 'damped', retryAfterSeconds: 1 })
+    clock.advance(999)
+    expect(kindOf(await ask())).toBe('damped')
+    clock.advance(1)
     expect(kindOf(await ask())).toBe('right')
     expect(kindOf(await ask({ password: 'wrong' }))).toBe('damped')
-    for (const from of ['192.0.2.9', '::ffff:192.0.2.10', '2001:db8::1'])
-      expect(kindOf(await ask({ password: 'wrong', from }))).toBe('wrong_password')
-    expect(kindOf(await ask({ username: 'bob', password: 'wrong' }))).toBe('wrong_password')
     clock.advance(60_001)
     expect(kindOf(await ask({ password: 'wrong' }))).toBe('wrong_password')
+  })
+
+  it.each<[string, Ask]>([
+    ['another address', { from: '192.0.2.9' }],
+    ['an IPv4 address in IPv6', { from: '::ffff:192.0.2.10' }],
+    ['another /64', { from: '2001:db8::1' }],
+    ['another user', { username: 'bob' }],
+    ['another realm', { record: realm('wonderland', 'a.c') }],
+    ['nobody knows where', { from: undefined }],
+  ])('is not who asks of %s', async (_, other) => {
+    const ask = asking(setUp().passwords)
+    await failOften(ask)
+    expect(kindOf(await ask({ password: 'wrong', ...other }))).toBe('wrong_password')
   })
 
   it('is the same one in every process, whether there is such a user or not', async () => {
@@ -159,6 +190,79 @@ describe('who fails too often', () => {
       await (time % 2 ? one : other)({ username: 'ghost', password: `wrong-${time}` })
     expect(kindOf(await one({ username: 'ghost' }))).toBe('damped')
     expect(kindOf(await other({ username: 'ghost' }))).toBe('damped')
+  })
+
+  it('learns nothing by what others were right with just now', async () => {
+    const { passwords } = setUp()
+    const ask = asking(passwords)
+    await failOften(ask)
+    await ask({ password: 'takes the attempt of this second' })
+    expect(kindOf(await ask({ from: '192.0.2.9' }))).toBe('right')
+    expect(ask({ from: '192.0.2.9' })).toMatchObject({ kind: 'right' })
+    expect(kindOf(await ask())).toBe('damped')
+  })
+
+  it('gets no more verified by asking all at once', async () => {
+    const { passwords, counted } = setUp()
+    const ask = asking(passwords)
+    const guesses = Array.from({ length: 60 }, (_, at) => later(ask({ password: `guess-${at}` })))
+    const kinds = (await Promise.all(guesses)).map(kindOf)
+    expect(kinds.filter((kind) => kind === 'wrong_password')).toHaveLength(30)
+    expect(kinds.filter((kind) => kind === 'damped')).toHaveLength(30)
+    // 30, what ran when they became too many, and the one of this second.
+    expect(counted.filter((kind) => kind === 'failures').length).toBeLessThan(36)
+    expect(kindOf(await ask())).toBe('damped')
+  })
+
+  it('is never who comes by a proxy that names no client', async () => {
+    const ask = asking(setUp().passwords)
+    for (let time = 0; time < 40; time++)
+      expect(kindOf(await ask({ from: undefined, password: `wrong-${time}` }))).toBe(
+        'wrong_password',
+      )
+    expect(kindOf(await ask({ from: undefined }))).toBe('right')
+  })
+})
+
+describe('who was right from there within an hour', () => {
+  const beDamped = async (ask: ReturnType<typeof asking>): Promise<void> => {
+    await failOften(ask)
+    await ask({ password: 'takes the attempt of this second' })
+  }
+
+  it.each([
+    ['at once', 0],
+    ['after half an hour', 1_800_000],
+    ['after almost an hour', 3_599_999],
+  ])('is not slowed down by others there: %s', async (_, afterMs) => {
+    const { passwords, clock } = setUp()
+    const ask = asking(passwords)
+    await ask()
+    clock.advance(afterMs)
+    await beDamped(ask)
+    for (let time = 0; time < 3; time++) expect(kindOf(await ask())).toBe('right')
+    expect(kindOf(await ask({ password: 'wonderland!' }))).toBe('damped')
+  })
+
+  it.each<[string, number, Ask, Ask]>([
+    ['after an hour', 3_600_000, {}, {}],
+    ['somewhere else', 0, { from: '192.0.2.9' }, {}],
+    ['with another password in the record', 0, {}, { record: realm('new'), password: 'new' }],
+  ])('is not meant: %s', async (_, afterMs, before, then) => {
+    const { passwords, clock } = setUp()
+    const ask = asking(passwords)
+    expect(kindOf(await ask(before))).toBe('right')
+    clock.advance(afterMs)
+    await beDamped(ask)
+    expect(kindOf(await ask(then))).toBe('damped')
+  })
+
+  it('is also who was known at once there, for it was right elsewhere', async () => {
+    const ask = asking(setUp().passwords)
+    await ask({ from: '192.0.2.9' })
+    expect(ask()).toMatchObject({ kind: 'right' })
+    await beDamped(ask)
+    expect(kindOf(await ask())).toBe('right')
   })
 })
 
@@ -171,7 +275,8 @@ describe('many at once', () => {
     const other = await ask({ from: '2001:db8:0:2::1' })
     expect(kindOf(other)).toBe('right')
     const kinds = (await Promise.all(flood)).map(kindOf)
-    expect(kinds.filter((kind) => kind === 'unknown_user')).toHaveLength(32)
+    // Two at once, 64 wait, and the last of them gave way to the other.
+    expect(kinds.filter((kind) => kind === 'unknown_user')).toHaveLength(65)
   })
 
   it('ask the same and wait for one answer', async () => {
@@ -198,7 +303,7 @@ describe('many at once', () => {
     )
     const other = ask({ from: '192.0.2.7' })
     const kinds = (await Promise.all(flood)).map(kindOf)
-    expect(kinds.filter((kind) => kind === 'overloaded')).toHaveLength(68)
+    expect(kinds.filter((kind) => kind === 'overloaded')).toHaveLength(35)
     expect(kinds).toContain(reason)
     expect(kindOf(await other)).toBe('right')
     expect(await ask({ username, password: 'x' })).not.toMatchObject({ kind: 'overloaded' })

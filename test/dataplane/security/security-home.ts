@@ -35,6 +35,7 @@ export interface SecurityHome extends Security {
       readonly method?: string
       readonly realm?: string
       readonly address?: string
+      readonly isAddressKnown?: boolean
       /** All calls of a home come over one connection unless told otherwise. */
       readonly socket?: object
     },
@@ -101,17 +102,18 @@ export const securityHome = ({
     call: async (
       demand: Parameters<Authenticate>[0],
       headers: readonly (readonly [string, string])[],
-      { method = 'GET', realm = REALM, address = '192.0.2.1', socket = connection } = {},
-    ) => security.authenticate(demand, realm, callerOf(headers, { method, address, socket })),
+      { realm = REALM, socket = connection, ...more } = {},
+    ) => security.authenticate(demand, realm, callerOf(headers, { ...more, socket })),
   })
 }
 
 export const callerOf = (
   headers: readonly (readonly [string, string])[],
-  { method = 'GET', address = '192.0.2.1', socket = {} } = {},
+  { method = 'GET', address = '192.0.2.1', isAddressKnown = true, socket = {} } = {},
 ): Caller => ({
   request: { method, rawHeaders: headers.flat(), socket } as unknown as IncomingMessage,
   address,
+  isAddressKnown,
   requestId: 'request-1',
 })
 

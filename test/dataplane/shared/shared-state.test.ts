@@ -230,6 +230,46 @@ describe('the journal', () => {
   })
 })
 
+describe('room in memory', () => {
+  const fill = async (state: SharedState, kind: string, ttlSeconds: number): Promise<number> => {
+    for (let count = 0; ; count++)
+      try {
+        await state.takeOnce(`${kind}:filler-${count}`, ttlSeconds)
+      } catch (error) {
+        expect(error).toBeInstanceOf(SharedStateAway)
+        return count
+      }
+  }
+
+  it('is bounded for each kind: what anybody may cause leaves room for all else', async () => {
+    const clock = createManualClock()
+    const state = createMemoryState({ now: () => clock.now() })
+    await state.replace('refresh:1', undefined, 'a', 3600)
+    expect(await fill(state, 'oidc-state', 600)).toBe(200_000)
+    expect(await state.replace('refresh:1', 'a', 'b', 3600)).toBe(true)
+    expect(await state.replace('refresh:2', undefined, 'a', 3600)).toBe(true)
+    expect(await state.takeOnce('oidc-jti:1', 600)).toBe(true)
+    await state.revoke('ticket:1', clock.now() / 1000 + 60)
+    expect(state.isRevoked('ticket:1')).toBe(true)
+    // What is held can still be told from what is new.
+    expect(await state.takeOnce('oidc-state:filler-0', 600)).toBe(false)
+    await state.close()
+  })
+
+  it('comes back when what was there has expired, looked for once a second', async () => {
+    const clock = createManualClock()
+    const state = createMemoryState({ now: () => clock.now() })
+    const filled = await fill(state, 'unheard of', 1)
+    expect(await fill(state, '__proto__', 1)).toBe(0)
+    expect(await fill(state, 'oidc-jti', 1)).toBe(filled)
+    clock.advance(999)
+    await expect(state.takeOnce('unheard of:new', 1)).rejects.toBeInstanceOf(SharedStateAway)
+    clock.advance(1)
+    expect(await state.takeOnce('unheard of:new', 1)).toBe(true)
+    await state.close()
+  })
+})
+
 /** A journal that writes nothing down while it has a fault. */
 const faultyJournal = () => {
   const disk: { fault: Error | undefined; readonly kept: string[] } = {

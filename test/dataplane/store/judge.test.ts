@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { judge, judgeAmongReplicas, type Judgement } from '../../../dataplane/store/judge.ts'
+import { amongReplicas, judgeAtOnce, type Judgement } from '../../../dataplane/store/judge.ts'
 import { factsOf } from '../../../spec/realm-facts.ts'
 import type { RealmRecord } from '../../../spec/realm-record.ts'
 
@@ -14,6 +14,9 @@ const DOCUMENT = {
     v1: { base_path: '/v1', paths: { '/x': { get: { action: { type: 'static', body: {} } } } } },
   },
 }
+
+const judge = judgeAtOnce()
+const judgeAmongReplicas = amongReplicas(judge)
 
 const warningsOf = (judgement: Judgement): readonly string[] =>
   judgement.ok ? judgement.warnings.map(({ code }) => code) : ['not ok']

@@ -87,8 +87,12 @@ describe('packDocument', () => {
     expect(packDocument(api, { since: 0, rank: 0 }).versions).toEqual([])
   })
 
-  it('holds what many operations share once', () => {
-    const page = `<p>${'x'.repeat(10_000)}</p>`
+  const text = `<p>${'x'.repeat(10_000)}</p>`
+
+  it.each([
+    ['a map', { html: text }, { page: '{{variables.page}}', id: '{{request.id}}' }],
+    ['a text', text, '{{variables.page}}'],
+  ])('holds %s that many operations share once', (_name, page, body) => {
     const sizeWith = (count: number) => {
       const paths = Object.fromEntries(
         Array.from({ length: count }, (_, index) => [
@@ -97,18 +101,32 @@ describe('packDocument', () => {
             get: {
               action: {
                 type: 'static',
-                body: { page: '{{variables.page}}', id: '{{request.id}}' },
+                body,
               },
             },
           },
         ]),
       )
-      const api = compiled({ api: { variables: { page: { html: page } } }, paths })
+      const api = compiled({ api: { variables: { page } }, paths })
       const packed = packDocument(api, { since: 0, rank: 0 })
       expect(unpackAll(packed)).toEqual(pathsOf(api))
       return packed.bytes.byteLength
     }
     expect(sizeWith(200)).toBeLessThan(2 * sizeWith(2) + 200 * 400)
+  })
+
+  it('takes no text for the operation that has the very same JSON', () => {
+    const operationWith = (body: string) => ({ get: { action: { type: 'static', body } } })
+    const plain = compiled({ paths: { '/a': operationWith('a') } })
+    const { bytes, shared } = packDocument(plain, { since: 0, rank: 0 })
+    const [offset = 0, length = 0] = shared[0] ?? []
+    const base = bytes.subarray(offset, offset + length).toString()
+    const body = '{{variables.base}}'
+    const api = compiled({
+      api: { variables: { base } },
+      paths: { '/a': operationWith('a'), '/b': operationWith(body), '/c': operationWith(body) },
+    })
+    expect(unpackAll(packDocument(api, { since: 0, rank: 0 }))).toEqual(pathsOf(api))
   })
 
   it('never takes the data of a document for its own signs', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { fullRecord } from '../../../dataplane/store/read-back.ts'
 import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+import { judgeAtOnce } from '../../../dataplane/store/judge.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -151,7 +152,7 @@ describe('a restart', () => {
     await before.store.close()
     const problems = [{ code: 'invalid_value', path: '', message: 'no longer' }] as const
     const rig = makeRig()
-    const { judge } = await import('../../../dataplane/store/judge.ts')
+    const judge = judgeAtOnce()
     const after = await start(files, {
       judge: (document, environment) => {
         const judged = judge(document, environment)

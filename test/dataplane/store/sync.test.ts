@@ -102,6 +102,26 @@ describe('a sync call', () => {
     expect(rig.store.state().text()).not.toContain('s3cret')
   })
 
+  it('serves a document within the namespace that it is confined to, and takes each change of that', async () => {
+    const rig = managed()
+    for (const confinedTo of ['shop', 'bank', undefined, 'shop'])
+      await sync(
+        rig,
+        put(specPut(makeDocument('a'), 1, confinedTo === undefined ? {} : { confinedTo })),
+      )
+    const served = rig.changes.flatMap((change) => change.put.map(({ confinedTo }) => confinedTo))
+    expect(served).toEqual(['shop', 'bank', undefined, 'shop'])
+    expect(rig.store.document('a')?.confinedTo).toBe('shop')
+  })
+
+  it.each(['', 'Shop', 'a.b', '-a', 'x'.repeat(64), 7, null, ['shop']])(
+    'refuses a document that is confined to %j',
+    async (confinedTo) => {
+      const outcome = await sync(managed(), put(specPut(makeDocument('a'), 1, { confinedTo })))
+      expect(results(outcome)).toContain('spec a rejected invalid_datatype')
+    },
+  )
+
   it('never refuses a conflict: the younger is shadowed until a batch settles it', async () => {
     const rig = managed()
     const same = { paths: ['/same'] }
@@ -119,23 +139,20 @@ describe('a sync call', () => {
   })
 
   it.each([
-    [
-      'a realm that goes in the same call',
-      { put: [], delete: [REALM] },
-      'spec a rejected no_such_realm',
-    ],
-    [
-      'a realm that comes in the same call',
-      { put: [realmPut('com.new')], delete: [] },
-      'spec a loaded',
-    ],
-  ])('judges on the result: %s', async (_name, realms, expected) => {
-    const rig = managed()
-    await sync(rig, { realms: { put: [realmPut(REALM)], delete: [] } })
-    const realm = realms.delete.length > 0 ? REALM : 'com.new'
-    const specs = { put: [specPut(makeDocument('a', { realm }), 1)], delete: [] }
-    expect(results(await sync(rig, { realms, specs }))).toContain(expected)
-  })
+    ['goes in the same call', { put: [], delete: [REALM] }, REALM],
+    ['comes in the same call', { put: [realmPut('com.new')], delete: [] }, 'com.new'],
+    ['is not there', { put: [], delete: [] }, 'com.nowhere'],
+    ['is refused', { put: [realmPut('com.bad', { users: 7 })], delete: [] }, 'com.bad'],
+  ])(
+    'takes a document, as the operator has judged it, whose realm %s',
+    async (_name, realms, uri) => {
+      const rig = managed()
+      await sync(rig, { realms: { put: [realmPut(REALM)], delete: [] } })
+      const specs = { put: [specPut(makeDocument('a', { realm: uri }), 1)], delete: [] }
+      expect(results(await sync(rig, { realms, specs }))).toContain('spec a loaded')
+      expect(rig.served()).toEqual(['a'])
+    },
+  )
 
   it('deletes what it put, and what is not there is deleted already', async () => {
     const rig = managed()

@@ -5,6 +5,7 @@ import {
   fromClient,
   fromDocument,
   fromUpstream,
+  hasForeignCoding,
   valuesOf,
 } from '../../../dataplane/upstream/headers.ts'
 import { toText } from '../../../spec/expression/text.ts'
@@ -33,6 +34,9 @@ describe('fromClient', () => {
     'Forwarded',
     'X-Real-IP',
     'x_real_ip',
+    'X-Original-URL',
+    'x_original-url',
+    'X-Rewrite-Url',
     'X-Forwarded-For',
     'X_Forwarded_For',
     'x-forwarded_for',
@@ -254,6 +258,25 @@ describe('fromUpstream', () => {
     ],
     ['length stays', [['Content-Length', '3']], [['content-length', '3']]],
     [
+      "the gateway's cookies, in any disguise that a browser takes off",
+      [
+        ['Set-Cookie', 'a=1; Path=/'],
+        ['Set-Cookie', 'svc_ticket_com.acme=x; Path=/'],
+        ['SET-COOKIE', ' svc_csrf_com.acme=x'],
+        ['set-cookie', '__Host-svc_oidc_1=x; Secure; Path=/'],
+        ['set-cookie', '=svc_ticket_com.acme=x'],
+        ['set-cookie', '\t= = svc_ticket_com.acme=x'],
+        ['set-cookie', '\u0001svc_ticket_com.acme=x'],
+        ['set-cookie', 'b=svc_ticket_x; Comment=svc_csrf_x'],
+        ['x-cookie', 'svc_ticket_x=1'],
+      ],
+      [
+        ['set-cookie', 'a=1; Path=/'],
+        ['set-cookie', 'b=svc_ticket_x; Comment=svc_csrf_x'],
+        ['x-cookie', 'svc_ticket_x=1'],
+      ],
+    ],
+    [
       'but not beside chunks',
       [
         ['Content-Length', '3'],
@@ -329,5 +352,28 @@ describe('fromUpstream', () => {
 
   it('values by name', () => {
     expect(valuesOf(['Host', 'a', 'hosT', 'b', 'hose', 'c'], 'host')).toEqual(['a', 'b'])
+  })
+})
+
+describe('hasForeignCoding', () => {
+  it.each<[Pairs, boolean]>([
+    [[['content-encoding', 'gzip']], false],
+    [[['transfer-encoding', 'chunked']], false],
+    [[['Transfer-Encoding', 'Chunked']], false],
+    [[['transfer-encoding', 'gzip, chunked']], true],
+    [[['transfer-encoding', 'gzip']], true],
+    [[['transfer-encoding', 'identity']], true],
+    [[['transfer-encoding', '']], true],
+    [
+      [
+        ['transfer-encoding', 'chunked'],
+        ['x', 'y'],
+        ['transfer-encoding', 'chunked'],
+      ],
+      true,
+    ],
+  ])('%j: %p', (sent, expected) => {
+    expect(hasForeignCoding(raw(sent))).toBe(expected)
+    expect(hasForeignCoding(raw(sent).map((each) => Buffer.from(each)))).toBe(expected)
   })
 })

@@ -10,7 +10,9 @@ describe('a limiter', () => {
   })
 
   const heard: string[] = []
+  /** The tickets of one client begin with the same letter; of `p` nobody knows whose they are. */
   const ticket = (name: string): Ticket => ({
+    from: name.startsWith('p') ? undefined : name[0],
     onGranted: () => heard.push(`${name} granted`),
     onRefused: () => heard.push(`${name} refused`),
   })
@@ -22,8 +24,8 @@ describe('a limiter', () => {
     const limiter = createPoolScope(2).limiterOf('http://a')
     const entries = ['a', 'b', 'c', 'd'].map((name) => limiter.acquire(ticket(name), 1000))
     expect(entries).toEqual(['granted', 'granted', 'waiting', 'waiting'])
-    limiter.release()
-    limiter.release()
+    limiter.release({ from: 'a' })
+    limiter.release({ from: 'b' })
     expect(heard).toEqual(['c granted', 'd granted'])
   })
 
@@ -32,7 +34,7 @@ describe('a limiter', () => {
     limiter.acquire(ticket('a'), 1000)
     limiter.acquire(ticket('b'), 1000)
     jest.advanceTimersByTime(1000)
-    limiter.release()
+    limiter.release({ from: undefined })
     expect(heard).toEqual(['b refused'])
     expect(limiter.acquire(ticket('c'), 1000)).toBe('granted')
   })
@@ -51,7 +53,7 @@ describe('a limiter', () => {
     limiter.acquire(ticket('c'), 1000)
     limiter.withdraw(gone)
     limiter.withdraw(gone)
-    limiter.release()
+    limiter.release({ from: undefined })
     jest.runAllTimers()
     expect(heard).toEqual(['c granted'])
   })
@@ -63,7 +65,74 @@ describe('a limiter', () => {
     expect(scope.limiterOf('http://a')).toBe(limiter)
     expect(scope.limiterOf('http://constructor').acquire(ticket('b'), 1)).toBe('granted')
     expect(scope.size).toBe(2)
-    limiter.release()
+    limiter.release({ from: undefined })
     expect(scope.size).toBe(1)
+  })
+
+  it.each<[string, number, string, string, string]>([
+    ['clients take turns', 2, 'x y', 'a1 a2 a3 b1 b2 c1', 'a1 b1 c1 a2 b2 a3'],
+    ['one client alone may have all', 2, 'a1 a2', 'a3 a4', 'a3 a4'],
+    ['who has half of the slots waits for others', 4, 'a1 a2 x y', 'a3 b1 b2', 'b1 b2 a3'],
+    ['then it gets what others do not need', 2, 'a1 x', 'a2 b1 a3', 'b1 a2 a3'],
+    ['of one slot too', 1, 'a1', 'a2 a3 b1', 'a2 b1 a3'],
+  ])('%s', (...[, size, first, waiting, granted]) => {
+    const limiter = createPoolScope(size).limiterOf('http://a')
+    for (const name of first.split(' ')) limiter.acquire(ticket(name), 1000)
+    for (const name of waiting.split(' ')) limiter.acquire(ticket(name), 1000)
+    const names = first.split(' ')
+    const others = names.filter((name) => !name.startsWith('a')).reverse()
+    // Those of a run longest; what is granted ends as it was granted.
+    const running = [...others, ...names.filter((name) => name.startsWith('a'))]
+    for (const name of waiting.split(' ')) {
+      expect(name).not.toBe('')
+      limiter.release({ from: running.shift()?.[0] })
+      running.push(heard.at(-1) ?? '')
+    }
+    expect(heard.map((each) => each.split(' ')[0]).join(' ')).toBe(granted)
+  })
+
+  it('whose client is not known is bounded by nobody else, and takes turns by itself', () => {
+    const limiter = createPoolScope(2).limiterOf('http://a')
+    for (const name of ['p1', 'p2', 'p3', 'p4']) limiter.acquire(ticket(name), 1000)
+    limiter.acquire(ticket('a'), 1000)
+    for (let each = 0; each < 3; each++) limiter.release({ from: undefined })
+    expect(heard).toEqual(['p3 granted', 'p4 granted', 'a granted'])
+  })
+
+  it('whoever has most of a full line gives way, and has half of it at most while others wait', () => {
+    const limiter = createPoolScope(1, 4).limiterOf('http://a')
+    const entries = ['x', 'a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'a6'].map((name) =>
+      limiter.acquire(ticket(name), 1000),
+    )
+    const waiting = 'waiting'
+    expect(entries).toEqual([
+      'granted',
+      waiting,
+      waiting,
+      waiting,
+      waiting,
+      'full',
+      waiting,
+      waiting,
+      'full',
+      'full',
+    ])
+    expect(heard).toEqual(['a4 refused', 'a3 refused'])
+    jest.advanceTimersByTime(1000)
+    expect(heard.slice(2)).toEqual(['a1 refused', 'a2 refused', 'b1 refused', 'b2 refused'])
+  })
+
+  it('is busy from half of its slots on', () => {
+    const scope = createPoolScope(3)
+    const seen = [scope.isBusy('http://a')]
+    for (const name of ['a', 'b', 'c']) {
+      scope.limiterOf('http://a').acquire(ticket(name), 1000)
+      seen.push(scope.isBusy('http://a'))
+    }
+    expect([seen, scope.isBusy('http://b'), scope.size]).toEqual([
+      [false, false, true, true],
+      false,
+      1,
+    ])
   })
 })

@@ -37,6 +37,7 @@ const prepare = (fails = 0): Scene => {
     return {
       send: (message) => sent.push(message),
       bufferedBytes: 7,
+      hasRoom: false,
       close: () => closes++,
     }
   }
@@ -63,13 +64,14 @@ describe('a transport that is loaded late', () => {
   it('is the real one once it is there; the next is opened at once', async () => {
     const scene = prepare()
     const first = scene.open()
-    expect([first.bufferedBytes, scene.opened.length]).toEqual([0, 0])
+    expect([first.bufferedBytes, first.hasRoom, scene.opened.length]).toEqual([0, true, 0])
     await eventually(() => {
       expect(scene.opened).toHaveLength(1)
     })
     first.send([1])
     first.close()
-    expect([scene.sent, scene.closes(), first.bufferedBytes]).toEqual([[[1]], 1, 7])
+    expect([scene.sent, scene.closes()]).toEqual([[[1]], 1])
+    expect([first.bufferedBytes, first.hasRoom]).toEqual([7, false])
     scene.open()
     expect([scene.opened.length, scene.loads()]).toEqual([2, 1])
   })

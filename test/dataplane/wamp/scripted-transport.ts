@@ -17,6 +17,7 @@ export const UNENCODABLE = 'unencodable'
 export class ScriptedTransport implements Transport {
   readonly sent: WampMessage[] = []
   bufferedBytes = 0
+  hasRoom = true
   isClosed = false
   /** Runs within `send`. */
   onSend: (message: WampMessage) => void = () => undefined

@@ -11,16 +11,19 @@ afterEach(() => {
 })
 
 describe('a router that reads too slowly', () => {
-  it('gets no more of what can be refused, until it has read', async () => {
+  it.each([
+    ['64 MiB wait', { bufferedBytes: 64 * 1024 * 1024 + 1 }],
+    ['memory is tight', { hasRoom: false }],
+  ])('gets no more of what can be refused while %s', async (_, state) => {
     const { session, transport, ends } = join()
-    transport.bufferedBytes = 64 * 1024 * 1024 + 1
+    Object.assign(transport, state)
     const overloaded = { uri: 'svc.error.overloaded', wasSent: false }
     expect(() => startCall(session)).toThrow(expect.objectContaining(overloaded))
     await expect(session.publish('com.t', { args: [], kwargs: {} }, {})).rejects.toMatchObject(
       overloaded,
     )
     expect(transport.sent).toEqual([])
-    transport.bufferedBytes = 64 * 1024 * 1024
+    Object.assign(transport, { bufferedBytes: 64 * 1024 * 1024, hasRoom: true })
     startCall(session)
     expect(transport.sent).toHaveLength(1)
     expect([ends, session.pendingCalls]).toEqual([[], 1])

@@ -128,7 +128,7 @@ describe('joining', () => {
         autobahn,
         openTransport: (target, handlers) => {
           handlers.onClose({ kind: 'unreachable', reason: target.url })
-          return { send: () => undefined, bufferedBytes: 0, close: () => undefined }
+          return { send: () => undefined, bufferedBytes: 0, hasRoom: true, close: () => undefined }
         },
         target: {
           url: 'bad',

@@ -3,9 +3,10 @@
 import { createServer, type AddressInfo } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
-import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
+import { EncodingFault, type Transport } from '../../../dataplane/wamp/transport.ts'
 import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -45,6 +46,14 @@ const talk = async (router: FakeRouter, probe: Probe, clock: ManualClock): Promi
 const untilGone = async (router: FakeRouter): Promise<void> => {
   await router[Symbol.asyncDispose]()
   await settled()
+}
+
+/** Of a megabyte each, in a turn of its own, as requests come; some of them the system takes itself. */
+const sendWhile = async (transport: Transport, isToGoOn: () => boolean): Promise<void> => {
+  for (let id = 0; id < 100 && isToGoOn(); id++) {
+    transport.send([48, id, 'x'.repeat(1_000_000)])
+    await settled()
+  }
 }
 
 describe.each([
@@ -146,6 +155,39 @@ describe.each([
     expect(probe.transport.bufferedBytes).toBeGreaterThan(1_000_000)
     probe.transport.close()
     expect(await probe.untilEnd()).toMatchObject({ kind: 'closed' })
+  })
+
+  it('what waits for a router that reads nothing counts in the memory budget until it is read', async () => {
+    await using router = await start()
+    const memory = new MemoryBudget({ size: 40_000_000 })
+    const open = createTransportOpener({ dial: createRouterDial([]), memory })
+    const probe = openProbe(router.url, { open })
+    await probe.untilOpen()
+    router.socket.pause()
+    await sendWhile(probe.transport, () => probe.transport.hasRoom)
+    expect(memory.isTight).toBe(true)
+    expect([probe.transport.hasRoom, probe.ends]).toEqual([false, []])
+    router.socket.resume()
+    await eventually(() => {
+      expect([memory.held, probe.transport.hasRoom]).toEqual([0, true])
+    })
+    probe.transport.close()
+    await probe.untilEnd()
+  })
+
+  it('a router that reads nothing is left when memory runs out, and nothing stays counted', async () => {
+    await using router = await start()
+    const memory = new MemoryBudget({ size: 10_000_000 })
+    const open = createTransportOpener({ dial: createRouterDial([]), memory })
+    const probe = openProbe(router.url, { open })
+    await probe.untilOpen()
+    router.socket.pause()
+    await sendWhile(probe.transport, () => probe.ends.length === 0)
+    expect(await probe.untilEnd()).toEqual({
+      kind: 'lost',
+      reason: 'the router does not read what it is sent, and memory has run out',
+    })
+    expect(memory.held).toBe(0)
   })
 
   it('nothing is told of messages after a close', async () => {

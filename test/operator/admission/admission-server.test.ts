@@ -10,6 +10,7 @@ import {
   type AdmissionServerOptions,
   startAdmissionServer,
 } from '../../../operator/admission/admission-server.ts'
+import { TooBusyError } from '../../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
 import { createLog, createSilentLog } from '../../../telemetry/log.ts'
@@ -92,6 +93,7 @@ describe('what is asked', () => {
 
   it.each<[string, string, string, number]>([
     ['another path', 'POST /mutate', '{}', 404],
+    ['a path two below', 'POST /validate/a/b', '{}', 404],
     ['a path from the prototype', 'POST /constructor', '{}', 404],
     ['another method', 'GET /validate', '', 405],
     ['no JSON', 'POST /validate', '{', 400],
@@ -105,6 +107,22 @@ describe('what is asked', () => {
       status,
       expect.objectContaining({ kind: 'Status', code: status, message: expect.any(String) }),
     ])
+  })
+
+  it('with a word below the path passes it on', async () => {
+    const words: (string | undefined)[] = []
+    const server = await start({
+      paths: {
+        '/validate': (_request, word) => {
+          words.push(word)
+          return { allowed: true, warnings: [] }
+        },
+      },
+    })
+    const body = JSON.stringify(reviewOf(aSpecification('orders')))
+    for (const path of ['/validate', '/validate/0a1b', '/validate/?a=b'])
+      await request(`${server.url}${path}`, { method: 'POST', body, tls })
+    expect(words).toEqual(['', '0a1b', ''])
   })
 
   it('and makes a judge fail is a 500, with nothing of the object in the log', async () => {
@@ -125,6 +143,19 @@ describe('what is asked', () => {
   })
 })
 
+it('what is not judged in time is a 503, and no fault in the log', async () => {
+  const lines: string[] = []
+  const destination = { write: (line: string) => lines.push(line) }
+  const server = await start({
+    log: createLog({ level: 'debug', name: 'test', destination }),
+    paths: { '/validate': () => Promise.reject(new TooBusyError('it took too long')) },
+  })
+  const answer = await post(server, reviewOf(aSpecification('orders')))
+  expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('it took too long')])
+  expect(lines.map((line) => (JSON.parse(line) as { level: unknown }).level)).not.toContain('error')
+  expect(lines).toHaveLength(1)
+})
+
 describe('size', () => {
   const padded = (bytes: number): string =>
     `${JSON.stringify(reviewOf(aSpecification('orders')))}${' '.repeat(bytes)}`
@@ -142,6 +173,14 @@ describe('size', () => {
     })
     expect(answer.status).toBe(status)
     expect(answer.text).toMatch(status === 200 ? /"allowed":true/ : /8388608 bytes/)
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['too many values', [Array<object>(500_000).fill({})], /holds too many values/],
+    ['nested too deeply', JSON.parse(`${'['.repeat(130)}${']'.repeat(130)}`), /nested too deeply/],
+  ])('%s: not even parsed', async (_, value, words) => {
+    const answer = await post(await start(), { ...reviewOf(aSpecification('orders')), value })
+    expect([answer.status, answer.text]).toEqual([413, expect.stringMatching(words)])
   })
 
   it('without end is cut off', async () => {

@@ -120,6 +120,13 @@ describe('a pod', () => {
     expect(rig.lines.join('')).toContain('broken')
   })
 
+  it('with control characters in an annotation is warned in a line that a header can hold', async () => {
+    const annotations = { 'gateway.svc.dev/memory-limit': 'a\u0017\r\nb\ud800' }
+    const object = { ...POD, metadata: { ...POD.metadata, annotations } }
+    const { warnings } = await aRig().admit(aRequest({ object }))
+    expect(warnings).toEqual([expect.stringMatching(/^[ -~]* is 'a b '; [ -~]*$/)])
+  })
+
   it('with the name of a container that is endless is answered in a few words', async () => {
     const containers = [{ name: 'x'.repeat(1_000_000), ports: [{ containerPort: 18080 }] }]
     const answer = await aRig().admit(aRequest({ object: { ...POD, spec: { containers } } }))

@@ -84,7 +84,7 @@ describe('a pod', () => {
         restartPolicy: 'Always',
         command: ['svc-gateway'],
         startupProbe: { httpGet: { path: '/ping', port: 'health' } },
-        readinessProbe: { httpGet: { path: '/ready', port: 'health' } },
+        readinessProbe: { httpGet: { path: '/ready?wait=4', port: 'health' } },
         livenessProbe: { httpGet: { path: '/ping', port: 'health' } },
         lifecycle: { preStop: { exec: { command: ['svc-gateway', 'drain'] } } },
         securityContext: { runAsNonRoot: true, readOnlyRootFilesystem: true },

@@ -122,18 +122,18 @@ describe('allowed without a word', () => {
         }),
       },
     ],
-  ])('%s', (_, asked) => {
-    expect(ask(asked)).toEqual({ allowed: true, warnings: [] })
+  ])('%s', async (_, asked) => {
+    expect(await ask(asked)).toEqual({ allowed: true, warnings: [] })
   })
 })
 
 describe('refused', () => {
-  it('with every fault at once, each with its pointer', () => {
+  it('with every fault at once, each with its pointer', async () => {
     const document = {
       ...bad,
       versions: { v1: { base_path: 'v1', paths: { '/': {}, '/x': { get: { action: 'x' } } } } },
     }
-    const answer = ask({ object: specification(document) })
+    const answer = await ask({ object: specification(document) })
     if (answer.allowed) throw new Error('it was allowed')
     const [first = '', ...lines] = answer.message.split('\n')
     expect(first).toBe(`${lines.length} faults in ApiSpecification shop/orders:`)
@@ -177,14 +177,14 @@ describe('refused', () => {
       { kind: 'Realm', object: objectOf('Realm', { ...badRealm, gatewayClassName: null }) },
       '/spec/router/url',
     ],
-  ])('%s', (_, asked, words) => {
-    const answer = ask(asked)
+  ])('%s', async (_, asked, words) => {
+    const answer = await ask(asked)
     expect(answer).toMatchObject({ allowed: false })
     expect('message' in answer && answer.message).toContain(words)
   })
 
-  it('says nothing of the values of a realm', () => {
-    const answer = ask({
+  it('says nothing of the values of a realm', async () => {
+    const answer = await ask({
       kind: 'Realm',
       object: objectOf('Realm', {
         ...realm,
@@ -198,8 +198,8 @@ describe('refused', () => {
 })
 
 describe('warnings', () => {
-  it('of properties that nobody reads', () => {
-    const answer = ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
+  it('of properties that nobody reads', async () => {
+    const answer = await ask({ object: specification({ ...good, colour: 'red', __proto__x: 1 }) })
     expect(answer.allowed).toBe(true)
     expect(answer.warnings).toHaveLength(2)
     expect(answer.warnings[0]).toMatch(/^\/spec\/document\/colour: /)
@@ -217,15 +217,15 @@ describe('warnings', () => {
     ['', 'by whom is not said', 1],
     ['argocd-controller', 'by somebody else', 1],
     ['kubectl', 'server-side, of what was applied client-side once', 0],
-  ])('%s: %s', (fieldManager, _, count) => {
-    const { warnings } = ask({ object: annotated(good), fieldManager })
+  ])('%s: %s', async (fieldManager, _, count) => {
+    const { warnings } = await ask({ object: annotated(good), fieldManager })
     expect(warnings.filter((warning) => warning.includes('--server-side'))).toHaveLength(count)
     const again = { operation: 'UPDATE', object: annotated(good), oldObject: specification(bad) }
-    expect(ask({ ...again, fieldManager }).warnings).toHaveLength(count)
+    expect((await ask({ ...again, fieldManager })).warnings).toHaveLength(count)
   })
 
-  it('come with a refusal, too', () => {
-    const { warnings } = ask({ object: annotated(bad), fieldManager: '' })
+  it('come with a refusal, too', async () => {
+    const { warnings } = await ask({ object: annotated(bad), fieldManager: '' })
     expect(warnings).toHaveLength(1)
   })
 })
@@ -249,23 +249,23 @@ describe('variables from Secrets', () => {
     ['read of a whole Secret', '{{variables.token}}', whole, 1],
     ['another than was named', '{{variables.other}}', named, 1],
     ['made into something else', '{{variables.token |> json:decode |> get(a)}}', named, 0],
-  ])('%s: allowed', (_, expression, from, warnings) => {
-    const answer = ask({ object: specification(withVariable(expression), from) })
+  ])('%s: allowed', async (_, expression, from, warnings) => {
+    const answer = await ask({ object: specification(withVariable(expression), from) })
     expect(answer.allowed).toBe(true)
     expect(answer.warnings).toHaveLength(warnings)
     expect(answer.warnings.join()).toMatch(warnings === 0 ? /^$/ : /keys/)
   })
 
-  it('what is wrong whatever they are is refused', () => {
+  it('what is wrong whatever they are is refused', async () => {
     const document = withVariable('{{variables.other}}', { host: 'a..b', realm_uri: 5 })
-    const answer = ask({ object: specification(document, named) })
+    const answer = await ask({ object: specification(document, named) })
     if (answer.allowed) throw new Error('it was allowed')
     expect(answer.message).toMatch(/^2 faults/)
     expect(answer.warnings).toHaveLength(1)
   })
 
-  it('without any, an expression that fails is a fault', () => {
-    const answer = ask({ object: specification(withVariable('{{variables.other}}')) })
+  it('without any, an expression that fails is a fault', async () => {
+    const answer = await ask({ object: specification(withVariable('{{variables.other}}')) })
     expect(answer.allowed).toBe(false)
   })
 
@@ -274,9 +274,9 @@ describe('variables from Secrets', () => {
     ['a list', { defaults: { schemes: '{{variables.token |> json:decode}}' } }],
     ['a map', { defaults: { security: '{{variables.token |> json:decode}}' } }],
     ['a text in a text', { variables: { url: 'https://{{variables.token}}/' } }],
-  ])('in place of %s: allowed', (_, more) => {
+  ])('in place of %s: allowed', async (_, more) => {
     const document = withVariable('x', more)
-    expect(ask({ object: specification(document, named) }).allowed).toBe(true)
+    expect((await ask({ object: specification(document, named) })).allowed).toBe(true)
   })
 })
 
@@ -309,15 +309,49 @@ describe('bounds', () => {
     expect(texts[0]).toMatch(/^\.\.\.[a-z/]+end: unknown property/)
   })
 
-  it('a document of 2 MB is judged', () => {
+  /** Of about so many bytes. */
+  const large = (bytes: number, letter = 'x'): object => {
     const paths = Object.fromEntries(
-      Array.from({ length: 1900 }, (_, i) => [
+      Array.from({ length: Math.round(bytes / 1100) }, (_, i) => [
         `/p${i}`,
-        { get: { action: { type: 'static', body: 'x'.repeat(1000) }, response: {} } },
+        { get: { action: { type: 'static', body: letter.repeat(1000) }, response: {} } },
       ]),
     )
-    const document = { ...good, versions: { v1: { base_path: '/v1', paths } } }
-    expect(ask({ object: specification(document) }).allowed).toBe(true)
+    return specification({ ...good, versions: { v1: { base_path: '/v1', paths } } })
+  }
+
+  it.each<[string, object, boolean, RegExp]>([
+    ['of 1.3 MB', large(1.3e6), true, /^$/],
+    [
+      'of 1.48 MB',
+      large(1.48e6),
+      true,
+      /^the object has 1,4\d\d,\d{3} bytes as it is stored, near /,
+    ],
+    [
+      'of 2 MB',
+      large(2e6),
+      false,
+      /more than that etcd takes: 1,540,096 bytes .*Split .*ConfigMap/,
+    ],
+    ['that six times as much is stored of', large(3e5, '<'), false, /has 1,\d{3},\d{3} bytes/],
+    ['of 250 KB, that is stored longer', large(2.5e5, '&'), true, /^$/],
+  ])('a document %s', async (_, object, isAllowed, words) => {
+    const answer = await ask({ object })
+    expect(answer.allowed).toBe(isAllowed)
+    expect(answer.allowed ? answer.warnings.join() : answer.message).toMatch(words)
+  })
+
+  it('what the store has taken before is no reason to refuse a change', async () => {
+    const change = { operation: 'UPDATE', object: large(2e6), oldObject: large(1.9e6) }
+    expect(await ask(change)).toEqual({ allowed: true, warnings: [] })
+    expect((await ask({ ...change, oldObject: large(1e6) })).allowed).toBe(false)
+  })
+
+  it('a Realm of 2 MB is refused without advice on documents', async () => {
+    const info = { text: 'x'.repeat(2e6) }
+    const answer = await ask({ kind: 'Realm', object: objectOf('Realm', { ...realm, info }) })
+    expect('message' in answer && answer.message).toMatch(/1 fault.*\n.*Make it smaller$/)
   })
 })
 
@@ -364,8 +398,8 @@ describe('reviews', () => {
   })
 })
 
-it('what is no object of ours has no judgement', () => {
+it('what is no object of ours has no judgement', async () => {
   const foreign: ValueMap = { apiVersion: 'v1', kind: 'Secret', data: {} }
-  expect(judgeResource(foreign)).toBeUndefined()
-  expect(judgeResource({})).toBeUndefined()
+  expect(await judgeResource(foreign)).toBeUndefined()
+  expect(await judgeResource({})).toBeUndefined()
 })

@@ -34,12 +34,14 @@ const aWorld = (options: WorldOptions = {}) => {
   const state: {
     object: ValueMap | undefined
     bundle: string | undefined
+    reviewKey: string | undefined
     fault: ApiError | undefined
     made: { readonly namespaces: readonly string[] | 'all' }
   } = {
     made: { namespaces: 'all' },
     object: options.object,
     bundle: options.bundle,
+    reviewKey: undefined,
     fault: undefined,
   }
   const call = (name: string): void => {
@@ -75,13 +77,15 @@ const aWorld = (options: WorldOptions = {}) => {
     create: refused,
     replace: refused,
     delete: refused,
+    onReturn: () => () => undefined,
     close: () => Promise.resolve(),
   }
   const keeper = new WebhookKeeper({
     ...{ api, clock, name: 'svc-gateway', type: options.type ?? VALIDATING },
-    make: (caBundle) =>
-      webhookConfiguration({ name: 'svc-gateway', target, caBundle, ...state.made }),
+    make: (caBundle, reviewKey) =>
+      webhookConfiguration({ name: 'svc-gateway', target, caBundle, reviewKey, ...state.made }),
     caBundle: () => state.bundle,
+    reviewKey: () => state.reviewKey,
     log: createLog({
       level: 'debug',
       name: 'test',
@@ -119,7 +123,20 @@ describe('the configuration', () => {
             caBundle: base64('PEM'),
             service: { namespace: 'system', name: 'hook', port: 443, path: '/validate' },
           },
-          rules: [{ apiGroups: ['gateway.svc.dev'], resources: ['apispecifications', 'realms'] }],
+          rules: [
+            {
+              apiGroups: ['gateway.svc.dev'],
+              operations: ['CREATE', 'UPDATE'],
+              resources: ['apispecifications', 'realms'],
+            },
+          ],
+        },
+        {
+          name: 'delete-realm.gateway.svc.dev',
+          failurePolicy: 'Ignore',
+          timeoutSeconds: 1,
+          matchConditions: [{ expression: expect.stringContaining('namespace-controller') }],
+          rules: [{ operations: ['DELETE'], resources: ['realms'] }],
         },
       ],
     })
@@ -133,14 +150,13 @@ describe('the configuration', () => {
       caBundle: '',
       namespaces: ['shop'],
     })
-    expect(object['webhooks']).toMatchObject([
-      {
-        clientConfig: { url: 'https://127.0.0.1:9/validate' },
-        namespaceSelector: {
-          matchExpressions: [{ key: 'kubernetes.io/metadata.name', values: ['shop'] }],
-        },
+    const webhook = {
+      clientConfig: { url: 'https://127.0.0.1:9/validate' },
+      namespaceSelector: {
+        matchExpressions: [{ key: 'kubernetes.io/metadata.name', values: ['shop'] }],
       },
-    ])
+    }
+    expect(object['webhooks']).toMatchObject([webhook, webhook])
   })
 })
 
@@ -157,7 +173,7 @@ describe('the keeper', () => {
     keeper.check()
     await settle()
     expect(calls).toEqual(['get', 'apply'])
-    expect(bundles()).toEqual([base64('one')])
+    expect(bundles()).toEqual([base64('one'), base64('one')])
     clock.advance(MINUTE_MS)
     await settle()
     expect(calls.slice(2)).toEqual(['get'])
@@ -216,6 +232,28 @@ describe('the keeper', () => {
     await settle()
     expect(calls).toEqual(['get', 'apply', 'get', 'patch', 'get', 'apply', 'get'])
     expect(JSON.stringify(state.object)).toContain('"values":["shop"]')
+    await keeper.stop()
+  })
+
+  it('follows the key of reviews as it does the CAs: what people have changed stays', async () => {
+    const { keeper, state, calls, lines, settle } = aWorld({ bundle: 'one' })
+    const paths = (): readonly unknown[] =>
+      [...JSON.stringify(state.object).matchAll(/"path":"([^"]*)"/g)].map(([, path]) => path)
+    const [old, fresh] = ['0a'.repeat(16), '1b'.repeat(16)]
+    state.reviewKey = old
+    keeper.lead()
+    await settle()
+    expect(paths()).toEqual([`/validate/${old}`, `/validate/${old}`])
+    const text = JSON.stringify(state.object)
+    state.object = JSON.parse(text.replace('"Ignore"', '"Fail"')) as ValueMap
+    state.reviewKey = fresh
+    keeper.check()
+    await settle()
+    expect(calls).toEqual(['get', 'apply', 'get', 'patch'])
+    expect(paths()).toEqual([`/validate/${fresh}`, `/validate/${fresh}`])
+    expect(JSON.stringify(state.object)).toContain('"Fail"')
+    expect(keeper.drift).toBeUndefined()
+    expect(lines.join('')).not.toContain(old)
     await keeper.stop()
   })
 
@@ -343,7 +381,7 @@ describe('the keeper', () => {
     clock.advance(1000)
     await settle()
     expect(keeper.trouble).toBeUndefined()
-    expect(bundles()).toEqual([base64('one')])
+    expect(bundles()).toEqual([base64('one'), base64('one')])
     await keeper.stop()
     expect(clock.pending).toBe(0)
   })

@@ -72,6 +72,7 @@ export const createFakeSecrets = (): FakeSecrets => {
     apply: refused,
     patch: refused,
     delete: refused,
+    onReturn: () => () => undefined,
     close: () => Promise.resolve(),
   }
   const fake: FakeSecrets = {

@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { Controller, type OperatorStatus } from '../../../operator/controller/controller.ts'
+import {
+  Controller,
+  type ControllerOptions,
+  type OperatorStatus,
+} from '../../../operator/controller/controller.ts'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import {
   alwaysLeading,
@@ -8,6 +12,7 @@ import {
 } from '../../../operator/leadership.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import type { DataPlanes } from '../../../operator/data-plane.ts'
+import { compileAtOnce } from '../../../operator/reconcile/compile-document.ts'
 import { startTenure } from '../../../operator/tenure.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import {
@@ -99,6 +104,7 @@ const aController = async (
   clock: Clock = HASTY,
   leadership: Leadership = alwaysLeading(startTenure(() => 1)),
   dataPlanesOf: (url: string) => DataPlanes = (url) => staticDataPlanes([url]),
+  more: Partial<Pick<ControllerOptions, 'compiler' | 'judging'>> = {},
 ): Promise<Fixture> => {
   const plane = await FakeDataPlane.start()
   closing.push(() => plane.close())
@@ -109,6 +115,7 @@ const aController = async (
   const controller = new Controller({
     source,
     judging: { className: 'svc' },
+    ...more,
     leadership,
     onRecorded: (resource) => recorded.push(resource),
     companions: [{ lead: () => turns.push('lead'), follow: () => turns.push('follow') }],
@@ -146,6 +153,50 @@ describe('from resources to data planes to conditions', () => {
       expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
     })
     expect(fixture.plane.specs.size).toBe(2)
+  })
+
+  it('nothing is decided before what serves is compiled', async () => {
+    let isAwaiting = true
+    const tell: (() => void)[] = []
+    const fixture = await aController(undefined, undefined, undefined, {
+      compiler: (onOutcome) => {
+        tell.push(onOutcome)
+        return { ...compileAtOnce(), isAwaitingServing: () => isAwaiting }
+      },
+    })
+    fixture.source.show(many(2))
+    for (const onOutcome of tell) onOutcome()
+    await roundTrip(fixture.plane)
+    expect([fixture.controller.status.isReady, fixture.plane.syncs]).toEqual([false, []])
+    isAwaiting = false
+    for (const onOutcome of tell) onOutcome()
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
+    })
+  })
+
+  it('room that a smaller version leaves in a quota is used without any other change', async () => {
+    const namespaceQuota = { documents: 9, routes: 3, bytes: 1e6, realms: 9 }
+    const fixture = await aController(undefined, undefined, undefined, {
+      judging: { className: 'svc', namespaceQuota },
+    })
+    const document = (id: string, host: string, generation: number): Resource =>
+      resourceOf(
+        'ApiSpecification',
+        id,
+        { spec: { document: aSpecification(id, { host }) } },
+        { generation },
+      )
+    const waiting = document('b', '[www.]b.test', 1)
+    fixture.source.show([realm, document('a', '[www.]a.test', 1), waiting])
+    await eventually(() => {
+      expect([...ready(fixture)].sort()).toEqual(['QuotaExceeded', 'Ready', 'Ready'])
+    })
+    fixture.source.show([realm, document('a', 'a.test', 2), waiting])
+    await eventually(() => {
+      expect(ready(fixture)).toEqual(['Ready', 'Ready', 'Ready'])
+    })
+    expect([...fixture.plane.specs.keys()].sort()).toEqual(['a', 'b'])
   })
 
   it('a change travels alone, and a cache of the same version not at all', async () => {

@@ -135,6 +135,7 @@ describe('what data planes hold alike', () => {
 
   it('is one object', () => {
     const entries = new HeldEntries()
+    entries.retain(new Set(['a']))
     const first = new Held(of('d'), 'op', { entries })
     const second = new Held(EMPTY, 'op', { entries })
     second.apply({ kind: 'spec', id: 'a', result: 'loaded', errors: [], warnings: [] }, 'd')
@@ -147,6 +148,7 @@ describe('what data planes hold alike', () => {
 
   it('is not, where one has a warning', () => {
     const entries = new HeldEntries()
+    entries.retain(new Set(['a']))
     const plain = entries.of('a', { digest: 'd', warnings: [] })
     expect(entries.of('a', { digest: 'd', warnings: SHADOWED })).toEqual({
       ...plain,
@@ -157,11 +159,18 @@ describe('what data planes hold alike', () => {
 
   it('is forgotten when much of it is not desired any more', () => {
     const entries = new HeldEntries()
-    const before = Array.from({ length: 1100 }, (_, index) =>
-      entries.of(String(index), { digest: 'd', warnings: [] }),
-    )
+    const ids = Array.from({ length: 1100 }, (_, index) => String(index))
+    entries.retain(new Set(ids))
+    const before = ids.map((id) => entries.of(id, { digest: 'd', warnings: [] }))
     entries.retain(new Set(['0']))
     expect(entries.of('0', { digest: 'd', warnings: [] })).toBe(before[0])
     expect(entries.of('1', { digest: 'd', warnings: [] })).not.toBe(before[1])
+  })
+
+  it('is not remembered, where nobody desires it: a data plane may claim to hold anything', () => {
+    const entries = new HeldEntries()
+    entries.retain(new Set(['a']))
+    const stray = entries.of('stray', { digest: 'd', warnings: [] })
+    expect(entries.of('stray', { digest: 'd', warnings: [] })).not.toBe(stray)
   })
 })

@@ -40,6 +40,8 @@ describe('credential files', () => {
 })
 
 describe('mutual TLS', () => {
+  const BOUND = { bytes: 10_000, values: 1_000 }
+
   const STATE = JSON.stringify({
     ...{ bootId: 'b', version: 1, manager: 'op', epoch: 1, rootDigest: 'r', complete: true },
     ...{ specs: {}, realms: {} },
@@ -62,7 +64,7 @@ describe('mutual TLS', () => {
         { name: 'a', url, labels: {} },
         { credentials: () => Promise.resolve({ tls }), timeoutMs: 2000 },
       )
-      const answer = await client.state(undefined)
+      const answer = await client.state(undefined, BOUND)
       await client.close()
       return answer.result === 'failed' ? answer.message : answer.result
     }
@@ -92,10 +94,10 @@ describe('mutual TLS', () => {
       { name: 'a', url: `unix:${path}`, labels: {} },
       { credentials: () => Promise.resolve({ tls: {} }), timeoutMs: 2000 },
     )
-    expect((await client.state(undefined)).result).toBe('ok')
+    expect((await client.state(undefined, BOUND)).result).toBe('ok')
     expect((await client.source('a/b')).result).toBe('ok')
     await client.close()
-    expect((await client.state(undefined)).result).toBe('failed')
+    expect((await client.state(undefined, BOUND)).result).toBe('failed')
     server.close()
   })
 })

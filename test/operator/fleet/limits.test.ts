@@ -242,6 +242,29 @@ describe('what all data planes share', () => {
     expect(fleet.counters().bodyBytesInFlight).toBe(0)
   })
 
+  it('sidecars of one namespace that hang, however many, leave turns to all others', async () => {
+    const hanging = await planes(6)
+    for (const fake of hanging) fake.isHanging = true
+    const [sidecar, shared] = await planes(2)
+    if (!sidecar || !shared) throw new Error('no data planes')
+    const told = new ToldDataPlanes()
+    const { fleet } = aFleet([], {
+      dataPlanes: told,
+      limits: { rounds: 4, patienceMs: 60_000 },
+      clock: SYSTEM_CLOCK,
+    })
+    fleet.apply(aDesiredSet([aDocument('a')]))
+    const inShop = hanging.map((fake, i) => named(`shop/${i}`, fake, { namespace: 'shop' }))
+    told.tell([...inShop, named('bank/0', sidecar, { namespace: 'bank' }), named('all', shared)])
+    await eventually(() => {
+      expect(fleet.reports().map(({ phase }) => phase)).toEqual([
+        ...hanging.map(() => 'connecting'),
+        ...['synced', 'synced'],
+      ])
+    })
+    told.tell([])
+  })
+
   it('a fresh data plane goes before those that are in service', async () => {
     const [busy, checked, changed, fresh] = await planes(4)
     if (!busy || !checked || !changed || !fresh) throw new Error('no data planes')

@@ -24,7 +24,7 @@ import {
 import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
-import type { StateView } from '../../../spec/wire.ts'
+import type { StateView, SyncRequest } from '../../../spec/wire.ts'
 import { aDesiredSet, aDocument, aRealm, claim } from '../../support/desired.ts'
 
 const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: { tier: 'edge' } }
@@ -195,7 +195,9 @@ describe('difference', () => {
   const diff = (
     documents: readonly DesiredDocument[],
     held: StateView,
-    more: Parameters<typeof aDesiredSet>[1] & { elsewhere?: (id: string) => boolean } = {},
+    more: Parameters<typeof aDesiredSet>[1] & {
+      elsewhere?: (document: DesiredDocument) => boolean
+    } = {},
   ): Difference => {
     const { elsewhere = never, ...rest } = more
     return differenceOf(
@@ -429,6 +431,15 @@ describe('sync bodies', () => {
     })
   })
 
+  it('name the policies that no gateway may ignore', async () => {
+    const puts = [aDocument('a', { confinedTo: 'shop' }), aDocument('b')]
+    const batch = { ...{ realmPuts: [aRealm()], puts }, deletes: [], realmDeletes: [] }
+    const body = joinBody(head, await new SyncBodies().content(batch))
+    const { realms, specs } = parse(body) as SyncRequest
+    expect(specs?.put?.map(({ critical }) => critical)).toEqual([['/confinedTo'], undefined])
+    expect(realms?.put?.map(({ critical }) => critical)).toEqual([undefined])
+  })
+
   it('complete', () => {
     expect(parse(completeBody(head, 'x'))).toEqual({ ...head, complete: 'x' })
   })
@@ -493,6 +504,51 @@ describe('answers', () => {
     ['text', 'ok', false],
   ])('sync: %s', (_name, body, fits) => {
     expect(readSyncReply(body) !== undefined).toBe(fits)
+  })
+
+  it.each([
+    ['a boot id', { bootId: 'b'.repeat(257) }],
+    ['a root digest', { rootDigest: 'b'.repeat(257) }],
+    ['a digest', { specs: { a: { digest: 'b'.repeat(257), managedBy: 'op', warnings: [] } } }],
+    ['a digest of a realm', { realms: { r: { digest: 'b'.repeat(257) } } }],
+  ])('state: %s that is longer than any', (_name, more) => {
+    expect(readStateView({ ...good, ...more })).toBeUndefined()
+  })
+
+  it.each([
+    ['1.4.0', '1.4.0'],
+    ['1.4.0-rc.1+build.7', '1.4.0-rc.1+build.7'],
+    ['1.4', undefined],
+    ['1.4.0, call +1 555 0100', undefined],
+    [`1.4.0-${'x'.repeat(50)}`, undefined],
+    [140, undefined],
+  ])('a version of %s is taken for %s', (gatewayVersion, expected) => {
+    expect(readStateView({ ...good, gatewayVersion })?.gatewayVersion).toBe(expected)
+  })
+
+  it.each([-1, 1.5, 2 ** 53, Infinity, '7', null])('an epoch of %s is none', (epoch) => {
+    expect(readStateView({ ...good, epoch })?.epoch).toBe(0)
+    expect(readRefusal({ epoch })).toEqual({ code: '', message: '' })
+  })
+
+  it.each([
+    [
+      { code: 'invalid_path', path: '/a', message: 'm' },
+      { code: 'invalid_path', path: '/a', message: 'm' },
+    ],
+    [
+      { code: 'hasOwnProperty', path: '/a\u001b[1m', message: 'x\r\ny' },
+      { code: 'invalid_value', path: '/a [1m', message: 'x y' },
+    ],
+    [
+      { code: 7, path: 'p'.repeat(600), message: 'm'.repeat(600) },
+      { code: 'invalid_value', path: 'p'.repeat(512), message: 'm'.repeat(500) },
+    ],
+  ])('an error of an item, %#', (error, expected) => {
+    const item = { id: 'a', kind: 'spec', result: 'rejected' }
+    const errors = Array.from({ length: 20 }, () => error)
+    const reply = readSyncReply({ rootDigest: 'x', items: [{ ...item, errors }] })
+    expect(reply?.items[0]?.errors).toEqual(Array.from({ length: 16 }, () => expected))
   })
 
   it.each([

@@ -213,13 +213,17 @@ describe('real gateways', () => {
       holders: (version) => fleet.holders(version),
       recover: ({ digest }: { readonly digest: string }, spec) => {
         found.set(digest, JSON.stringify(spec))
-        return digest === digestOf(spec) || digest === documentDigest({ spec, secretVersions })
+        const isGood =
+          digest === digestOf(spec) || digest === documentDigest({ spec, secretVersions })
+        return Promise.resolve(isGood)
       },
       onRecovered: () => undefined,
       clock: SYSTEM_CLOCK,
       log: createSilentLog(),
     })
-    source.want([{ digest: plain.digest }, { digest: secret.digest }, { digest: 'nobody’s' }])
+    source.want(
+      [plain.digest, secret.digest, 'nobody’s'].map((digest) => ({ digest, namespace: 'default' })),
+    )
     await eventually(() => {
       expect([...found.keys()].sort()).toEqual([plain.digest, secret.digest].sort())
     }, WITHIN)

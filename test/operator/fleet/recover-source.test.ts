@@ -14,9 +14,13 @@ interface Wanted {
   readonly key: string
   readonly id?: string
   readonly digest: string
+  readonly namespace: string
 }
 
-const wanted = (id: string): Wanted => ({ key: id, id, digest: `digest-of-${id}` })
+const wanted = (id: string): Wanted => ({
+  ...{ key: id, id, digest: `digest-of-${id}` },
+  namespace: 'default',
+})
 
 const good = (id: string): Answer<unknown> => ({
   result: 'ok',
@@ -38,7 +42,7 @@ const aSource = (holdersOf: (version: Wanted) => readonly Holder[], isGood = tru
     holders: (version) => holdersOf(version as Wanted),
     recover: (version, document) => {
       recovered.push(`${version.key} ${JSON.stringify(document)}`)
-      return isGood
+      return Promise.resolve(isGood)
     },
     onRecovered: () => rounds.push(recovered.length),
     clock,
@@ -143,7 +147,7 @@ describe('texts that only data planes have', () => {
     source.want(Array.from({ length: 50 }, (_, i) => wanted(`d${i}`)))
     source.lookAgain()
     await clock.run(A_WHILE_MS)
-    expect(asked).toBe(4)
+    expect(asked).toBe(2)
     source.stop()
   })
 
@@ -179,7 +183,7 @@ describe('texts that only data planes have', () => {
       recover: () => {
         attempts += 1
         if (attempts === 1) throw new Error('a bug')
-        return true
+        return Promise.resolve(true)
       },
       onRecovered: () => undefined,
       clock,
@@ -188,6 +192,18 @@ describe('texts that only data planes have', () => {
     source.want([wanted('d')])
     await clock.run(A_WHILE_MS)
     expect(attempts).toBe(2)
+    source.stop()
+  })
+
+  it.each([
+    ['confined since', '"digest-of-d@shop"'],
+    ['confined no more', '"digest-of-d"', '@shop'],
+  ])('a text that was %s is that text', async (_name, etag, suffix = '') => {
+    const answer = { result: 'ok', value: { id: 'd' }, etag } as const
+    const { source, recovered } = aSource(() => [answers('p', answer).holder])
+    source.want([{ ...wanted('d'), digest: `digest-of-d${suffix}` }])
+    await settled()
+    expect(recovered).toEqual(['d {"id":"d"}'])
     source.stop()
   })
 })
@@ -202,21 +218,25 @@ describe('a fleet', () => {
     told.tell([named('one', one, { incarnation: 'c1' }), named('two', two)])
     await allSynced(fleet)
     const keys = (version: { id?: string; digest: string }) =>
-      fleet.holders(version).map(({ key }) => key)
+      fleet.holders({ ...version, namespace: 'default' }).map(({ key }) => key)
     const { id, digest } = document
     expect(keys({ id, digest })).toEqual(['one c1', 'two'])
     expect(keys({ digest })).toEqual(['one c1', 'two'])
+    // Wherever it may lead by now.
+    expect(keys({ id, digest: `${digest}@shop` })).toEqual(['one c1', 'two'])
+    expect(keys({ digest: `${digest}@shop` })).toEqual(['one c1', 'two'])
     expect(keys({ id, digest: 'other' })).toEqual([])
+    expect(keys({ id: 'other', digest: '' })).toEqual([])
     expect(keys({ digest: 'other' })).toEqual([])
     const taken: unknown[] = []
     const source = new RecoverSource({
       holders: (version) => fleet.holders(version),
-      recover: (_version, text) => taken.push(text) > 0,
+      recover: (_version, text) => Promise.resolve(taken.push(text) > 0),
       onRecovered: () => undefined,
       clock: HASTY,
       log: createSilentLog(),
     })
-    source.want([{ digest }])
+    source.want([{ digest, namespace: 'default' }])
     await eventually(() => {
       expect(taken).toEqual([{ id: 'a/b', name: 'the last good one' }])
     })

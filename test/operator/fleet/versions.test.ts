@@ -74,20 +74,27 @@ describe('the state as another version tells it', () => {
         ...STATE,
         shards: [1],
         specs: {
-          a: { ...ENTRY, heat: 3, warnings: [{ code: 'Odd', path: '/a', message: 'm', x: 1 }] },
+          a: {
+            ...ENTRY,
+            heat: 3,
+            warnings: [
+              { code: 'Odd', path: '/a', message: 'm' },
+              { code: 'Shadowed', path: '/a', message: 'm', x: 1 },
+            ],
+          },
         },
       },
-      { specs: { a: { ...ENTRY, warnings: [{ code: 'Odd', path: '/a', message: 'm' }] } } },
+      { specs: { a: { ...ENTRY, warnings: [{ code: 'Shadowed', path: '/a', message: 'm' }] } } },
     ],
     [
       'findings and sessions of another shape',
       {
         ...STATE,
-        specs: { a: { ...ENTRY, warnings: ['text', { code: 7 }] } },
+        specs: { a: { ...ENTRY, warnings: ['text', { code: 'Shadowed', path: 7 }] } },
         realms: { r: { digest: 'y', managedBy: 'op', sessions: [{ url: 'ws://r' }, null] } },
       },
       {
-        specs: { a: { ...ENTRY, warnings: [{ code: '', path: '', message: '' }] } },
+        specs: { a: { ...ENTRY, warnings: [{ code: 'Shadowed', path: '', message: '' }] } },
         realms: {
           r: { digest: 'y', managedBy: 'op', sessions: [{ url: 'ws://r', state: 'connecting' }] },
         },

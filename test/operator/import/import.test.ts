@@ -263,7 +263,7 @@ describe('import', () => {
     expect(imported.stderr).toContain(
       "kubectl annotate namespace NAMESPACE 'gateway.svc.dev/hosts=*'",
     )
-    expect(await runValidate([out], false, UNHEARD)).toBe(0)
+    expect(await runValidate([out], { json: false, maxRoutes: 20_000 }, UNHEARD)).toBe(0)
 
     const names = await readdir(out)
     const texts = await Promise.all(names.map((name) => readFile(join(out, name), 'utf8')))

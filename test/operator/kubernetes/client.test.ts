@@ -620,6 +620,48 @@ describe('a watch', () => {
     expect(watches).toHaveLength(2)
   })
 
+  it('and what else is under way ends when the API server is back after it was away', async () => {
+    const clock = createManualClock({ random: () => 0 })
+    let isAway = false
+    const server = await serve(({ query, path }, response) => {
+      if (query.has('watch')) response.write(ADDED)
+      else if (!isAway) answerJson(response, 200, { metadata: { resourceVersion: '1' } })
+      else if (path.endsWith('/leases')) response.destroy()
+    })
+    const api = clientOf(server.cluster, { clock })
+    const returns: number[] = []
+    api.onReturn(() => returns.push(clock.now()))
+    const stream = api.watch(
+      TYPES.pods,
+      { resourceVersion: '1', timeoutSeconds: 300 },
+      new AbortController().signal,
+    )
+    await stream.next()
+    isAway = true
+    const hung = api.list(TYPES.pods, {})
+    await eventually(() => {
+      expect(server.requests).toHaveLength(2)
+    })
+    expect((await failureOf(api.create(TYPES.leases, 'shop', {}))).status).toBe(0)
+    clock.advance(3_000)
+    isAway = false
+    await api.get(TYPES.leases, A_MAP)
+    expect(returns).toEqual([clock.now()])
+    // Whoever asks now has a new connection.
+    const { connections } = server
+    await api.get(TYPES.pods, A_MAP)
+    expect(server.connections).toBe(connections + 1)
+    const broken = failureOf(stream.next())
+    clock.advance(500)
+    expect(await broken).toMatchObject({ status: 0, reason: 'Broken' })
+    await eventually(() => {
+      expect(clock.nextInMs).toBeDefined()
+      clock.advance(100)
+    })
+    expect((await hung).resourceVersion).toBe('1')
+    expect(returns).toHaveLength(1)
+  })
+
   it('that is stopped throws the reason, and its connection ends', async () => {
     const gone: boolean[] = []
     const server = await serve((_, response) => {

@@ -44,12 +44,18 @@ const aRecorder = (log: Log = createSilentLog()) => {
   return { recorder, sent, faults, pass: (ms: number) => clock.run(ms) }
 }
 
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** @param name of the object, or namespace and name */
 const anEvent = (note = 'valid', more: Partial<EventFacts> = {}, name = 'shop'): EventFacts => ({
   regarding: {
     ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
-    ...{ namespace: 'team', name, uid: `uid-${name}` },
+    ...(name.includes('/')
+      ? { namespace: name.slice(0, name.indexOf('/')), name: name.slice(name.indexOf('/') + 1) }
+      : { namespace: 'team', name }),
+    uid: `uid-${name}`,
   },
-  ...{ type: 'Normal', reason: 'Accepted', action: 'Judge', note },
+  ...{ type: 'Normal', reason: 'Programmed', action: 'Load', note },
   ...more,
 })
 
@@ -71,8 +77,8 @@ describe('an event', () => {
           reportingInstance: 'operator-1',
           regarding: { kind: 'ApiSpecification', namespace: 'team', name: 'shop', uid: 'uid-shop' },
           type: 'Normal',
-          reason: 'Accepted',
-          action: 'Judge',
+          reason: 'Programmed',
+          action: 'Load',
           note: 'valid',
         },
       },
@@ -142,7 +148,7 @@ describe('the same again', () => {
 
   it.each<[string, EventFacts]>([
     ['note', anEvent('another')],
-    ['reason', anEvent('valid', { reason: 'Rejected' })],
+    ['reason', anEvent('valid', { reason: 'LoadFailed' })],
     ['type', anEvent('valid', { type: 'Warning' })],
     ['subject', anEvent('valid', {}, 'constructor')],
   ])('is not what has another %s', async (_title, other) => {
@@ -169,29 +175,104 @@ describe('the same again', () => {
 })
 
 describe('nobody is flooded', () => {
-  it('of one object five are told at once, then one in five minutes', async () => {
+  it.each([
+    { type: 'Normal', burst: 5, refillMs: 5 * MINUTE_MS },
+    { type: 'Warning', burst: 30, refillMs: MINUTE_MS },
+  ] as const)(
+    'of one object $burst of type $type are told at once',
+    async ({ type, burst, refillMs }) => {
+      const { recorder, sent, pass } = aRecorder()
+      for (let i = 0; i < 100; i += 1) recorder.record(anEvent(`note ${i}`, { type }))
+      recorder.record(anEvent('of another', { type }, 'other'))
+      await pass(10_000)
+      expect(sent).toHaveLength(burst + 1)
+      expect(recorder.facts.dropped).toBe(100 - burst)
+      await pass(refillMs)
+      recorder.record(anEvent('later', { type }))
+      recorder.record(anEvent('and later', { type }))
+      await pass(1_000)
+      expect(sent).toHaveLength(burst + 2)
+    },
+  )
+
+  it('of thirty good and thirty bad generations by turns within a minute every bad one is told', async () => {
     const { recorder, sent, pass } = aRecorder()
-    for (let i = 0; i < 100; i += 1) recorder.record(anEvent(`note ${i}`))
-    recorder.record(anEvent('of another', {}, 'other'))
-    await pass(1_000)
-    expect(sent).toHaveLength(6)
-    expect(recorder.facts.dropped).toBe(95)
-    await pass(5 * MINUTE_MS)
-    recorder.record(anEvent('later'))
-    recorder.record(anEvent('and later'))
-    await pass(1_000)
-    expect(sent).toHaveLength(7)
+    for (let i = 1; i <= 60; i += 1) {
+      const bad = { type: 'Warning', reason: 'Rejected', action: 'Judge' } as const
+      recorder.record(anEvent(`generation ${i}`, i % 2 === 0 ? bad : {}))
+      await pass(1_000)
+    }
+    const warnings = sent.filter(({ object }) => object['type'] === 'Warning')
+    expect(warnings.map(({ object }) => object['note'])).toEqual(
+      Array.from({ length: 30 }, (_, i) => `generation ${2 * i + 2}`),
+    )
   })
 
-  it('of all together ten a second, and a thousand may wait', async () => {
+  it.each([
+    { type: 'Normal', burst: 100 },
+    { type: 'Warning', burst: 150 },
+  ] as const)('of one namespace $burst of type $type at once', async ({ type, burst }) => {
     const { recorder, sent, pass } = aRecorder()
-    for (let i = 0; i < 1_500; i += 1) recorder.record(anEvent('x', {}, `o${i}`))
-    expect(recorder.facts).toMatchObject({ queued: 1_000, dropped: 500 })
+    for (let i = 0; i < 300; i += 1) recorder.record(anEvent('x', { type }, `busy/o${i}`))
+    recorder.record(anEvent('x', { type }, 'quiet/o'))
+    await pass(60_000)
+    const of = (namespace: string): number =>
+      sent.filter((each) => each.namespace === namespace).length
+    expect([of('busy'), of('quiet')]).toEqual([burst, 1])
+    recorder.record(anEvent('later', { type }, 'busy/o'))
+    await pass(1_000)
+    expect(of('busy')).toBe(burst + 1)
+  })
+
+  it('namespaces take turns, and Warnings come first', async () => {
+    const { recorder, sent, pass } = aRecorder()
+    const bad = { type: 'Warning' } as const
+    for (let i = 0; i < 20; i += 1) recorder.record(anEvent('x', {}, `a/o${i}`))
+    for (let i = 0; i < 3; i += 1) recorder.record(anEvent('x', bad, `a/w${i}`))
+    recorder.record(anEvent('x', {}, 'b/o'))
+    recorder.record(anEvent('x', bad, 'b/w'))
+    await pass(650)
+    expect(sent.map(({ namespace, object }) => `${namespace} ${text(object['type'])}`)).toEqual([
+      'a Warning',
+      'b Warning',
+      'a Warning',
+      'a Warning',
+      'a Normal',
+      'b Normal',
+      'a Normal',
+    ])
+  })
+
+  it('of all together ten a second', async () => {
+    const { recorder, sent, pass } = aRecorder()
+    for (let i = 0; i < 500; i += 1) recorder.record(anEvent('x', {}, `n${i}/o`))
     await pass(10_000)
     expect(sent.length).toBeGreaterThan(95)
     expect(sent.length).toBeLessThanOrEqual(101)
     await pass(100_000)
-    expect(recorder.facts).toMatchObject({ queued: 0, sent: 1_000 })
+    expect(recorder.facts).toMatchObject({ queued: 0, sent: 500 })
+  })
+
+  it('a thousand may wait: what is Normal gives way first, then whoever has the most', async () => {
+    const { recorder, sent, pass } = aRecorder()
+    const bad = { type: 'Warning' } as const
+    const fill = (type: EventFacts['type'], namespaces: number, each: number): void => {
+      for (let i = 0; i < namespaces * each; i += 1)
+        recorder.record(anEvent('x', { type }, `n${i % namespaces}/${type}${i}`))
+    }
+    fill('Normal', 11, 100)
+    expect(recorder.facts).toEqual({ queued: 1_000, sent: 0, dropped: 100 })
+    fill('Warning', 9, 120)
+    expect(recorder.facts).toEqual({ queued: 1_000, sent: 0, dropped: 1_180 })
+    recorder.record(anEvent('x', bad, 'quiet/o'))
+    expect(recorder.facts).toEqual({ queued: 1_000, sent: 0, dropped: 1_181 })
+    await pass(120_000)
+    expect(sent.filter(({ object }) => object['type'] !== 'Warning')).toEqual([])
+    expect(sent.filter(({ namespace }) => namespace === 'quiet')).toHaveLength(1)
+    // What gave way may be told the next time.
+    recorder.record(anEvent('x', bad, 'n8/Warning1079'))
+    await pass(1_000)
+    expect(recorder.facts.sent).toBe(1_001)
   })
 
   it('also when they come one by one', async () => {
@@ -205,10 +286,11 @@ describe('nobody is flooded', () => {
 
   it('and objects that nothing happens to are forgotten', () => {
     const limit = new EventLimit()
-    for (let i = 0; i < 5; i += 1) limit.take('first', 0)
-    expect(limit.take('first', 0)).toBe(false)
-    for (let i = 0; i < 5_000; i += 1) limit.take(`o${i}`, 0)
-    expect(limit.take('first', 0)).toBe(true)
+    const first = anEvent('x', {}, 'first')
+    for (let i = 0; i < 5; i += 1) limit.take(first, 0)
+    expect(limit.take(first, 0)).toBe(false)
+    for (let i = 0; i < 5_000; i += 1) limit.take(anEvent('x', {}, `n${i}/o`), 0)
+    expect(limit.take(first, 0)).toBe(true)
   })
 })
 

@@ -30,13 +30,24 @@ export interface FakeApi {
   readonly api: KubernetesApi
   /** What was asked and nobody took yet. */
   readonly asked: Asked[]
+  /** The API server is back after it was away. */
+  returned(): void
+  /** Who waits for that. */
+  readonly waiting: number
 }
 
 export const createFakeApi = (): FakeApi => {
   const asked: Asked[] = []
+  const listeners = new Set<() => void>()
   const unused = (): Promise<never> => Promise.reject(new Error('not of a reflector'))
   return {
     asked,
+    returned: () => {
+      for (const listener of [...listeners]) listener()
+    },
+    get waiting() {
+      return listeners.size
+    },
     api: {
       list: (_, options, signal) =>
         new Promise((resolve, reject) => {
@@ -55,6 +66,10 @@ export const createFakeApi = (): FakeApi => {
       apply: unused,
       patch: unused,
       delete: unused,
+      onReturn: (listener) => {
+        listeners.add(listener)
+        return () => void listeners.delete(listener)
+      },
       close: () => Promise.resolve(),
     },
   }

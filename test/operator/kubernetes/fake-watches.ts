@@ -24,6 +24,8 @@ export interface FakeWatch {
   hold(...objects: readonly ValueMap[]): FakeWatch
   put(...objects: readonly ValueMap[]): FakeWatch
   remove(...names: readonly string[]): FakeWatch
+  /** As it was at its end, in a version that was not seen before. */
+  delete(object: ValueMap): FakeWatch
   /** Listed once. */
   sync(...objects: readonly ValueMap[]): FakeWatch
   fail(status: number): FakeWatch
@@ -122,6 +124,12 @@ const createFakeWatch = <T>(
       tell(() => {
         items = new Map([...items].filter(([key]) => !names.includes(key)))
       })(),
+    delete: (object) => {
+      const { namespace = '', name = '' } = object['metadata'] as Record<string, string>
+      const last = options.read(object, items.get(`${namespace}/${name}`))
+      if (last !== undefined) options.onDeleted?.(last)
+      return fake.remove(`${namespace}/${name}`)
+    },
     sync: (...objects) =>
       tell(() => {
         hold(objects)
@@ -201,6 +209,7 @@ export const createFakeApi = (): FakeApi => {
     apply: refuse,
     patch: refuse,
     delete: refuse,
+    onReturn: () => () => undefined,
     close: () => Promise.resolve(),
   }
   return api

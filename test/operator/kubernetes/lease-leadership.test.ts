@@ -386,6 +386,30 @@ describe('an operator ends', () => {
   })
 })
 
+describe('a standby sees', () => {
+  it('nothing at first, then who holds it and since when, then that nobody renews it', async () => {
+    const contest = aContest()
+    const leader = await contest.add('a')
+    await contest.pass(10)
+    const { identity } = leader.leadership.facts
+    let travel: Travel = QUICK
+    const standby = await contest.add('b', { travel: () => travel })
+    expect(standby.leadership.facts).toMatchObject({ hasLooked: false, holder: '' })
+    await contest.pass(5_000)
+    expect(standby.leadership.facts).toMatchObject({
+      ...{ hasLooked: true, isLeading: false, isExpired: false, holder: identity },
+      heldSinceMs: leader.leadership.facts.heldSinceMs,
+    })
+    expect(leader.leadership.facts).toMatchObject({ isLeading: true, isExpired: false })
+    expect(leader.leadership.facts.heldSinceMs).toBeGreaterThan(0)
+    leader.process.kill()
+    travel = { ...QUICK, fate: 403 }
+    await contest.pass(20_000)
+    expect(standby.leadership.facts).toMatchObject({ holder: identity, isExpired: true })
+    expect(standby.leadership.facts.trouble).toBeDefined()
+  })
+})
+
 describe('trouble', () => {
   it('is logged when it begins, changes and ends, not at every retry', async () => {
     const contest = aContest()

@@ -43,6 +43,15 @@ describe('a Lease is read', () => {
       { metadata: { uid: 3 }, spec: { holderIdentity: 1, leaseTransitions: 'x' } },
       { holder: '', uid: '', epoch: 0 },
     ],
+    ...[
+      ['2026-11-21T21:14:00.123000Z', T0],
+      ['yesterday', undefined],
+      ['2'.repeat(100_000), undefined],
+    ].map(([acquireTime, acquiredAtMs]): [string, ValueMap, object] => [
+      `held since ${String(acquireTime).slice(0, 30)}`,
+      held({ acquireTime: acquireTime ?? null }),
+      { acquiredAtMs },
+    ]),
     [
       'with reserved words',
       held({ holderIdentity: '__proto__' }, { annotations: { constructor: '9' } }),

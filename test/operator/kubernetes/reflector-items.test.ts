@@ -200,3 +200,24 @@ describe('what says the same as before', () => {
     expect(renewed).toHaveLength(2)
   })
 })
+
+it('what a watch says is deleted is told as it was at its end; what a list lacks is not told', () => {
+  const deleted: string[] = []
+  const items = createItems<string>({
+    read: ({ word = '' }) => (word === 'other' ? undefined : JSON.stringify(word)),
+    onUnread: () => undefined,
+    onDeleted: (last) => deleted.push(last),
+  })
+  list(
+    items,
+    ['a', 'b', 'c', 'd'].map((name) => object(name, 1, { word: 1 })),
+  )
+  items.remove(object('a', 2, { word: 2 }))
+  items.remove(object('a', 3, { word: 3 }))
+  // Of no class of ours any more, as it ended.
+  items.remove(object('b', 2, { word: 'other' }))
+  list(items, [object('d', 1, { word: 1 })])
+  items.publish()
+  expect([...items.current.keys()]).toEqual(['shop/d'])
+  expect(deleted).toEqual(['2'])
+})

@@ -14,7 +14,7 @@ import type { Log } from '../../../telemetry/log.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { settled } from '../../support/settled.ts'
-import { createFakeApi, type Asked } from './fake-api.ts'
+import { createFakeApi, type Asked, type FakeApi } from './fake-api.ts'
 
 const stopping: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -25,6 +25,7 @@ type Listing = Extract<Asked, { call: 'list' }>
 type Watching = Extract<Asked, { call: 'watch' }>
 
 interface Rig {
+  readonly api: FakeApi
   readonly watched: Watched<string>
   /** The next list that is asked for, after the waits that lead to it. */
   list(): Promise<Listing>
@@ -43,7 +44,8 @@ const MOST_TURNS = 20
 
 /** A reflector of texts under `data`. */
 const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
-  const { api, asked } = createFakeApi()
+  const fake = createFakeApi()
+  const { api, asked } = fake
   const waits: number[] = []
   const errors: string[] = []
   const told: Rig['told'] = []
@@ -76,7 +78,7 @@ const run = (more: Partial<WatchedOptions<string>> = {}): Rig => {
     throw new Error('nothing is asked')
   }
   return {
-    ...{ watched, told, waits, clock, errors },
+    ...{ api: fake, watched, told, waits, clock, errors },
     list: async () => {
       const found = await next()
       if (found.call === 'list') return found
@@ -265,6 +267,51 @@ describe('a reflector', () => {
     ;(await rig.watch()).tell()
     expect(rig.watched.trouble).toBeUndefined()
     expect(rig.told.map(({ status }) => status)).toEqual([500, 500, undefined])
+  })
+
+  it('waits no longer once the API server is back, and begins its back-off anew', async () => {
+    const rig = run()
+    for (let failures = 0; failures < 8; failures += 1) (await rig.list()).fail(away())
+    await settled()
+    expect(rig.api.waiting).toBe(1)
+    rig.waits.length = 0
+    rig.api.returned()
+    ;(await rig.list()).fail(failed(404))
+    ;(await rig.list()).fail(failed(404))
+    const last = await rig.list()
+    // The spread of those that are woken together, then what a first and a second failure cost.
+    expect(rig.waits).toEqual([500, 800, 1600])
+    last.answer(listOf(10))
+    ;(await rig.watch()).tell()
+    expect(rig.watched.trouble).toBeUndefined()
+    expect([rig.api.waiting, rig.clock.pending]).toEqual([0, 0])
+  })
+
+  it.each([
+    [
+      'a moment later, not all at once',
+      (rig: Rig) => {
+        rig.api.returned()
+      },
+      500,
+    ],
+    [
+      'by its own back-off, where that ends sooner',
+      (rig: Rig) => {
+        rig.clock.advance(400)
+        rig.api.returned()
+      },
+      400,
+    ],
+  ])('is woken %s', async (_title, wake, waitMs) => {
+    const rig = run()
+    ;(await rig.list()).fail(away())
+    await settled()
+    wake(rig)
+    await rig.list()
+    expect(rig.waits).toEqual([waitMs])
+    await settled()
+    expect(rig.clock.pending).toBe(0)
   })
 
   it('waits as long as the API server asks', async () => {

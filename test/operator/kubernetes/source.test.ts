@@ -660,14 +660,21 @@ describe('a Secret that may not be read', () => {
     expect(fixture.source.current().forbidden?.size).toBe(1)
   })
 
-  it('a ConfigMap that may not be read is a note', async () => {
+  it('a ConfigMap is forbidden with a command of its own', async () => {
     const from = { documentFrom: { configMap: { name: 'docs', key: 'a.json' } } }
     const fixture = await aSyncedSource([aDocument('a', { spec: from })])
     fixture.watches.of(configMaps).fail(403)
     await fixture.publish()
     expect(fixture.source.synced()).toBe(true)
-    expect(fixture.source.current().notes[0]).toMatchObject({ resource: 'ConfigMap shop/docs' })
-    expect(fixture.source.current().notes[0]?.message).toContain('service account')
+    expect(fixture.source.current().notes).toEqual([])
+    expect(fixture.source.current().forbidden).toEqual(
+      new Map([
+        [
+          'ConfigMap/shop/docs',
+          command.replaceAll('svc-gateway-secret-', 'svc-gateway-configmap-'),
+        ],
+      ]),
+    )
   })
 })
 
@@ -863,6 +870,19 @@ describe('departures', () => {
     fixture.api.definitions.set('realms', aDefinition('d2'))
     await fixture.clock.run(2_100)
     expect(fixture.keys()).toEqual([])
+  })
+
+  it('of a Realm that is to be deleted now: told as such, and no CRD is asked about it', async () => {
+    const fixture = await aSyncedSource([anObject('Realm', 'a'), anObject('Realm', 'b')])
+    fixture.api.definitions.set('realms', 500)
+    const annotations = { 'gateway.svc.dev/delete-now': 'true' }
+    fixture.watches
+      .of(realms)
+      .delete(anObject('Realm', 'a', { version: 2, metadata: { annotations } }))
+    fixture.watches.of(realms).delete(anObject('Realm', 'b', { version: 2 }))
+    await fixture.publish()
+    expect(fixture.keys()).toEqual(['Realm/shop/b'])
+    expect([...(fixture.source.current().deletedNow ?? [])]).toEqual(['uid-a'])
   })
 
   it('what stays goes on to need its Secrets', async () => {

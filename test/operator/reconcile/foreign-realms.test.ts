@@ -76,6 +76,7 @@ const reportOf = (
   ...{ phase: 'synced', message: '', ready: true },
   documents: new Map([['orders', { digest: verdicts.get(KEY)?.digest ?? '', warnings: [] }]]),
   realms: new Map(),
+  realmsGiven: new Set(['com.shop']),
   rejected: { documents: new Map(), realms: new Map() },
   ...more,
 })
@@ -187,5 +188,22 @@ describe('the status of a Realm', () => {
     expect(conditionsIn(statuses, 'Realm/bank/realm')['Ready']).toBe(expected)
     const isShown = JSON.stringify(statuses.get('Realm/bank/realm')?.conditions).includes(WORDS)
     expect(isShown).toBe(expected !== 'True Ready')
+  })
+
+  it.each([
+    ['its own namespace', 'bank'],
+    ['the shared pool', undefined],
+  ])('nothing that a data plane of %s says of it without having it', (_whose, namespace) => {
+    const world = reconcile({ realmNamespace: 'bank', hasSelector: true })
+    const without = reportOf(dataPlaneOf(namespace), world, { ...lie, realmsGiven: new Set() })
+    const book = new StatusBook()
+    const ready = (report: DataPlaneReport): string | undefined =>
+      conditionsIn(book.update(world.verdicts, [report], 1000), 'Realm/bank/realm')['Ready']
+    const having = { ...without, realmsGiven: new Set(['com.shop']) }
+    expect([ready(without), ready(having), ready(without)]).toEqual([
+      'True Ready',
+      'False Rejected',
+      'True Ready',
+    ])
   })
 })

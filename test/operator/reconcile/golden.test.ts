@@ -127,6 +127,7 @@ const reportOf = (name: string, plane: Plane, held: DesiredSet | undefined): Dat
         { digest, sessions: plane.sessions ?? [] },
       ]),
     ),
+    realmsGiven: new Set(held?.realms.keys()),
     rejected: {
       documents: new Map(
         documents
@@ -160,9 +161,16 @@ const describeDesired = ({ documents, realms, kept, holdDeletes }: DesiredSet): 
   ...(holdDeletes !== undefined && { holdDeletes }),
 })
 
-const describeStatus = ({ verdict, conditions, errors, warnings }: ResourceStatus): object => ({
+const describeStatus = ({
+  verdict,
+  conditions,
+  errors,
+  warnings,
+  summary,
+}: ResourceStatus): object => ({
   generation: verdict.resource.metadata.generation,
-  ...(verdict.serving && { serving: verdict.serving.generation }),
+  ...(verdict.serving && { desired: verdict.serving.generation }),
+  ...(summary && { serving: `${summary.serving} at ${summary.gateways}` }),
   conditions: conditions.map(
     ({ type, status, reason, message, lastTransitionTime }) =>
       `${type}=${status} ${reason} (${lastTransitionTime.slice(11, 19)}): ${message}`,

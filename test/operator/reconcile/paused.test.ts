@@ -41,6 +41,7 @@ const holding = ({ desired }: Reconciliation): DataPlaneReport => ({
     [...desired.documents].map(([id, { digest }]) => [id, { digest, warnings: [] }]),
   ),
   realms: new Map([...desired.realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
+  realmsGiven: new Set(desired.realms.keys()),
   rejected: { documents: new Map(), realms: new Map() },
 })
 

@@ -64,6 +64,7 @@ const start = (...resources: readonly Resource[]) => {
     ...{ phase: 'synced', message: '', ready: true },
     documents: new Map([['orders', { digest: digest(), warnings: [] }]]),
     realms: new Map([['com.shop', { digest: 'any', sessions: [] }]]),
+    realmsGiven: new Set(['com.shop']),
     rejected: { documents: new Map(), realms: new Map() },
   }
   const statuses = new StatusBook().update(result.verdicts, [holding], 1000)

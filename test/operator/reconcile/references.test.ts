@@ -373,7 +373,7 @@ describe('classes', () => {
     const { desired, verdicts } = step([other, specification('a')])
     expect([...desired.realms.keys()]).toEqual([])
     expect([...verdicts.keys()]).toEqual(['ApiSpecification/default/a'])
-    expect(verdicts.get('ApiSpecification/default/a')?.resolvedRefs.reason).toBe('RealmNotFound')
+    expect(verdicts.get('ApiSpecification/default/a')?.resolvedRefs.reason).toBe('RealmDeleted')
   })
 })
 

@@ -57,6 +57,7 @@ const report = (
   ...{ phase: 'synced', message: '', ready: true },
   documents: new Map([...documents].map(([id, { digest }]) => [id, { digest, warnings: [] }])),
   realms: new Map([...realms].map(([uri, { digest }]) => [uri, { digest, sessions: [] }])),
+  realmsGiven: new Set(realms.keys()),
   rejected: { documents: new Map(), realms: new Map() },
   ...more,
 })
@@ -289,14 +290,14 @@ describe('last good versions after a restart', () => {
     return { reconciler, result: reconciler.reconcile(cacheOf(resources)) }
   }
 
-  it('is kept, said to serve, missing; recovered by its digest and nothing else', () => {
+  it('is kept, said to serve, missing; recovered by its digest and nothing else', async () => {
     const { statuses, result: before } = firstOperator()
     const digest = statuses.get(KEY)?.programmed?.digest ?? ''
     const resources = [realm, orders(broken, statusOf(statuses), second)]
     const { reconciler, result } = restarted(resources)
     expect([...result.desired.kept.documents]).toEqual(['orders'])
     expect(result.verdicts.get(KEY)?.serving).toEqual({ generation: 1, digest })
-    expect(result.missing).toEqual([{ key: KEY, id: 'orders', digest }])
+    expect(result.missing).toEqual([{ key: KEY, id: 'orders', digest, namespace: 'default' }])
     expect(reconciler.reconcile(cacheOf(resources)).missing[0]).toBe(result.missing[0])
     const [missing] = result.missing
     if (missing === undefined) throw new Error('nothing is missing')
@@ -307,9 +308,10 @@ describe('last good versions after a restart', () => {
       [{ ...missing, digest: 'other' }, source],
       [{ ...missing, key: 'ApiSpecification/default/constructor' }, source],
     ]
-    for (const [version, text] of attempts) expect(reconciler.recover(version, text)).toBe(false)
-    expect(reconciler.recover(missing, source)).toBe(true)
-    expect(reconciler.recover(missing, source)).toBe(false)
+    for (const [version, text] of attempts)
+      expect(await reconciler.recover(version, text)).toBe(false)
+    expect(await reconciler.recover(missing, source)).toBe(true)
+    expect(await reconciler.recover(missing, source)).toBe(false)
     const after = reconciler.reconcile(cacheOf(resources))
     expect(after.missing).toEqual([])
     expect(after.desired.documents.get('orders')).toEqual(before.desired.documents.get('orders'))
@@ -321,7 +323,7 @@ describe('last good versions after a restart', () => {
     const { result } = restarted([orders(document(), statusOf(statuses))])
     expect(result.missing).toEqual([])
     expect(result.desired.documents.get('orders')).toEqual(before.desired.documents.get('orders'))
-    expect(result.verdicts.get(KEY)?.resolvedRefs.reason).toBe('RealmNotFound')
+    expect(result.verdicts.get(KEY)?.resolvedRefs.reason).toBe('RealmDeleted')
   })
 
   it('nor where an older document has taken its routes', () => {
@@ -341,7 +343,7 @@ describe('last good versions after a restart', () => {
     expect([...result.desired.documents.keys()].sort()).toEqual(['a', 'orders'])
   })
 
-  it('is what a paused resource serves', () => {
+  it('is what a paused resource serves', async () => {
     const { statuses, result: before } = firstOperator()
     const annotations = { 'gateway.svc.dev/paused': 'true' }
     const held = orders(document({ name: 'new' }), statusOf(statuses), { ...second, annotations })
@@ -349,7 +351,7 @@ describe('last good versions after a restart', () => {
     const [missing] = result.missing
     expect(result.desired.documents.size).toBe(0)
     const source = before.desired.documents.get('orders')?.spec ?? {}
-    expect(missing !== undefined && reconciler.recover(missing, source)).toBe(true)
+    expect(missing !== undefined && (await reconciler.recover(missing, source))).toBe(true)
     const after = reconciler.reconcile(cacheOf([realm, held]))
     expect(after.desired.documents.get('orders')?.spec).toEqual(source)
     expect(after.verdicts.get(KEY)?.isHeld).toBe(true)
@@ -358,7 +360,7 @@ describe('last good versions after a restart', () => {
   it.each([
     ['with the Secret it was put with', '1', true],
     ['without: the variables went with it', '2', false],
-  ])('of a document with variables: %s', (_name, version, expected) => {
+  ])('of a document with variables: %s', async (_name, version, expected) => {
     const secret = (resourceVersion: string): Resource =>
       resourceOf('Secret', 'keys', { stringData: { k: 'v' } }, { resourceVersion })
     const variablesFrom = [{ secretRef: { name: 'keys' } }]
@@ -369,7 +371,7 @@ describe('last good versions after a restart', () => {
     const { reconciler, result } = restarted([realm, bad, secret(version)])
     const [missing] = result.missing
     const source = before.desired.documents.get('orders')?.spec ?? {}
-    expect(missing !== undefined && reconciler.recover(missing, source)).toBe(expected)
+    expect(missing !== undefined && (await reconciler.recover(missing, source))).toBe(expected)
     const after = reconciler.reconcile(cacheOf([realm, bad, secret(version)]))
     expect(after.desired.documents.get('orders')?.variables).toEqual(
       expected ? { k: 'v' } : undefined,
@@ -380,7 +382,7 @@ describe('last good versions after a restart', () => {
     expect(next[0] === missing).toBe(false)
   })
 
-  it('under an id that nobody can tell: deletes are held until it is recovered', () => {
+  it('under an id that nobody can tell: deletes are held until it is recovered', async () => {
     const { statuses, result: before } = firstOperator()
     const from = { documentFrom: { configMap: { name: 'gone', key: 'k' } } }
     const resources = [realm, orders(from, statusOf(statuses), second)]
@@ -389,7 +391,7 @@ describe('last good versions after a restart', () => {
     expect(missing).not.toHaveProperty('id')
     expect(result.desired.holdDeletes).toContain('orders')
     const source = before.desired.documents.get('orders')?.spec ?? {}
-    expect(missing !== undefined && reconciler.recover(missing, source)).toBe(true)
+    expect(missing !== undefined && (await reconciler.recover(missing, source))).toBe(true)
     const after = reconciler.reconcile(cacheOf(resources))
     expect(after.desired.holdDeletes).toBeUndefined()
     expect([...after.desired.documents.keys()]).toEqual(['orders'])

@@ -353,7 +353,12 @@ describe('Secrets and ConfigMaps', () => {
       }),
       resourceOf('ConfigMap', 'empty', {}),
     ],
-    { forbidden: new Map([['Secret/default/locked', 'kubectl create rolebinding …']]) },
+    {
+      forbidden: new Map([
+        ['Secret/default/locked', 'kubectl create rolebinding …'],
+        ['ConfigMap/default/locked', 'kubectl create rolebinding …'],
+      ]),
+    },
   )
 
   it.each([
@@ -397,6 +402,7 @@ describe('Secrets and ConfigMaps', () => {
     ['empty', 'nope', 'KeyNotFound'],
     ['nope', 'text', 'ConfigMapNotFound'],
     ['keys', 'a', 'ConfigMapNotFound'],
+    ['locked', 'a', 'ConfigMapForbidden'],
   ])('ConfigMap %s %s: %s', (name, key, reason) => {
     const found = readConfigMapKey(cache, 'default', { name, key })
     const other = 'tooLarge' in found ? 'TooLarge' : 'found'

@@ -30,7 +30,7 @@ const bindingsOf = (objects: readonly ValueMap[]): readonly string[] =>
     ]
   })
 
-const CLUSTER = ['namespace-reader', 'crd-reader', 'webhook-configurer'].map(
+const CLUSTER = ['namespace-reader', 'crd-reader', 'webhook-configurer', 'webhook-remover'].map(
   (name) => `svc-gateway-${name} everywhere`,
 )
 
@@ -43,7 +43,6 @@ describe('the roles of an operator', () => {
         'svc-gateway-certificate-writer in gateways',
         'svc-gateway-resource-reader everywhere',
         'svc-gateway-status-writer everywhere',
-        'svc-gateway-configmap-reader everywhere',
         'svc-gateway-pod-reader everywhere',
         'svc-gateway-event-writer everywhere',
       ].sort(),
@@ -53,7 +52,7 @@ describe('the roles of an operator', () => {
   it('of a list of namespaces: nothing elsewhere but pods of the shared pool', () => {
     const namespaces = ['shop', 'bank', 'shop']
     const options = { ...ACCOUNT, namespaces, dataPlaneNamespaces: ['edge'] }
-    const inBoth = ['resource-reader', 'status-writer', 'configmap-reader'].flatMap((name) =>
+    const inBoth = ['resource-reader', 'status-writer'].flatMap((name) =>
       ['shop', 'bank'].map((namespace) => `svc-gateway-${name} in ${namespace}`),
     )
     const inThree = ['pod-reader', 'event-writer'].flatMap((name) =>
@@ -93,10 +92,11 @@ describe('the roles of an operator', () => {
     expect(writing.flatMap(({ resources }) => resources)).toEqual([
       ...['apispecifications/status', 'realms/status', 'events'],
       ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
-      'mutatingwebhookconfigurations',
+      ...['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
       ...['secrets', 'secrets'],
       // Of the account that uninstalls.
       ...['secrets', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+      ...['apispecifications/status', 'realms/status'],
       ...['secrets', 'leases'],
     ])
   })

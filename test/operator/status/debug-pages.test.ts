@@ -28,6 +28,7 @@ const reportOf = (held: ReadonlyMap<string, string>): DataPlaneReport => ({
   ready: false,
   documents: new Map(Array.from(held, ([id, digest]) => [id, { digest, warnings: [] }])),
   realms: new Map(),
+  realmsGiven: new Set(),
   rejected: { documents: new Map(), realms: new Map() },
 })
 
@@ -108,6 +109,28 @@ describe('debug pages', () => {
     ]
     expect(JSON.stringify(all)).not.toMatch(/HUSH|SFVTSC1IVVNI/)
     expect(jsonOf(all[1])).toMatchObject({ documents: { orders: { realmUri: 'com.shop' } } })
+  })
+
+  it('of a standby name the leader, and never say that something is not there', async () => {
+    const status = {
+      isLeading: false,
+      dataPlanes: [],
+      resources: new Map(),
+      isReady: true,
+      notes: [],
+    }
+    const leader = { role: 'standby', leader: null, message: 'b leads and answers' } as const
+    const { judged } = home(() => new Map())
+    const pages = debugPages({
+      status: () => status,
+      desired: () => judged.desired,
+      leader: () => leader,
+    })
+    expect(jsonOf(await pages['/debug/pods']?.())).toEqual({ isLeading: false, ...leader })
+    const fault = { fault: 'b leads and answers' }
+    expect(await pages['/debug/pods/:namespace/:name/diff']?.('a', 'b')).toEqual(fault)
+    expect(await pages['/debug/resources/:namespace/:name']?.('a', 'b')).toEqual(fault)
+    expect(jsonOf(await pages['/debug/desired']?.())).toHaveProperty('documents.orders')
   })
 
   it('say when nothing was read yet', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
 import { eventsOf, toldBefore } from '../../../operator/status/kubernetes-events.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { aCondition, aStatus, type StatusOptions, statusOf } from './resource-status.ts'
 
 const bad = { code: 'conflict', path: '/spec/document/host', message: 'it is taken' } as const
@@ -17,7 +18,7 @@ const digest = (text: string, generation = 1): StatusOptions['more'] => ({
 const tell = (...steps: readonly StatusOptions[]): readonly (readonly string[])[] => {
   let told: ReturnType<typeof toldBefore> | undefined
   return steps.map((step) => {
-    const next = eventsOf(told, aStatus(step))
+    const next = eventsOf(told, aStatus(step), 0)
     told = next.told
     return next.events.map(({ reason }) => reason)
   })
@@ -25,12 +26,12 @@ const tell = (...steps: readonly StatusOptions[]): readonly (readonly string[])[
 
 describe('what is told', () => {
   it.each<[string, readonly StatusOptions[], readonly (readonly string[])[]]>([
-    ['of one that is well', [{}], [['Accepted', 'Programmed']]],
-    ['again: nothing', [{}, {}], [['Accepted', 'Programmed'], []]],
+    ['of one that is well', [{}], [['Programmed']]],
+    ['again: nothing', [{}, {}], [['Programmed'], []]],
     [
       'of one that is being sent',
       [{ conditions: ['Accepted=True', 'Programmed=False:Pending:being sent'] }, {}],
-      [['Accepted'], ['Programmed']],
+      [[], ['Programmed']],
     ],
     ['of one that is not judged yet', [{ conditions: ['Accepted=Unknown:Pending:x'] }], [[]]],
     ['of one that is invalid', [{ conditions: [INVALID] }], [['Rejected']]],
@@ -49,12 +50,12 @@ describe('what is told', () => {
     [
       'of one that was mended',
       [{ conditions: [INVALID] }, { metadata: { generation: 2 } }],
-      [['Rejected'], ['Accepted', 'Programmed']],
+      [['Rejected'], ['Programmed']],
     ],
     [
       'of one that data planes refuse',
       [{ conditions: ['Accepted=True', REJECTED], more: { errors: [bad] } }],
-      [['Accepted', 'LoadFailed']],
+      [['LoadFailed']],
     ],
     [
       'of one that some data planes refuse',
@@ -86,30 +87,27 @@ describe('what is told', () => {
         { conditions: ['Programmed=False:Unreachable:all'] },
         {},
       ],
-      [['Accepted', 'Programmed'], [], [], []],
+      [['Programmed'], [], [], []],
     ],
     [
       'of one that is taken after a refusal',
       [{}, { conditions: ['Accepted=True', REJECTED], more: { errors: [bad] } }, {}],
-      [['Accepted', 'Programmed'], ['LoadFailed'], ['Programmed']],
+      [['Programmed'], ['LoadFailed'], ['Programmed']],
     ],
     [
       'of a Secret that was rotated',
       [{ more: digest('a') ?? {} }, { more: digest('b') ?? {} }],
-      [['Accepted', 'Programmed'], ['Programmed']],
+      [['Programmed'], ['Programmed']],
     ],
     [
       'of another resource of the same name',
       [{}, { metadata: { uid: 'another' } }],
-      [
-        ['Accepted', 'Programmed'],
-        ['Accepted', 'Programmed'],
-      ],
+      [['Programmed'], ['Programmed']],
     ],
     [
       'of a Realm',
       [{ kind: 'Realm', conditions: ['Accepted=True', 'ResolvedRefs=True', 'Ready=True'] }],
-      [['Accepted']],
+      [[]],
     ],
   ])('%s', (_title, steps, expected) => {
     expect(tell(...steps)).toEqual(expected)
@@ -119,6 +117,7 @@ describe('what is told', () => {
     const { events } = eventsOf(
       undefined,
       aStatus({ conditions: [INVALID], metadata: { generation: 4 } }),
+      0,
     )
     expect(events).toEqual([
       {
@@ -152,8 +151,8 @@ describe('at the start of an operator', () => {
       { recorded: recordedAs(REJECTED) ?? {}, conditions: [REJECTED], more: { errors: [bad] } },
       [],
     ],
-    ['what no operator has judged', { recorded: { conditions: [] } }, ['Accepted', 'Programmed']],
-    ['what is of no API server', { recorded: {} }, ['Accepted', 'Programmed']],
+    ['what no operator has judged', { recorded: { conditions: [] } }, ['Programmed']],
+    ['what is of no API server', { recorded: {} }, ['Programmed']],
     [
       'what has changed meanwhile',
       {
@@ -165,21 +164,102 @@ describe('at the start of an operator', () => {
     ],
   ])('%s', (_title, options, expected) => {
     const status = aStatus(options)
-    const { events } = eventsOf(toldBefore(status.verdict.resource), status)
+    const { events } = eventsOf(toldBefore(status.verdict.resource), status, 0)
     expect(events.map(({ reason }) => reason)).toEqual(expected)
+  })
+})
+
+describe('references that are missing', () => {
+  const missing = (generation: number, what = 'Secret'): StatusOptions => ({
+    metadata: { generation },
+    conditions: [
+      'Accepted=Unknown:Pending:x',
+      `ResolvedRefs=False:${what}NotFound:there is no ${what}`,
+    ],
+  })
+  const resolved = (generation: number): StatusOptions => ({ metadata: { generation } })
+
+  it.each<[string, readonly (readonly [atSecond: number, StatusOptions])[], readonly string[]]>([
+    [
+      'that come by themselves: nothing',
+      [
+        [0, missing(1)],
+        [9, resolved(1)],
+      ],
+      ['Programmed 1'],
+    ],
+    [
+      'for ten seconds',
+      [
+        [0, missing(1)],
+        [9, missing(1)],
+        [10, missing(1)],
+      ],
+      ['Unresolved 1'],
+    ],
+    [
+      'of one kind after the other: of the second, ten seconds after the first',
+      [
+        [0, missing(1)],
+        [9, missing(1, 'ConfigMap')],
+        [10, missing(1, 'ConfigMap')],
+      ],
+      ['Unresolved 1'],
+    ],
+    [
+      'for long: once',
+      [
+        [0, missing(1)],
+        [10, missing(1)],
+        [30, missing(1)],
+      ],
+      ['Unresolved 1'],
+    ],
+    [
+      'until an edit, however soon: each generation that lacked some',
+      [
+        [0, missing(1)],
+        [2, resolved(2)],
+        [4, missing(3)],
+        [6, missing(4)],
+        [8, { metadata: { generation: 5 }, conditions: ['Accepted=Unknown:Pending:x'] }],
+      ],
+      ['Unresolved 1', 'Programmed 2', 'Unresolved 3', 'Unresolved 4'],
+    ],
+    [
+      'again',
+      [
+        [0, missing(1)],
+        [10, missing(1)],
+        [20, resolved(1)],
+        [30, missing(1)],
+        [40, missing(1)],
+      ],
+      ['Unresolved 1', 'Programmed 1', 'Unresolved 1'],
+    ],
+  ])('%s', (_title, steps, expected) => {
+    let told: ReturnType<typeof toldBefore> | undefined
+    const notes = steps.flatMap(([atSecond, step]) => {
+      const next = eventsOf(told, aStatus(step), atSecond * 1000)
+      told = next.told
+      return next.events.map(({ reason, note }) => `${reason} ${/\d+/.exec(note)?.[0] ?? ''}`)
+    })
+    expect(notes).toEqual(expected)
   })
 })
 
 describe('one status after the other', () => {
   const aTeller = () => {
     const calls: string[] = []
-    const events = createStatusEvents({
+    const recorder = {
       record: ({ reason, regarding }: EventFacts) => calls.push(`${reason} ${regarding.name}`),
       start: () => calls.push('start'),
       stop: () => calls.push('stop'),
       facts: { queued: 0, sent: 0, dropped: 0 },
-    })
-    return { events, calls }
+    }
+    const clock = createManualClock()
+    const events = createStatusEvents(recorder, clock)
+    return { events, calls, clock }
   }
 
   it('is told of while we lead, and not before the resources were read', () => {
@@ -192,7 +272,7 @@ describe('one status after the other', () => {
     events.update(statusOf(aStatus(), aStatus({ name: 'other', conditions: [INVALID] })))
     events.stop()
     events.update(statusOf(aStatus({ name: 'third' })))
-    expect(calls).toEqual(['start', 'Accepted shop', 'Programmed shop', 'Rejected other', 'stop'])
+    expect(calls).toEqual(['start', 'Programmed shop', 'Rejected other', 'stop'])
   })
 
   it('is told of again when it was deleted and made anew', () => {
@@ -202,5 +282,21 @@ describe('one status after the other', () => {
     events.update(statusOf())
     events.update(statusOf(aStatus({ conditions: [INVALID] })))
     expect(calls).toEqual(['start', 'Rejected shop', 'Rejected shop'])
+  })
+
+  it('is told of ten seconds later where references are still missing, without another change', () => {
+    const { events, calls, clock } = aTeller()
+    const lacking = { conditions: ['ResolvedRefs=False:SecretNotFound:there is no Secret'] }
+    events.start()
+    events.update(statusOf(aStatus(lacking), aStatus({ ...lacking, name: 'gone' })))
+    clock.advance(5_000)
+    events.update(statusOf(aStatus(lacking), aStatus({ ...lacking, name: 'late' })))
+    clock.advance(5_000)
+    expect(calls).toEqual(['start', 'Unresolved shop'])
+    clock.advance(10_000)
+    expect(calls).toEqual(['start', 'Unresolved shop', 'Unresolved late'])
+    events.update(statusOf(aStatus({ ...lacking, name: 'last' })))
+    events.stop()
+    expect(clock.pending).toBe(0)
   })
 })

@@ -17,19 +17,21 @@ interface Applied {
   readonly atMs: number
 }
 
-const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
+const aWriter = (log: Log = createSilentLog(), answerMs = 5, operator?: string) => {
   const clock = createManualClock({ random: seededRandom(1) })
   const applied: Applied[] = []
   const under = { now: 0, most: 0 }
   /** What the next requests are answered; then all succeed. */
   const faults: Error[] = []
   const live = { uid: 'uid-shop', resourceVersion: '99' }
+  /** Beside its metadata. */
+  const body: { spec?: ValueMap; status?: ValueMap } = {}
   let looks = 0
   const writer = createStatusWriter({
     api: {
       get: () => {
         looks += 1
-        return Promise.resolve({ metadata: live })
+        return Promise.resolve({ metadata: live, ...body })
       },
       apply: (type, { namespace, name }, object, options) => {
         applied.push({
@@ -49,9 +51,10 @@ const aWriter = (log: Log = createSilentLog(), answerMs = 5) => {
       },
     },
     ...{ fieldManager: 'svc-operator', clock, log },
+    ...(operator !== undefined && { operator }),
   })
   const pass = (ms: number): Promise<void> => clock.run(ms)
-  return { writer, applied, faults, under, pass, live, looks: () => looks }
+  return { writer, applied, faults, under, pass, live, body, looks: () => looks }
 }
 
 const many = (count: number, more: StatusOptions = {}) =>
@@ -131,7 +134,12 @@ describe('a status', () => {
 })
 
 describe('a difference', () => {
-  const base: StatusOptions = { conditions: ['Accepted=True', 'Programmed=False:Pending:a'] }
+  const AT_ONE = { host: 'a', serving: '1', gateways: '1/1' }
+  const AT_TWO = { host: 'a', serving: '1', gateways: '2/2' }
+  const base: StatusOptions = {
+    conditions: ['Accepted=True', 'Programmed=False:Pending:a'],
+    more: { summary: AT_ONE },
+  }
   it.each<[string, StatusOptions, string]>([
     ['none', base, 'none'],
     [
@@ -160,14 +168,25 @@ describe('a difference', () => {
     ['of a generation', { ...base, metadata: { generation: 2 } }, 'news'],
     ['a condition less', { conditions: ['Accepted=True'] }, 'news'],
     ['a condition more', { conditions: [...(base.conditions ?? []), 'Stalled=True'] }, 'news'],
-    ['of faults', { ...base, more: { errors: [PROBLEM] } }, 'news'],
+    ['of faults', { ...base, more: { summary: AT_ONE, errors: [PROBLEM] } }, 'news'],
+    [
+      'a document that is degraded',
+      { conditions: [...(base.conditions ?? []), 'Degraded=True'] },
+      'wording',
+    ],
+    ['of how many gateways hold it', { ...base, more: { summary: AT_TWO } }, 'counts'],
+    ['of what serves', { ...base, more: { summary: { ...AT_ONE, serving: '–' } } }, 'wording'],
+    ['of the host', { ...base, more: { summary: { ...AT_ONE, host: 'b' } } }, 'news'],
     [
       'of what is programmed',
       { ...base, more: { programmed: { generation: 1, digest: 'x' } } },
       'news',
     ],
   ])('%s', (_title, other, expected) => {
-    expect(differenceOf(statusObject(aStatus(base)), statusObject(aStatus(other)))).toBe(expected)
+    const [before, after] = [base, { more: { summary: AT_ONE }, ...other }].map((options) =>
+      statusObject(aStatus(options)),
+    )
+    expect(after && differenceOf(before, after)).toBe(expected)
   })
 
   it.each([
@@ -178,6 +197,115 @@ describe('a difference', () => {
     const [before, after] = [left, right].map((words) => statusObject(aStatus(rejectedBy(words))))
     expect(after && differenceOf(before, after)).toBe('none')
   })
+})
+
+describe('whose a status is', () => {
+  const written = statusObject(aStatus(), 'here/svc-operator')
+  it.each<[string, string | undefined, string]>([
+    ['nobody says it', undefined, 'news'],
+    ['it is ours', 'here/svc-operator', 'none'],
+    ['it is that of another one with our class: no quarrel', 'there/svc-operator', 'none'],
+  ])('%s', (_title, operator, expected) => {
+    expect(differenceOf(statusObject(aStatus(), operator), written)).toBe(expected)
+  })
+})
+
+describe('what is let go', () => {
+  const RELEASED: StatusOptions = {
+    className: 'nginx',
+    isReleased: true,
+    metadata: { generation: 2 },
+    conditions: ['Accepted=True', 'Programmed=Unknown:Released', 'Ready=Unknown:Released'],
+    recorded: {
+      writtenBy: 'here/svc-operator',
+      conditions: [aCondition('Accepted=True'), aCondition('Ready=True')],
+    },
+  }
+  const conflict = (): ApiError => new ApiError('conflict', { status: 409 })
+  const ours = { operator: 'here/svc-operator' }
+  it.each<[string, ValueMap, ValueMap, number]>([
+    ['it was labelled meanwhile', { gatewayClassName: 'nginx' }, ours, 2],
+    ['its new operator was faster', { gatewayClassName: 'nginx' }, { operator: 'x/y' }, 1],
+    ['it has gone on to a third class', { gatewayClassName: 'third' }, ours, 1],
+    ['it came back', {}, ours, 1],
+  ])('%s', async (_title, spec, status, writes) => {
+    const { writer, applied, faults, body, pass } = aWriter(undefined, 5, 'here/svc-operator')
+    Object.assign(body, { spec, status })
+    faults.push(conflict())
+    writer.start()
+    writer.update(statusOf(aStatus(RELEASED)))
+    await pass(120_000)
+    expect(applied).toHaveLength(writes)
+    expect(applied.at(-1)?.object).toHaveProperty('status.operator', 'here/svc-operator')
+    expect(writer.facts.pending).toBe(0)
+  })
+
+  it('what was judged of it before is not written over what its new operator says', async () => {
+    const { writer, applied, faults, body, pass } = aWriter(undefined, 5, 'here/svc-operator')
+    body.spec = { gatewayClassName: 'nginx' }
+    faults.push(conflict())
+    writer.start()
+    writer.update(statusOf(aStatus()))
+    await pass(120_000)
+    expect(applied).toHaveLength(1)
+  })
+})
+
+describe('a rollout of the gateways of a thousand documents', () => {
+  const DOCUMENTS = 1_000
+  const at = (gateways: string) =>
+    many(DOCUMENTS, { more: { summary: { serving: '1', gateways } } })
+
+  /** Four gateways, one after the other: a fifth comes, and one of the old ones goes. */
+  const ROLLOUT = ['4/5', '5/5', '4/4']
+
+  it.each([
+    ['within a minute writes nothing', 4_000, 0],
+    ['that takes five minutes writes each status once in a minute at most', 25_000, 5],
+  ])(
+    '%s',
+    async (_title, stepMs, mostEach) => {
+      const { writer, applied, pass } = aWriter()
+      writer.start()
+      writer.update(at('4/4'))
+      await pass(120_000)
+      expect(applied).toHaveLength(DOCUMENTS)
+      const startedMs = applied.at(-1)?.atMs ?? 0
+      for (let gateway = 0; gateway < 4; gateway += 1) {
+        for (const gateways of ROLLOUT) {
+          writer.update(at(gateways))
+          await pass(stepMs)
+        }
+      }
+      await pass(120_000)
+      const after = applied.slice(DOCUMENTS).filter(({ atMs }) => atMs > startedMs)
+      const counts = new Map<string, number[]>()
+      for (const { name, atMs } of after) counts.set(name, [...(counts.get(name) ?? []), atMs])
+      expect(Math.max(0, ...[...counts.values()].map(({ length }) => length))).toBeLessThanOrEqual(
+        mostEach,
+      )
+      for (const times of counts.values()) {
+        const gaps = times.slice(1).map((atMs, i) => atMs - (times[i] ?? 0))
+        expect(Math.min(Infinity, ...gaps)).toBeGreaterThanOrEqual(59_000)
+      }
+    },
+    60_000,
+  )
+
+  it('ends with the count that is', async () => {
+    const { writer, applied, pass } = aWriter()
+    writer.start()
+    writer.update(at('4/4'))
+    await pass(120_000)
+    for (const gateways of ['4/5', '5/5']) {
+      writer.update(at(gateways))
+      await pass(10_000)
+    }
+    expect(writer.facts.pending).toBe(0)
+    await pass(120_000)
+    expect(applied).toHaveLength(2 * DOCUMENTS)
+    expect(applied.at(-1)?.object).toHaveProperty('status.gateways', '5/5')
+  }, 60_000)
 })
 
 describe('nothing is written', () => {
@@ -255,17 +383,17 @@ describe('nothing is written', () => {
     }
   })
 
-  it('for other words, until half a minute after the last write', async () => {
+  it('for other words, until a minute after the last write', async () => {
     const { writer, applied, pass } = aWriter()
     writer.start()
-    for (let i = 0; i < 100; i += 1) {
+    for (let i = 0; i < 200; i += 1) {
       writer.update(statusOf(aStatus(rejectedBy(`refused by plane-${i}: x`))))
       await pass(500)
     }
     expect(applied).toHaveLength(2)
     await pass(60_000)
     expect(applied).toHaveLength(3)
-    expect(JSON.stringify(applied[2]?.object)).toContain('plane-99')
+    expect(JSON.stringify(applied[2]?.object)).toContain('plane-199')
   })
 
   it('before the resources were read, and while another operator leads', async () => {
@@ -410,6 +538,25 @@ describe('a write fails', () => {
     await pass(60_000)
     expect(applied).toHaveLength(7)
     expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+  })
+
+  it('since the API server is away: tried at once when it is back', async () => {
+    const { writer, applied, faults, pass } = aWriter()
+    writer.retry()
+    faults.push(...Array.from({ length: 12 }, () => new ApiError('no', { status: 0 })))
+    writer.start()
+    writer.update(statusOf(aStatus(), aStatus({ name: 'other' })))
+    await pass(8_000)
+    const { length } = applied
+    expect(writer.facts).toMatchObject({ pending: 2, failing: 2 })
+    faults.length = 0
+    writer.retry()
+    await pass(200)
+    expect(applied).toHaveLength(length + 2)
+    expect(writer.facts).toMatchObject({ pending: 0, failing: 0 })
+    writer.retry()
+    await pass(60_000)
+    expect(applied).toHaveLength(length + 2)
   })
 
   it('since the resource has changed: at once, as it stands there now', async () => {

@@ -3,6 +3,7 @@ import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-pla
 import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { podEventsOf, type ToldPods } from '../../../operator/status/pod-events.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
 import { statusOf } from './resource-status.ts'
 
 const REFUSES = 'it refuses what another data plane serves: a (/paths: not to my taste)'
@@ -10,7 +11,7 @@ const REFUSES = 'it refuses what another data plane serves: a (/paths: not to my
 const report = (phase: DataPlanePhase, message = '', incarnation = 'uid-1/x'): DataPlaneReport => ({
   dataPlane: { name: 'gateways/gw-1', url: 'http://127.0.0.1:1', labels: {}, incarnation },
   ...{ phase, message, ready: phase === 'synced' },
-  ...{ documents: new Map(), realms: new Map() },
+  ...{ documents: new Map(), realms: new Map(), realmsGiven: new Set() },
   rejected: { documents: new Map(), realms: new Map() },
 })
 
@@ -52,11 +53,12 @@ describe('a data plane that is kept out of service', () => {
 
   it('is told of by whoever leads', () => {
     const told: EventFacts[] = []
-    const events = createStatusEvents({
-      record: (event) => told.push(event),
+    const recorder = {
+      record: (event: EventFacts) => told.push(event),
       ...{ start: () => undefined, stop: () => undefined },
       facts: { queued: 0, sent: 0, dropped: 0 },
-    })
+    }
+    const events = createStatusEvents(recorder, createManualClock())
     const status = { ...statusOf(), dataPlanes: [WITHHELD] }
     events.update(status)
     expect(told).toEqual([])

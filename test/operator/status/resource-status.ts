@@ -33,10 +33,13 @@ export interface StatusOptions {
   /** What stands in the API, as it was read. */
   readonly recorded?: Pick<
     ApiSpecificationResource,
-    'conditions' | 'errors' | 'warnings' | 'programmed'
+    'conditions' | 'errors' | 'warnings' | 'programmed' | 'summary' | 'writtenBy'
   >
   readonly conditions?: readonly (ConditionText | Condition)[]
-  readonly more?: Partial<Pick<ResourceStatus, 'errors' | 'warnings' | 'programmed'>>
+  readonly className?: string
+  /** It has left our class. */
+  readonly isReleased?: boolean
+  readonly more?: Partial<Pick<ResourceStatus, 'errors' | 'warnings' | 'programmed' | 'summary'>>
 }
 
 const GOOD = ['Accepted=True', 'ResolvedRefs=True', 'Programmed=True', 'Ready=True']
@@ -47,6 +50,8 @@ export const aStatus = ({
   metadata = {},
   recorded = { conditions: [] },
   conditions = GOOD,
+  className,
+  isReleased = false,
   more = {},
 }: StatusOptions = {}): ResourceStatus => {
   const generation = metadata.generation ?? 1
@@ -54,6 +59,7 @@ export const aStatus = ({
     kind,
     checked: { problems: [] },
     ...recorded,
+    ...(className !== undefined && { className }),
     metadata: {
       ...{ name, namespace: 'team', uid: `uid-${name}`, resourceVersion: '10', generation },
       ...{ createdAt: 1, labels: {}, annotations: {} },
@@ -67,6 +73,7 @@ export const aStatus = ({
       resolvedRefs: { type: 'ResolvedRefs', status: 'Unknown', reason: 'Pending', message: '' },
       errors: [],
       warnings: [],
+      ...(isReleased && { isReleased }),
     },
     conditions: conditions.map((each) =>
       typeof each === 'string' ? aCondition(each, generation) : each,

@@ -22,6 +22,7 @@ const plane = (more: Partial<DataPlaneReport> = {}): DataPlaneReport => ({
   ready: true,
   documents: new Map(),
   realms: new Map(),
+  realmsGiven: new Set(),
   rejected: { documents: new Map(), realms: new Map() },
   ...more,
 })
@@ -64,9 +65,9 @@ const aStatus = (more: Partial<OperatorStatus> = {}): OperatorStatus => {
 describe('the table', () => {
   const table = renderTable(aStatus(), 90_000_000)
   it('has the columns of kubectl', () => {
-    expect(table).toMatch(/^NAME +HOST +REALM +PROGRAMMED +READY +REASON +AGE$/m)
-    expect(table).toMatch(/^orders +orders.test +com.shop +True +True +Ready +1d$/m)
-    expect(table).toMatch(/^other\/broken +False +False +Invalid +1d$/m)
+    expect(table).toMatch(/^NAME +HOST +REALM +SERVING +GATEWAYS +PROGRAMMED +READY +REASON +AGE$/m)
+    expect(table).toMatch(/^orders +orders.test +com.shop +1 +1\/1 +True +True +Ready +1d$/m)
+    expect(table).toMatch(/^other\/broken +– +– +False +False +Invalid +1d$/m)
     expect(table).toMatch(/^shop +com.shop +True +Ready +1d$/m)
     expect(table).toMatch(/^gateway:1 +synced +True +1$/m)
   })
@@ -118,6 +119,29 @@ describe('the table', () => {
     expect(faults).toContain('a.yaml:3 Realm default/shop /spec/uri warning: on is read as true')
     expect(faults).toContain('not YAML')
     expect(faults).toContain('data plane gateway:1: nobody listens there')
+  })
+})
+
+describe('of several replicas', () => {
+  const standby = { role: 'standby', leader: null, message: 'b leads and answers' } as const
+
+  it('a standby has no lists that look as if there were nothing', () => {
+    const status = aStatus({ isLeading: false, resources: new Map(), dataPlanes: [] })
+    expect(statusRecord(status, standby, undefined)).toEqual({
+      ...{ ready: true, leading: false, ...standby, notes: [] },
+    })
+  })
+
+  it('the leader says what it waits for', () => {
+    const leader = { role: 'leader', leader: { name: 'a', namespace: 'svc' } } as const
+    const told = statusRecord(aStatus(), leader, 'the data planes are not known yet')
+    expect(told).toMatchObject({ ...leader, message: 'the data planes are not known yet' })
+    expect(statusRecord(aStatus(), leader)).not.toHaveProperty('message')
+  })
+
+  it('one that is alone leads, and needs no name', () => {
+    expect(statusRecord(aStatus())).toMatchObject({ leading: true, role: 'leader' })
+    expect(statusRecord(aStatus())).not.toHaveProperty('leader')
   })
 })
 
@@ -189,6 +213,23 @@ describe('the status server', () => {
       expect(metrics).toContain('process_cpu_seconds_total')
       expect((await get('/__proto__')).status).toBe(404)
       expect((await get('/status', 'POST')).status).toBe(405)
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('holds what is asked before there are pages, and a fault for as long as it is told to', async () => {
+    const server = await startStatusServer({ kind: 'tcp', host: '127.0.0.1', port: 0 })
+    try {
+      const get = async (path: string): Promise<number> =>
+        (await fetch(`${server.url}${path}`)).status
+      const [live, missing] = [get('/livez'), get('/nothing?wait=60')]
+      unready = 'nothing was read'
+      const [held, atOnce] = [get('/readyz?wait=60'), get('/readyz')]
+      server.serve(answers)
+      expect([await live, await missing, await atOnce]).toEqual([204, 404, 503])
+      unready = undefined
+      expect(await held).toBe(204)
     } finally {
       await server.close()
     }

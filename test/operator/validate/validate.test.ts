@@ -170,18 +170,25 @@ describe('what validate says', () => {
   })
 })
 
+const STATIC = { action: { type: 'static', body: 1 }, response: {} }
+
 describe('the command', () => {
   const run = async (
     operands: readonly string[],
     json = false,
     stdin = '',
+    maxRoutes = 20_000,
   ): Promise<readonly [number, string, string]> => {
     let [out, err] = ['', '']
-    const code = await runValidate(operands, json, {
-      readStdin: () => Promise.resolve(stdin),
-      print: (text) => (out += text),
-      complain: (text) => (err += text),
-    })
+    const code = await runValidate(
+      operands,
+      { json, maxRoutes },
+      {
+        readStdin: () => Promise.resolve(stdin),
+        print: (text) => (out += text),
+        complain: (text) => (err += text),
+      },
+    )
     return [code, out, err]
   }
 
@@ -205,6 +212,18 @@ describe('the command', () => {
       findings: [{ file: '<stdin>', severity: 'error' }, {}, {}],
     })
     expect(JSON.parse((await run(['-'], true, ''))[1])).toEqual({ ok: true, findings: [] })
+  })
+
+  it('has the limit of routes that it is told', async () => {
+    const document = JSON.stringify(
+      aSpecification('a', {
+        realm_uri: 'com.none',
+        versions: { v1: { base_path: '/[v1]', paths: { '/[a]/[b]': { get: STATIC } } } },
+      }),
+    )
+    expect((await run(['-'], false, document, 8))[0]).toBe(0)
+    const [code, out] = await run(['-'], false, document, 7)
+    expect([code, out]).toEqual([1, expect.stringMatching(/8 routes, more than 7: .*max-routes/)])
   })
 
   it('exits with 2 where a file cannot be read', async () => {

@@ -210,6 +210,8 @@ describe('urlWriter', () => {
     ['{{request}}!'.replace('request', 'request.body.m'), '%7B%22k%22%3A%5B1%5D%7D!'],
     ['a={{request.path |> string}}', `a=${encodeURIComponent(request.path)}`],
     ['{{variables.late}}/y', `/x/${encoded}/y`],
+    ['"{{variables.late}}"', `/x/${encoded}`],
+    ['"{{variables.id}}"', request.body.s],
     ['{{variables.id}}/y', `${encoded}/y`],
     ['{{variables.path}}/y', '/a b/c/y'],
   ])('%s: %s', (source, expected) => {

@@ -12,6 +12,14 @@ export interface InstallOptions {
   /** `svc`: its gateways are the Deployment `svc-svc-gateway`, as `svc-gateway` is no part of the name. */
   readonly release?: string
   readonly namespace?: string
+  readonly version?: Version
+}
+
+/** What this checkout has, where left out. */
+export interface Version {
+  readonly chart: string
+  /** In the cluster. */
+  readonly image: string
 }
 
 export interface Installation {
@@ -25,6 +33,8 @@ export interface Installation {
   readonly url: () => Promise<string>
   /** With these values over those before. @throws with helm's words */
   readonly upgrade: (values: object) => Promise<void>
+  /** With the values of the installation, and no others. @throws with helm's words */
+  readonly change: (version: Version) => Promise<void>
   /** `helm test`, `helm uninstall` … with the release and its namespace. Never throws for what helm says. */
   readonly helm: (command: string, ...flags: readonly string[]) => Promise<CommandResult>
 }
@@ -36,9 +46,7 @@ const RESTRICTED: Readonly<Record<string, string>> = {
   'pod-security.kubernetes.io/enforce': 'restricted',
 }
 
-const TEST_IMAGE_VALUES = {
-  image: { ...imageParts(CLUSTER_IMAGES.gateway), pullPolicy: 'Never' },
-} as const
+const OURS: Version = { chart: CHART, image: CLUSTER_IMAGES.gateway }
 
 /**
  * Waits until all of it is ready. The image `gateway` has to be in the cluster.
@@ -48,25 +56,37 @@ const TEST_IMAGE_VALUES = {
  */
 export const installChart = async (
   cluster: ClusterNode,
-  { values = {}, release = 'svc', namespace = SYSTEM_NAMESPACE }: InstallOptions = {},
+  {
+    values = {},
+    release = 'svc',
+    namespace = SYSTEM_NAMESPACE,
+    version = OURS,
+  }: InstallOptions = {},
 ): Promise<Installation> => {
   await cluster.apply([restrictedNamespace(namespace)])
   const helm = (command: string, ...flags: readonly string[]): Promise<CommandResult> =>
     cluster.helm([command, release, '--namespace', namespace, ...flags])
-  const install = async (given: object, ...how: readonly string[]): Promise<string> => {
-    const args = [...how, release, CHART, '--namespace', namespace, '--wait', '--timeout=180s']
-    const input = JSON.stringify({ ...TEST_IMAGE_VALUES, ...given })
+  const install = async (
+    given: object,
+    { chart, image }: Version,
+    ...how: readonly string[]
+  ): Promise<string> => {
+    const args = [...how, release, chart, '--namespace', namespace, '--wait', '--timeout=180s']
+    const input = JSON.stringify({ ...imageValues(image), ...given })
     const { code, stdout, stderr } = await cluster.helm([...args, '--values=-'], { input })
     if (code !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}`)
     return stdout
   }
-  const notes = await install(values, 'install')
+  const notes = await install(values, version, 'install')
   const name = release.includes('svc-gateway') ? release : `${release}-svc-gateway`
   return {
     ...{ release, namespace, name, notes, helm },
     url: () => serviceUrl(cluster, namespace, name),
     upgrade: async (given) => {
-      await install(given, 'upgrade', '--reuse-values')
+      await install(given, version, 'upgrade', '--reuse-values')
+    },
+    change: async (to) => {
+      await install(values, to, 'upgrade')
     },
   }
 }
@@ -101,7 +121,7 @@ export const demandKubectl = async (
   return stdout.trim()
 }
 
-function imageParts(image: string): { readonly repository: string; readonly tag: string } {
-  const [repository = '', tag = ''] = image.split(':')
-  return { repository, tag }
+const imageValues = (name: string): object => {
+  const [repository = '', tag = ''] = name.split(':')
+  return { image: { repository, tag, pullPolicy: 'Never' } }
 }

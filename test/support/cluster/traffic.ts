@@ -192,6 +192,7 @@ const podIn = (text: string): string | undefined => /"from":"([\d.]+)"/.exec(tex
 class OneConnection implements AsyncDisposable {
   /** Of the gateway it leads to; undefined until that has answered. */
   pod: string | undefined
+  #entry: Entry | undefined
   readonly #tools: Tools
   readonly #agent = new Agent({ connections: 1, pipelining: 1 })
 
@@ -199,7 +200,15 @@ class OneConnection implements AsyncDisposable {
     this.#tools = tools
     this.#agent.on('connect', () => {
       this.pod = undefined
+      // It was to go to the one before, which has ended the connection.
+      if (this.#entry !== undefined) this.#entry.pod = undefined
     })
+  }
+
+  /** The next request is that one's. */
+  carry(entry: Entry): void {
+    entry.pod = this.pod
+    this.#entry = entry
   }
 
   async ask(method: 'GET' | 'POST', path: string): Promise<Answer> {

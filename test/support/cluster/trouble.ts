@@ -5,7 +5,7 @@ import * as jest from '@jest/globals'
 import type { ClusterNode } from './cluster-node.ts'
 
 /** Never throws: what can't be asked is said. */
-export const describeTrouble = async (
+const describeTrouble = async (
   cluster: ClusterNode,
   namespaces: readonly string[],
 ): Promise<string> => {
@@ -44,6 +44,37 @@ const podNames = (table: string): readonly string[] =>
 
 const lastLines = (text: string, count: number): string =>
   text.trim().split('\n').slice(-count).join('\n')
+
+/**
+ * Tests in one cluster that need nothing of each other: one that fails says what the cluster says.
+ *
+ * @example
+ * const telling = tellingIn(cluster, ['shop'])
+ * it('nothing is lost', telling(async () => { … }))
+ */
+export const tellingIn =
+  (
+    cluster: () => ClusterNode,
+    namespaces: readonly string[],
+  ): ((run: () => Promise<void>) => () => Promise<void>) =>
+  (run) =>
+  async () => {
+    try {
+      await run()
+    } catch (error) {
+      const name = jest.expect.getState().currentTestName ?? ''
+      const trouble = await describeTrouble(cluster(), namespaces)
+      process.stderr.write(`${name}:\n${withoutGood(trouble)}\n`)
+      throw error
+    }
+  }
+
+/** There are too many of them to be read. */
+const withoutGood = (trouble: string): string =>
+  trouble
+    .split('\n')
+    .filter((line) => !/accepted, resolved, in service|apispecification\/doc-/.test(line))
+    .join('\n')
 
 /**
  * Steps in one cluster, each an `it`: one that fails says what the cluster says, and those after it fail at once.

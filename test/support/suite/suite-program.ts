@@ -62,11 +62,11 @@ const runRest = async (directory: string, quick: FinishedPart): Promise<Finished
   await buildAll()
   const everything = { REQUIRE_REAL: '1' }
   const skipped = quick.report === undefined ? [] : filesWithSkippedTests(quick.report)
-  return [
-    await runPart(join(directory, 'real.json'), [...CONTROL_PLANE_PATHS, ...skipped], everything),
-    // They share the machine with the node.
-    await runPart(join(directory, 'cluster.json'), ['-w', '1', ...CLUSTER_PATHS], everything),
-  ]
+  // Side by side: the tests of a cluster mostly wait for it. They are one after the other, since all are of one node.
+  return Promise.all([
+    runPart(join(directory, 'real.json'), [...CONTROL_PLANE_PATHS, ...skipped], everything),
+    runPart(join(directory, 'cluster.json'), ['-w', '1', ...CLUSTER_PATHS], everything),
+  ])
 }
 
 const { values } = parseArgs({ options: { after: { type: 'string' } } })

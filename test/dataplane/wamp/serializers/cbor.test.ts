@@ -7,11 +7,12 @@ import {
   readCbor,
   readCborHead,
 } from '../../../../dataplane/wamp/serializers/read-cbor.ts'
+import { ValueMeter } from '../../../../dataplane/memory/value-meter.ts'
 import { DecodingFault } from '../../../../dataplane/wamp/serializers/serializer.ts'
 
 const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 
-const read = (hex: string) => readCbor(bytesOf(hex), 512)
+const read = (hex: string) => readCbor(bytesOf(hex), 512, new ValueMeter())
 
 const faultOf = (hex: string): DecodingFault => {
   try {
@@ -133,7 +134,7 @@ describe('reading CBOR', () => {
 
   it('keeps nothing of the bytes', () => {
     const bytes = bytesOf('43010203')
-    const value = readCbor(bytes, 10)
+    const value = readCbor(bytes, 10, new ValueMeter())
     bytes.fill(0)
     expect(value).toEqual(Uint8Array.of(1, 2, 3))
   })
@@ -147,7 +148,7 @@ describe('reading CBOR', () => {
   it('never throws anything but a refusal', () => {
     const isSound = (bytes: Uint8Array): boolean => {
       try {
-        readCbor(Buffer.from(bytes), 512)
+        readCbor(Buffer.from(bytes), 512, new ValueMeter())
         return true
       } catch (error) {
         return error instanceof CborFault
@@ -193,6 +194,6 @@ describe('CBOR', () => {
   })
 
   it('a head is read of a whole list too', () => {
-    expect(readCborHead(bytesOf('82 01 a0'), 10)).toEqual([1, {}])
+    expect(readCborHead(bytesOf('82 01 a0'), 10, new ValueMeter())).toEqual([1, {}])
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Value } from '../../../../spec/expression/value.ts'
 import { readMsgpackHead } from '../../../../dataplane/read-msgpack.ts'
 import { msgpack } from '../../../../dataplane/wamp/serializers/msgpack.ts'
+import { ValueMeter } from '../../../../dataplane/memory/value-meter.ts'
 import { DecodingFault } from '../../../../dataplane/wamp/serializers/serializer.ts'
 
 const bytesOf = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
@@ -55,6 +56,6 @@ describe('msgpack', () => {
   })
 
   it('a head is read of a whole list too', () => {
-    expect(readMsgpackHead(bytesOf('92 01 80'), 10)).toEqual([1, {}])
+    expect(readMsgpackHead(bytesOf('92 01 80'), 10, new ValueMeter())).toEqual([1, {}])
   })
 })

@@ -1,0 +1,182 @@
+// One worker thread that compiles: started when there is something to do, ended when it has been idle, and ended at once
+// where a task takes more memory or time than it may. Takes one task at a time.
+
+import { extname } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import type { CompileLimits } from './limits.ts'
+import type { CompileTask } from './task.ts'
+
+/** Of time this much is used, so that tests bring their own. */
+export interface Timers {
+  /** Calls back after `ms`; the result cancels. */
+  after(ms: number, callback: () => void): () => void
+}
+
+export interface CompileThreadOptions {
+  /** File that calls `answerTasks`. */
+  readonly entry: URL
+  readonly limits: CompileLimits
+  readonly timers: Timers
+}
+
+/** The task took more than it may. The thread is gone, and whatever it held. */
+export class LimitExceededError extends Error {
+  readonly limit: 'memory' | 'time'
+
+  constructor(limit: 'memory' | 'time', cause?: unknown) {
+    super(`compiling took too much ${limit}`, { cause })
+    this.name = 'LimitExceededError'
+    this.limit = limit
+  }
+}
+
+/** Whoever began it has ended it. */
+export class CompilerClosedError extends Error {
+  constructor() {
+    super('the compiler is closed')
+    this.name = 'CompilerClosedError'
+  }
+}
+
+const IDLE_MS = 30_000
+const END_MS = 10_000
+
+/** Objects that just came into being. */
+const YOUNG_MB = 16
+
+interface Running<R> {
+  readonly worker: Worker
+  readonly resolve: (result: R) => void
+  readonly reject: (error: unknown) => void
+}
+
+export class CompileThread<R> {
+  readonly #options: CompileThreadOptions
+  #worker: Worker | undefined
+  #running: Running<R> | undefined
+  #cancelTimer: (() => void) | undefined
+  /** The thread before this one is still being ended. */
+  #ending: Promise<unknown> = Promise.resolve()
+  #isClosed = false
+
+  constructor(options: CompileThreadOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Rejects with `LimitExceededError`, or with what ended the thread otherwise. In both cases the thread goes.
+   * Not to be called before the last result is there.
+   * @param timeMs that it may take, the start of the thread included
+   */
+  async run(task: CompileTask, timeMs: number): Promise<R> {
+    this.#cancelTimer?.()
+    // There is never more than one.
+    await this.#untilEnded()
+    if (this.#isClosed) throw new CompilerClosedError()
+    const worker = (this.#worker ??= this.#start())
+    const { promise, resolve, reject } = Promise.withResolvers<R>()
+    this.#running = { worker, resolve, reject }
+    this.#cancelTimer = this.#options.timers.after(timeMs, () => {
+      reject(new LimitExceededError('time'))
+    })
+    // A process that has nothing else to do waits for the result, but not for an idle thread.
+    worker.ref()
+    try {
+      worker.postMessage(task)
+      const result = await promise
+      worker.unref()
+      this.#rest()
+      return result
+    } catch (error) {
+      // Whoever waits need not wait for its end; the next task does.
+      this.#end()
+      throw error
+    }
+  }
+
+  /** For good: what runs rejects, and what comes. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#end()
+    await this.#untilEnded().catch(() => undefined)
+  }
+
+  #end(): void {
+    this.#cancelTimer?.()
+    const worker = this.#worker
+    this.#worker = undefined
+    this.#running?.reject(new CompilerClosedError())
+    this.#running = undefined
+    if (worker !== undefined) this.#ending = worker.terminate()
+  }
+
+  /** V8 stops nearly everything, but not a few built-ins at the limit of the heap: nobody waits for these without end. */
+  async #untilEnded(): Promise<void> {
+    const late = Promise.withResolvers<never>()
+    const cancel = this.#options.timers.after(END_MS, () => {
+      late.reject(new Error('a thread that compiled does not end: restart this process'))
+    })
+    try {
+      await Promise.race([this.#ending, late.promise])
+    } finally {
+      cancel()
+    }
+  }
+
+  #rest(): void {
+    this.#running = undefined
+    this.#cancelTimer?.()
+    this.#cancelTimer = this.#options.timers.after(IDLE_MS, () => {
+      this.#end()
+    })
+  }
+
+  #start(): Worker {
+    const { entry, limits } = this.#options
+    // Given to the process, the flag would count for the thread too, in place of its limit. The process has its heap.
+    setFlagsFromString('--max-old-space-size=0')
+    const worker = new Worker(entry, {
+      name: 'compile',
+      resourceLimits: {
+        maxOldGenerationSizeMb: limits.memoryMb,
+        maxYoungGenerationSizeMb: YOUNG_MB,
+      },
+      workerData: { maxRoutes: limits.maxRoutes },
+      // Nothing of the environment is needed, and it may hold secrets.
+      env: {},
+      execArgv: [],
+    })
+    worker.on('message', (result: R) => {
+      this.#runningOn(worker)?.resolve(result)
+    })
+    worker.on('error', (error: unknown) => {
+      this.#runningOn(worker)?.reject(
+        isOutOfMemory(error) ? new LimitExceededError('memory', error) : error,
+      )
+    })
+    worker.on('exit', () => {
+      this.#runningOn(worker)?.reject(new Error('the thread that compiles ended by itself'))
+      if (this.#worker === worker) this.#worker = undefined
+    })
+    return worker
+  }
+
+  #runningOn(worker: Worker): Running<R> | undefined {
+    return this.#running?.worker === worker ? this.#running : undefined
+  }
+}
+
+const isOutOfMemory = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+/**
+ * A file beside the one that asks, with the extension that this one has: `.ts` from source, `.js` once built.
+ * @example fileBeside(import.meta.url, 'compile-entry')
+ */
+export const fileBeside = (url: string, name: string): URL =>
+  new URL(`./${name}${extname(fileURLToPath(url))}`, pathToFileURL(fileURLToPath(url)))

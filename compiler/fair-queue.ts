@@ -1,0 +1,32 @@
+// Items of groups in, one after the other out: the groups take turns, so that one with a thousand items holds up nobody
+// by more than one. Within a group the order is kept.
+
+export class FairQueue<T> {
+  /** Never an empty list. The group whose turn it is comes first. */
+  readonly #groups = new Map<string, T[]>()
+
+  push(group: string, item: T): void {
+    const items = this.#groups.get(group)
+    if (items === undefined) this.#groups.set(group, [item])
+    else items.push(item)
+  }
+
+  shift(): T | undefined {
+    for (const [group, [first, ...rest]] of this.#groups) {
+      this.#groups.delete(group)
+      if (rest.length > 0) this.#groups.set(group, rest)
+      return first
+    }
+    return undefined
+  }
+
+  /** False: it is not here (any more). */
+  remove(group: string, item: T): boolean {
+    const items = this.#groups.get(group) ?? []
+    const rest = items.filter((each) => each !== item)
+    if (rest.length === items.length) return false
+    if (rest.length === 0) this.#groups.delete(group)
+    else this.#groups.set(group, rest)
+    return true
+  }
+}

@@ -1,0 +1,55 @@
+// What compiling one document may take, as numbers and as the settings that give them; gateway and operator have the same.
+
+import { MAX_ROUTES } from '../spec/route-limit.ts'
+import type { SettingsTable } from '../telemetry/settings-table.ts'
+import { readVersion } from '../telemetry/version.ts'
+
+export interface CompileLimits {
+  /** That one document stands for (behaviour §2). */
+  readonly maxRoutes: number
+  /** Heap of the thread that compiles large documents. */
+  readonly memoryMb: number
+  /** Of that thread, for one document. */
+  readonly timeMs: number
+}
+
+export const COMPILE_SETTINGS = {
+  'max-routes': {
+    type: 'integer',
+    default: MAX_ROUTES,
+    min: 1,
+    max: 1_000_000,
+    help: 'routes that one document may stand for: its paths, times the forms that optional segments and the host leave; the same for gateways and operator',
+  },
+  'compile-memory-mb': {
+    type: 'integer',
+    default: 128,
+    min: 64,
+    max: 4096,
+    help: 'memory that compiling one large document may take, beside that of the process; what takes more is refused as too_expensive',
+  },
+  'compile-seconds': {
+    type: 'duration',
+    default: 10,
+    min: 1,
+    max: 300,
+    help: 'time that compiling one large document may take; what takes longer is refused as too_expensive',
+  },
+} as const satisfies SettingsTable['settings']
+
+export const limitsFrom = (settings: {
+  readonly maxRoutes: number
+  readonly compileMemoryMb: number
+  readonly compileSeconds: number
+}): CompileLimits => ({
+  maxRoutes: settings.maxRoutes,
+  memoryMb: settings.compileMemoryMb,
+  timeMs: settings.compileSeconds * 1000,
+})
+
+/**
+ * What was too expensive may not be with other limits, or with another release.
+ * @example limitsVersion(limits) // '20000 routes, 128 MB, 10 s, release 1.4.0'
+ */
+export const limitsVersion = ({ maxRoutes, memoryMb, timeMs }: CompileLimits): string =>
+  `${maxRoutes} routes, ${memoryMb} MB, ${timeMs / 1000} s, release ${readVersion()}`

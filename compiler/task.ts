@@ -1,0 +1,35 @@
+// A document and its surroundings as data, so that another thread can compile it. Types, and the way back.
+
+import type { CompileBounds } from '../spec/compile.ts'
+import type { Environment, RealmFacts } from '../spec/environment.ts'
+import { ownValue } from '../spec/expression/lookup.ts'
+import { isMap, type ValueMap } from '../spec/expression/value.ts'
+
+export interface CompileTask {
+  readonly document: unknown
+  /** Facts of the realm that the document names; undefined: there is no such realm. */
+  readonly realm: RealmFacts | undefined
+  /** From Secrets. */
+  readonly variables?: ValueMap
+}
+
+/**
+ * Compiles and keeps what its program needs of the result: plain data, since it may come from another thread. Pure.
+ */
+export type CompileWork<R> = (task: CompileTask, bounds: Required<CompileBounds>) => R
+
+export const environmentOf = ({ realm, variables }: CompileTask): Environment => ({
+  realm: () => realm,
+  ...(variables !== undefined && { variables }),
+})
+
+/** A document asks for the realm that it names, and for no other. */
+export const taskOf = (document: unknown, environment: Environment): CompileTask => {
+  const { variables } = environment
+  const uri = isMap(document) ? ownValue(document, 'realm_uri') : undefined
+  return {
+    document,
+    realm: environment.realm(typeof uri === 'string' ? uri : ''),
+    ...(variables !== undefined && { variables }),
+  }
+}

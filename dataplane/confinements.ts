@@ -1,0 +1,22 @@
+// Remembers to which namespace each loaded document is confined, for what outlives the version that began it: callbacks.
+
+import type { ServedVersion } from './served.ts'
+import type { ServingChange } from './store/serving.ts'
+
+export interface Confinements {
+  follow(change: Pick<ServingChange, 'put' | 'remove'>): void
+  /** As the document is now; as it was, where it is gone. */
+  of(version: Pick<ServedVersion, 'apiId' | 'confinedTo'>): string | undefined
+}
+
+/** @example createConfinements().of(version) // version.confinedTo */
+export const createConfinements = (): Confinements => {
+  const now = new Map<string, string | undefined>()
+  return {
+    follow({ put, remove }) {
+      for (const id of remove) now.delete(id)
+      for (const { id, confinedTo } of put) now.set(id, confinedTo)
+    },
+    of: ({ apiId, confinedTo }) => (now.has(apiId) ? now.get(apiId) : confinedTo),
+  }
+}

@@ -1,0 +1,226 @@
+// Servers in; whatever connects to them passes here first: it is counted by where it comes from, one too many is
+// closed, and where a balancer sends PROXY protocol headers the connection gets the address of the client.
+
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { type AddressList, createAddressList } from '../address-list.ts'
+import { createDeadlines } from '../deadlines.ts'
+import { responseOn } from '../pipelined-requests.ts'
+import { plainAddress } from '../plain-address.ts'
+import { placeOf } from '../security/damping.ts'
+import { ConnectionTable, type Place } from './connection-table.ts'
+import { inheritPeer, overridePeer } from './peer-address.ts'
+import { type HeaderOutcome, readProxyHeader } from './read-proxy-header.ts'
+
+/** Why a connection was closed: `made_room` was idle and had to go, the others were not taken. */
+export type ConnectionRefusal = 'full' | 'share' | 'made_room' | 'proxy_header'
+
+export interface ConnectionGateOptions {
+  /** Open at once, of all servers together. */
+  readonly max: number
+  /** CIDRs of proxies: their own addresses may have any share of the connections. */
+  readonly trustedProxies: readonly string[]
+  /** CIDRs of balancers: what they connect begins with a PROXY header, and nothing else does. */
+  readonly proxyProtocol: readonly string[]
+  /** For the PROXY header. */
+  readonly headerTimeoutMs: number
+  readonly onRefused: (reason: ConnectionRefusal) => void
+  /** A connection of a balancer whose header was malformed, late or not there. */
+  readonly onBadHeader: (balancer: string, message: string) => void
+}
+
+export interface ConnectionGate {
+  /** More than half of the connections are open. */
+  readonly isHalfFull: boolean
+  /** To be called once for each server, after all else that listens to its connections. */
+  guard(server: Server, event: 'connection' | 'secureConnection'): void
+}
+
+interface Connection {
+  readonly raw: Socket
+  /** What HTTP is spoken on: TLS on top of `raw`, or `raw` itself. */
+  http: Socket
+  place: Place
+  /** It waits until another one has been closed for it. */
+  isEntering: boolean
+}
+
+/** Connections that wait for their PROXY header. */
+type Waiting = Set<Socket>
+
+/** @example createPlainServer({ ...limits, gate: createConnectionGate(options) }, handlers) */
+export const createConnectionGate = (options: ConnectionGateOptions): ConnectionGate => {
+  const gate = new Gate(options)
+  return {
+    get isHalfFull() {
+      return gate.isHalfFull
+    },
+    guard: (server, event) => {
+      gate.guard(server, event)
+    },
+  }
+}
+
+/** How often it is looked whether PROXY headers are late. */
+const TICK_MS = 100
+
+class Gate {
+  readonly #options: ConnectionGateOptions
+  readonly #table: ConnectionTable<Connection>
+  readonly #connections = new WeakMap<Socket, Connection>()
+  readonly #upgraded = new WeakSet<Socket>()
+  readonly #trusted: AddressList
+  readonly #balancers: AddressList | undefined
+  readonly #deadlines = createDeadlines(TICK_MS)
+
+  constructor(options: ConnectionGateOptions) {
+    const { max, trustedProxies, proxyProtocol } = options
+    this.#options = options
+    this.#trusted = createAddressList([...trustedProxies, ...proxyProtocol])
+    if (proxyProtocol.length > 0) this.#balancers = createAddressList(proxyProtocol)
+    this.#table = new ConnectionTable({ max, isIdle: (connection) => this.#isIdle(connection) })
+  }
+
+  get isHalfFull(): boolean {
+    return this.#table.size > this.#options.max / 2
+  }
+
+  guard(server: Server, event: 'connection' | 'secureConnection'): void {
+    const waiting: Waiting = new Set()
+    const listeners = server.rawListeners('connection')
+    server.removeAllListeners('connection')
+    server.on('connection', (raw: Socket) => {
+      this.#admit(raw, waiting, () => {
+        for (const listener of listeners) Reflect.apply(listener, server, [raw])
+      })
+    })
+    if (event === 'secureConnection') {
+      server.prependListener('secureConnection', (secure: TLSSocket) => {
+        this.#secured(secure)
+      })
+    }
+    if (server.listenerCount('upgrade') > 0) {
+      server.on('upgrade', ({ socket }: IncomingMessage) => this.#upgraded.add(socket))
+    }
+    if (this.#balancers !== undefined) closeWithAll(server, waiting)
+  }
+
+  #admit(raw: Socket, waiting: Waiting, pass: () => void): void {
+    const peer = plainAddress(raw.remoteAddress ?? '')
+    const place = this.#placeOf(peer)
+    const connection: Connection = { raw, http: raw, place, isEntering: false }
+    const entrance = this.#table.enter(connection, place)
+    if (entrance.kind === 'refused') {
+      this.#refuse(raw, entrance.reason)
+      return
+    }
+    this.#connections.set(raw, connection)
+    raw.once('close', () => {
+      this.#table.leave(connection)
+    })
+    const proceed = (): void => {
+      if (this.#balancers?.has(peer) === true) this.#awaitHeader(connection, waiting, pass)
+      else pass()
+    }
+    if (entrance.closes === undefined) proceed()
+    else this.#replace(entrance.closes, connection, proceed)
+  }
+
+  /**
+   * What has arrived is read before a connection is closed, or a request that waits in the kernel's buffer would be lost:
+   * Node runs immediates right after it has read.
+   */
+  #replace(idle: Connection, entering: Connection, proceed: () => void): void {
+    const { raw } = entering
+    entering.isEntering = true
+    raw.on('error', ignoreError)
+    setImmediate(() => {
+      entering.isEntering = false
+      raw.off('error', ignoreError)
+      if (!idle.raw.destroyed) {
+        if (!this.#isIdle(idle)) {
+          this.#table.leave(entering)
+          this.#table.add(idle, idle.place)
+          this.#refuse(raw, 'full')
+          return
+        }
+        this.#refuse(idle.raw, 'made_room')
+      }
+      if (!raw.destroyed) proceed()
+    })
+  }
+
+  #awaitHeader(connection: Connection, waiting: Waiting, pass: () => void): void {
+    const { raw } = connection
+    const timeoutMs = this.#options.headerTimeoutMs
+    waiting.add(raw)
+    readProxyHeader(raw, { deadlines: this.#deadlines, timeoutMs }, (outcome) => {
+      waiting.delete(raw)
+      if (this.#accepts(connection, outcome)) pass()
+    })
+  }
+
+  #accepts(connection: Connection, outcome: HeaderOutcome): boolean {
+    const { raw } = connection
+    if (outcome.kind === 'gone') raw.destroy()
+    if (outcome.kind === 'fault') {
+      this.#options.onBadHeader(plainAddress(raw.remoteAddress ?? ''), outcome.message)
+      this.#refuse(raw, 'proxy_header')
+    }
+    if (outcome.kind !== 'header') return false
+    const { source } = outcome
+    if (source === undefined) return true
+    overridePeer(raw, source)
+    connection.place = this.#placeOf(source.address)
+    if (this.#table.move(connection, connection.place)) return true
+    this.#refuse(raw, 'share')
+    return false
+  }
+
+  #secured(secure: TLSSocket): void {
+    const raw = socketUnder(secure)
+    const connection = raw && this.#connections.get(raw)
+    // A connection that the gate has not admitted has no place in the table.
+    if (connection === undefined) {
+      secure.destroy()
+      return
+    }
+    inheritPeer(secure, connection.raw)
+    connection.http = secure
+  }
+
+  /** A Unix socket has no address: whoever may connect to it is one of ours. */
+  #placeOf(address: string): Place {
+    return { key: placeOf(address), isLimited: address !== '' && !this.#trusted.has(address) }
+  }
+
+  #isIdle({ http, isEntering }: Connection): boolean {
+    return !isEntering && !this.#upgraded.has(http) && isQuiet(http)
+  }
+
+  #refuse(raw: Socket, reason: ConnectionRefusal): void {
+    this.#options.onRefused(reason)
+    raw.destroy()
+  }
+}
+
+/** `close` follows. */
+const ignoreError = (): void => undefined
+
+/** Node's own knows nothing of connections whose PROXY header has not come yet. */
+const closeWithAll = (server: Server, waiting: Waiting): void => {
+  const closeAll = server.closeAllConnections.bind(server)
+  server.closeAllConnections = () => {
+    for (const raw of waiting) raw.destroy()
+    closeAll()
+  }
+}
+
+/** No request of it is being answered, and no answer of it waits. A request of which a part has come is not known of. */
+const isQuiet = (socket: Socket): boolean =>
+  responseOn(socket) === undefined && socket.writableLength === 0
+
+/** Node has no public name for it. */
+const socketUnder = (secure: TLSSocket): Socket | undefined =>
+  (secure as { _parent?: Socket })._parent

@@ -1,0 +1,27 @@
+// Listens where a server will be once it can: tells that somebody has come, and closes the connection unread.
+
+import { createServer } from 'node:net'
+import { bind, type BindOptions } from './bind.ts'
+
+export interface Doorbell {
+  /** Resolves when the address is free again. */
+  close(): Promise<void>
+}
+
+/** @throws StartError when the address cannot be had */
+export const openDoorbell = async (where: BindOptions, onRing: () => void): Promise<Doorbell> => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).destroy()
+    onRing()
+  })
+  await bind(server, where)
+  let closing: Promise<void> | undefined
+  return {
+    close: () =>
+      (closing ??= new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+      })),
+  }
+}

@@ -1,0 +1,265 @@
+// Keeps what a process holds for its clients and peers within the memory that the process has: it counts the bytes
+// held, refuses new buffering when memory is tight, and closes the largest consumers before memory runs out.
+
+import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
+
+/** Whose memory it is, and what is closed when it holds too much: the socket of a client, mostly. */
+export interface MemoryOwner {
+  destroy(): unknown
+}
+
+/** What one body may decode to, however few its bytes are. */
+export interface ValueLimits {
+  /** Numbers, texts, keys of maps, lists, maps … */
+  readonly values: number
+  /** Lists and maps. */
+  readonly containers: number
+}
+
+export const DEFAULT_VALUE_LIMITS: ValueLimits = { values: 1_000_000, containers: 100_000 }
+
+export interface MemoryBudgetOptions {
+  /** Bytes; see process-memory.ts. */
+  readonly size: number
+  /** Bytes of the heap in use at the start. */
+  readonly heapUse?: number
+  readonly valueLimits?: ValueLimits
+  /** Whether too many values are refused; they are if left out. */
+  readonly limits?: LimitPolicy
+  /** Told of new buffering that was refused. */
+  readonly onRefused?: () => void
+  /** Told of owners that were closed, and how many bytes that freed. */
+  readonly onClosed?: (owners: number, bytes: number) => void
+}
+
+/** Parts of the budget. Above `tight` nobody begins to hold much; above `critical` the largest owners are closed. */
+const TIGHT = 0.8
+const CRITICAL = 0.95
+/** Closing goes on until no more than this is in use. */
+const RELIEVED = 0.9
+
+/** One holding may have so many bytes also when memory is tight: small requests are served under attack too. */
+const ALWAYS_BYTES = 16 * 1024
+
+/**
+ * @example
+ * const budget = new MemoryBudget({ size: 256 << 20 })
+ * const holding = budget.open(request.socket)
+ * if (!holding.reserve(chunk.length)) throw noMemory()
+ * holding.release()
+ */
+export class MemoryBudget {
+  readonly size: number
+  readonly valueLimits: ValueLimits
+  readonly limits: LimitPolicy
+  readonly #options: MemoryBudgetOptions
+  readonly #holdings = new Set<Holding>()
+  readonly #tightListeners: ((isTight: boolean) => void)[] = []
+  /** Bytes of the heap in use after the last major collection that no holding counts. */
+  #uncounted: number
+  /** Held outside of the heap. */
+  #buffers = 0
+  /** Held in the heap: decoded values. */
+  #values = 0
+  #wasTight = false
+  #isClosing = false
+
+  constructor(options: MemoryBudgetOptions) {
+    this.size = options.size
+    this.valueLimits = options.valueLimits ?? DEFAULT_VALUE_LIMITS
+    this.limits = options.limits ?? ENFORCED
+    this.#options = options
+    this.#uncounted = options.heapUse ?? 0
+  }
+
+  /** Bytes that count: what is held, and what else of the heap is in use. */
+  get inUse(): number {
+    return this.#uncounted + this.#buffers + this.#values
+  }
+
+  /** Bytes that are held for clients and peers. */
+  get held(): number {
+    return this.#buffers + this.#values
+  }
+
+  get isTight(): boolean {
+    return this.inUse > TIGHT * this.size
+  }
+
+  /** More than half of the memory that code and documents leave is held. */
+  get isScarce(): boolean {
+    return this.held > (this.size - this.#uncounted) / 2
+  }
+
+  /** Counts nothing until it grows. Without an owner it is never closed: what it has no room for is refused. */
+  open(owner?: MemoryOwner): Holding {
+    return new Holding(this, owner)
+  }
+
+  /** Tells `listener` whenever memory becomes tight, or is no more. */
+  onTight(listener: (isTight: boolean) => void): void {
+    this.#tightListeners.push(listener)
+  }
+
+  /** To be told after each major collection how many bytes of the heap are in use. */
+  collected(heapUse: number): void {
+    this.#uncounted = Math.max(0, heapUse - this.#values)
+    this.#judge()
+  }
+
+  /** @internal for `Holding` */
+  hasRoomFor(holding: Holding, bytes: number): boolean {
+    const total = holding.bytes + bytes
+    if (total <= ALWAYS_BYTES) return true
+    // What has begun to hold much goes on: else no upload would end while memory is tight.
+    const isUnderWay = holding.owner !== undefined && holding.bytes > ALWAYS_BYTES
+    return isUnderWay || this.#isWithin(TIGHT, bytes)
+  }
+
+  /** @internal for `Holding` */
+  hasRoomForValues(holding: Holding, bytes: number): boolean {
+    return holding.bytes + bytes <= ALWAYS_BYTES || this.#isWithin(CRITICAL, bytes)
+  }
+
+  /** @internal for `Holding`, whose own counts are as they are afterwards. */
+  count(holding: Holding, buffers: number, values: number): void {
+    this.#buffers += buffers
+    this.#values += values
+    if (holding.bytes > 0) this.#holdings.add(holding)
+    else this.#holdings.delete(holding)
+    if (this.#wasTight || this.isTight) this.#judge()
+  }
+
+  #isWithin(part: number, bytes: number): boolean {
+    if (this.inUse + bytes <= part * this.size) return true
+    this.#options.onRefused?.()
+    return false
+  }
+
+  #judge(): void {
+    if (this.#isClosing) return
+    if (this.inUse > CRITICAL * this.size) this.#closeLargest()
+    const { isTight } = this
+    if (isTight === this.#wasTight) return
+    this.#wasTight = isTight
+    for (const listener of this.#tightListeners) listener(isTight)
+  }
+
+  #closeLargest(): void {
+    const owners = this.#largestOwners()
+    if (owners.size === 0) return
+    const before = this.held
+    this.#isClosing = true
+    for (const holding of this.#holdings)
+      if (holding.owner !== undefined && owners.has(holding.owner)) holding.close()
+    for (const owner of owners) owner.destroy()
+    this.#isClosing = false
+    this.#options.onClosed?.(owners.size, before - this.held)
+  }
+
+  /** As few as relieve. One owner may have several holdings. Who holds little is left alone: it would free nothing. */
+  #largestOwners(): ReadonlySet<MemoryOwner> {
+    const sums = new Map<MemoryOwner, number>()
+    for (const { owner, bytes } of this.#holdings)
+      if (owner !== undefined) sums.set(owner, (sums.get(owner) ?? 0) + bytes)
+    const largest = [...sums]
+      .filter(([, bytes]) => bytes > ALWAYS_BYTES)
+      .sort(([, one], [, other]) => other - one)
+    const owners = new Set<MemoryOwner>()
+    let left = this.inUse
+    for (const [owner, bytes] of largest) {
+      if (left <= RELIEVED * this.size) break
+      left -= bytes
+      owners.add(owner)
+    }
+    return owners
+  }
+}
+
+/** What one request, or one stream, holds. */
+export class Holding {
+  readonly owner: MemoryOwner | undefined
+  readonly #budget: MemoryBudget
+  #buffers = 0
+  #values = 0
+  #isClosed = false
+
+  /** @internal by `MemoryBudget.open` */
+  constructor(budget: MemoryBudget, owner: MemoryOwner | undefined) {
+    this.#budget = budget
+    this.owner = owner
+  }
+
+  get bytes(): number {
+    return this.#buffers + this.#values
+  }
+
+  get valueLimits(): ValueLimits {
+    return this.#budget.valueLimits
+  }
+
+  get limits(): LimitPolicy {
+    return this.#budget.limits
+  }
+
+  /** Of the whole budget. */
+  get isTight(): boolean {
+    return this.#budget.isTight
+  }
+
+  /** Whether `reserve` would have room; nothing is counted. */
+  hasRoomFor(bytes: number): boolean {
+    return !this.#isClosed && this.#budget.hasRoomFor(this, bytes)
+  }
+
+  /**
+   * Counts bytes that will be held in buffers. False: there is no room for them, or the owner was closed because it
+   * held the most.
+   */
+  reserve(bytes: number): boolean {
+    if (!this.hasRoomFor(bytes)) return false
+    this.add(bytes)
+    return !this.#isClosed
+  }
+
+  /** Counts bytes that decoded values will take, before they are decoded. False: there is no room. Closes nobody. */
+  reserveValues(bytes: number): boolean {
+    if (this.#isClosed || !this.#budget.hasRoomForValues(this, bytes)) return false
+    this.#values += bytes
+    this.#budget.count(this, 0, bytes)
+    return true
+  }
+
+  /** Counts bytes that are held in buffers already, room or not. */
+  add(bytes: number): void {
+    if (this.#isClosed) return
+    this.#buffers += bytes
+    this.#budget.count(this, bytes, 0)
+  }
+
+  /** Bytes of buffers that are held no more, of those that were counted. */
+  subtract(bytes: number): void {
+    if (this.#isClosed) return
+    this.#buffers -= bytes
+    this.#budget.count(this, -bytes, 0)
+  }
+
+  /** All of it. It may grow again. */
+  release(): void {
+    if (this.bytes === 0) return
+    const buffers = this.#buffers
+    const values = this.#values
+    this.#buffers = 0
+    this.#values = 0
+    this.#budget.count(this, -buffers, -values)
+  }
+
+  /** All of it, and it never grows again: what comes too late is refused. */
+  close(): void {
+    this.release()
+    this.#isClosed = true
+  }
+}
+
+/** Where nothing need be bounded in sum. */
+export const createUnboundedMemory = (): MemoryBudget => new MemoryBudget({ size: Infinity })

@@ -1,0 +1,64 @@
+// An entry of a sync call, or of a snapshot, that a newer version may have written comes in; what this version passes
+// over in it, and what it may not pass over, goes out. A policy that is not understood refuses the entry.
+
+import { isMap } from '../../spec/expression/value.ts'
+import type { Problem, Warning } from '../../spec/problem.ts'
+import { MAX_WARNINGS } from '../../spec/unknown-properties.ts'
+import { type EntryKind, isKnownMember, unknownMembers } from '../../spec/wire-members.ts'
+
+export interface NewerEntry {
+  /** JSON pointers that the sender has named. */
+  readonly critical: readonly string[]
+  /** Members beside the realm or the document were passed over: the entry is more than what is held of it. */
+  readonly isPartial: boolean
+}
+
+const MAX_CRITICAL = 100
+const MAX_POINTER_LENGTH = 512
+
+/** @example readNewerEntry('spec', { id: 'a', …, quota: 3, critical: ['/quota'] }) // { problems: [{ path: '/quota', … }] } */
+export const readNewerEntry = (
+  kind: EntryKind,
+  entry: unknown,
+): NewerEntry | { readonly problems: readonly Problem[] } => {
+  const critical = isMap(entry) && Object.hasOwn(entry, 'critical') ? entry['critical'] : []
+  if (!isPointers(critical)) return { problems: [UNFIT] }
+  const missed = critical.filter((pointer) => !isKnownMember(kind, pointer))
+  if (missed.length > 0) return { problems: missed.map(tooOldFor) }
+  // What is beside the members of a realm is kept with its record.
+  const isPartial = unknownMembers(kind, entry).some((pointer) => !pointer.startsWith('/realm/'))
+  return { critical, isPartial }
+}
+
+const isPointers = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) &&
+  value.length <= MAX_CRITICAL &&
+  value.every(
+    (each) => typeof each === 'string' && each.length <= MAX_POINTER_LENGTH && each.startsWith('/'),
+  )
+
+const UNFIT: Problem = {
+  code: 'invalid_datatype',
+  path: '/critical',
+  message: `Up to ${MAX_CRITICAL} JSON pointers are expected here.`,
+}
+
+const tooOldFor = (path: string): Problem => ({
+  code: 'invalid_value',
+  path,
+  message: 'This gateway is too old for this policy, and may not ignore it: update the gateway.',
+})
+
+/** Of what is critical the properties of a document that have no effect here. */
+export const notUnderstoodIn = (
+  critical: readonly string[],
+  warnings: readonly Warning[],
+): readonly Problem[] => {
+  const unknown = warnings.filter(({ code }) => code === 'UnknownProperty')
+  // There may be more of them than are told.
+  const places =
+    unknown.length < MAX_WARNINGS ? unknown.map(({ path }) => `/spec${path}`) : ['/spec']
+  return critical
+    .filter((pointer) => places.some((each) => pointer === each || pointer.startsWith(`${each}/`)))
+    .map(tooOldFor)
+}

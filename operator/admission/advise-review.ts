@@ -1,0 +1,70 @@
+// A request that nothing speaks against in; what whoever makes it should know, out: what will keep the resource out of
+// service, that nobody serves its class, who uses the Realm that goes. Refuses nothing, says nothing of others' resources
+// that their conditions would not say.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Foresight } from '../reconcile/foresight.ts'
+import { ANNOTATIONS, resourceKey } from '../resource/resource.ts'
+import { createForecast, type ForecastOptions, type MakeForecast } from './forecast.ts'
+import { type AdmissionRequest, map, own } from './review.ts'
+import type { IsClassServed } from './served-classes.ts'
+
+export interface Adviser {
+  readonly forecast: MakeForecast
+  /** Of a resource of another class than ours. */
+  adviseClass(className: string): Promise<readonly string[]>
+  adviseDelete(request: AdmissionRequest): readonly string[]
+}
+
+export interface AdviserOptions extends ForecastOptions {
+  readonly isClassServed: IsClassServed
+}
+
+export const createAdviser = (options: AdviserOptions): Adviser => {
+  const { className: ours, isClassServed, foresight } = options
+  return {
+    forecast: createForecast(options),
+    adviseClass: async (className) =>
+      (await isClassServed(className)) === false ? [unservedWords(className, ours)] : [],
+    adviseDelete: (request) => realmAdvice(request, foresight()),
+  }
+}
+
+const unservedWords = (className: string, ours: string): string =>
+  `nobody serves it: no release in the cluster is known to serve the class '${className.slice(0, 63)}' ` +
+  `(spec.gatewayClassName); this one serves '${ours.slice(0, 63)}'`
+
+const MAX_NAMES = 3
+
+/** Documents of other namespaces are counted, never named. */
+const realmAdvice = (
+  { namespace, name, oldObject }: AdmissionRequest,
+  foresight: Foresight | undefined,
+): readonly string[] => {
+  const users = foresight?.usersOf(resourceKey('Realm', namespace, name)) ?? []
+  if (users.length === 0) return []
+  const neighbours = users.flatMap(({ metadata }) =>
+    metadata.namespace === namespace ? [metadata.name] : [],
+  )
+  const others = users.length - neighbours.length
+  const parts = [
+    ...(neighbours.length === 0 ? [] : [named(neighbours)]),
+    ...(others === 0 ? [] : [`${others} of other namespaces`]),
+  ]
+  const count = users.length === 1 ? '1 document uses' : `${users.length} documents use`
+  return [`${count} this Realm (${parts.join('; ')}): ${consequence(oldObject ?? {})}`]
+}
+
+const named = (names: readonly string[]): string => {
+  const shown = [...names].sort().slice(0, MAX_NAMES)
+  const more = names.length - shown.length
+  return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more of this namespace`}`
+}
+
+const consequence = (realm: ValueMap): string => {
+  const annotations = map(map(realm, 'metadata') ?? {}, 'annotations') ?? {}
+  return own(annotations, ANNOTATIONS.deleteNow) === 'true'
+    ? `they go out of service at once, as it is annotated ${ANNOTATIONS.deleteNow}`
+    : 'its last valid version serves for a minute, then they go out of service (RealmDeleted) until it is there again; ' +
+        `to revoke it at once, annotate it with ${ANNOTATIONS.deleteNow}: "true" first`
+}

@@ -1,0 +1,159 @@
+// A resource that is about to be stored in; what its conditions will say once it is, as far as that can be known, out.
+// The rules are those of reconciling. Says nothing where nothing certain is known, and refuses nothing.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Clock } from '../clock.ts'
+import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
+import { readOfClass } from '../kubernetes/read-object.ts'
+import { realmForbidden } from '../reconcile/findings.ts'
+import type { Foresight } from '../reconcile/foresight.ts'
+import { NO_DATA_PLANES } from '../reconcile/programmed.ts'
+import type { Verdict } from '../reconcile/verdict.ts'
+import type { ApiSpecificationResource, RealmResource, Resource } from '../resource/resource.ts'
+import type { CompileForReview, Located } from './judge-resource.ts'
+import type { LookUp } from './look-up.ts'
+import { OneCompilation } from './one-compilation.ts'
+
+export interface ForecastOptions {
+  readonly className: string
+  /** Undefined: not everything has been read yet. */
+  readonly foresight: () => Foresight | undefined
+  /** Undefined: which there are is not known yet. */
+  readonly dataPlanes: () => readonly DataPlane[] | undefined
+  readonly lookUp: LookUp
+  readonly compile: CompileForReview
+  readonly clock: Clock
+}
+
+export interface Forecast {
+  /** What keeps it out of service, as its conditions will say it. */
+  readonly troubles: readonly string[]
+  /** What the language warns of, with the realm and the variables that it has; undefined: they are not known. */
+  readonly warnings?: readonly Located[]
+  /** For whoever compiles the same document. */
+  readonly compilation: OneCompilation
+}
+
+/** Rejects as `compile` does. Undefined: nothing can be said. */
+export type MakeForecast = (object: ValueMap) => Promise<Forecast | undefined>
+
+/**
+ * What was applied just before, as a Realm is before its documents, may not have come to us yet: so long a trouble is
+ * given time to pass, for so many requests at a time.
+ */
+const SETTLE_MS = 200
+const STEP_MS = 50
+const MAX_SETTLING = 16
+
+export const createForecast = (options: ForecastOptions): MakeForecast => {
+  const settling = { count: 0 }
+  return async (object) => {
+    const resource = readReviewed(object, options)
+    if (resource === undefined) return undefined
+    const compilation = new OneCompilation()
+    let basis = options.foresight()
+    let forecast = await look(resource, compilation, basis, options)
+    if (!hasTrouble(forecast) || settling.count >= MAX_SETTLING) return forecast
+    settling.count += 1
+    try {
+      for (let ms = 0; ms < SETTLE_MS && hasTrouble(forecast); ms += STEP_MS) {
+        await pause(STEP_MS, options.clock)
+        const next = options.foresight()
+        if (next?.reconciliation === basis?.reconciliation) continue
+        basis = next
+        forecast = await look(resource, compilation, basis, options)
+      }
+    } finally {
+      settling.count -= 1
+    }
+    return forecast
+  }
+}
+
+const hasTrouble = (forecast: Forecast | undefined): boolean =>
+  forecast !== undefined && forecast.troubles.length > 0
+
+const pause = (ms: number, clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(ms, resolve)
+  })
+
+type Reviewed = ApiSpecificationResource | RealmResource
+
+/** Undefined: of another class, or not readable, which is told without us. */
+const readReviewed = (
+  object: ValueMap,
+  { className, clock }: ForecastOptions,
+): Reviewed | undefined => {
+  const resource = readQuietly(object, className)
+  if (resource?.kind !== 'ApiSpecification' && resource?.kind !== 'Realm') return undefined
+  if ('problems' in resource.checked) return undefined
+  const { metadata } = resource
+  // The API server has not given it a time: it is the youngest.
+  return metadata.createdAt > 0
+    ? resource
+    : { ...resource, metadata: { ...metadata, createdAt: clock.now() } }
+}
+
+const readQuietly = (object: ValueMap, className: string): Resource | undefined => {
+  try {
+    return readOfClass(className)(object)
+  } catch {
+    return undefined
+  }
+}
+
+const look = async (
+  resource: Reviewed,
+  compilation: OneCompilation,
+  foresight: Foresight | undefined,
+  { lookUp, compile, dataPlanes }: ForecastOptions,
+): Promise<Forecast | undefined> => {
+  const cache = foresight && (await lookUp(resource, foresight.cache))
+  if (cache === undefined) return undefined
+  const preview = (): Verdict | undefined => foresight?.preview(resource, cache, compilation)
+  let verdict = preview()
+  if (verdict?.isPending === true) {
+    await compilation.run(compile)
+    verdict = preview()
+  }
+  // Meanwhile another realm, or other Secrets: there will be another answer in a moment.
+  if (verdict === undefined || verdict.isPending === true) return undefined
+  const isLanguageKnown = resource.kind === 'ApiSpecification' && verdict.id !== undefined
+  return {
+    compilation,
+    troubles: troublesOf(verdict, resource, dataPlanes()),
+    ...(isLanguageKnown && isSound(verdict) && { warnings: verdict.warnings }),
+  }
+}
+
+/** It was compiled, and is good in itself. */
+const isSound = ({ accepted }: Verdict): boolean =>
+  accepted.status === 'True' || accepted.reason === 'Conflicted'
+
+const troublesOf = (
+  verdict: Verdict,
+  resource: Reviewed,
+  dataPlanes: readonly DataPlane[] | undefined,
+): readonly string[] => {
+  const { accepted, resolvedRefs } = verdict
+  const own = [accepted, resolvedRefs].flatMap(({ status, message }) =>
+    status === 'False' ? [message] : [],
+  )
+  if (resource.kind === 'Realm' || dataPlanes === undefined) return own
+  return [...own, ...audienceTroubles(verdict, resource, dataPlanes)]
+}
+
+const audienceTroubles = (
+  { realmUri = '', realmNamespace }: Verdict,
+  { checked, metadata: { namespace } }: ApiSpecificationResource,
+  dataPlanes: readonly DataPlane[],
+): readonly string[] => {
+  const selector = 'spec' in checked ? checked.spec.dataPlaneSelector : undefined
+  const audience = { namespace, ...(selector !== undefined && { selector }) }
+  const selected = dataPlanes.filter((dataPlane) => isSelected(audience, dataPlane))
+  if (selected.length === 0) return [NO_DATA_PLANES]
+  const isForbidden =
+    realmNamespace !== undefined && !selected.every((each) => mayHoldRealm(each, realmNamespace))
+  return isForbidden ? [realmForbidden(realmUri, namespace).message] : []
+}

@@ -1,0 +1,94 @@
+// A resource that is about to be stored in; the cache with the Secrets and ConfigMaps it names out, asked of the API
+// server as far as no watch holds them: the first who refers to one has none. Bounded in number and in time.
+
+import type { Clock } from '../clock.ts'
+import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/api.ts'
+import { readKeyed } from '../kubernetes/read-object.ts'
+import { referencesOf, type WantedObject, wantedObjects } from '../kubernetes/referenced-objects.ts'
+import type { ResourceCache } from '../resource/resource-source.ts'
+import type { Resource } from '../resource/resource.ts'
+import { within } from './within.ts'
+
+/** Undefined: it can't be told now. Never rejects. */
+export type LookUp = (
+  resource: Resource,
+  cache: ResourceCache,
+) => Promise<ResourceCache | undefined>
+
+export interface LookUpOptions {
+  readonly api: Pick<KubernetesApi, 'get'>
+  readonly clock: Clock
+  /** The command with which the owner of a namespace lets the operator read its Secrets. */
+  readonly grantCommand: (namespace: string) => string
+}
+
+/** A caller waits for it. */
+const PATIENCE_MS = 700
+/** For one resource, and for all at a time. */
+const MAX_OBJECTS = 8
+const MAX_UNDER_WAY = 32
+
+export const createLookUp = (options: LookUpOptions): LookUp => {
+  const underWay = { count: 0 }
+  return async (resource, cache) => {
+    const open = [...wantedObjects(referencesOf(resource))].filter(
+      ([key, wanted]) => !isHeld(cache.resources.get(key), wanted),
+    )
+    if (open.length === 0) return cache
+    if (open.length > MAX_OBJECTS || underWay.count + open.length > MAX_UNDER_WAY) return undefined
+    underWay.count += open.length
+    try {
+      const answers = open.map(async ([key, wanted]) => [key, await ask(wanted, options)] as const)
+      return withAnswers(cache, await Promise.all(answers), (key) => {
+        const namespace = key.split('/')[1] ?? ''
+        return options.grantCommand(namespace)
+      })
+    } finally {
+      underWay.count -= open.length
+    }
+  }
+}
+
+type Answer = Resource | 'absent' | 'forbidden' | 'unknown'
+
+const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise<Answer> => {
+  const { kind, namespace, name, keys } = wanted
+  if (!NAME.test(name)) return 'absent'
+  const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
+  try {
+    const object = await within(PATIENCE_MS, clock, api.get(type, { namespace, name }))
+    return object === undefined ? 'unknown' : readKeyed(keys)(object)
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 'absent'
+    const isForbidden = error instanceof ApiError && error.status === 403
+    return isForbidden && kind === 'Secret' ? 'forbidden' : 'unknown'
+  }
+}
+
+/** As names of objects are: nothing else is made a path of. */
+const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** With every key that is wanted: of others the watch holds no values. */
+const isHeld = (held: Resource | undefined, { keys }: WantedObject): boolean => {
+  if (held?.kind !== 'Secret' && held?.kind !== 'ConfigMap') return false
+  if (keys === 'all') return held.otherKeys === undefined
+  const binary = held.kind === 'ConfigMap' ? held.binaryData : {}
+  return [...keys].every((key) => Object.hasOwn(held.data, key) || Object.hasOwn(binary, key))
+}
+
+const withAnswers = (
+  cache: ResourceCache,
+  answers: readonly (readonly [key: string, answer: Answer])[],
+  grantCommand: (key: string) => string,
+): ResourceCache | undefined => {
+  const resources = new Map(cache.resources)
+  const forbidden = new Map(cache.forbidden)
+  for (const [key, answer] of answers) {
+    if (answer === 'unknown') return undefined
+    resources.delete(key)
+    forbidden.delete(key)
+    if (answer === 'forbidden') forbidden.set(key, grantCommand(key))
+    else if (answer !== 'absent') resources.set(key, answer)
+  }
+  return { ...cache, resources, forbidden }
+}

@@ -1,0 +1,63 @@
+// The operator's compiler as the webhook uses it: an API server waits for three seconds, so what is not compiled by then
+// is not answered; and few large documents wait at a time, as anybody who reaches the port may send some.
+
+import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
+import type { Timers } from '../../compiler/compile-thread.ts'
+import { documentDigest } from '../../spec/digest.ts'
+import type { DocumentOutcome } from '../reconcile/compile-document.ts'
+import type { CompileForReview } from './judge-resource.ts'
+
+/** Nobody is to blame: the API server's policy decides, or it asks again. */
+export class TooBusyError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'TooBusyError'
+  }
+}
+
+/** Before the API server has given up. */
+const PATIENCE_MS = 2_500
+const MAX_WAITING = 8
+const MAX_WAITING_OF_NAMESPACE = 2
+
+export const createReviewCompiler = (
+  compiler: Pick<BoundedCompiler<DocumentOutcome>, 'compile'>,
+  timers: Timers,
+): CompileForReview => {
+  const waiting: string[] = []
+  return (task, namespace) => {
+    const isCrowded =
+      waiting.length >= MAX_WAITING ||
+      waiting.filter((each) => each === namespace).length >= MAX_WAITING_OF_NAMESPACE
+    const giveUp = new AbortController()
+    const busy = new TooBusyError(
+      isCrowded ? 'other large documents are being judged' : 'it is large, and took too long',
+    )
+    if (isCrowded) giveUp.abort(busy)
+    const answer = compiler.compile({
+      ...task,
+      // Beside the namespace's resources, which the operator judges: neither holds up the other.
+      group: `webhook ${namespace}`,
+      digest: () => digestOf(task),
+      signal: giveUp.signal,
+    })
+    if (!(answer instanceof Promise) || isCrowded) return answer
+    waiting.push(namespace)
+    const late = Promise.withResolvers<never>()
+    const cancel = timers.after(PATIENCE_MS, () => {
+      giveUp.abort(busy)
+      late.reject(busy)
+    })
+    return Promise.race([answer, late.promise]).finally(() => {
+      cancel()
+      waiting.splice(waiting.indexOf(namespace), 1)
+    })
+  }
+}
+
+/**
+ * Without Secrets that of the operator, which then need not find out again that it is too expensive. With stand-ins for
+ * their values it is another document: what is said of it is not true of the text alone, which may be somebody else's.
+ */
+const digestOf = ({ document, variables }: Parameters<CompileForReview>[0]): string =>
+  documentDigest({ spec: variables === undefined ? document : [document, variables] })

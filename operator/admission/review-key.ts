@@ -1,0 +1,42 @@
+// The private key of the webhook's certificate in; the word by which reviews of the API server are known, out. It stands
+// in the path that the webhook configuration names, which nobody reads who is not trusted with the cluster; a request
+// without it may come from anybody who reaches the port, and learns nothing of what else there is.
+
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** @returns 32 digits, as a part of the path of a webhook may be */
+const reviewKeyOf = (privateKey: string): string =>
+  createHmac('sha256', privateKey).update('svc-gateway reviews').digest('hex').slice(0, 32)
+
+export class ReviewKeys {
+  readonly #privateKey: () => string | undefined
+  #current: { readonly of: string; readonly key: string } | undefined
+  /** The configuration follows a new certificate in a moment. */
+  #previous: string | undefined
+
+  /** @param privateKey PEM; undefined: there is none (yet) */
+  constructor(privateKey: () => string | undefined) {
+    this.#privateKey = privateKey
+  }
+
+  get current(): string | undefined {
+    const of = this.#privateKey()
+    if (of !== undefined && of !== this.#current?.of) {
+      this.#previous = this.#current?.key
+      this.#current = { of, key: reviewKeyOf(of) }
+    }
+    return this.#current?.key
+  }
+
+  has(word: string): boolean {
+    return [this.current, this.#previous].some((key) => key !== undefined && isSame(key, word))
+  }
+}
+
+const isSame = (left: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** What `path` ends in below `base`. @example reviewWord('/validate', '/validate/0a1b') // '0a1b' */
+export const withoutReviewKey = (path: string): string => path.replace(/\/[0-9a-f]{32}$/, '')

@@ -1,0 +1,46 @@
+// The name of a class in; whether some release in the cluster serves it out, as the Pods of operators tell by a label.
+
+import type { Clock } from '../clock.ts'
+import { type KubernetesApi, TYPES } from '../kubernetes/api.ts'
+import { GROUP } from '../resource/resource.ts'
+import { within } from './within.ts'
+
+/**
+ * On the Pods of an operator: its `--class`. The chart sets it.
+ * @internal exported for tests
+ */
+export const CLASS_LABEL = `${GROUP}/class`
+
+/** Undefined: it can't be told, as where the operator may not look at the Pods of all namespaces. Never rejects. */
+export type IsClassServed = (className: string) => Promise<boolean | undefined>
+
+export interface ServedClassesOptions {
+  readonly api: Pick<KubernetesApi, 'list'>
+  readonly clock: Clock
+}
+
+const PATIENCE_MS = 700
+const MAX_UNDER_WAY = 8
+
+export const createServedClasses = ({ api, clock }: ServedClassesOptions): IsClassServed => {
+  let underWay = 0
+  return async (className) => {
+    // As values of labels are: no Pod has any other.
+    if (!LABEL_VALUE.test(className)) return false
+    if (underWay >= MAX_UNDER_WAY) return undefined
+    underWay += 1
+    try {
+      // Any version will do: it comes from the API server's own cache, however many Pods there are.
+      const labelSelector = `${CLASS_LABEL}=${className}`
+      const asked = { labelSelector, resourceVersion: '0', onlyMetadata: true }
+      const pods = await within(PATIENCE_MS, clock, api.list(TYPES.pods, asked))
+      return pods && pods.items.length > 0
+    } catch {
+      return undefined
+    } finally {
+      underWay -= 1
+    }
+  }
+}
+
+const LABEL_VALUE = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/

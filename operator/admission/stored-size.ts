@@ -1,0 +1,66 @@
+// An object in; whether the API server's store takes it, in words for whoever applies it, out. Pure.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import { own } from './review.ts'
+
+/**
+ * etcd refuses larger requests, unless its `--max-request-bytes` says otherwise: "etcdserver: request is too large".
+ * @internal exported for tests
+ */
+export const ETCD_REQUEST_BYTES = 1.5 * 1024 * 1024
+
+/** For what is written into `status` later, and for what the request has beside the object. */
+const RESERVED_BYTES = 32 * 1024
+
+const LIMIT_BYTES = ETCD_REQUEST_BYTES - RESERVED_BYTES
+
+/** From here on whoever adds to it should know. */
+const NEAR_BYTES = 0.9 * LIMIT_BYTES
+
+export type SizeJudgement =
+  { readonly size: 'fits' } | { readonly size: 'near' | 'too_large'; readonly message: string }
+
+/** The managed fields and annotations that it has are among it, as they are stored too. */
+export const judgeSize = (object: ValueMap): SizeJudgement => {
+  const bytes = storedBytes(object)
+  if (bytes <= NEAR_BYTES) return { size: 'fits' }
+  const size = bytes > LIMIT_BYTES ? 'too_large' : 'near'
+  const fact =
+    size === 'near'
+      ? `the object has ${shown(bytes)} as it is stored, near the most`
+      : `the object has ${shown(bytes)} as it is stored, more than`
+  return {
+    size,
+    message:
+      `${fact} that etcd takes: ${shown(LIMIT_BYTES)} (its limit of 1.5 MiB for a request, less what the status needs). ` +
+      (own(object, 'kind') === 'Realm' ? SMALLER_REALM : SMALLER_DOCUMENT),
+  }
+}
+
+const SMALLER_DOCUMENT =
+  'Split the document into several ApiSpecifications (the same host, another id, other paths), or put it gzipped into ' +
+  'binaryData of a ConfigMap that documentFrom names'
+const SMALLER_REALM = 'Make it smaller'
+
+const shown = (bytes: number): string =>
+  `${String(Math.round(bytes)).replaceAll(/\B(?=(\d{3})+$)/g, ',')} bytes`
+
+/** As Go's encoder writes JSON: it escapes what HTML would read. */
+const storedBytes = (object: ValueMap): number => {
+  const text = JSON.stringify(object)
+  const bytes = Buffer.byteLength(text)
+  return bytes * MOST_ESCAPED <= NEAR_BYTES ? bytes : bytes + escapeBytes(text)
+}
+
+/** `<` becomes `\u003c`. */
+const MOST_ESCAPED = 6
+
+const escapeBytes = (text: string): number => {
+  let bytes = 0
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i)
+    if (code === 0x3c || code === 0x3e || code === 0x26) bytes += 5
+    else if (code === 0x2028 || code === 0x2029) bytes += 3
+  }
+  return bytes
+}

@@ -1,0 +1,160 @@
+// The operator's one compiler, and a view of it for reconciling, which asks again and again and never waits: outcomes of
+// large documents are remembered until the resource asks for something else.
+
+import {
+  BoundedCompiler,
+  type BoundedCompilerOptions,
+  type CompileRequest,
+} from '../compiler/bounded-compiler.ts'
+import { CompilerClosedError, fileBeside } from '../compiler/compile-thread.ts'
+import { documentDigest } from '../spec/digest.ts'
+import type { Problem } from '../spec/problem.ts'
+import type { Log } from '../telemetry/log.ts'
+import {
+  compileDocument,
+  type DocumentCompiler,
+  type DocumentOutcome,
+  type DocumentRequest,
+} from './reconcile/compile-document.ts'
+
+export type OperatorCompiler = BoundedCompiler<DocumentOutcome>
+
+export const createOperatorCompiler = (
+  options: Pick<BoundedCompilerOptions<DocumentOutcome>, 'limits' | 'timers'>,
+): OperatorCompiler =>
+  new BoundedCompiler({
+    ...options,
+    work: compileDocument,
+    entry: fileBeside(import.meta.url, 'compile-entry'),
+    refuse: (problem) => ({ problems: [problem] }),
+  })
+
+export interface RememberingCompilerOptions {
+  readonly compiler: Pick<OperatorCompiler, 'compile' | 'isSmall' | 'limitsVersion'>
+  /** An outcome is there that was asked for. */
+  readonly onOutcome: () => void
+  readonly log: Log
+}
+
+interface Entry {
+  /** What was asked for last: the same content may come as another object. */
+  request: DocumentRequest
+  readonly digest: string
+  readonly giveUp: AbortController
+  readonly isServing: boolean
+  outcome: DocumentOutcome | undefined
+}
+
+/** @example new Reconciler({ className: 'svc', compiler: new RememberingCompiler({ compiler, onOutcome, log }) }) */
+export class RememberingCompiler implements DocumentCompiler {
+  readonly #options: RememberingCompilerOptions
+  /** By key of the resource; of large documents only. */
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(options: RememberingCompilerOptions) {
+    this.#options = options
+  }
+
+  compile(request: DocumentRequest): DocumentOutcome | undefined {
+    const { key } = request
+    const before = this.#entries.get(key)
+    if (before !== undefined && asksForSame(before, request)) {
+      before.request = request
+      return before.outcome
+    }
+    before?.giveUp.abort()
+    this.#entries.delete(key)
+    const giveUp = new AbortController()
+    const isServing = this.#isServing(request)
+    const answer = this.#ask(request, { signal: giveUp.signal, isServing })
+    if (!(answer instanceof Promise)) return answer
+    const digest = digestOf(request)
+    const entry: Entry = { request, digest, giveUp, isServing, outcome: undefined }
+    this.#entries.set(key, entry)
+    void this.#fill(key, entry, answer)
+    return undefined
+  }
+
+  async outcome(request: DocumentRequest): Promise<DocumentOutcome> {
+    try {
+      return await this.#ask(request, { isServing: true })
+    } catch (error) {
+      return this.#failed(request.key, error)
+    }
+  }
+
+  isAwaitingServing(): boolean {
+    return [...this.#entries.values()].some(
+      ({ isServing, outcome }) => isServing && outcome === undefined,
+    )
+  }
+
+  retain(live: { has(key: string): boolean }): void {
+    for (const [key, { giveUp }] of this.#entries) {
+      if (live.has(key)) continue
+      giveUp.abort()
+      this.#entries.delete(key)
+    }
+  }
+
+  /** Asked for only of what is large: the digest of all that is in service would take long. */
+  #isServing(request: DocumentRequest): boolean {
+    const { document, programmedDigest } = request
+    if (programmedDigest === undefined || this.#options.compiler.isSmall(document)) return false
+    return digestOf(request) === programmedDigest
+  }
+
+  #ask(
+    request: DocumentRequest,
+    more: Pick<CompileRequest, 'signal' | 'isServing'>,
+  ): DocumentOutcome | Promise<DocumentOutcome> {
+    const { namespace, document, realm, secrets, quarantined } = request
+    const { compiler } = this.#options
+    const digest = (): string => digestOf(request)
+    const answer = compiler.compile({
+      ...{ document, realm, variables: secrets.variables, digest, quarantined },
+      // What serves does not wait for what its namespace has changed.
+      group: more.isServing === true ? `serving ${namespace}` : namespace,
+      ...more,
+    })
+    const sign = (outcome: DocumentOutcome): DocumentOutcome =>
+      isTooExpensive(outcome)
+        ? { ...outcome, quarantined: { digest: digest(), limits: compiler.limitsVersion } }
+        : outcome
+    return answer instanceof Promise ? answer.then(sign) : sign(answer)
+  }
+
+  async #fill(key: string, entry: Entry, answer: Promise<DocumentOutcome>): Promise<void> {
+    try {
+      entry.outcome = await answer
+    } catch (error) {
+      if (entry.giveUp.signal.aborted || error instanceof CompilerClosedError) return
+      entry.outcome = this.#failed(key, error)
+    }
+    if (this.#entries.get(key) === entry) this.#options.onOutcome()
+  }
+
+  /** Not put into quarantine: a change, or another start, tries it again. */
+  #failed(key: string, error: unknown): DocumentOutcome {
+    this.#options.log.error('a document could not be compiled', { resource: key, error })
+    const message =
+      'The operator failed to compile the document (see its log): change it, or restart the operator'
+    return { problems: [{ code: 'too_expensive', path: '', message } satisfies Problem] }
+  }
+}
+
+/** Never of the values of Secrets: it stands in the status of the resource. */
+const digestOf = ({ document, secrets }: DocumentRequest): string =>
+  documentDigest({ spec: document, secretVersions: secrets.versions })
+
+const isTooExpensive = (outcome: DocumentOutcome): boolean =>
+  'problems' in outcome && outcome.problems.some(({ code }) => code === 'too_expensive')
+
+/** Secrets by their versions: their values are read anew each time. */
+const asksForSame = ({ request: before, digest }: Entry, request: DocumentRequest): boolean => {
+  if (before.realm !== request.realm) return false
+  const isSameObject =
+    before.document === request.document &&
+    JSON.stringify(before.secrets.versions) === JSON.stringify(request.secrets.versions)
+  return isSameObject || digestOf(request) === digest
+}

@@ -1,0 +1,103 @@
+// Reads the body of an answer within bounds: its chunks come in, its text goes out, or a fault as soon as it is too
+// large or would take far more memory than it has bytes. Never parses it.
+
+import { countMarks, type JsonMarks, NO_MARKS } from '../../spec/json-weight.ts'
+
+/** How much an answer may be. */
+export interface AnswerBound {
+  readonly bytes: number
+  /** Of the JSON text: containers and members, which cost memory however short they are. */
+  readonly values: number
+}
+
+/**
+ * Bounds an answer by what is expected in it: entries of which the size is known, and a base for all else.
+ * An entry has 37 values in 1.5 KB at most, and one of those that were not expected five in 130 bytes.
+ */
+export const answerBound = (baseBytes: number, entryBytes: number): AnswerBound => ({
+  bytes: baseBytes + entryBytes,
+  values: Math.ceil(baseBytes / 16 + entryBytes / 32),
+})
+
+/** No answer of a gateway is nested more deeply: a document has 64 levels. */
+const MAX_DEPTH = 80
+
+/** The data plane says more than it can have to say. */
+export class ExcessiveAnswer extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'ExcessiveAnswer'
+  }
+}
+
+/** Bytes of answers that are being read, shared by several data planes. */
+export class AnswerBudget {
+  readonly #total: number
+  #used = 0
+
+  constructor(total: number) {
+    this.#total = total
+  }
+
+  get used(): number {
+    return this.#used
+  }
+
+  /** False: there is no room, and nothing was taken. */
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.#total) return false
+    this.#used += bytes
+    return true
+  }
+
+  giveBack(bytes: number): void {
+    this.#used -= bytes
+  }
+}
+
+export interface BodyLimits {
+  readonly bound: AnswerBound
+  readonly budget?: AnswerBudget | undefined
+}
+
+/**
+ * @throws ExcessiveAnswer beyond the bound; Error where the budget is used up, or the body breaks off
+ * @example await readBounded(answer.body, { bound: { bytes: 1000, values: 100 } })
+ */
+export const readBounded = async (
+  body: AsyncIterable<Uint8Array>,
+  { bound, budget }: BodyLimits,
+): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let marks = NO_MARKS
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      if (bytes + chunk.length > bound.bytes) throw tooLarge(bound.bytes)
+      if (budget?.take(chunk.length) === false) throw new Error(BUSY)
+      bytes += chunk.length
+      marks = countMarks(marks, chunk)
+      checkMarks(marks, bound)
+      chunks.push(chunk)
+    }
+    return Buffer.concat(chunks, bytes).toString('utf8')
+  } finally {
+    budget?.giveBack(bytes)
+  }
+}
+
+const BUSY = 'sidecars of its namespace answer too slowly and too much at once: it is asked again'
+
+const tooLarge = (bytes: number): ExcessiveAnswer =>
+  new ExcessiveAnswer(`its answer is larger than the ${bytes} bytes that it can have to say`)
+
+/**
+ * A MiB of `{}` takes 20 MiB when it is parsed. Text that is not JSON may be counted wrongly, and does not parse.
+ * @throws ExcessiveAnswer
+ */
+const checkMarks = ({ containers, commas, deepest }: JsonMarks, { values }: AnswerBound): void => {
+  if (deepest > MAX_DEPTH)
+    throw new ExcessiveAnswer(`its answer is nested more than ${MAX_DEPTH} levels deep`)
+  if (containers + commas > values)
+    throw new ExcessiveAnswer(`its answer has more than the ${values} values that it can have`)
+}

@@ -1,0 +1,91 @@
+// Makes what a data plane says of its realms fit to be shown to the owners of those: sessions as it tells them and the
+// realms that it was given come in; addresses that stand in the Realm, and reasons of a closed list, go out.
+
+import { displayUrl } from '../../spec/display-url.ts'
+import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { SessionState } from '../../spec/wire.ts'
+import type { HeldRealm } from '../data-plane.ts'
+import type { DesiredRealm } from '../desired-set.ts'
+
+type Realms = ReadonlyMap<string, HeldRealm>
+
+/** Of what it was not given it tells no sessions. */
+export const toldRealms = (held: Realms, given: ReadonlyMap<string, DesiredRealm>): Realms => {
+  const told = new Map<string, HeldRealm>()
+  for (const [uri, { digest, sessions }] of held) {
+    const record = given.get(uri)?.record
+    const urls = record === undefined || sessions.length === 0 ? NO_URLS : urlsOf(record)
+    const shown = record === undefined ? [] : sessions.map((session) => toldSession(session, urls))
+    told.set(uri, { digest, sessions: shown })
+  }
+  return told
+}
+
+const NO_URLS: ReadonlySet<string> = new Set()
+
+const urlsOf = ({ router }: RealmRecord): ReadonlySet<string> =>
+  new Set(
+    [...(router?.url === undefined ? [] : [router.url]), ...(router?.urls ?? [])].map(displayUrl),
+  )
+
+const toldSession = (
+  { url, state, reason }: SessionState,
+  urls: ReadonlySet<string>,
+): SessionState => ({
+  url: urls.has(url) ? url : '',
+  state,
+  ...(reason !== undefined && { reason: knownReason(reason) }),
+})
+
+/**
+ * In place of a reason that is not on the list: routers and data planes may write anything there.
+ * @internal exported for tests
+ */
+export const OTHER_REASON = 'another reason, told by the log of the data plane'
+
+const ERRORS = [
+  ...['no_such_realm', 'no_such_role', 'no_such_principal', 'not_authorized'],
+  ...['authentication_failed', 'authentication_denied', 'authentication_required'],
+  ...['no_auth_method', 'no_matching_auth_method', 'cannot_authenticate'],
+  ...['authorization_failed', 'authorization_denied', 'authorization_required'],
+  ...['protocol_violation', 'invalid_uri', 'timeout', 'net_failure', 'system_shutdown'],
+]
+
+const CLOSES = ['normal', 'close_realm', 'goodbye_and_out', 'killed', 'system_shutdown']
+
+/** Of WAMP, and of gateways themselves. */
+const URIS: ReadonlySet<string> = new Set([
+  ...ERRORS.map((name) => `wamp.error.${name}`),
+  ...CLOSES.map((name) => `wamp.close.${name}`),
+  'closed',
+])
+
+/** How a connection ended. */
+const ENDS: ReadonlySet<string> = new Set(['unreachable', 'lost', 'silent', 'malformed', 'closed'])
+
+/** What the system, TLS or the gateway call the cause. */
+const CAUSES = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ENOENT', 'EACCES'],
+  ...['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EMFILE'],
+  ...['self-signed certificate', 'certificate has expired', 'certificate is not yet valid'],
+  ...['unable to verify the first certificate', 'unable to get local issuer certificate'],
+  ...["does not match certificate's altnames", 'no connection within'],
+]
+
+/**
+ * @example knownReason('wamp.error.net_failure: unreachable, ECONNREFUSED 10.0.0.1:80') // without the address
+ * @internal exported for tests
+ */
+export const knownReason = (reason: string): string => {
+  const [uri = '', text = ''] = splitAt(reason, ': ')
+  if (!URIS.has(uri)) return OTHER_REASON
+  const [end = '', rest = ''] = splitAt(text, ', ')
+  if (!ENDS.has(end)) return uri
+  const cause = CAUSES.find((each) => rest.includes(each))
+  return `${uri}: ${end}${cause === undefined ? '' : `, ${cause}`}`
+}
+
+const splitAt = (text: string, separator: string): readonly string[] => {
+  const index = text.indexOf(separator)
+  return index < 0 ? [text] : [text.slice(0, index), text.slice(index + separator.length)]
+}

@@ -1,0 +1,48 @@
+// Refusals of fresh data planes in; whether they may keep one out of service, out. A data plane that refuses what others
+// serve may be of a version that must not take their place; but no namespace holds up the pool for longer than a while.
+
+import type { Clock } from '../clock.ts'
+
+interface Spell {
+  readonly sinceMs: number
+  lastMs: number
+}
+
+/** A namespace of which nothing was refused for so long has its time anew. */
+const FORGOTTEN_MS = 60 * 60_000
+/** More of them than this are looked through for those that are forgotten. */
+const MANY = 1_000
+
+/** Of all data planes together: one after the other they would add up to hours. */
+export class Withholding {
+  readonly #limitMs: number
+  readonly #now: Clock['now']
+  /** By namespace of the documents that are refused. */
+  readonly #spells = new Map<string, Spell>()
+
+  /** @param limitMs how long documents of one namespace may keep data planes out of service; 0: never */
+  constructor(limitMs: number, { now }: Pick<Clock, 'now'>) {
+    this.#limitMs = limitMs
+    this.#now = now
+  }
+
+  /**
+   * A fresh data plane refuses a document of this namespace which others serve.
+   * @returns whether that may keep it out of service now
+   */
+  isJustified(namespace: string): boolean {
+    const nowMs = this.#now()
+    const before = this.#spells.get(namespace)
+    const isKnown = before !== undefined && nowMs - before.lastMs < FORGOTTEN_MS
+    const spell = isKnown ? before : { sinceMs: nowMs, lastMs: nowMs }
+    spell.lastMs = nowMs
+    this.#spells.set(namespace, spell)
+    if (this.#spells.size > MANY) this.#forget(nowMs)
+    return nowMs - spell.sinceMs < this.#limitMs
+  }
+
+  #forget(nowMs: number): void {
+    for (const [namespace, { lastMs }] of this.#spells)
+      if (nowMs - lastMs >= FORGOTTEN_MS) this.#spells.delete(namespace)
+  }
+}

@@ -1,0 +1,72 @@
+// Opens the pages of an operator on Kubernetes: what it is doing for people, what it is ready for for probes.
+
+import type { MetricsState } from '../telemetry/metrics-state.ts'
+import type { WebhookKeeper } from './admission/webhook-keeper.ts'
+import { SYSTEM_CLOCK } from './clock.ts'
+import type { OperatorSettings } from './config.ts'
+import type { Controller } from './controller/controller.ts'
+import type { WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
+import { createOperatorMetrics } from './metrics.ts'
+import type { Replica } from './replica.ts'
+import type { SourceNote } from './resource/resource-source.ts'
+import { debugPages } from './status/debug-pages.ts'
+import { healthPages, type PageSources, statusPages } from './status/page.ts'
+import { type StatusServer, startStatusServer } from './status/status-server.ts'
+
+export interface PagesOptions {
+  readonly settings: Pick<OperatorSettings, 'status' | 'health'>
+  /** For probes: open already, and answering nobody yet. */
+  readonly health?: StatusServer | undefined
+}
+
+export interface PagesParts {
+  readonly controller: Controller
+  readonly dataPlanes: WarmDataPlanes
+  readonly webhooks: readonly WebhookKeeper[]
+  readonly readMetrics: () => Promise<MetricsState>
+  /** What is wrong beside the resources. */
+  readonly troubles: () => readonly SourceNote[]
+}
+
+/** An operator that can't introduce its webhook is of use all the same. */
+const INTRODUCTION_MS = 20_000
+
+/**
+ * One server for a person, on loopback, and one for probes.
+ * @throws Error when an address can't be listened on
+ */
+export const openPages = async (
+  { settings: { status, health: healthAddress }, health }: PagesOptions,
+  { controller, dataPlanes, webhooks, troubles, readMetrics }: PagesParts,
+  leader: Replica['leader'],
+): Promise<readonly StatusServer[]> => {
+  const startedMs = SYSTEM_CLOCK.now()
+  const sources: PageSources = {
+    leader,
+    status: () => {
+      const notes = [...controller.status.notes, ...dataPlanes.notes(), ...troubles()]
+      return { ...controller.status, notes }
+    },
+    metrics: createOperatorMetrics(() => controller.status, [readMetrics]),
+    unready: () => {
+      if (!controller.status.isReady) return 'the resources have not been read yet'
+      if (!dataPlanes.synced()) return 'the data planes are not known yet'
+      const isWaiting = SYSTEM_CLOCK.now() - startedMs < INTRODUCTION_MS
+      return isWaiting && !webhooks.every(({ isIntroduced }) => isIntroduced)
+        ? 'the API server has not been told of the webhook yet'
+        : undefined
+    },
+  }
+  const desired = () => controller.desired
+  const open: StatusServer[] = []
+  if (status !== 'off') {
+    const pages = { ...statusPages(sources), ...debugPages({ ...sources, desired }) }
+    open.push(await startStatusServer(status, pages))
+  }
+  if (healthAddress !== 'off') {
+    const server = health ?? (await startStatusServer(healthAddress))
+    server.serve(healthPages(sources))
+    open.push(server)
+  }
+  return open
+}

@@ -1,0 +1,116 @@
+// A document that was judged for itself in; the id it claims, its place among all others, and the verdict on it, out.
+// Pure: who stands where is settled elsewhere.
+
+import { type Clash, conflictProblem } from '../../spec/conflicts.ts'
+import type { Problem } from '../../spec/problem.ts'
+import type { DesiredDocument } from '../desired-set.ts'
+import type { Finding } from '../resource/condition.ts'
+import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts'
+import { documentVerdict } from './document-verdict.ts'
+import type { HostClaimant, LostHosts } from './host-owners.ts'
+import type { DocumentJudgement } from './judge-document.ts'
+import type { LastGood } from './last-good.ts'
+import type { Claimant } from './owners.ts'
+import type { ReadDocument } from './read-document.ts'
+import type { Applicant, Settled } from './settlement.ts'
+import type { Serving, Verdict } from './verdict.ts'
+
+export interface Judged extends Claimant<ApiSpecificationResource>, HostClaimant, Applicant {
+  readonly read: ReadDocument
+  readonly judgement: DocumentJudgement
+  readonly isPending: boolean
+  readonly overQuota: Finding<'Accepted'> | undefined
+}
+
+export type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
+
+/** How documents stand to each other. */
+export interface Outcome extends Settled {
+  readonly owners: Owners
+  readonly lostHosts: LostHosts
+  /** Keys of those that may not have the hosts they want for another reason. */
+  readonly refused: ReadonlySet<string>
+}
+
+export const NO_CLASHES: readonly Clash[] = []
+export const NO_LOST_HOSTS: LostHosts = new Map()
+
+type Own = Pick<Judged, 'key' | 'resource' | 'read' | 'judgement' | 'lastGood' | 'overQuota'>
+
+/** A version that is not good does not rename: the id that serves stays with its resource. */
+export const judgedDocument = (own: Own): Judged => {
+  const { resource, read, judgement, lastGood } = own
+  const isHeld = isPaused(resource)
+  const isPending = judgement.isPending === true
+  const readId = 'document' in read ? read.id : undefined
+  const lastId = lastGood?.id
+  const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const candidate = judgement.good?.id === id ? judgement.good : undefined
+  return { ...own, id: id ?? '', lastId, candidate, isHeld, isPending }
+}
+
+/** What stands in its way. */
+export interface Place {
+  readonly isOwner: boolean
+  readonly owner: Claimant<ApiSpecificationResource> | undefined
+  readonly isHostLost: boolean
+  readonly lost: readonly Clash[]
+  /** Of each of `lost`. */
+  readonly winners: readonly (ApiSpecificationResource | undefined)[]
+}
+
+/** @param owners in the end: whose version serves */
+export const placeOf = (
+  { key, id }: Judged,
+  { owners: asked, lostHosts, clashes }: Outcome,
+  owners: Owners,
+): Place => {
+  const owner = asked.get(id)
+  const isOwner = owner?.key === key
+  const isHostLost = lostHosts.has(key)
+  const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
+  const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
+  return { isOwner, owner, isHostLost, lost, winners }
+}
+
+export const verdictAt = (
+  { resource, id, read, judgement, isHeld }: Judged,
+  { isOwner, owner, isHostLost, lost, winners }: Place,
+  lastGood: LastGood | undefined,
+): Verdict =>
+  documentVerdict(resource, judgement, {
+    id: lastGood?.document.id ?? id,
+    servingRealmUri: lastGood?.document.realmUri,
+    ...('document' in read && { host: read.host, realmUri: read.realmUri }),
+    routerRealm: routerRealmOf(lastGood?.document ?? judgement.good),
+    owner: isOwner ? undefined : owner,
+    clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
+    isHostLost,
+    serving: lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood),
+    isHeld: isHeld && waits(judgement.good, lastGood?.document),
+  })
+
+/** For a memo. */
+export const clashText = (clash: Clash): string => JSON.stringify(problemOf(clash))
+
+const problemOf = ({ claim, winnerId }: Clash): Problem => conflictProblem(claim, winnerId)
+
+/** Paused: what it is now is another version than what serves. */
+const waits = (good: DesiredDocument | undefined, lastGood: DesiredDocument | undefined): boolean =>
+  good !== undefined &&
+  (good.digest !== lastGood?.digest ||
+    JSON.stringify(good.selector) !== JSON.stringify(lastGood.selector))
+
+const servingOf = ({ document, generation }: LastGood): Serving => ({
+  generation,
+  digest: document.digest,
+})
+
+/** After a restart: data planes were last seen to hold it, and nobody has told them otherwise. */
+const recordedServing = (
+  { programmed }: ApiSpecificationResource,
+  isOwner: boolean,
+): Serving | undefined => (isOwner ? programmed : undefined)
+
+const routerRealmOf = (document: DesiredDocument | undefined): string | undefined =>
+  document?.callsRouter === true ? document.realmUri : undefined

@@ -1,0 +1,18 @@
+// What documents are judged with, beside themselves. Types only.
+
+import type { ResourceCache } from '../resource/resource-source.ts'
+import type { DestinationPolicy } from './destination-policies.ts'
+import type { HostGrant } from './host-grants.ts'
+import type { RealmAccess } from './judge-document.ts'
+import type { Quota } from './namespace-quotas.ts'
+
+export interface Surroundings {
+  readonly cache: ResourceCache
+  readonly access: (realmUri: string, namespace: string) => RealmAccess
+  readonly grant: (namespace: string) => HostGrant
+  readonly destinations: (namespace: string) => DestinationPolicy
+  /** Absent: there are none. */
+  readonly quota?: ((namespace: string) => Quota) | undefined
+  /** Nothing but ApiSpecifications has changed since the last time. */
+  readonly isSame: boolean
+}

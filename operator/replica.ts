@@ -1,0 +1,38 @@
+// Makes this process one of several replicas of the operator: its name among them, its turns by the Lease, and what its
+// pages say of who leads.
+
+import { hostname } from 'node:os'
+import type { Log } from '../telemetry/log.ts'
+import type { Clock } from './clock.ts'
+import type { OperatorSettings } from './config.ts'
+import type { KubernetesApi } from './kubernetes/api.ts'
+import { createLeaseLeadership } from './kubernetes/lease-leadership.ts'
+import type { Leadership } from './leadership.ts'
+import { type LeaderRecord, leaderRecord } from './status/leader-record.ts'
+
+export interface Replica {
+  /** In a Pod, its name. */
+  readonly identity: string
+  readonly leadership: Leadership
+  /** As far as this replica knows now. */
+  readonly leader: () => LeaderRecord
+}
+
+export interface ReplicaOptions {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly log: Log
+  /** The operator's own, where the Lease is. */
+  readonly namespace: string
+  readonly settings: Pick<OperatorSettings, 'identity' | 'lease' | 'status'>
+}
+
+export const createReplica = ({ settings, namespace, ...shared }: ReplicaOptions): Replica => {
+  const { lease, status } = settings
+  const identity = settings.identity ?? hostname()
+  const leadership = createLeaseLeadership({ ...shared, namespace, name: lease, identity })
+  // One Deployment: the pages of every replica are at the same port.
+  const statusPort = status !== 'off' && status.kind === 'tcp' ? status.port : undefined
+  const place = { namespace, lease, statusPort }
+  return { identity, leadership, leader: () => leaderRecord(leadership.facts, place) }
+}

@@ -1,0 +1,171 @@
+// Tells in the status of resources that their operator has let them go: an operator, and which of its resources are meant,
+// come in; each of those says so in the API when it is done, and how many there are comes out. Writes over nothing that
+// another operator has written.
+
+import type { ValueMap } from '../../spec/expression/value.ts'
+import type { Clock } from '../clock.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ResourceType,
+  type Scope,
+  TYPES,
+} from '../kubernetes/api.ts'
+import { readOfAnyClass } from '../kubernetes/read-object.ts'
+import { isReleased, releasedConditions } from '../resource/released.ts'
+import {
+  API_VERSION,
+  type ApiSpecificationResource,
+  DEFAULT_CLASS,
+  NONE_SERVES,
+  type RealmResource,
+} from '../resource/resource.ts'
+import { applyStatus, STATUS_FIELD_MANAGER } from '../status/kubernetes-status-apply.ts'
+import { recordedStatus, type StatusObject } from '../status/kubernetes-status-object.ts'
+
+export interface ReleaseOptions {
+  readonly api: Pick<KubernetesApi, 'list' | 'get' | 'apply'>
+  readonly clock: Pick<Clock, 'now'>
+  /** Its namespace and Lease: only what it has written itself is written over. */
+  readonly operator: string
+  /** Where to look. */
+  readonly namespaces: readonly string[] | 'all'
+  /** Which of those that are found there are meant; by their namespace. */
+  readonly isMeant: (namespace: string) => boolean
+  /** For a person: why. */
+  readonly message: (namespace: string) => string
+}
+
+export interface Released {
+  readonly released: number
+  /** What could not be written, or listed; the first error of each kind. */
+  readonly failed: number
+  readonly errors: readonly string[]
+}
+
+type Owned = ApiSpecificationResource | RealmResource
+
+/** Requests at once; the client keeps them to 50 in a second: a thousand take half a minute. */
+const MAX_FLYING = 10
+/** A document may have 4 MiB. */
+const PAGE = 50
+const MAX_ERRORS = 3
+
+/** Level-triggered: what is released already is left alone, so it may be run again. Nothing is thrown for what the API says. */
+export const releaseStatuses = async (options: ReleaseOptions): Promise<Released> => {
+  const { namespaces } = options
+  const tally = { released: 0, failed: 0, errors: new Set<string>() }
+  const scopes: readonly Scope[] =
+    namespaces === 'all' ? [{}] : namespaces.map((namespace) => ({ namespace }))
+  for (const type of [TYPES.apiSpecifications, TYPES.realms]) {
+    for (const scope of scopes) await releaseScope(type, scope, { options, tally })
+  }
+  return { ...tally, errors: [...tally.errors].slice(0, MAX_ERRORS) }
+}
+
+const releaseScope = async (
+  type: ResourceType,
+  scope: Scope,
+  { options, tally }: { readonly options: ReleaseOptions; readonly tally: Tally },
+): Promise<void> => {
+  try {
+    for await (const page of pagesOf(options.api, type, scope)) {
+      await releasePage(page.flatMap(readOwned), options, tally)
+    }
+  } catch (error) {
+    // Without its CRD there is nothing to release.
+    if (!isMissing(error)) note(tally, error)
+  }
+}
+
+const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+
+interface Tally {
+  released: number
+  failed: number
+  readonly errors: Set<string>
+}
+
+const note = (tally: Tally, error: unknown): void => {
+  tally.failed += 1
+  tally.errors.add(error instanceof Error ? error.message : String(error))
+}
+
+const readOwned = (object: ValueMap): readonly Owned[] => {
+  const resource = readOfAnyClass(object)
+  return resource.kind === 'ApiSpecification' || resource.kind === 'Realm' ? [resource] : []
+}
+
+async function* pagesOf(
+  api: ReleaseOptions['api'],
+  type: ResourceType,
+  scope: Scope,
+): AsyncGenerator<readonly ValueMap[]> {
+  let next: string | undefined
+  do {
+    const list = await api.list(type, { ...scope, limit: PAGE, ...(next && { continue: next }) })
+    yield list.items
+    next = list.continue
+  } while (next !== undefined && next !== '')
+}
+
+const releasePage = async (
+  resources: readonly Owned[],
+  options: ReleaseOptions,
+  tally: Tally,
+): Promise<void> => {
+  const { operator, isMeant } = options
+  const queue = resources.filter(
+    ({ writtenBy, conditions = [], metadata: { namespace } }) =>
+      writtenBy === operator && !isReleased(conditions) && isMeant(namespace),
+  )
+  const work = async (): Promise<void> => {
+    for (let resource = queue.shift(); resource !== undefined; resource = queue.shift()) {
+      try {
+        await release(resource, options)
+        tally.released += 1
+      } catch (error) {
+        if (!isMissing(error)) note(tally, error)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: MAX_FLYING }, work))
+}
+
+const release = async (
+  resource: Owned,
+  { api, clock, operator, message }: ReleaseOptions,
+): Promise<void> => {
+  const { kind, metadata, className = DEFAULT_CLASS } = resource
+  const { namespace, name, uid, resourceVersion, generation } = metadata
+  const recorded = recordedStatus(resource)
+  if (recorded === undefined) return
+  const status: StatusObject = {
+    ...recorded,
+    observedGeneration: generation,
+    conditions: releasedConditions(recorded.conditions, {
+      ...{ kind, generation, message: message(namespace), nowMs: clock.now() },
+    }),
+    // What gateways were last seen to hold stays told: whoever takes the resource up needs it.
+    ...(kind === 'ApiSpecification' && { serving: NONE_SERVES, gateways: NONE_SERVES }),
+  }
+  await applyStatus(
+    {
+      ...{ kind, className, isRelease: true, status, metadata, name: { namespace, name } },
+      object: {
+        apiVersion: API_VERSION,
+        kind,
+        metadata: { namespace, name, uid, resourceVersion },
+        // Data of interfaces; JSON all the same.
+        status: status as unknown as ValueMap,
+      },
+    },
+    { api, fieldManager: STATUS_FIELD_MANAGER, operator, isOurTurn: () => true },
+  )
+}
+
+/** For a person. What could not be written keeps nobody from going on: statuses out of date serve nothing. */
+export const releaseLines = ({ released, failed, errors }: Released): readonly string[] => [
+  `released  ${released} resources: their status says that nobody looks after them any more`,
+  ...errors.map((error) => `failed    status of some resources (${failed} in all): ${error}`),
+]

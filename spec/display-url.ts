@@ -1,0 +1,16 @@
+// Turns the address of a router into what people may read of it. Gateways tell it of their sessions, and the operator
+// finds the address in the Realm by it.
+
+/**
+ * Scheme, host, port and path.
+ * @example displayUrl('wss://me:secret@router.test/ws?token=1') // 'wss://router.test/ws'
+ */
+export const displayUrl = (url: string): string => {
+  if (!URL.canParse(url)) return 'an invalid URL'
+  const parsed = new URL(url)
+  parsed.username = ''
+  parsed.password = ''
+  parsed.search = ''
+  parsed.hash = ''
+  return parsed.href
+}

@@ -1,0 +1,44 @@
+// Holds the answer to a probe while a program starts, as long as the probe allows (`?wait=SECONDS`): to Kubernetes each
+// one that fails is an Event, a Warning, though nothing is wrong.
+
+/** So long an answer may be held, whatever is asked for. */
+const LONGEST_WAIT_SECONDS = 60
+/** What is waited for comes with time as well as with events: it is looked at again and again. */
+const LOOK_MS = 50
+
+export interface HeldAnswer {
+  /** Of the request: path and query. */
+  readonly url: string
+  /** It would be no success now. */
+  readonly isPending: () => boolean | Promise<boolean>
+  /** Nobody waits for it any more. */
+  readonly isGone: () => boolean
+  /** Calls back after `ms`. */
+  readonly after?: (ms: number, callback: () => void) => unknown
+}
+
+/**
+ * Resolves when it is no longer pending, when the time that the request gives is over, or when nobody waits any more;
+ * at once where the request gives none.
+ * @example await untilAnswerable({ url: '/ready?wait=4', isPending, isGone: () => response.destroyed })
+ */
+export const untilAnswerable = async ({
+  url,
+  isPending,
+  isGone,
+  after = afterReally,
+}: HeldAnswer): Promise<void> => {
+  let leftMs = waitSecondsOf(url) * 1000
+  while (leftMs > 0 && !isGone() && (await isPending())) {
+    await new Promise<void>((resolve) => after(LOOK_MS, resolve))
+    leftMs -= LOOK_MS
+  }
+}
+
+/** 0 where it is absent or no whole number. */
+const waitSecondsOf = (url: string): number => {
+  const wait = new URLSearchParams(url.split('?')[1] ?? '').get('wait') ?? ''
+  return /^\d{1,3}$/.test(wait) ? Math.min(Number(wait), LONGEST_WAIT_SECONDS) : 0
+}
+
+const afterReally = (ms: number, callback: () => void): unknown => setTimeout(callback, ms)

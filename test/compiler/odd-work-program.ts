@@ -1,0 +1,4 @@
+import { answerTasks } from '../../compiler/answer-tasks.ts'
+import { doAsTold } from './odd-work.ts'
+
+answerTasks(doAsTold)

@@ -1,0 +1,131 @@
+// What comes out of the thread is what would have been compiled in place: for gateway and operator, of every document
+// of the conformance cases and of large ones.
+
+import { hash } from 'node:crypto'
+import { afterAll, describe, expect, it } from '@jest/globals'
+import { CompileThread, fileBeside } from '../../compiler/compile-thread.ts'
+import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
+import type { CompileTask, CompileWork } from '../../compiler/task.ts'
+import {
+  compileDocument,
+  judgeAtOnce,
+  judgeWith,
+  refuseDocument,
+} from '../../dataplane/store/judge.ts'
+import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
+import { createUnpacker } from '../../dataplane/store/unpack.ts'
+import { compileDocument as compileForOperator } from '../../operator/reconcile/compile-document.ts'
+import { setOwn, type ValueMap } from '../../spec/expression/value.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+import { caseDocuments } from '../spec/case-documents.ts'
+import { manyOperations, manyRoutes, muchInherited, oddOne } from './costly-documents.ts'
+
+const LIMITS = { maxRoutes: 20_000, memoryMb: 128, timeMs: 600_000 }
+const REALM = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['a'] }
+
+const LARGE: readonly ValueMap[] = [
+  manyRoutes('routes', 6000),
+  manyOperations('operations', 600),
+  muchInherited('inherited', 300, 500),
+  manyRoutes('refused', 20_016),
+  oddOne('odd'),
+]
+
+const closing: { readonly close: () => Promise<void> }[] = []
+afterAll(() => Promise.all(closing.map((each) => each.close())))
+
+const options = (program: 'dataplane/main' | 'operator/main') => ({
+  entry: fileBeside(new URL(`../../${program}.ts`, import.meta.url).href, 'compile-entry'),
+  limits: LIMITS,
+  timers: createManualClock(),
+})
+
+/** As one text: a buffer that was sent is a plain Uint8Array. */
+const textOf = (result: unknown): string => {
+  const { packed, ...rest } = result as { readonly packed?: PackedDocument }
+  const bytes = packed && Buffer.from(packed.bytes).toString('latin1')
+  return JSON.stringify({ ...rest, packed: packed && { ...packed, bytes } })
+}
+
+/** A difference of megabytes tells nobody anything. */
+const digestOfResult = (result: unknown): string => hash('sha256', textOf(result))
+
+const PROGRAMS: readonly (readonly ['dataplane/main' | 'operator/main', CompileWork<unknown>])[] = [
+  ['dataplane/main', compileDocument],
+  ['operator/main', compileForOperator],
+]
+
+describe.each(PROGRAMS)('%s', (program, work) => {
+  const thread = new CompileThread<unknown>(options(program))
+  closing.push(thread)
+  const isSame = async (task: CompileTask): Promise<boolean> => {
+    const result = await thread.run(task, LIMITS.timeMs)
+    return digestOfResult(result) === digestOfResult(work(task, LIMITS))
+  }
+
+  it('documents of the conformance cases', async () => {
+    const documents = caseDocuments()
+    expect(documents.length).toBeGreaterThan(100)
+    const others: string[] = []
+    for (const { name, document } of documents)
+      for (const realm of [REALM, undefined])
+        if (!(await isSame({ document, realm }))) others.push(name)
+    expect(others).toEqual([])
+  })
+
+  it.each(LARGE.map((document) => [document['id'], document]))('%s', async (_, document) => {
+    const variables: Record<string, string> = {}
+    setOwn(variables, '__proto__', 'x')
+    expect(await isSame({ document, realm: REALM, variables })).toBe(true)
+  })
+})
+
+it('a document that was packed in the thread serves like any other', async () => {
+  const compiler = new BoundedCompiler({
+    ...options('dataplane/main'),
+    work: compileDocument,
+    refuse: refuseDocument,
+  })
+  closing.push(compiler)
+  const document = manyOperations('orders', 100)
+  const environment = { realm: () => REALM }
+  const judged = await judgeWith(compiler)(document, environment)
+  const expected = judgeAtOnce()(document, environment)
+  if (!judged.ok || !expected.ok) throw new Error('it was refused')
+  const [packed, packedHere] = [judged, expected].map(({ pack }) => pack({ since: 7, rank: 1 }))
+  if (packed === undefined || packedHere === undefined) throw new Error('there is nothing')
+  expect([packed.since, packed.rank]).toEqual([7, 1])
+  expect(judged.source()).toEqual(expected.source())
+  const slices = packed.versions[0]?.paths.map(({ operations }) => operations.get) ?? []
+  expect(slices.length).toBeGreaterThan(10)
+  for (const slice of slices) {
+    if (slice === undefined) throw new Error('there is no operation')
+    const operation = createUnpacker(packed).operation(slice)
+    expect(operation).toEqual(createUnpacker(packedHere).operation(slice))
+  }
+})
+
+describe('what is compiled grows with what was written', () => {
+  // Of work, not of time: bytes that are kept and routes, for a document and for one of twice the size.
+  it.each<[string, (size: number) => ValueMap, readonly number[]]>([
+    ['routes', (size) => manyRoutes('a', size), [2000, 4000, 8000]],
+    ['operations', (size) => manyOperations('a', size), [200, 400, 800]],
+    ['values that are inherited', (size) => muchInherited('a', 100, size), [500, 1000, 2000]],
+    ['paths that inherit', (size) => muchInherited('a', size, 100), [500, 1000, 2000]],
+  ])('%s', (_, make, sizes) => {
+    const kept = sizes.map((size) => {
+      const document = make(size)
+      const outcome = compileDocument({ document, realm: REALM }, LIMITS)
+      if (!outcome.ok) throw new Error(outcome.problems[0]?.message)
+      const bytes = textOf(outcome).length
+      return { share: bytes / JSON.stringify(document).length, routes: outcome.claims.length }
+    })
+    const [first = { share: 0 }, ...rest] = kept
+    // A route is kept with its key, its pointer and its pattern, and there are sixteen of a path.
+    expect(first.share).toBeLessThan(60)
+    for (const { share, routes } of rest) {
+      expect(share).toBeLessThan(first.share * 1.1)
+      expect(routes).toBeLessThanOrEqual(LIMITS.maxRoutes)
+    }
+  })
+})

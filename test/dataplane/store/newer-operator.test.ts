@@ -1,0 +1,242 @@
+import { describe, expect, it } from '@jest/globals'
+import { Snapshot } from '../../../dataplane/store/snapshot.ts'
+import type { ValueMap } from '../../../spec/expression/value.ts'
+import { createSilentLog } from '../../../telemetry/log.ts'
+import { MemoryFiles } from './memory-files.ts'
+import {
+  makeDocument,
+  makeRig,
+  REALM,
+  realmPut,
+  type Rig,
+  specPut,
+  stateOf,
+  syncCall,
+} from './rig.ts'
+
+const TOO_OLD =
+  'This gateway is too old for this policy, and may not ignore it: update the gateway.'
+
+interface Sent {
+  readonly realm?: () => unknown
+  readonly spec?: () => unknown
+}
+
+/** `id result: path, …` for each of both. */
+const sync = async (rig: Rig, { realm = realmPut(REALM), spec }: Sent): Promise<string[]> => {
+  const outcome = await rig.store.sync(
+    syncCall(rig.store, {
+      realms: { put: [realm], delete: [] },
+      specs: { put: spec === undefined ? [] : [spec], delete: [] },
+    }),
+  )
+  if (outcome.reason !== 'done') throw new Error(outcome.reason)
+  return outcome.items.map(({ id, result, errors }) =>
+    [`${id} ${result}`, ...errors.map(({ path, message }) => `${path}: ${message}`)].join(' '),
+  )
+}
+
+const managed = (): Rig => makeRig({ manager: 'op' })
+
+const withMembers = (put: () => unknown, more: object) => () => ({ ...(put() as object), ...more })
+
+describe('what a newer operator adds to a document', () => {
+  const loaded = [`${REALM} loaded`, 'a loaded']
+  const refused = (path: string): readonly string[] => [
+    `${REALM} loaded`,
+    `a rejected ${path}: ${TOO_OLD}`,
+  ]
+  it.each<[string, ValueMap, object, readonly string[]]>([
+    ['is ignored', {}, { weight: 3 }, loaded],
+    ['is ignored, whatever it is called', {}, { constructor: 1, toString: 2 }, loaded],
+    ['refuses it where it is a policy', {}, { quota: 3, critical: ['/quota'] }, refused('/quota')],
+    ['also a part of one', {}, { quota: {}, critical: ['/quota/rate'] }, refused('/quota/rate')],
+    ['also one that is not there', {}, { critical: ['/quota'] }, refused('/quota')],
+    ['of any name', {}, { critical: ['/constructor'] }, refused('/constructor')],
+    [
+      'is taken where the policy is known',
+      {},
+      { confinedTo: 'shop', critical: ['/confinedTo'] },
+      loaded,
+    ],
+    ['to its text is ignored', { weight: 3 }, {}, loaded],
+    ['to its text refuses it', { quota: 3 }, { critical: ['/spec/quota'] }, refused('/spec/quota')],
+    [
+      'to its text, within',
+      { quota: {} },
+      { critical: ['/spec/quota/rate'] },
+      refused('/spec/quota/rate'),
+    ],
+    ['to its text, known', { host: 'b.test' }, { critical: ['/spec/host'] }, loaded],
+  ])('%s', async (_, text, members, results) => {
+    const spec = specPut({ ...makeDocument('a'), ...text }, 1, members)
+    expect(await sync(managed(), { spec })).toEqual(results)
+  })
+
+  it('refuses it where there is more that is unknown than is told', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (__, i) => [`a${i}`, 1]))
+    const spec = specPut({ ...makeDocument('a'), ...many, quota: 3 }, 1, {
+      critical: ['/spec/quota'],
+    })
+    expect(await sync(managed(), { spec })).toEqual(refused('/spec/quota'))
+  })
+
+  it.each([
+    ['quota'],
+    [{}],
+    [[7]],
+    [['quota']],
+    [Array.from({ length: 101 }, () => '/id')],
+    [['/'.repeat(513)]],
+  ])('is no list of policies: %j', async (critical) => {
+    const spec = specPut(makeDocument('a'), 1, { critical })
+    expect(await sync(managed(), { spec })).toEqual([
+      `${REALM} loaded`,
+      'a rejected /critical: Up to 100 JSON pointers are expected here.',
+    ])
+  })
+
+  it('keeps the version before where it is refused', async () => {
+    const rig = managed()
+    await sync(rig, { spec: specPut(makeDocument('a'), 1) })
+    const before = stateOf(rig.store).specs['a']
+    await sync(rig, {
+      spec: specPut(makeDocument('a', { body: 'b' }), 1, { critical: ['/quota'] }),
+    })
+    expect(stateOf(rig.store).specs['a']).toEqual(before)
+  })
+})
+
+describe('what a newer operator adds to a realm', () => {
+  const loaded = [`${REALM} loaded`]
+  const router = { url: 'ws://nexus:8080/ws' }
+  const issuer = { issuer: 'i', jwks_uri: 'https://i.test/keys', audience: 'a' }
+  const unknown = (path: string): readonly unknown[] => [
+    expect.stringContaining(
+      `${REALM} rejected ${path}: There is no property '${path.split('/').at(-1) ?? ''}' here`,
+    ),
+  ]
+  it.each<[string, ValueMap, object, readonly unknown[]]>([
+    ['is ignored', { region: 'eu' }, {}, loaded],
+    ['is ignored in its router', { router: { ...router, weight: 1 } }, {}, loaded],
+    ['is ignored beside it', {}, { shard: 1 }, loaded],
+    [
+      'refuses it where it is a policy',
+      { networks: ['10.0.0.0/8'] },
+      { critical: ['/realm/networks'] },
+      [`${REALM} rejected /realm/networks: ${TOO_OLD}`],
+    ],
+    [
+      'refuses it in its router',
+      { router: { ...router, tls: 1 } },
+      { critical: ['/realm/router/tls'] },
+      [`${REALM} rejected /realm/router/tls: ${TOO_OLD}`],
+    ],
+    [
+      'does not hide what is wrong',
+      { region: 'eu', groups: 7 },
+      {},
+      [`${REALM} rejected /groups: A list is expected here, not this number.`],
+    ],
+    [
+      'refuses it in a user',
+      { users: [{ username: 'u', until: 1 }] },
+      {},
+      unknown('/users/0/until'),
+    ],
+    [
+      'refuses it in a key',
+      { api_keys: [{ key_sha256: '0'.repeat(64), username: 'u', until: 1 }] },
+      {},
+      unknown('/api_keys/0/until'),
+    ],
+    [
+      'refuses it in an issuer',
+      { trusted_issuers: [{ ...issuer, azp: 'x' }] },
+      {},
+      unknown('/trusted_issuers/0/azp'),
+    ],
+    [
+      'refuses it in the grants',
+      { oauth2: { grants: [], pkce: true } },
+      {},
+      unknown('/oauth2/pkce'),
+    ],
+  ])('%s', async (_, record, members, results) => {
+    const realm = withMembers(realmPut(REALM, record), members)
+    expect(await sync(managed(), { realm })).toEqual(results)
+  })
+
+  it('is never shown', async () => {
+    const rig = managed()
+    await sync(rig, { realm: realmPut(REALM, { router_secret: 's3cret' }) })
+    expect(JSON.stringify(stateOf(rig.store))).not.toContain('s3cret')
+  })
+
+  it('is refused by hand, where it is a name that somebody misspelt', async () => {
+    const { item } = await makeRig().store.putRealm({ uri: REALM, region: 'eu' })
+    expect(item.errors.map(({ path }) => path)).toEqual(['/region'])
+  })
+})
+
+describe('a snapshot under another version', () => {
+  const start = async (files: MemoryFiles): Promise<Rig> => {
+    const snapshot = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+    const rig = makeRig({ snapshot, manager: 'op' })
+    await rig.store.restore()
+    return rig
+  }
+
+  it('keeps no digest of what was taken in part: the operator sends it again', async () => {
+    const files = new MemoryFiles()
+    const rig = await start(files)
+    await sync(rig, { spec: specPut(makeDocument('a'), 1, { weight: 3 }) })
+    const { digest } = stateOf(rig.store).specs['a'] ?? {}
+    const later = stateOf((await start(files)).store)
+    expect([digest === 'partial', later.specs['a']?.digest]).toEqual([false, 'partial'])
+  })
+
+  it('keeps a realm whole, and its digest', async () => {
+    const files = new MemoryFiles()
+    const rig = await start(files)
+    await sync(rig, { realm: realmPut(REALM, { region: 'eu' }) })
+    const later = await start(files)
+    expect(stateOf(later.store).realms).toEqual(stateOf(rig.store).realms)
+    expect(later.store.realms()[0]?.record).toEqual({ uri: REALM, region: 'eu' })
+  })
+
+  it.each<[string, ValueMap, readonly string[], readonly string[]]>([
+    ['leaves out what has a policy that it does not know', {}, ['/quota'], []],
+    ['or one in its text', { quota: 3 }, ['/spec/quota'], []],
+    ['keeps what has policies that it knows', {}, ['/confinedTo', '/spec/host'], ['a']],
+  ])('%s', async (_, text, critical, ids) => {
+    const files = new MemoryFiles()
+    const newer = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+    await newer.load()
+    const document = {
+      ...{ id: 'a', digest: 'd', since: 1, managedBy: 'op', ts: 1, warnings: [], claims: [] },
+      source: Buffer.from(JSON.stringify({ ...makeDocument('a'), ...text })),
+      critical,
+    }
+    const realm = { uri: REALM, digest: 'r', managedBy: 'op', record: { uri: REALM } }
+    const changes = { documents: new Map([['a', document]]), realms: new Map([[REALM, realm]]) }
+    await newer.save(changes, { manager: 'op', epoch: 1, complete: true })
+    await newer.close()
+    const older = await start(files)
+    expect(Object.keys(stateOf(older.store).specs)).toEqual(ids)
+  })
+
+  it.each([
+    ['leaves out a realm with a policy that it does not know', ['/realm/networks'], 0],
+    ['keeps one with policies that it knows', ['/realm/users'], 1],
+  ])('%s', async (_, critical, count) => {
+    const files = new MemoryFiles()
+    const newer = new Snapshot({ files, log: createSilentLog(), now: () => 0 })
+    await newer.load()
+    const realm = { uri: REALM, digest: 'r', managedBy: 'op', record: { uri: REALM }, critical }
+    const changes = { documents: new Map(), realms: new Map([[REALM, realm]]) }
+    await newer.save(changes, { manager: 'op', epoch: 1, complete: true })
+    await newer.close()
+    expect((await start(files)).store.realms()).toHaveLength(count)
+  })
+})

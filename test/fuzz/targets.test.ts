@@ -1,0 +1,39 @@
+// A short run of each target, the same each time: earlier findings, real inputs, and some hundred mutations.
+
+import { describe, expect, it } from '@jest/globals'
+import { corpusOf, EARLIER_FINDINGS } from './corpus.ts'
+import { fuzz, repeatCommand } from './fuzz.ts'
+import { TARGETS } from './targets.ts'
+
+const SEED = 20_261_123
+/** Mutations; over sockets each takes a millisecond or more. */
+const CASES = 400
+const CASES_BY_SOCKET = 60
+const BY_SOCKET: ReadonlySet<string> = new Set(['request-heads', 'response-heads'])
+
+describe('a short run', () => {
+  it.each(TARGETS.map((target) => [target.name, target] as const))(
+    'of %s finds nothing',
+    async (name, target) => {
+      const corpus = corpusOf(name)
+      const least = corpus.length + target.seeds.length
+      const cases = least + (BY_SOCKET.has(name) ? CASES_BY_SOCKET : CASES)
+      const report = await fuzz(target, { seed: SEED, corpus, isOver: (done) => done >= cases })
+      const { finding } = report
+      if (finding !== undefined) {
+        const again = repeatCommand(name, finding.input)
+        throw new Error(`${finding.error.message}\n${again}`, { cause: finding.error })
+      }
+      expect(report.cases).toBe(cases)
+      // Else its inputs all end at the same place.
+      expect(report.outcomes).toBeGreaterThan(1)
+    },
+    60_000,
+  )
+})
+
+it('targets have names of their own, and earlier findings a target', () => {
+  const names = new Set(TARGETS.map(({ name }) => name))
+  expect(names.size).toBe(TARGETS.length)
+  expect(EARLIER_FINDINGS.filter(({ target }) => !names.has(target))).toEqual([])
+})

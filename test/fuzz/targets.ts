@@ -1,0 +1,28 @@
+// All targets of the fuzzer: one for each reader of bytes that a peer of the gateway or of the operator may choose.
+
+import type { FuzzTarget } from './fuzz.ts'
+import { admissionReviews } from './targets/admission-reviews.ts'
+import { formBodies, jsonBodies, msgpackBodies } from './targets/bodies.ts'
+import { documents, manifests } from './targets/documents.ts'
+import { expressions } from './targets/expressions.ts'
+import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
+import { proxyHeaders } from './targets/proxy-headers.ts'
+import { requestHeads } from './targets/request-heads.ts'
+import { responseHeads } from './targets/response-heads.ts'
+import { wampMessages } from './targets/wamp-messages.ts'
+
+export const TARGETS: readonly FuzzTarget[] = [
+  requestHeads,
+  responseHeads,
+  proxyHeaders,
+  msgpackBodies,
+  jsonBodies,
+  formBodies,
+  ...wampMessages,
+  rawSocketFrames,
+  webSocketFrames,
+  documents,
+  manifests,
+  expressions,
+  admissionReviews,
+]

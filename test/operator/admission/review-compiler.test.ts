@@ -1,0 +1,84 @@
+import { describe, expect, it } from '@jest/globals'
+import type { CompileRequest } from '../../../compiler/bounded-compiler.ts'
+import { createReviewCompiler, TooBusyError } from '../../../operator/admission/review-compiler.ts'
+import type { DocumentOutcome } from '../../../operator/reconcile/compile-document.ts'
+import { documentDigest } from '../../../spec/digest.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+
+const OUTCOME: DocumentOutcome = { problems: [] }
+
+/** Everything is large, and takes until it is told to be done. */
+const aRig = () => {
+  const clock = createManualClock()
+  const asked: (CompileRequest & { readonly done: () => void })[] = []
+  const compile = createReviewCompiler(
+    {
+      compile: (request) => {
+        if (request.signal?.aborted === true) return Promise.reject(request.signal.reason as Error)
+        const { promise, resolve } = Promise.withResolvers<DocumentOutcome>()
+        asked.push({
+          ...request,
+          done: () => {
+            resolve(OUTCOME)
+          },
+        })
+        return promise
+      },
+    },
+    clock,
+  )
+  const ask = async (namespace: string): Promise<string> => {
+    try {
+      await compile({ document: { id: namespace }, realm: undefined }, namespace)
+      return 'judged'
+    } catch (error) {
+      return error instanceof TooBusyError ? error.message : 'another fault'
+    }
+  }
+  return { clock, asked, ask, compile }
+}
+
+describe('large documents at the webhook', () => {
+  it('are judged, beside those of the namespace', async () => {
+    const { asked, ask, clock } = aRig()
+    const answer = ask('shop')
+    asked[0]?.done()
+    expect([await answer, asked[0]?.group, clock.pending]).toEqual(['judged', 'webhook shop', 0])
+  })
+
+  it('with stand-ins for Secrets are other documents than their text alone, which may be of others', () => {
+    const { asked, compile } = aRig()
+    const document = { id: 'd' }
+    void compile({ document, realm: undefined }, 'shop')
+    void compile({ document, realm: undefined, variables: { a: '' } }, 'shop')
+    const [alone, withStandIns] = asked.map(({ digest }) => digest())
+    expect(alone).toBe(documentDigest({ spec: document }))
+    expect(withStandIns).not.toBe(alone)
+  })
+
+  it('are not waited for longer than the API server waits', async () => {
+    const { asked, ask, clock } = aRig()
+    const answer = ask('shop')
+    await clock.run(2_499)
+    expect(asked[0]?.signal?.aborted).toBe(false)
+    await clock.run(1)
+    expect([await answer, asked[0]?.signal?.aborted]).toEqual([
+      'it is large, and took too long',
+      true,
+    ])
+    // And there is room again.
+    void ask('shop')
+    expect(asked).toHaveLength(2)
+  })
+
+  it.each<[string, readonly string[], string]>([
+    ['two of a namespace', ['a', 'a'], 'a'],
+    ['eight of all', ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], 'i'],
+  ])('wait, %s; one more is refused', async (_, namespaces, more) => {
+    const { asked, ask } = aRig()
+    const answers = namespaces.map(ask)
+    expect(await ask(more)).toBe('other large documents are being judged')
+    for (const { done } of asked) done()
+    expect(new Set(await Promise.all(answers))).toEqual(new Set(['judged']))
+  })
+})

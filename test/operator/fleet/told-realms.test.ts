@@ -1,0 +1,64 @@
+// What data planes say of the sessions of a realm: what its owner is shown of it.
+
+import { describe, expect, it } from '@jest/globals'
+import { knownReason, OTHER_REASON, toldRealms } from '../../../operator/fleet/told-realms.ts'
+import type { RouterRecord } from '../../../spec/realm-record.ts'
+import { aRealm } from '../../support/desired.ts'
+
+describe('the reason why a session is not open', () => {
+  it.each([
+    ['closed', 'closed'],
+    ['wamp.error.no_such_realm', 'wamp.error.no_such_realm'],
+    ['wamp.error.no_such_realm: call +1 555 0100', 'wamp.error.no_such_realm'],
+    ['wamp.error.cannot_authenticate: https://evil.example', 'wamp.error.cannot_authenticate'],
+    ['wamp.close.killed', 'wamp.close.killed'],
+    [
+      'wamp.error.net_failure: unreachable, connect ECONNREFUSED 127.0.0.1:8080',
+      'wamp.error.net_failure: unreachable, ECONNREFUSED',
+    ],
+    [
+      'wamp.error.net_failure: unreachable, self-signed certificate',
+      'wamp.error.net_failure: unreachable, self-signed certificate',
+    ],
+    ['wamp.error.net_failure: lost, rotate the password', 'wamp.error.net_failure: lost'],
+    ['wamp.error.net_failure: rotate the password', 'wamp.error.net_failure'],
+    ['wamp.error.constructor', OTHER_REASON],
+    ['com.evil.call_us', OTHER_REASON],
+    ['', OTHER_REASON],
+    [' wamp.error.no_such_realm', OTHER_REASON],
+  ])('%j', (reason, shown) => {
+    expect(knownReason(reason)).toBe(shown)
+  })
+})
+
+describe('the address of a session', () => {
+  const shownOf = (url: string, router?: RouterRecord): string | undefined => {
+    const realm = aRealm('com.shop', { record: { uri: 'com.shop', ...(router && { router }) } })
+    const held = new Map([
+      ['com.shop', { digest: 'd', sessions: [{ url, state: 'open' as const }] }],
+    ])
+    return toldRealms(held, new Map([['com.shop', realm]])).get('com.shop')?.sessions[0]?.url
+  }
+
+  it.each<[string, RouterRecord | undefined, string]>([
+    ['ws://r/ws', { url: 'ws://r/ws' }, 'ws://r/ws'],
+    ['ws://r/ws', { urls: ['ws://a', 'ws://r/ws'] }, 'ws://r/ws'],
+    ['wss://r/ws', { url: 'wss://me:secret@r/ws?token=1' }, 'wss://r/ws'],
+    ['wss://me:secret@r/ws', { url: 'wss://me:secret@r/ws' }, ''],
+    ['wss://evil.example', { url: 'wss://r/ws' }, ''],
+    ['wss://evil.example', undefined, ''],
+    ['ws://r/ws and call us', { url: 'ws://r/ws' }, ''],
+  ])('%s, where the Realm has %j', (url, router, shown) => {
+    expect(shownOf(url, router)).toBe(shown)
+  })
+})
+
+describe('a realm that the data plane was not given', () => {
+  it('has no sessions', () => {
+    const sessions = [{ url: 'ws://r', state: 'refused' as const, reason: 'no' }]
+    const held = new Map([['com.bank', { digest: 'd', sessions }]])
+    expect(toldRealms(held, new Map())).toEqual(
+      new Map([['com.bank', { digest: 'd', sessions: [] }]]),
+    )
+  })
+})

@@ -1,0 +1,326 @@
+// Realms that are deleted while documents use them: for how long they serve on, who may have their uris meanwhile and
+// after, and what is left of them.
+
+import { describe, expect, it } from '@jest/globals'
+import { withDepartedRealms } from '../../../operator/controller/departed-realms.ts'
+import type { DesiredSet } from '../../../operator/desired-set.ts'
+import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
+import { StatusBook } from '../../../operator/reconcile/status-book.ts'
+import type { ResourceCache } from '../../../operator/resource/resource-source.ts'
+import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
+
+const URI = 'com.shop'
+const NOW = { 'gateway.svc.dev/delete-now': 'true' }
+
+interface RealmFacts {
+  readonly name?: string
+  readonly namespace?: string
+  readonly uid?: string
+  readonly age?: number
+  readonly annotations?: object
+  readonly spec?: object
+}
+
+const realm = ({
+  name = 'shop',
+  namespace = 'default',
+  uid,
+  age,
+  annotations,
+  spec,
+}: RealmFacts = {}) =>
+  resourceOf(
+    'Realm',
+    name,
+    { spec: { uri: URI, ...spec } },
+    {
+      namespace,
+      uid: uid ?? `uid-${namespace}-${name}`,
+      ...(age !== undefined && { createdAt: age }),
+      ...(annotations !== undefined && { annotations }),
+    },
+  )
+
+const orders = (more: object = {}): Resource =>
+  resourceOf('ApiSpecification', 'orders', {
+    spec: { document: aSpecification('orders') },
+    ...more,
+  })
+
+/** Names a Secret that is not there. */
+const BROKEN = { callbackSecret: { secretRef: { name: 'keys', key: 'k' } } }
+
+class World {
+  readonly clock = createManualClock()
+  readonly #reconciler = new Reconciler({ className: 'svc' })
+  readonly #book = new StatusBook()
+  #cache: ResourceCache = cacheOf([])
+  readonly #source
+  #last: Reconciliation | undefined
+
+  constructor(servedMs = 60_000) {
+    this.#source = withDepartedRealms(
+      {
+        start: () => Promise.resolve(),
+        synced: () => true,
+        current: () => this.#cache,
+        confirm: () => Promise.resolve(true),
+        stop: () => Promise.resolve(),
+      },
+      { clock: this.clock, servedMs },
+    )
+    void this.#source.start(() => {
+      this.#last = this.#reconciler.reconcile(this.#source.current())
+    })
+  }
+
+  /** What stands in the API now, and whatever else the source says. */
+  stand(resources: readonly Resource[], more: Partial<ResourceCache> = {}): this {
+    this.#cache = cacheOf(resources, { ...more, version: this.#cache.version + 1 })
+    this.#last = this.#reconciler.reconcile(this.#source.current())
+    return this
+  }
+
+  /** Time goes by; what the source tells meanwhile is reconciled. */
+  pass(seconds: number): this {
+    this.clock.advance(seconds * 1000)
+    return this
+  }
+
+  get desired(): DesiredSet {
+    if (this.#last === undefined) throw new Error('nothing has been reconciled')
+    return this.#last.desired
+  }
+
+  /** Namespace whose realm serves the uri. */
+  get serving(): string | undefined {
+    return this.desired.realms.get(URI)?.namespace
+  }
+
+  said(resource: Resource, type: string): string {
+    const conditions = this.#book
+      .update(this.#last?.verdicts ?? new Map(), [], this.clock.now())
+      .get(keyOf(resource))?.conditions
+    const found = conditions?.find((condition) => condition.type === type)
+    return `${found?.status ?? ''} ${found?.reason ?? ''}: ${found?.message ?? ''}`
+  }
+}
+
+describe('a Realm that is deleted while a document uses it', () => {
+  it('serves for a minute, then is gone; its document stays, and says so', () => {
+    const world = new World().stand([realm(), orders()])
+    const { record, digest } = world.desired.realms.get(URI) ?? {}
+    world.stand([orders()])
+    expect(world.desired.realms.get(URI)).toMatchObject({ record, digest })
+    expect(world.said(orders(), 'ResolvedRefs')).toMatch(
+      /^True ResolvedRefs: .*the Realm of 'com.shop' has been deleted/,
+    )
+    world.pass(59)
+    expect(world.serving).toBe('default')
+    world.pass(1)
+    expect(world.serving).toBeUndefined()
+    expect(world.desired).toMatchObject({ kept: { realms: new Set() } })
+    expect(world.desired.documents.has('orders')).toBe(true)
+    expect(world.said(orders(), 'ResolvedRefs')).toMatch(
+      /^False RealmDeleted: the Realm of 'com.shop'/,
+    )
+    expect(world.said(orders(), 'Ready')).toMatch(/^False RealmDeleted/)
+    expect(world.clock.pending).toBe(0)
+  })
+
+  it('serves what was good last, whatever became of it and its Secret before', () => {
+    const world = new World().stand([realm(), orders()])
+    world.stand([realm({ spec: BROKEN }), orders()]).stand([orders()])
+    expect(world.desired.realms.get(URI)?.record).toEqual({ uri: URI })
+  })
+
+  it('serves for a minute, too, where it was given another class', () => {
+    const world = new World().stand([realm(), orders()])
+    const { resources } = cacheOf([realm({ spec: { gatewayClassName: 'other' } })])
+    const [leaving] = resources.values()
+    if (leaving === undefined) throw new Error('there is no Realm')
+    world.stand([leaving, orders()])
+    expect(world.serving).toBe('default')
+    world.pass(30).stand([orders()])
+    expect(world.serving).toBe('default')
+    world.pass(30)
+    expect(world.serving).toBeUndefined()
+  })
+
+  it('never served: nothing is left of it', () => {
+    const world = new World().stand([realm({ spec: BROKEN }), orders()]).stand([orders()])
+    expect(world.serving).toBeUndefined()
+    expect(world.said(orders(), 'ResolvedRefs')).toMatch(/^False RealmNotFound/)
+  })
+
+  it('is what a document says that comes after: there is no such realm', () => {
+    const world = new World().stand([realm()]).stand([]).pass(60).stand([orders()])
+    expect(world.said(orders(), 'ResolvedRefs')).toMatch(/^False RealmNotFound/)
+    expect(world.desired.documents.size).toBe(0)
+  })
+
+  it('is told as deleted by an operator that starts later, too', () => {
+    const digest = new World().stand([realm(), orders()]).desired.documents.get('orders')?.digest
+    const served = orders({ status: { programmedGeneration: 1, programmedDigest: digest } })
+    const world = new World().stand([served])
+    expect(world.serving).toBeUndefined()
+    expect(world.desired.documents.get('orders')?.digest).toBe(digest)
+    expect(world.said(served, 'ResolvedRefs')).toMatch(/^False RealmDeleted/)
+  })
+
+  it('is not told as deleted where the document has gone on to another realm', () => {
+    const world = new World().stand([realm(), orders()])
+    const moved = orders({
+      spec: { document: aSpecification('orders', { realm_uri: 'com.nowhere' }) },
+    })
+    world.stand([moved])
+    expect(world.said(moved, 'ResolvedRefs')).toMatch(/^False RealmNotFound/)
+  })
+})
+
+describe('the uri of a Realm that was deleted a moment ago', () => {
+  const own = { name: 'again', uid: 'uid-again', age: 9000 }
+  const others = { namespace: 'team', spec: { allowedNamespaces: { from: 'All' } } }
+
+  it.each<[string, RealmFacts]>([
+    ['of the same name', { uid: 'uid-again' }],
+    ['of another name', own],
+  ])('is taken over at once by a Realm of its namespace %s', (_title, again) => {
+    const next = realm({ ...again, spec: { description: 'anew' } })
+    const world = new World().stand([realm(), orders()]).stand([orders()]).stand([next, orders()])
+    expect(world.desired.realms.get(URI)?.record.description).toBe('anew')
+    expect(world.said(next, 'Accepted')).toMatch(/^True/)
+    expect(world.said(orders(), 'ResolvedRefs')).toBe('True ResolvedRefs: every reference resolves')
+    world.pass(60)
+    expect(world.desired.realms.get(URI)?.record.description).toBe('anew')
+  })
+
+  it.each<[string, readonly Resource[]]>([
+    ['between two looks', []],
+    ['after a while', [orders()]],
+  ])('serves as it was while what comes in its place, %s, is not good', (_title, meanwhile) => {
+    const broken = realm({ uid: 'uid-again', spec: BROKEN })
+    const world = new World().stand([realm(), orders()])
+    if (meanwhile.length > 0) world.stand(meanwhile)
+    world.stand([broken, orders()])
+    expect(world.serving).toBe('default')
+    expect(world.said(broken, 'Accepted')).toMatch(/^True/)
+    expect(world.said(broken, 'ResolvedRefs')).toMatch(/^False SecretNotFound/)
+    world.pass(60)
+    // Nor do data planes keep the deleted one, and its secrets, for the sake of it.
+    expect(world.serving).toBeUndefined()
+    expect([...world.desired.kept.realms]).toEqual([])
+  })
+
+  it.each<[string, number]>([
+    ['older', 1],
+    ['younger', 9000],
+  ])("is no other namespace's, be its Realm %s, before the minute is over", (_title, age) => {
+    const rival = realm({ ...others, age })
+    const world = new World().stand([realm({ age: 0 }), orders()])
+    world.stand([rival, orders()])
+    expect(world.serving).toBe('default')
+    expect(world.said(rival, 'Accepted')).toMatch(/^False Conflicted/)
+    expect(world.said(rival, 'Accepted')).not.toContain('default')
+    world.pass(59)
+    expect(world.serving).toBe('default')
+    world.pass(1)
+    expect(world.serving).toBe('team')
+    expect(world.said(rival, 'Accepted')).toMatch(/^True/)
+  })
+
+  it('is not taken by a Realm of another namespace that served under another uri', () => {
+    const settled = realm({ ...others, spec: { ...others.spec, uri: 'com.team' } })
+    const world = new World().stand([realm(), settled, orders()])
+    const renamed = realm(others)
+    world.stand([renamed, orders()])
+    expect(world.serving).toBe('default')
+    expect(world.desired.realms.get('com.team')?.namespace).toBe('team')
+    world.pass(60)
+    expect(world.serving).toBe('team')
+  })
+
+  it('goes back to its own namespace, also where another one has asked for it before', () => {
+    const rival = realm({ ...others, age: 1 })
+    const world = new World().stand([realm({ age: 0 }), orders()]).stand([rival, orders()])
+    world.stand([rival, realm({ ...own }), orders()])
+    expect(world.serving).toBe('default')
+    world.pass(60)
+    expect(world.serving).toBe('default')
+    expect(world.said(rival, 'Accepted')).toMatch(/^False Conflicted/)
+  })
+})
+
+describe('a Realm that is to be deleted now', () => {
+  it.each<[string, RealmFacts, Partial<ResourceCache>]>([
+    ['as it was listed last', { annotations: NOW }, {}],
+    ['as it was at its end', {}, { deletedNow: new Set(['uid-default-shop']) }],
+  ])('is revoked at once: %s', (_title, facts, more) => {
+    const world = new World().stand([realm(facts), orders()]).stand([orders()], more)
+    expect(world.serving).toBeUndefined()
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
+    expect(world.said(orders(), 'ResolvedRefs')).toMatch(/^False RealmDeleted/)
+    world.pass(600)
+    expect(world.desired.revokedRealms).toBeUndefined()
+  })
+
+  it('is revoked where deleted Realms are to serve no longer at all', () => {
+    const world = new World(0).stand([realm(), orders()]).stand([orders()])
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
+  })
+
+  it('ends also what one of the same name before it left behind', () => {
+    const world = new World().stand([realm(), orders()]).stand([orders()])
+    world.stand([realm({ uid: 'uid-again', annotations: NOW }), orders()]).stand([orders()])
+    expect(world.serving).toBeUndefined()
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
+  })
+
+  it('ends also what one of another name before it left behind', () => {
+    const world = new World().stand([realm(), orders()]).stand([orders()])
+    world.stand([realm({ name: 'again', annotations: NOW }), orders()]).stand([orders()])
+    expect(world.serving).toBeUndefined()
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
+  })
+
+  it('is revoked however many others go with it', () => {
+    const many = Array.from({ length: 200 }, (_, i) =>
+      realm({ name: `r${i}`, spec: { uri: `com.r${i}` }, annotations: NOW }),
+    )
+    const world = new World().stand(many).stand([])
+    expect(world.desired.revokedRealms?.size).toBe(200)
+  })
+
+  it('stays revoked where one that is not good comes in its place, until it is good', () => {
+    const world = new World().stand([realm({ annotations: NOW }), orders()])
+    world.stand([realm({ uid: 'uid-again', spec: BROKEN }), orders()])
+    expect(world.desired).toMatchObject({ realms: new Map(), kept: { realms: new Set() } })
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
+    world.stand([realm({ uid: 'uid-again' }), orders()])
+    expect(world.serving).toBe('default')
+    expect(world.desired.revokedRealms).toBeUndefined()
+  })
+
+  it('revokes nothing of another Realm whose uri it only named', () => {
+    const rival = realm({ namespace: 'team', age: 9000, annotations: NOW })
+    const world = new World().stand([realm(), rival, orders()]).stand([realm(), orders()])
+    expect(world.serving).toBe('default')
+    const held = realm({ spec: BROKEN })
+    const restarted = new World().stand([held, rival, orders()]).stand([held, orders()])
+    expect([...restarted.desired.kept.realms]).toEqual([URI])
+    expect(restarted.desired.revokedRealms).toBeUndefined()
+  })
+})
+
+it('Realms that come and go all day are forgotten: of a namespace the last twenty serve on', () => {
+  const crowd = Array.from({ length: 25 }, (_, i) =>
+    realm({ name: `r${i}`, spec: { uri: `com.r${i}` } }),
+  )
+  const world = new World().stand([...crowd, realm({ namespace: 'team' })]).stand([])
+  expect(world.desired.realms.size).toBe(21)
+  expect(world.serving).toBe('team')
+  world.pass(60)
+  expect(world.desired.realms.size).toBe(0)
+})

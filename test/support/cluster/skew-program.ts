@@ -1,0 +1,181 @@
+// For people: a commit comes in; under steady traffic the charts and images of that commit and of this checkout take
+// each other's place in a whole cluster, there and back, also one program at a time. What was lost is told, and fails.
+
+import { argv } from 'node:process'
+import { documentObject, realmObject } from '../../component/kubernetes/objects.ts'
+import { eventually } from '../eventually.ts'
+import { CHART } from '../helm.ts'
+import { demand } from '../kubernetes/api-client.ts'
+import { olderVersion } from '../older-version.ts'
+import { echoApplication, nexusRouter } from './application-objects.ts'
+import { buildImage } from './build-image.ts'
+import { CLUSTER_IMAGES, loadClusterImages } from './cluster-images.ts'
+import { type ClusterNode, startClusterNode } from './cluster-node.ts'
+import { demandKubectl, installChart, type Installation, type Version } from './install.ts'
+import { clusterAvailability } from './node-recipe.ts'
+import { tallyDuring } from './observe-rollout.ts'
+import { startTraffic, type Traffic, trafficDocument } from './traffic.ts'
+
+const NAMESPACE = 'shop'
+const HOST = 'shop.test'
+const REALM = 'com.shop'
+const DOCUMENTS = 50
+const OLDER_IMAGE = 'localhost/svc-gateway:older'
+const PATIENCE = { withinMs: 120_000, everyMs: 200 }
+
+const NEWER: Version = { chart: CHART, image: CLUSTER_IMAGES.gateway }
+
+const documents = (edit: number): readonly object[] =>
+  Array.from({ length: DOCUMENTS }, (_, index) => {
+    const name = `doc-${index}`
+    return documentObject(NAMESPACE, name, {
+      ...{ host: HOST, paths: { '/x': name, [`/edit-${edit}`]: name } },
+    })
+  })
+
+const fill = async (cluster: ClusterNode): Promise<void> => {
+  await cluster.apply([{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } }])
+  await cluster.apply([...echoApplication(NAMESPACE), ...nexusRouter(NAMESPACE, [REALM])])
+}
+
+const apis = (): readonly object[] => [
+  realmObject(NAMESPACE, { router: { url: `ws://nexus.${NAMESPACE}:8080/ws` } }),
+  ...documents(0),
+  {
+    ...{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'ApiSpecification' },
+    metadata: { name: 'traffic', namespace: NAMESPACE },
+    spec: { document: trafficDocument('traffic', HOST, REALM, `http://echo.${NAMESPACE}`) },
+  },
+]
+
+interface Listed {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly generation: number }
+    readonly status?: {
+      readonly conditions?: readonly {
+        readonly type: string
+        readonly status: string
+        readonly observedGeneration?: number
+      }[]
+    }
+  }[]
+}
+
+const untilReady = (cluster: ClusterNode): Promise<void> =>
+  eventually(async () => {
+    const path = `/apis/gateway.svc.dev/v1alpha1/namespaces/${NAMESPACE}/apispecifications`
+    const { items } = demand(await cluster.request({ path })).json() as Listed
+    const others = items.filter(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+      return ready?.status !== 'True' || ready.observedGeneration !== metadata.generation
+    })
+    if (others.length > 0) throw new Error(`${others.length} documents are not Ready`)
+  }, PATIENCE)
+
+interface Stage {
+  readonly cluster: ClusterNode
+  readonly svc: Installation
+  readonly traffic: Traffic
+  readonly older: Version
+}
+
+const setImage = async (
+  { cluster, svc }: Stage,
+  part: 'operator' | 'gateway',
+  image: string,
+): Promise<void> => {
+  const within = ['-n', svc.namespace] as const
+  const deployment = `deployment/${part === 'operator' ? `${svc.name}-operator` : svc.name}`
+  await demandKubectl(cluster, ['set', 'image', deployment, `${part}=${image}`, ...within])
+  await demandKubectl(cluster, ['rollout', 'status', deployment, ...within, '--timeout=180s'])
+}
+
+let edits = 0
+
+const editAll = async ({ cluster }: Stage): Promise<void> => {
+  edits += 1
+  await cluster.apply(documents(edits))
+  await untilReady(cluster)
+}
+
+const rollBack = async ({ svc }: Stage): Promise<void> => {
+  const { code, stderr } = await svc.helm('rollback', '--wait', '--timeout=180s')
+  if (code !== 0) throw new Error(`helm rollback: ${stderr}`)
+}
+
+/**
+ * Each begins where the one before has ended, with the older version in the beginning. Helm's come first: images that
+ * kubectl has set are kubectl's.
+ */
+const STEPS: Readonly<Record<string, (stage: Stage) => Promise<void>>> = {
+  'upgrade, chart and image': async (stage) => {
+    await stage.svc.change(NEWER)
+    await editAll(stage)
+  },
+  'helm rollback': async (stage) => {
+    await rollBack(stage)
+    await editAll(stage)
+  },
+  'upgrade again, chart and image': async (stage) => {
+    await stage.svc.change(NEWER)
+    await editAll(stage)
+  },
+  'back by an upgrade with the older chart': async (stage) => {
+    await stage.svc.change(stage.older)
+    await editAll(stage)
+  },
+  'a newer operator, older gateways': async (stage) => {
+    await setImage(stage, 'operator', NEWER.image)
+    await editAll(stage)
+  },
+  'a newer operator, gateways upgraded': async (stage) => {
+    await setImage(stage, 'gateway', NEWER.image)
+    await editAll(stage)
+  },
+  'an older operator again, newer gateways': async (stage) => {
+    await setImage(stage, 'operator', stage.older.image)
+    await editAll(stage)
+  },
+  'an older operator, gateways back': async (stage) => {
+    await setImage(stage, 'gateway', stage.older.image)
+    await editAll(stage)
+  },
+}
+
+const run = async (commit: string): Promise<void> => {
+  const version = await olderVersion(commit)
+  if (version === undefined) throw new Error(`the history of this checkout lacks ${commit}`)
+  await buildImage({ tag: OLDER_IMAGE, context: version.directory })
+  await using cluster = await startClusterNode()
+  await loadClusterImages(cluster, 'gateway', 'echo', 'nexus')
+  await cluster.loadImage(OLDER_IMAGE)
+  await fill(cluster)
+  const older = { chart: version.chart, image: OLDER_IMAGE }
+  const resources = { requests: { cpu: '10m', memory: '64Mi' } }
+  const values = { gateway: { resources }, operator: { resources } }
+  const svc = await installChart(cluster, { values, version: older })
+  await cluster.apply(apis())
+  await untilReady(cluster)
+  await demandKubectl(cluster, [
+    ...['wait', 'deployment', '--all', '-n', NAMESPACE],
+    '--for=condition=Available',
+  ])
+  await using traffic = startTraffic({ url: await svc.url(), host: HOST, documents: DOCUMENTS })
+  const stage = { cluster, svc, traffic, older }
+  let lost = 0
+  for (const [name, act] of Object.entries(STEPS))
+    lost += (await tallyDuring(traffic.book, name, () => act(stage))).failures.length
+  if (lost > 0) throw new Error(`${lost} requests were lost`)
+  process.stdout.write(`nothing was lost between ${version.commit} and this checkout\n`)
+}
+
+try {
+  const [, , commit] = argv
+  if (commit === undefined) throw new Error('usage: skew-program.ts COMMIT')
+  const availability = clusterAvailability()
+  if (!availability.available) throw new Error(availability.why)
+  await run(commit)
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
