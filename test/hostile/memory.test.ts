@@ -56,7 +56,7 @@ beforeAll(async () => {
           '/copied': {
             get: operation(
               { type: 'forward', host, path: '/' },
-              { on_result: { body: '{{action.result.body}}' } },
+              { on_result: { body: { copy: '{{action.result.body.large}}' } } },
             ),
           },
         },
@@ -84,6 +84,13 @@ const serves = async (): Promise<void> => {
   expect([read.status, read.json()]).toEqual([200, { length: 16, is: 'text' }])
 }
 
+/** What the gateway has counted since it started: holdings that were refused, and connections that were closed. */
+const counted = async (what: 'refusals' | 'closed'): Promise<number> => {
+  const { text } = await request(`${gateway.management}/metrics`)
+  const count = new RegExp(`^svc_gateway_memory_${what}_total (\\d+)$`, 'm').exec(text)?.[1]
+  return Number(count ?? 0)
+}
+
 afterEach(async () => {
   for (const socket of sockets) socket.destroy()
   await eventually(serves, { withinMs: 20_000 })
@@ -99,7 +106,7 @@ const open = async (head: string, body: Uint8Array = Buffer.alloc(0)): Promise<(
     if (text.length < 10_000) text += chunk.toString('latin1')
   })
   await once(socket, 'connect')
-  socket.write(`${head} HTTP/1.1\r\nHost: a\r\n`)
+  socket.write(`${head} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n`)
   if (body.length > 0) socket.write(`Content-Length: ${body.length + 1}\r\n`)
   socket.write('\r\n')
   socket.write(body)
@@ -166,6 +173,30 @@ it('thirty bodies that withhold their last byte are not held together', async ()
   await serves()
 }, 90_000)
 
+it('forty bodies that grow together end before memory does', async () => {
+  const before = await counted('closed')
+  for (let each = 0; each < 40; each++) {
+    await open(`POST /read HTTP/1.1\r\nContent-Length: ${24.9 * MB}\r\nX:`)
+    // What has begun to hold more than the least is not refused any more.
+    sockets.at(-1)?.write(Buffer.alloc(100_000, ' '))
+  }
+  const held = /^svc_gateway_memory_in_use_bytes\{what="held"\} (\d+)$/m
+  await eventually(async () => {
+    const { text } = await request(`${gateway.management}/metrics`)
+    expect(Number(held.exec(text)?.[1])).toBeGreaterThan(40 * 90_000)
+  })
+  const rest = Buffer.alloc(24 * MB, ' ')
+  for (const socket of sockets) socket.write(rest)
+  await eventually(
+    async () => {
+      expect(await counted('closed')).toBeGreaterThan(before)
+    },
+    { withinMs: 30_000 },
+  )
+  expect(gateway.logs().some((line) => line.includes('memory is at its end'))).toBe(true)
+  await serves()
+}, 90_000)
+
 it('bodies that come byte by byte cost little more than their bytes', async () => {
   const chunks = Buffer.from('1\r\nx\r\n'.repeat(100_000))
   for (let each = 0; each < 40; each++) {
@@ -178,8 +209,10 @@ it('bodies that come byte by byte cost little more than their bytes', async () =
     },
     { withinMs: 60_000 },
   )
-  await serves()
-}, 90_000)
+  expect(sockets.every(({ bytesRead }) => bytesRead === 0)).toBe(true)
+  // Four million chunks are seconds of work for Node's parser: as many small requests would cost as much.
+  await eventually(serves, { withinMs: 60_000 })
+}, 150_000)
 
 it('values that wait for a slow upstream are not held together', async () => {
   let held = 0
@@ -240,8 +273,13 @@ it('answers of an upstream that are read are not held together', async () => {
 }, 120_000)
 
 it('answers that nobody takes are not held together', async () => {
+  const relieved = async (): Promise<number> =>
+    (await counted('refusals')) + (await counted('closed'))
+  const before = await relieved()
   answerUpstream = (_, response) => {
-    response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.alloc(10 * MB, 'x'))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.write('{"large":"')
+    response.end(`${'x'.repeat(10 * MB)}"}`)
   }
   for (let each = 0; each < 60; each++) {
     await open('GET /copied').catch(() => undefined)
@@ -249,8 +287,6 @@ it('answers that nobody takes are not held together', async () => {
     // One after the other: that all are read at once is another test.
     await serves()
   }
-  const closed = /^svc_gateway_memory_closed_total (\d+)$/m
-  const metrics = (await request(`${gateway.management}/metrics`)).text
-  expect(Number(closed.exec(metrics)?.[1])).toBeGreaterThan(0)
-  expect(gateway.logs().some((line) => line.includes('memory is at its end'))).toBe(true)
+  // Which of the two it comes to depends on how much the kernel takes, and on when garbage is collected.
+  expect(await relieved()).toBeGreaterThan(before)
 }, 120_000)
