@@ -36,6 +36,19 @@ const METRICS = {
     help: 'Per origin: connections open (connected) and busy (running), requests that wait (queued).',
     labels: ['origin', 'state'],
   },
+  upstreamEndpoints: {
+    kind: 'gauge',
+    name: 'svc_gateway_upstream_endpoints',
+    help: 'Addresses of upstreams in use, per origin, of 200 origins at most: healthy, ejected (no requests for a while), ejected_for_realms (for requests of some realms).',
+    labels: ['origin', 'state'],
+    merge: 'max',
+  },
+  upstreamEjections: {
+    kind: 'counter',
+    name: 'svc_gateway_upstream_ejections_total',
+    help: 'Addresses of upstreams that were ejected, by fault: refused, unreachable, connect_timeout, tls, reset, status (502 to 504), timeout, malformed.',
+    labels: ['fault'],
+  },
   wampSessions: {
     kind: 'gauge',
     name: 'svc_gateway_wamp_sessions',

@@ -67,7 +67,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   const { memory, stopWatching } = createServingMemory(settings, metrics, log)
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const reach = createServingUpstream(settings, metrics, () => own)
+  const reach = createServingUpstream(settings, { metrics, log }, () => own)
   const { upstream, fetch, extraCa } = reach
   const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
   const confinements = createConfinements()
@@ -180,6 +180,7 @@ const createPreparation = ({
           upstream,
           scope: scopeOf(version),
           confinedTo: version.confinedTo,
+          realm: version.realmUri,
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
           isScarce: () => memory.isScarce,
           spanOf,

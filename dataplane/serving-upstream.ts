@@ -3,6 +3,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { Log } from '../telemetry/log.ts'
 import { apiServerOf, type GatewaySettings } from './config.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import { createNameLookup, type Resolve } from './name-lookup.ts'
@@ -20,7 +21,8 @@ import {
   type SocketEndpoint,
 } from './upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
-import { createUpstream } from './upstream/undici-upstream.ts'
+import { createEjectionReport } from './upstream-ejections.ts'
+import { type BalancingUpstream, createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
 import { messageOf } from './thrown.ts'
 
@@ -41,7 +43,7 @@ export interface ServingUpstream {
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
-  metrics: GatewayMetrics,
+  { metrics, log }: { readonly metrics: GatewayMetrics; readonly log: Log },
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)
@@ -64,6 +66,8 @@ export const createServingUpstream = (
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
+    onHealth: createEjectionReport({ metrics, log }, () => performance.now()),
+    maxAgeMs: settings.upstreamConnectionAge * 1000,
     extraCa,
   })
   gaugeUpstream(metrics, upstream)
@@ -109,7 +113,7 @@ const readCa = (path: string): string => {
   }
 }
 
-const gaugeUpstream = (metrics: GatewayMetrics, upstream: Upstream): void => {
+const gaugeUpstream = (metrics: GatewayMetrics, upstream: BalancingUpstream): void => {
   metrics.gauge('upstreamConnections', () =>
     upstream
       .stats()
@@ -118,5 +122,8 @@ const gaugeUpstream = (metrics: GatewayMetrics, upstream: Upstream): void => {
         [{ origin, state: 'running' }, running] as const,
         [{ origin, state: 'queued' }, queued] as const,
       ]),
+  )
+  metrics.gauge('upstreamEndpoints', () =>
+    upstream.endpoints().map(({ origin, state, count }) => [{ origin, state }, count] as const),
   )
 }

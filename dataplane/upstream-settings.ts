@@ -46,6 +46,12 @@ export const UPSTREAM_SETTINGS = {
     help: 'of Pods, Services and nodes; left out, private addresses, and all where this machine has a public one',
   },
   'cluster-domain': CLUSTER_DOMAIN_SETTING,
+  'upstream-connection-age': {
+    type: 'duration',
+    default: 60,
+    max: 86_400,
+    help: 'a connection to an upstream takes no new request after that many seconds, a fifth more or less; 0: no matter how old it is',
+  },
   'upstream-ca': {
     type: 'path',
     default: null,

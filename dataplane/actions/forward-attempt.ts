@@ -68,6 +68,11 @@ export class Attempt implements UpstreamSink {
     return this
   }
 
+  /** undefined before it is sent. */
+  get call(): UpstreamCall | undefined {
+    return this.#call
+  }
+
   passTo(out: ByteSink): void {
     this.#mode = 'pass'
     this.#out = out

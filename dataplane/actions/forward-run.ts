@@ -31,6 +31,7 @@ export interface ForwardTools {
   readonly upstream: Upstream
   readonly scope: PoolScope
   readonly confinedTo?: string | undefined
+  readonly realm?: string | undefined
   readonly clock: RetryClock
   readonly isScarce: IsScarce
   readonly outcome: OutcomePlan
@@ -96,6 +97,8 @@ export class Forwarding implements AttemptOwner, Ticket {
       connectTimeoutMs: limits.connectTimeoutMs,
       timeoutMs: limits.timeoutMs,
       confinedTo: this.#tools.confinedTo,
+      realm: this.#tools.realm,
+      after: this.#attempt?.call,
       ...(contentLength !== undefined && { contentLength }),
     }
     this.#attempt = new Attempt(this, this.#limiter, this.#exchange.memory).send(

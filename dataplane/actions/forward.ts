@@ -24,6 +24,8 @@ export interface ForwardEnvironment {
   readonly scope: PoolScope
   /** Of the document: it may reach no other namespace of the cluster. */
   readonly confinedTo?: string | undefined
+  /** Of the document: answers of upstreams that tell of a fault count for it alone. */
+  readonly realm?: string | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
   /** For tests: the clock and dice of retries. */
@@ -77,13 +79,14 @@ const prepareTools = (
     upstream,
     scope,
     confinedTo,
+    realm,
     clock = SYSTEM_CLOCK,
     isScarce = NEVER_SCARCE,
     spanOf,
   }: ForwardEnvironment,
   outcome: ForwardTools['outcome'],
 ): ((exchange: Exchange) => ForwardTools) => {
-  const tools: ForwardTools = { upstream, scope, confinedTo, clock, isScarce, outcome }
+  const tools: ForwardTools = { upstream, scope, confinedTo, realm, clock, isScarce, outcome }
   if (spanOf === undefined) return () => tools
   return ({ incoming }) => {
     const span = spanOf(incoming)

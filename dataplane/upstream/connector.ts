@@ -6,8 +6,9 @@ import { lookup } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import type { Resolve } from '../name-lookup.ts'
+import { createFindAllowed, DestinationDenied } from './allowed-addresses.ts'
 import type { DestinationGuard } from './guard.ts'
-import { type Confinement, createResolveConfined } from './resolve-confined.ts'
+import type { Confinement } from './resolve-confined.ts'
 
 export interface ConnectorOptions {
   readonly guard: DestinationGuard
@@ -15,7 +16,7 @@ export interface ConnectorOptions {
   readonly secureContext?: SecureContext
   readonly resolve?: Resolve
   /** Of all that is in the cluster, only Services of one namespace. */
-  readonly confinement?: Confinement
+  readonly confinement?: Confinement | undefined
 }
 
 interface Destination {
@@ -24,21 +25,18 @@ interface Destination {
   readonly port: string
 }
 
-type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
+export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
 
-/** Gives the socket at once, so that an attempt can be given up; `connected` is told once. */
-export type Connector = (to: Destination, connected: OnConnected) => Socket | undefined
-
-/** Nobody tried to connect. The message goes to the log only: it names an inner address. */
-export class DestinationDenied extends Error {
-  constructor(host: string, port: number) {
-    super(
-      `${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
-        'the management port of a gateway, or the namespace of the document may reach no other)',
-    )
-    this.name = 'DestinationDenied'
-  }
-}
+/**
+ * Gives the socket at once, so that an attempt can be given up; `connected` is told once.
+ * @param lookup instead of looking the name up anew: gives addresses that the guard has allowed, and not at once, so
+ *   that whoever called can listen to the attempts first
+ */
+export type Connector = (
+  to: Destination,
+  connected: OnConnected,
+  lookup?: LookupFunction,
+) => Socket | undefined
 
 const READ_BYTES = 64 * 1024
 
@@ -51,9 +49,9 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     (confinement === undefined || guard.allowsConfined(host, port))
   let session: Buffer | undefined
 
-  return ({ hostname, protocol, port: portText }, connected) => {
+  return ({ hostname, protocol, port: portText }, connected, known) => {
     const secure = protocol === 'https:'
-    const port = portText === '' ? (secure ? 443 : 80) : Number(portText)
+    const port = portOf(protocol, portText)
     // Sockets do not call `lookup` for literals.
     if (isIP(hostname) !== 0 && !allowsLiteral(hostname, port)) {
       process.nextTick(connected, new DestinationDenied(hostname, port), null)
@@ -62,7 +60,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     const to = {
       host: hostname,
       port,
-      lookup: lookupFor(port),
+      lookup: known ?? lookupFor(port),
       highWaterMark: READ_BYTES,
     }
     const socket = secure
@@ -82,6 +80,10 @@ export const createConnector = (options: ConnectorOptions): Connector => {
   }
 }
 
+/** As in a URL: empty stands for the default. */
+export const portOf = (protocol: string, port: string): number =>
+  port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+
 const settle = (socket: Socket, event: string, connected: OnConnected): void => {
   let told = false
   socket.once(event, () => {
@@ -96,13 +98,13 @@ const settle = (socket: Socket, event: string, connected: OnConnected): void => 
   })
 }
 
-/** By port. Drops the addresses that are denied; none left is a denial. */
+/** For names: sockets do not look up literals. */
 const createLookup = ({
   guard,
   confinement,
   resolve = lookup,
 }: ConnectorOptions): ((port: number) => LookupFunction) => {
-  const find = confinement && createResolveConfined(resolve, confinement)
+  const find = createFindAllowed({ guard, confinement, resolve })
   return (port) => (hostname, options, callback) => {
     const { family, hints } = options
     const asked = {
@@ -110,26 +112,13 @@ const createLookup = ({
       ...(typeof family === 'number' && { family }),
       ...(hints !== undefined && { hints }),
     } as const
-    const choose = (error: Error | null, found: Addresses, isFree: boolean): void => {
-      if (error !== null) {
-        callback(error, '')
-        return
-      }
-      const allowed = found.filter(
-        ({ address }) =>
-          guard.allows(hostname, address, port) && (isFree || guard.allowsConfined(address, port)),
-      )
-      const first = allowed[0]
-      if (first === undefined) callback(new DestinationDenied(hostname, port), '')
+    find({ hostname, port }, asked, (error, allowed) => {
+      const first = allowed?.[0]
+      if (error !== null || first === undefined) callback(error ?? NO_ADDRESS, '')
       else if (options.all === true) callback(null, [...allowed])
       else callback(null, first.address, first.family)
-    }
-    if (find !== undefined) find(hostname, asked, choose)
-    else
-      resolve(hostname, asked, (error, found) => {
-        choose(error, found, true)
-      })
+    })
   }
 }
 
-type Addresses = Parameters<Parameters<Resolve>[2]>[1]
+const NO_ADDRESS = new Error('this name has no address')

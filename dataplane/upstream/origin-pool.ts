@@ -1,156 +1,283 @@
-// The connections to one origin: idle ones are handed out, the latest used first, new ones are opened
-// when there is none. Each carries one request at a time, so a request knows its connection and can
-// give it up while it still connects. How many there may be is the limiters' affair.
+// The connections to one origin: requests are spread over its addresses, and over the connections to each, of which the
+// one that has rested longest is handed out; new ones are opened where there is none. Each carries one request at a time,
+// so a request knows its connection and can give it up while it still connects. How many there may be is the limiters'
+// affair.
 
-import type { EventEmitter } from 'node:events'
-import { Client } from 'undici'
-import type { Socket } from 'node:net'
+import {
+  type Connection,
+  type ConnectionEvents,
+  destroyConnection,
+  openConnection,
+} from './connection.ts'
 import type { Connector } from './connector.ts'
-import { withoutContinue } from './interim.ts'
+import type { Endpoint } from './endpoint-set.ts'
+import type { OriginAddresses } from './origin-addresses.ts'
+import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
+import type { Turns } from './outlier-detector.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
-export interface Connection {
-  readonly client: Client
-  /** The latest socket, also one that is still connecting. */
-  socket: Socket | undefined
-  isBusy: boolean
-  isConnected: boolean
-  /** A request is out and nothing of its answer is in. */
-  awaitsAnswer: boolean
+export interface Taking {
+  readonly realm: string | undefined
+  /** Of the attempt before: another address is taken, or where there is none a new connection. */
+  readonly avoid: Endpoint | undefined
 }
 
-export interface OriginPool {
-  take(): Connection
-  /** The request is over and the connection may serve another. */
-  giveBack(connection: Connection): void
-  /** The request failed or was given up: the connection is of no use any more. */
-  drop(connection: Connection): void
-  /** For whoever counts failures. */
-  report(failure: UpstreamFailure): void
-  /** Idle connections now, the others when their request is over. */
-  close(): void
-  count(): Readonly<Record<'connected' | 'running' | 'queued', number>>
+export interface PoolClock {
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  readonly random: () => number
 }
 
 export interface PoolOptions {
   readonly origin: string
   readonly connector: Connector
+  readonly addresses: OriginAddresses
+  readonly health: OriginHealth
+  readonly turns: Turns
+  readonly clock: PoolClock
   /** Idle connections are closed after this time, or a second or two before the time that the upstream names. */
   readonly keepAliveMs: number
+  /** A connection takes no new request after about this time; 0: no matter how old it is. */
+  readonly maxAgeMs: number
   /** No connection is left. */
   readonly onEmpty: () => void
   readonly onFailure?: (failure: UpstreamFailure) => void
 }
 
-const MAX_HEAD_BYTES = 64 * 1024
+/** So many answers in a row that tell of a fault, and a connection is closed: the next may reach another instance. */
+const BAD_ANSWERS = 3
+/** Where none is better, each that is closed doubles what the next may have. */
+const MOST_BAD_ANSWERS = 96
 
-export const createOriginPool = (options: PoolOptions): OriginPool => {
-  const idle: Connection[] = []
-  const all = new Set<Connection>()
-  let isClosing = false
+/** Addresses that one connection tries, so many of each family. */
+const TRIED_OF_FAMILY = 2
 
-  const forget = (connection: Connection): void => {
-    const at = idle.lastIndexOf(connection)
-    if (at >= 0) idle.splice(at, 1)
-    if (all.delete(connection) && all.size === 0) options.onEmpty()
+export class OriginPool implements ConnectionEvents {
+  readonly #options: PoolOptions
+  readonly #all = new Set<Connection>()
+  /** By endpoint that is known, those that have rested longest first. */
+  readonly #idle = new Map<Endpoint, Connection[]>()
+  #isClosing = false
+  #badAnswers = BAD_ANSWERS
+
+  constructor(options: PoolOptions) {
+    this.#options = options
   }
 
-  const open = (): Connection => {
-    const connection = openConnection(options)
-    connection.client.on('disconnect', () => {
-      // A busy one tells its request, or connects anew for one that was just handed to it.
-      if (!connection.isBusy) forget(connection)
-    })
-    all.add(connection)
+  take({ realm, avoid }: Taking): Connection {
+    const { addresses, clock, turns } = this.#options
+    const nowMs = clock.now()
+    addresses.touch(nowMs)
+    const { set } = addresses
+    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, nowMs)
+    // To be avoided and yet chosen: there is no other, so a new connection may lead elsewhere.
+    const idle =
+      endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
+    const connection = idle ?? this.#open(nowMs)
+    connection.isBusy = true
+    connection.isJudged = false
+    connection.realm = realm
+    connection.avoid = avoid
+    connection.begunAt = turns.count
+    this.assign(connection, endpoint)
     return connection
   }
 
-  const drop = (connection: Connection): void => {
-    forget(connection)
-    // Later: undici may be in the middle of its own bookkeeping for this very client.
-    queueMicrotask(() => {
-      destroy(connection)
-    })
+  /** The request is over and the connection may serve another. */
+  giveBack(connection: Connection): void {
+    const { endpoint } = connection
+    if (
+      this.#isClosing ||
+      endpoint?.isKnown !== true ||
+      this.#options.clock.now() >= connection.dueMs ||
+      this.#isBad(connection)
+    ) {
+      this.drop(connection)
+      return
+    }
+    this.#leave(connection)
+    const idle = this.#idle.get(endpoint)
+    if (idle === undefined) this.#idle.set(endpoint, [connection])
+    else idle.push(connection)
   }
 
-  return {
-    report(failure) {
-      options.onFailure?.(failure)
-    },
-    take() {
-      const connection = idle.pop() ?? open()
-      connection.isBusy = true
-      return connection
-    },
-    giveBack(connection) {
-      connection.isBusy = false
-      if (isClosing) drop(connection)
-      else idle.push(connection)
-    },
-    drop,
-    close() {
-      isClosing = true
-      for (const connection of [...idle]) drop(connection)
-    },
-    count() {
-      let connected = 0
-      let queued = 0
-      for (const connection of all) {
-        if (connection.isConnected) connected++
-        else if (connection.isBusy) queued++
-      }
-      return { connected, running: all.size - idle.length - queued, queued }
-    },
+  /** The request failed or was given up: the connection is of no use any more. */
+  drop(connection: Connection): void {
+    this.#leave(connection)
+    this.#forget(connection)
+    destroyLater(connection)
+  }
+
+  /** For whoever counts failures. */
+  report(failure: UpstreamFailure): void {
+    this.#options.onFailure?.(failure)
+  }
+
+  /** Idle connections now, the others when their request is over. */
+  close(): void {
+    this.#isClosing = true
+    for (const idle of [...this.#idle.values()]) for (const each of [...idle]) this.drop(each)
+  }
+
+  count(): Readonly<Record<'connected' | 'running' | 'queued', number>> {
+    const counts = { connected: 0, running: 0, queued: 0 }
+    for (const { isConnected, isBusy } of this.#all) {
+      if (isConnected) counts.connected++
+      if (isBusy) counts[isConnected ? 'running' : 'queued']++
+    }
+    return counts
+  }
+
+  /** What is known of the origin. */
+  get addresses(): OriginAddresses {
+    return this.#options.addresses
+  }
+
+  get health(): OriginHealth {
+    return this.#options.health
+  }
+
+  /** The addresses have changed. */
+  onAddresses(): void {
+    this.#options.health.fit(this.#options.addresses.set)
+    for (const [endpoint, idle] of this.#idle) {
+      if (endpoint.isKnown) continue
+      this.#idle.delete(endpoint)
+      for (const each of idle) this.drop(each)
+    }
+  }
+
+  /** The head of an answer is there. */
+  onStatus(connection: Connection, statusCode: number): void {
+    const isBad = statusCode >= 502 && statusCode <= 504
+    connection.badAnswers = isBad ? connection.badAnswers + 1 : 0
+    if (!isBad) this.#badAnswers = BAD_ANSWERS
+    this.judge(connection, isBad ? 'status' : undefined)
+  }
+
+  /** What became of a request, as far as its address is to blame or to praise for it. Counts once for each. */
+  judge(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
+    const { endpoint, realm, begunAt } = connection
+    const { set } = this.#options.addresses
+    if (connection.isJudged || endpoint === undefined) return
+    connection.isJudged = true
+    if (set.size > 1) this.#options.health.report({ endpoint, realm, fault, begunAt }, set)
+  }
+
+  candidates(connection: Connection): readonly Endpoint[] {
+    const { addresses, clock, health } = this.#options
+    const { members } = addresses.set
+    const { endpoint, realm, avoid } = connection
+    // Chosen when the connection was taken, unless the addresses were not known or have changed since.
+    const first =
+      endpoint !== undefined && members.includes(endpoint)
+        ? endpoint
+        : this.#choose(realm, avoid, clock.now())
+    if (first === undefined || members.length === 1) return members
+    const start = Math.floor(clock.random() * members.length)
+    const others = [...members.slice(start), ...members.slice(0, start)].filter(
+      (each) => each !== first && each !== avoid && health.stateOf(each) !== 'ejected',
+    )
+    const ofFamily = (isSame: boolean): readonly Endpoint[] =>
+      others.filter(({ family }) => (family === first.family) === isSame)
+    return [
+      first,
+      ...ofFamily(true).slice(0, TRIED_OF_FAMILY - 1),
+      ...ofFamily(false).slice(0, TRIED_OF_FAMILY),
+    ]
+  }
+
+  assign(connection: Connection, endpoint: Endpoint | undefined): void {
+    this.#discount(connection)
+    connection.endpoint = endpoint
+    if (endpoint === undefined || !connection.isBusy) return
+    connection.isCounted = true
+    endpoint.outstanding++
+  }
+
+  /** The request may go on, to another address. */
+  onAttemptFailed(connection: Connection, fault: SharedFault): void {
+    const { endpoint, begunAt } = connection
+    const { set } = this.#options.addresses
+    if (endpoint !== undefined && set.size > 1)
+      this.#options.health.report({ endpoint, realm: undefined, fault, begunAt }, set)
+    this.#options.addresses.hurry()
+  }
+
+  onDisconnected(connection: Connection): void {
+    // A busy one tells its request, or connects anew for one that was just handed to it.
+    if (!connection.isBusy) this.#forget(connection)
+  }
+
+  #choose(
+    realm: string | undefined,
+    avoid: Endpoint | undefined,
+    nowMs: number,
+  ): Endpoint | undefined {
+    const { addresses, health, clock } = this.#options
+    const { set } = addresses
+    const shares = set.size > 1 ? health.sharesFor(realm) : undefined
+    const probed = shares && health.findProbe(set, realm, avoid)
+    return probed ?? set.choose({ random: clock.random, shares, avoid, nowMs })
+  }
+
+  #takeIdle(endpoint: Endpoint, nowMs: number): Connection | undefined {
+    const idle = this.#idle.get(endpoint)
+    for (let next = idle?.shift(); next !== undefined; next = idle?.shift()) {
+      if (nowMs < next.dueMs) return next
+      // Not `drop`: without any connection the pool would be given up, and it is about to open one.
+      this.#all.delete(next)
+      destroyLater(next)
+    }
+    return undefined
+  }
+
+  #open(nowMs: number): Connection {
+    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock } = this.#options
+    const connection = openConnection(
+      {
+        origin,
+        connector,
+        keepAliveMs,
+        dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (0.8 + 0.4 * clock.random()),
+        whenKnown: addresses.isLiteral ? undefined : addresses.whenKnown,
+      },
+      this,
+    )
+    this.#all.add(connection)
+    return connection
+  }
+
+  #isBad({ badAnswers }: Connection): boolean {
+    if (badAnswers < this.#badAnswers) return false
+    this.#badAnswers = Math.min(2 * this.#badAnswers, MOST_BAD_ANSWERS)
+    return true
+  }
+
+  #leave(connection: Connection): void {
+    connection.isBusy = false
+    this.#discount(connection)
+  }
+
+  #discount(connection: Connection): void {
+    if (connection.isCounted && connection.endpoint !== undefined) connection.endpoint.outstanding--
+    connection.isCounted = false
+  }
+
+  #forget(connection: Connection): void {
+    const { endpoint } = connection
+    const idle = endpoint && this.#idle.get(endpoint)
+    const at = idle?.lastIndexOf(connection) ?? -1
+    if (at >= 0) idle?.splice(at, 1)
+    if (!this.#all.delete(connection) || this.#all.size > 0) return
+    this.#idle.clear()
+    this.#options.onEmpty()
   }
 }
 
-const openConnection = (options: PoolOptions): Connection => {
-  const connection: Connection = {
-    client: openClient(options, (socket) => {
-      connection.socket = socket
-      if (socket !== undefined) skipContinue(socket, connection)
-    }),
-    socket: undefined,
-    isBusy: true,
-    isConnected: false,
-    awaitsAnswer: false,
-  }
-  connection.client
-    .on('connect', () => (connection.isConnected = true))
-    .on('disconnect', () => (connection.isConnected = false))
-  // A handler that threw has been told so by then; without a listener it would end the process.
-  const emitter: EventEmitter = connection.client
-  emitter.on('error', () => undefined)
-  return connection
-}
-
-const openClient = (options: PoolOptions, onSocket: (socket: Socket | undefined) => void): Client =>
-  new Client(options.origin, {
-    connect: (to, connected) => {
-      onSocket(options.connector(to, connected))
-    },
-    allowH2: false,
-    pipelining: 1,
-    keepAliveTimeout: options.keepAliveMs,
-    maxHeaderSize: MAX_HEAD_BYTES,
-    // Deadlines are our own: undici's timers tick twice a second and may fire half a second early.
-    headersTimeout: 0,
-    bodyTimeout: 0,
+const destroyLater = (connection: Connection): void => {
+  // undici may be in the middle of its own bookkeeping for this very client.
+  queueMicrotask(() => {
+    destroyConnection(connection)
   })
-
-/** undici reads its sockets by `read`; there is no other place between them and its parser. */
-const skipContinue = (socket: Socket, connection: Connection): void => {
-  const read = socket.read.bind(socket) as (size?: number) => Buffer | null
-  socket.read = (size) => {
-    const chunk = read(size)
-    if (chunk === null || !connection.awaitsAnswer) return chunk
-    const rest = withoutContinue(chunk)
-    return rest.length === 0 ? read() : rest
-  }
-}
-
-const destroy = ({ client, socket }: Connection): void => {
-  client.destroy(null, () => undefined)
-  // A client that still connects would wait for the kernel to give up.
-  socket?.destroy()
 }

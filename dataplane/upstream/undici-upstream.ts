@@ -1,12 +1,17 @@
 // The `Upstream` over undici: requests come in, connections per origin are shared by everyone who
 // names that origin and live over reloads. It follows no redirect and retries nothing.
 
+import { lookup } from 'node:dns'
 import { createDeadlines } from '../deadlines.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
-import { createConnector } from './connector.ts'
+import { createFindAllowed } from './allowed-addresses.ts'
+import { createConnector, portOf } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
-import { createOriginPool, type OriginPool } from './origin-pool.ts'
+import { createOriginAddresses } from './origin-addresses.ts'
+import { type EndpointState, type HealthEvent, HealthRegistry } from './origin-health.ts'
+import { OriginPool, type PoolClock } from './origin-pool.ts'
+import { createPoolShelf } from './pool-shelf.ts'
 import {
   UpstreamError,
   type Upstream,
@@ -22,13 +27,37 @@ export interface UpstreamOptions {
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept where the upstream names no time. */
   readonly keepAliveMs?: number
+  /** A connection takes no new request after about this time, a minute if left out; 0: no matter how old it is. */
+  readonly maxAgeMs?: number
   /** Told of each request that failed or was given up. */
   readonly onFailure?: (failure: UpstreamFailure) => void
+  /** Told of each address that gets no requests for a while, and of its readmission. */
+  readonly onHealth?: (event: HealthEvent) => void
   /** Names to addresses; `dns.lookup` if left out. */
   readonly resolve?: Resolve
   /** For requests that are confined to a namespace; `cluster.local` if left out. */
   readonly clusterDomain?: string
+  readonly clock?: PoolClock
 }
+
+export interface EndpointCount {
+  readonly origin: string
+  readonly state: EndpointState
+  readonly count: number
+}
+
+export interface BalancingUpstream extends Upstream {
+  /** For gauges: how many addresses each origin has by state, of a bounded number of origins. */
+  endpoints(): readonly EndpointCount[]
+}
+
+const KEEP_ALIVE_MS = 4000
+const MAX_AGE_MS = 60_000
+/** Of all origins together, as far as each can have two. */
+const MOST_ADDRESSES = 20_000
+const MOST_OF_ORIGIN = 64
+const MOST_COUNTED = 200
+const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
 /**
  * @throws Error for a CA that is none
@@ -37,31 +66,28 @@ export interface UpstreamOptions {
  * const call = upstream.send({ origin: 'http://orders:8080', method: 'GET', … }, sink)
  * call.abort()
  */
-export const createUpstream = (options: UpstreamOptions): Upstream => {
+export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
+  const { clock = SYSTEM, onHealth = () => undefined } = options
+  const registry = new HealthRegistry({ now: clock.now, onEvent: onHealth })
   const pools = new Map<string, OriginPool>()
+  const shelf = createPoolShelf(clock.now, (pool) => {
+    registry.release(pool.health)
+  })
+  const most = (): number =>
+    Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
+  const open = createOpener(options, { registry, clock, most })
   const deadlines = createDeadlines()
-  const secureContext = trustBeside(options.extraCa ?? [])
   let whenEmpty: (() => void) | undefined
 
-  const openPool = (key: string, { origin, confinedTo }: UpstreamRequest): OriginPool => {
-    const { guard, resolve, onFailure, keepAliveMs = 4000 } = options
-    const { clusterDomain = 'cluster.local' } = options
-    const pool = createOriginPool({
-      origin,
-      connector: createConnector({
-        guard,
-        ...(secureContext && { secureContext }),
-        ...(resolve && { resolve }),
-        ...(confinedTo !== undefined && { confinement: { namespace: confinedTo, clusterDomain } }),
-      }),
-      keepAliveMs,
-      ...(onFailure && { onFailure }),
-      onEmpty: () => {
-        if (pools.get(key) === pool) pools.delete(key)
-        if (pools.size === 0) whenEmpty?.()
-      },
-    })
+  const openPool = (key: string, request: UpstreamRequest): OriginPool => {
+    const pool = shelf.take(key) ?? open(request, onEmpty)
     pools.set(key, pool)
+    function onEmpty(): void {
+      if (pools.get(key) !== pool) return
+      pools.delete(key)
+      shelf.put(key, pool)
+      if (pools.size === 0) whenEmpty?.()
+    }
     return pool
   }
 
@@ -78,6 +104,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       return new DispatchedCall(request, sink, pool, deadlines).dispatch()
     },
     stats: () => sumByOrigin(pools),
+    endpoints: () => countEndpoints([...pools.values(), ...shelf.pools()]),
     close() {
       return new Promise((resolve) => {
         whenEmpty = resolve
@@ -87,6 +114,58 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     },
   }
 }
+
+interface OpeningTools {
+  readonly registry: HealthRegistry
+  readonly clock: PoolClock
+  readonly most: () => number
+}
+
+type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
+
+/** All pools trust the same. */
+const createOpener = (
+  options: UpstreamOptions,
+  { registry, clock, most }: OpeningTools,
+): Opener => {
+  const { guard, resolve = lookup, onFailure, keepAliveMs = KEEP_ALIVE_MS } = options
+  const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
+  const secureContext = trustBeside(options.extraCa ?? [])
+  return ({ origin, confinedTo }, onEmpty) => {
+    const confinement =
+      confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
+    const { hostname, protocol, port } = new URL(origin)
+    const pool: OriginPool = new OriginPool({
+      origin,
+      connector: createConnector({
+        guard,
+        confinement,
+        ...(secureContext && { secureContext }),
+      }),
+      addresses: createOriginAddresses({
+        to: { hostname: plainHost(hostname), port: portOf(protocol, port) },
+        find: createFindAllowed({ guard, resolve, confinement }),
+        now: clock.now,
+        most,
+        onChange: () => {
+          pool.onAddresses()
+        },
+      }),
+      health: registry.acquire(origin),
+      turns: registry.turns,
+      clock,
+      keepAliveMs,
+      maxAgeMs,
+      onEmpty,
+      ...(onFailure && { onFailure }),
+    })
+    return pool
+  }
+}
+
+/** Literals of IPv6 stand in brackets. */
+const plainHost = (hostname: string): string =>
+  hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 
 /** A connection that one document may open must not serve another that may not. No origin has a blank in it. */
 const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
@@ -107,3 +186,23 @@ const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamS
   }
   return [...sums.values()]
 }
+
+/** A document that is confined may see other addresses of an origin than others: the longest list counts. */
+const countEndpoints = (pools: readonly OriginPool[]): readonly EndpointCount[] => {
+  const byOrigin = new Map<string, readonly EndpointState[]>()
+  for (const { addresses, health } of pools) {
+    const { origin } = health
+    const states = addresses.set.members.map((each) => health.stateOf(each))
+    if (byOrigin.size >= MOST_COUNTED && !byOrigin.has(origin)) continue
+    if (states.length > (byOrigin.get(origin)?.length ?? 0)) byOrigin.set(origin, states)
+  }
+  return [...byOrigin].flatMap(([origin, states]) =>
+    STATES.map((state) => ({
+      origin,
+      state,
+      count: states.filter((each) => each === state).length,
+    })),
+  )
+}
+
+const STATES: readonly EndpointState[] = ['healthy', 'ejected', 'ejected_for_realms']

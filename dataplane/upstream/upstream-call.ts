@@ -5,7 +5,10 @@ import type { Dispatcher } from 'undici'
 import type { Readable } from 'node:stream'
 import type { Deadlines, Timed } from '../deadlines.ts'
 import { classifyFailure } from './failure.ts'
-import type { Connection, OriginPool } from './origin-pool.ts'
+import type { Connection } from './connection.ts'
+import type { Endpoint } from './endpoint-set.ts'
+import { faultOf } from './failure-blame.ts'
+import type { OriginPool } from './origin-pool.ts'
 import {
   UpstreamError,
   type UpstreamCall,
@@ -49,7 +52,9 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#request = request
     this.#sink = sink
     this.#pool = pool
-    this.#connection = pool.take()
+    const { realm, after } = request
+    const avoid = after instanceof DispatchedCall ? after.endpoint : undefined
+    this.#connection = pool.take({ realm, avoid })
     this.#deadlines = deadlines
   }
 
@@ -62,6 +67,11 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#connection.client.dispatch({ method, path, headers: this.#headers(), body }, this)
     this.#isDispatching = false
     return this
+  }
+
+  /** Where it went, as far as it is known yet. */
+  get endpoint(): Endpoint | undefined {
+    return this.#connection.endpoint
   }
 
   abort(): void {
@@ -108,6 +118,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     if (statusCode < 200 || this.#phase === 'over') return
     this.#phase = 'reading'
     this.#extend()
+    this.#pool.onStatus(this.#connection, statusCode)
     this.#sink.onHead(statusCode, flatten(headers))
   }
 
@@ -137,6 +148,8 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#phase = 'over'
     this.#deadlines.remove(this)
     const error = new UpstreamError(failure, MESSAGES[failure], this.#answerBegun, cause)
+    const fault = faultOf({ failure, cause, request: this.#request, connection: this.#connection })
+    if (fault !== undefined) this.#pool.judge(this.#connection, fault)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)
     this.#pool.report(failure)

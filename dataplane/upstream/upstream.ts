@@ -20,6 +20,10 @@ export interface UpstreamRequest {
   readonly timeoutMs: number
   /** Of all that is in the cluster it may go to Services of this namespace alone. */
   readonly confinedTo?: string | undefined
+  /** Whose request it is: answers that tell of a fault count for this realm alone. */
+  readonly realm?: string | undefined
+  /** The attempt before: another address is taken, or where there is none a new connection. */
+  readonly after?: UpstreamCall | undefined
 }
 
 export type UpstreamFailure =

@@ -1,0 +1,64 @@
+// Looks a name up and keeps those of its addresses that the destination guard allows: a name in, addresses out. Nothing
+// is connected here; whoever connects takes one of these very addresses, so that a name which changes its mind in
+// between (DNS rebinding) gains nothing.
+
+import type { Resolve } from '../name-lookup.ts'
+import type { DestinationGuard } from './guard.ts'
+import { type Confinement, createResolveConfined } from './resolve-confined.ts'
+
+export interface LookupOptions {
+  readonly guard: DestinationGuard
+  readonly resolve: Resolve
+  /** Of all that is in the cluster, only Services of one namespace. */
+  readonly confinement?: Confinement | undefined
+}
+
+export interface Destination {
+  readonly hostname: string
+  readonly port: number
+}
+
+type Addresses = Parameters<Parameters<Resolve>[2]>[1]
+
+/** None left is a `DestinationDenied`. */
+export type OnAllowed = (...answer: [null, Addresses] | [Error, null]) => void
+
+/** Nobody tried to connect. The message goes to the log only: it names an inner address. */
+export class DestinationDenied extends Error {
+  constructor(host: string, port: number) {
+    super(
+      `${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
+        'the management port of a gateway, or the namespace of the document may reach no other)',
+    )
+    this.name = 'DestinationDenied'
+  }
+}
+
+export type FindAllowed = (
+  to: Destination,
+  options: Parameters<Resolve>[1],
+  callback: OnAllowed,
+) => void
+
+export const createFindAllowed = ({ guard, confinement, resolve }: LookupOptions): FindAllowed => {
+  const find = confinement && createResolveConfined(resolve, confinement)
+  return ({ hostname, port }, options, callback) => {
+    const choose = (error: Error | null, found: Addresses, isFree: boolean): void => {
+      if (error !== null) {
+        callback(error, null)
+        return
+      }
+      const allowed = found.filter(
+        ({ address }) =>
+          guard.allows(hostname, address, port) && (isFree || guard.allowsConfined(address, port)),
+      )
+      if (allowed.length === 0) callback(new DestinationDenied(hostname, port), null)
+      else callback(null, allowed)
+    }
+    if (find !== undefined) find(hostname, options, choose)
+    else
+      resolve(hostname, options, (error, found) => {
+        choose(error, found, true)
+      })
+  }
+}

@@ -1,0 +1,185 @@
+// The addresses of one origin, and which of them a request goes to: power of two choices by the requests that each has
+// outstanding, with smaller shares for those that are new or were readmitted. Pure but for the dice and the clock it is given.
+
+import { shareAfter } from './outlier-detector.ts'
+
+export interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+/** One address of one origin, as long as it is known. */
+export class Endpoint {
+  readonly address: string
+  readonly family: number
+  /** Requests that have it, also those that still connect to it. */
+  outstanding = 0
+  /** Of the last answer that named it. */
+  seenMs: number
+  /** It may still be used; what is connected to one that is not is closed after its request. */
+  isKnown = true
+  readonly #sinceMs: number
+
+  constructor({ address, family }: Address, nowMs: number, sinceMs: number) {
+    this.address = address
+    this.family = family
+    this.seenMs = nowMs
+    this.#sinceMs = sinceMs
+  }
+
+  /** What is new starts slowly. */
+  shareAt(nowMs: number): number {
+    return shareAfter(nowMs - this.#sinceMs)
+  }
+}
+
+/** Of a full share; 0: none. */
+export type ShareOf = (endpoint: Endpoint) => number
+
+export interface Choice {
+  readonly random: () => number
+  /** Left out where all are healthy. The second counts where by the first none is left, and so on. */
+  readonly shares?: readonly ShareOf[] | undefined
+  /** Where there is another. */
+  readonly avoid?: Endpoint | undefined
+  readonly nowMs: number
+}
+
+/** What was named before is kept so long: some servers name other addresses each time. */
+const KEPT_MS = 60_000
+const ROTATES_MS = 300_000
+const WARM_MS = 10_000
+
+export class EndpointSet {
+  /** Those that requests go to. */
+  members: readonly Endpoint[] = []
+  readonly #known = new Map<string, Endpoint>()
+  #warmUntilMs = -Infinity
+  #rotatesUntilMs = -Infinity
+
+  get size(): number {
+    return this.members.length
+  }
+
+  has(address: string): boolean {
+    return this.find(address) !== undefined
+  }
+
+  find(address: string): Endpoint | undefined {
+    return this.members.find((each) => each.address === address)
+  }
+
+  /**
+   * Takes over an answer, at most `most` addresses of it. Endpoints stay the same objects as long as their address is
+   * known. An address that comes back in the place of others tells of servers that name a part of their addresses each
+   * time: then all that were named within a minute are members.
+   */
+  update(answer: readonly Address[], nowMs: number, most: number): void {
+    const wasEmpty = this.#known.size === 0
+    const before = new Set(this.members)
+    const named = new Set<Endpoint>()
+    let hasReturned = false
+    for (const each of this.#firstOf(answer, most)) {
+      const known = this.#known.get(each.address)
+      if (known !== undefined && !before.has(known)) hasReturned = true
+      named.add(known ?? this.#add(each, nowMs, wasEmpty))
+    }
+    for (const each of named) each.seenMs = nowMs
+    if (hasReturned && this.members.some((each) => !named.has(each)))
+      this.#rotatesUntilMs = nowMs + ROTATES_MS
+    this.#forgetOld(nowMs, most)
+    const isRotating = nowMs < this.#rotatesUntilMs
+    this.members = [...this.#known.values()].filter((each) => isRotating || named.has(each))
+  }
+
+  /** None is known any more. */
+  clear(): void {
+    for (const each of this.#known.values()) each.isKnown = false
+    this.#known.clear()
+    this.members = []
+  }
+
+  /** undefined: none is known. */
+  choose(choice: Choice): Endpoint | undefined {
+    const { members } = this
+    if (members.length <= 1) return members[0]
+    const { random, shares, avoid, nowMs } = choice
+    if (shares !== undefined || avoid !== undefined || nowMs < this.#warmUntilMs)
+      return this.#chooseByShare(choice)
+    const first = Math.floor(random() * members.length)
+    const other = (first + 1 + Math.floor(random() * (members.length - 1))) % members.length
+    return lessBusy(members[first], members[other])
+  }
+
+  #chooseByShare(choice: Choice): Endpoint | undefined {
+    const shares = this.#sharesOf(choice)
+    const first = draw(shares, choice.random())
+    if (first === undefined) return this.members[0]
+    shares[first] = 0
+    const other = draw(shares, choice.random())
+    return lessBusy(this.members[first], other === undefined ? undefined : this.members[other])
+  }
+
+  /** What is to be avoided once is better than what is known to fail. */
+  #sharesOf({ shares = [], avoid, nowMs }: Choice): number[] {
+    for (const shareOf of [...shares, fullShare])
+      for (const each of [avoid, undefined]) {
+        const found = this.members.map((member) =>
+          member === each ? 0 : shareOf(member) * member.shareAt(nowMs),
+        )
+        if (found.some((share) => share > 0)) return found
+      }
+    return this.members.map(fullShare)
+  }
+
+  #add(address: Address, nowMs: number, isFirst: boolean): Endpoint {
+    const endpoint = new Endpoint(address, nowMs, isFirst ? -Infinity : nowMs)
+    if (!isFirst) this.#warmUntilMs = nowMs + WARM_MS
+    this.#known.set(address.address, endpoint)
+    return endpoint
+  }
+
+  /** Those that are members before others, so that each answer of thousands gives the same ones. */
+  #firstOf(answer: readonly Address[], most: number): readonly Address[] {
+    if (answer.length <= most) return answer
+    const names = new Set(this.members.map(({ address }) => address))
+    const kept = answer.filter(({ address }) => names.has(address)).slice(0, most)
+    const others = answer.filter(({ address }) => !names.has(address))
+    return [...kept, ...others.slice(0, most - kept.length)]
+  }
+
+  #forgetOld(nowMs: number, most: number): void {
+    for (const each of this.#known.values()) {
+      const isOld = nowMs - each.seenMs > KEPT_MS
+      if (isOld || (this.#known.size > 2 * most && each.seenMs < nowMs)) this.#forget(each)
+    }
+  }
+
+  #forget(endpoint: Endpoint): void {
+    endpoint.isKnown = false
+    this.#known.delete(endpoint.address)
+  }
+}
+
+const fullShare = (): number => 1
+
+const lessBusy = (
+  first: Endpoint | undefined,
+  other: Endpoint | undefined,
+): Endpoint | undefined =>
+  first !== undefined && other !== undefined && other.outstanding < first.outstanding
+    ? other
+    : first
+
+/** An index, each as likely as its share is large. */
+const draw = (shares: readonly number[], random: number): number | undefined => {
+  let left = random * shares.reduce((sum, share) => sum + share, 0)
+  let last: number | undefined
+  for (const [index, share] of shares.entries()) {
+    if (share === 0) continue
+    last = index
+    left -= share
+    if (left < 0) return index
+  }
+  return last
+}

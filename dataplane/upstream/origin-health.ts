@@ -1,0 +1,202 @@
+// What is known of the health of an origin's addresses: connections that failed count for all of its users, answers that
+// tell of a fault only for the realm that got them, so that no tenant can eject an address for others. Outcomes come in,
+// shares of the traffic go out. It holds no connections.
+
+import type { Endpoint, EndpointSet, ShareOf } from './endpoint-set.ts'
+import { OutlierDetector, type Turns, type Verdict } from './outlier-detector.ts'
+
+/** Seen by all users of an origin. */
+export type SharedFault = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
+/** Seen by the realm whose request it was. */
+export type RealmFault = 'status' | 'timeout' | 'malformed'
+
+export interface HealthEvent {
+  readonly origin: string
+  readonly address: string
+  /** undefined: for all users of the origin. */
+  readonly realm: string | undefined
+  readonly verdict: Verdict
+  readonly fault: SharedFault | RealmFault | undefined
+}
+
+export interface RequestOutcome {
+  readonly endpoint: Endpoint
+  readonly realm: string | undefined
+  /** undefined: an answer that tells of no fault. */
+  readonly fault: SharedFault | RealmFault | undefined
+  /** `turns.count` when the request was given its address. */
+  readonly begunAt: number
+}
+
+export interface HealthOptions {
+  readonly now: () => number
+  readonly onEvent: (event: HealthEvent) => void
+}
+
+export type EndpointState = 'healthy' | 'ejected' | 'ejected_for_realms'
+
+/** Of all origins together; each has a bounded number of addresses. */
+const MOST_REALM_DETECTORS = 500
+
+const SHARED_FAULTS = {
+  refused: true,
+  unreachable: true,
+  connect_timeout: true,
+  tls: true,
+  reset: true,
+  status: false,
+  timeout: false,
+  malformed: false,
+} as const satisfies Record<SharedFault | RealmFault, boolean>
+
+/** One per process. */
+export class HealthRegistry {
+  readonly now: () => number
+  readonly onEvent: (event: HealthEvent) => void
+  readonly turns: Turns = { count: 0 }
+  readonly #origins = new Map<string, OriginHealth>()
+  /** By realm, the origins that have a detector of it; those of long ago first. */
+  readonly #realms = new Map<string, Set<OriginHealth>>()
+  #detectors = 0
+
+  constructor({ now, onEvent }: HealthOptions) {
+    this.now = now
+    this.onEvent = onEvent
+  }
+
+  /** To be given back with `release`. */
+  acquire(origin: string): OriginHealth {
+    const health = this.#origins.get(origin) ?? new OriginHealth(origin, this)
+    this.#origins.set(origin, health)
+    health.users++
+    return health
+  }
+
+  release(health: OriginHealth): void {
+    if (--health.users > 0) return
+    this.#origins.delete(health.origin)
+    for (const realm of health.realms.keys()) this.dropDetector(health, realm)
+  }
+
+  /** How many detectors of realms there are, for all origins. */
+  get size(): number {
+    return this.#detectors
+  }
+
+  /** Where there are too many, the realm that has most loses its oldest. */
+  addDetector(health: OriginHealth, realm: string): OutlierDetector {
+    if (this.#detectors >= MOST_REALM_DETECTORS / 2) this.#dropForgettable()
+    if (this.#detectors >= MOST_REALM_DETECTORS) this.#dropOfLargest()
+    const detector = new OutlierDetector(this)
+    const origins = this.#realms.get(realm) ?? new Set()
+    this.#realms.set(realm, origins.add(health))
+    health.realms.set(realm, detector)
+    this.#detectors++
+    return detector
+  }
+
+  dropDetector(health: OriginHealth, realm: string): void {
+    if (!health.realms.delete(realm)) return
+    this.#detectors--
+    const origins = this.#realms.get(realm)
+    origins?.delete(health)
+    if (origins?.size === 0) this.#realms.delete(realm)
+  }
+
+  #dropForgettable(): void {
+    for (const health of this.#origins.values())
+      for (const [realm, detector] of health.realms)
+        if (detector.isForgettable) this.dropDetector(health, realm)
+  }
+
+  #dropOfLargest(): void {
+    let largest: readonly [string, Set<OriginHealth>] | undefined
+    for (const each of this.#realms) if (each[1].size > (largest?.[1].size ?? 0)) largest = each
+    const [oldest] = largest?.[1] ?? []
+    if (largest !== undefined && oldest !== undefined) this.dropDetector(oldest, largest[0])
+  }
+}
+
+export class OriginHealth {
+  readonly origin: string
+  /** Pools that use it. */
+  users = 0
+  readonly realms = new Map<string, OutlierDetector>()
+  readonly #registry: HealthRegistry
+  /** Since the first fault. */
+  #shared: OutlierDetector | undefined
+
+  constructor(origin: string, registry: HealthRegistry) {
+    this.origin = origin
+    this.#registry = registry
+  }
+
+  /** For `Choice.shares`; undefined: all addresses have their full share for this realm. */
+  sharesFor(realm: string | undefined): readonly ShareOf[] | undefined {
+    const shared = this.#shared?.isTroubled === true ? this.#shared : undefined
+    const detector = this.#detectorOf(realm)
+    const own = detector?.isTroubled === true ? detector : undefined
+    if (shared === undefined && own === undefined) return undefined
+    const shareOfShared: ShareOf = ({ address }) => shared?.shareOf(address) ?? 1
+    const shareOfOwn: ShareOf = ({ address }) => own?.shareOf(address) ?? 1
+    return [(each) => Math.min(shareOfShared(each), shareOfOwn(each)), shareOfShared]
+  }
+
+  /** An address that this very request is to try after its ejection. */
+  findProbe(
+    set: EndpointSet,
+    realm: string | undefined,
+    avoid: Endpoint | undefined,
+  ): Endpoint | undefined {
+    const own = this.#detectorOf(realm)
+    for (const endpoint of set.members) {
+      if (endpoint === avoid) continue
+      const due = [this.#shared, own].filter((each) => each?.isDue(endpoint.address) === true)
+      // Out for one and not due for the other: no use.
+      const isOut = [this.#shared, own].some(
+        (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.address) === 0,
+      )
+      if (due.length === 0 || isOut) continue
+      for (const each of due) each?.beginProbe(endpoint.address)
+      return endpoint
+    }
+    return undefined
+  }
+
+  report(outcome: RequestOutcome, set: EndpointSet): void {
+    const { fault } = outcome
+    const isShared = fault !== undefined && SHARED_FAULTS[fault]
+    if (isShared) this.#shared ??= new OutlierDetector(this.#registry)
+    if (this.#shared !== undefined) this.#tell(this.#shared, { ...outcome, realm: undefined }, set)
+    if (isShared || outcome.realm === undefined) return
+    const known = this.realms.get(outcome.realm)
+    if (known === undefined && fault === undefined) return
+    this.#tell(known ?? this.#registry.addDetector(this, outcome.realm), outcome, set)
+  }
+
+  /** The origin has other addresses than before. */
+  fit(set: EndpointSet): void {
+    this.#shared?.fit(set)
+    for (const detector of this.realms.values()) detector.fit(set)
+  }
+
+  stateOf({ address }: Endpoint): EndpointState {
+    if (this.#shared?.shareOf(address) === 0) return 'ejected'
+    for (const detector of this.realms.values())
+      if (detector.shareOf(address) === 0) return 'ejected_for_realms'
+    return 'healthy'
+  }
+
+  #detectorOf(realm: string | undefined): OutlierDetector | undefined {
+    return realm === undefined || this.realms.size === 0 ? undefined : this.realms.get(realm)
+  }
+
+  #tell(detector: OutlierDetector, outcome: RequestOutcome, set: EndpointSet): void {
+    const { endpoint, realm, fault, begunAt } = outcome
+    const { address } = endpoint
+    const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
+    const verdict = detector.report({ address, isFailure, begunAt }, set)
+    if (verdict !== undefined)
+      this.#registry.onEvent({ origin: this.origin, address, realm, verdict, fault })
+  }
+}

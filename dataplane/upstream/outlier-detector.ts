@@ -1,0 +1,242 @@
+// Decides from what became of requests which addresses get none for a while (passive health checks): outcomes come in,
+// shares of the traffic go out. It knows addresses as texts only, and asks nobody. Pure but for the clock it is given.
+
+/** The addresses that an origin has at present. */
+export interface Members {
+  readonly size: number
+  has(address: string): boolean
+}
+
+export interface DetectorOptions {
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Grows with each ejection and readmission in the process: what began before one says nothing of what came after. */
+  readonly turns: Turns
+}
+
+export interface Turns {
+  count: number
+}
+
+export interface Outcome {
+  readonly address: string
+  readonly isFailure: boolean
+  /** `turns.count` when the request was given its address. */
+  readonly begunAt: number
+}
+
+export type EjectionCause = 'in a row' | 'rate' | 'probe'
+
+export type Verdict =
+  | { readonly kind: 'ejected'; readonly forMs: number; readonly why: EjectionCause }
+  | { readonly kind: 'readmitted' }
+
+const FAILURES_IN_A_ROW = 5
+const EJECTED_MS = 10_000
+const LONGEST_EJECTED_MS = 300_000
+const MOST_DOUBLINGS = 5
+const TIMES_THE_OTHERS = 3
+/** Below, three times the rate of the others is chance. */
+const LEAST_RATE = 0.15
+const LEAST_REQUESTS = 20
+/** Two of these are looked at. */
+const WINDOW_MS = 5000
+const WARM_MS = 10_000
+const LEAST_SHARE = 0.1
+const PROBE_MS = 10_000
+const REMEMBERED_MS = 60_000
+/** Of one origin; the set of its addresses is bounded, but they come and go. */
+const MOST_ADDRESSES = 128
+
+interface Health {
+  failuresInRow: number
+  /** Of this window and the one before. */
+  counts: readonly [Counts, Counts]
+  outUntilMs: number
+  /** One after the other, without five good minutes between. */
+  ejections: number
+  readmittedMs: number
+  changedAt: number
+  probedMs: number
+}
+
+interface Counts {
+  requests: number
+  failures: number
+}
+
+/**
+ * @example
+ * const detector = new OutlierDetector({ now: () => performance.now(), turns: { count: 0 } })
+ * detector.report({ address: '10.0.0.1', isFailure: true, begunAt: 0 }, new Set(['10.0.0.1', '10.0.0.2']))
+ */
+export class OutlierDetector {
+  readonly #now: () => number
+  readonly #turns: Turns
+  readonly #known = new Map<string, Health>()
+  /** Of those that are known. */
+  readonly #out = new Set<string>()
+  #warmUntilMs = -Infinity
+  #windowSinceMs: number
+  #lastFailureMs: number
+
+  constructor({ now, turns }: DetectorOptions) {
+    this.#now = now
+    this.#turns = turns
+    this.#windowSinceMs = now()
+    this.#lastFailureMs = now()
+  }
+
+  /** An address is out, or was so lately that it does not have its full share yet. */
+  get isTroubled(): boolean {
+    return this.#out.size > 0 || (this.#warmUntilMs > 0 && this.#now() < this.#warmUntilMs)
+  }
+
+  /** Nothing that would be missed: no address is out, and none has failed for a minute. */
+  get isForgettable(): boolean {
+    return this.#out.size === 0 && this.#now() - this.#lastFailureMs > REMEMBERED_MS
+  }
+
+  /** 0: out. 1: a full share; less for some seconds after the readmission. */
+  shareOf(address: string): number {
+    if (this.#out.has(address)) return 0
+    const health = this.#known.get(address)
+    return health === undefined ? 1 : shareAfter(this.#now() - health.readmittedMs)
+  }
+
+  /** Out for long enough, and no other request tries it at present. */
+  isDue(address: string): boolean {
+    const health = this.#out.has(address) ? this.#known.get(address) : undefined
+    if (health === undefined || this.#now() < health.outUntilMs) return false
+    return this.#now() - health.probedMs >= PROBE_MS
+  }
+
+  /** The next outcome decides; without one within ten seconds another request may try. */
+  beginProbe(address: string): void {
+    const health = this.#known.get(address)
+    if (health !== undefined) health.probedMs = this.#now()
+  }
+
+  report({ address, isFailure, begunAt }: Outcome, members: Members): Verdict | undefined {
+    this.#turnWindow()
+    if (isFailure) this.#lastFailureMs = this.#now()
+    const health = this.#healthOf(address)
+    if (begunAt < health.changedAt) return undefined
+    if (this.#out.has(address)) {
+      if (this.#now() < health.outUntilMs) return undefined
+      return isFailure ? this.#eject(address, health, 'probe') : this.#readmit(address, health)
+    }
+    count(health, isFailure)
+    if (!isFailure) return undefined
+    const why = health.failuresInRow >= FAILURES_IN_A_ROW ? 'in a row' : 'rate'
+    const isBad = why === 'in a row' || this.#isOutlier(health)
+    return isBad && this.#mayEject(members) ? this.#eject(address, health, why) : undefined
+  }
+
+  /** Lets in again what is too much, where the origin has fewer addresses than before. */
+  fit(members: Members): void {
+    let left = Math.floor(members.size / 2)
+    for (const address of [...this.#out]) {
+      const health = this.#known.get(address)
+      if (!members.has(address) || health === undefined) continue
+      if (left > 0) left--
+      else this.#readmit(address, health)
+    }
+  }
+
+  #healthOf(address: string): Health {
+    const health = this.#known.get(address)
+    if (health !== undefined) return health
+    const fresh = freshHealth()
+    this.#known.set(address, fresh)
+    if (this.#known.size > MOST_ADDRESSES) {
+      const [oldest = ''] = this.#known.keys()
+      this.#known.delete(oldest)
+      this.#out.delete(oldest)
+    }
+    return fresh
+  }
+
+  #turnWindow(): void {
+    const ageMs = this.#now() - this.#windowSinceMs
+    if (ageMs < WINDOW_MS) return
+    this.#windowSinceMs = this.#now()
+    for (const health of this.#known.values())
+      health.counts = [newCounts(), ageMs < 2 * WINDOW_MS ? health.counts[0] : newCounts()]
+  }
+
+  #isOutlier(health: Health): boolean {
+    const own = sumOf([health])
+    if (own.failures < FAILURES_IN_A_ROW || own.requests < LEAST_REQUESTS) return false
+    const all = sumOf(this.#known.values())
+    const requests = all.requests - own.requests
+    if (requests < LEAST_REQUESTS) return false
+    const rate = own.failures / own.requests
+    const others = (all.failures - own.failures) / requests
+    return rate >= LEAST_RATE && rate >= TIMES_THE_OTHERS * others
+  }
+
+  #mayEject(members: Members): boolean {
+    let outNow = 0
+    for (const address of this.#out) if (members.has(address)) outNow++
+    return outNow + 1 <= Math.floor(members.size / 2)
+  }
+
+  #eject(address: string, health: Health, why: EjectionCause): Verdict {
+    const wasGood = why !== 'probe' && this.#now() - health.readmittedMs > LONGEST_EJECTED_MS
+    const before = wasGood ? 0 : Math.min(health.ejections, MOST_DOUBLINGS)
+    const forMs = Math.min(EJECTED_MS * 2 ** before, LONGEST_EJECTED_MS)
+    health.ejections = before + 1
+    health.outUntilMs = this.#now() + forMs
+    this.#restart(health)
+    this.#out.add(address)
+    return { kind: 'ejected', forMs, why }
+  }
+
+  #readmit(address: string, health: Health): Verdict {
+    health.readmittedMs = this.#now()
+    this.#warmUntilMs = this.#now() + WARM_MS
+    this.#restart(health)
+    this.#out.delete(address)
+    return { kind: 'readmitted' }
+  }
+
+  #restart(health: Health): void {
+    health.failuresInRow = 0
+    health.counts = [newCounts(), newCounts()]
+    health.probedMs = -Infinity
+    health.changedAt = ++this.#turns.count
+  }
+}
+
+/** Of a full share, so many milliseconds after an address was let in: it grows for ten seconds. */
+export const shareAfter = (ms: number): number =>
+  ms >= WARM_MS ? 1 : LEAST_SHARE + (1 - LEAST_SHARE) * Math.max(0, ms / WARM_MS)
+
+const count = (health: Health, isFailure: boolean): void => {
+  health.counts[0].requests++
+  if (isFailure) health.counts[0].failures++
+  health.failuresInRow = isFailure ? health.failuresInRow + 1 : 0
+}
+
+const newCounts = (): Counts => ({ requests: 0, failures: 0 })
+
+const freshHealth = (): Health => ({
+  failuresInRow: 0,
+  counts: [newCounts(), newCounts()],
+  outUntilMs: 0,
+  ejections: 0,
+  readmittedMs: -Infinity,
+  changedAt: 0,
+  probedMs: -Infinity,
+})
+
+const sumOf = (healths: Iterable<Health>): Counts => {
+  const sum = newCounts()
+  for (const { counts } of healths)
+    for (const { requests, failures } of counts) {
+      sum.requests += requests
+      sum.failures += failures
+    }
+  return sum
+}
