@@ -115,9 +115,13 @@ export class EndpointSet {
     const shares = this.#sharesOf(choice)
     const first = draw(shares, choice.random())
     if (first === undefined) return this.members[0]
+    const firstShare = shares[first] ?? 0
     shares[first] = 0
     const other = draw(shares, choice.random())
-    return lessBusy(this.members[first], other === undefined ? undefined : this.members[other])
+    if (other === undefined) return this.members[first]
+    const busyness = (this.members[first]?.outstanding ?? 0) / firstShare
+    const otherBusyness = (this.members[other]?.outstanding ?? 0) / (shares[other] ?? 0)
+    return this.members[otherBusyness < busyness ? other : first]
   }
 
   /** What is to be avoided once is better than what is known to fail. */

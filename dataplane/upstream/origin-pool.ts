@@ -16,12 +16,6 @@ import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
 import type { Turns } from './outlier-detector.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
-export interface Taking {
-  readonly realm: string | undefined
-  /** Of the attempt before: another address is taken, or where there is none a new connection. */
-  readonly avoid: Endpoint | undefined
-}
-
 export interface PoolClock {
   /** Monotonic, milliseconds. */
   readonly now: () => number
@@ -64,7 +58,8 @@ export class OriginPool implements ConnectionEvents {
     this.#options = options
   }
 
-  take({ realm, avoid }: Taking): Connection {
+  /** @param avoid of the attempt before: another address is taken, or where there is none a new connection */
+  take(realm: string | undefined, avoid: Endpoint | undefined): Connection {
     const { addresses, clock, turns } = this.#options
     const nowMs = clock.now()
     addresses.touch(nowMs)

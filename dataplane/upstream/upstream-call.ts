@@ -54,7 +54,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#pool = pool
     const { realm, after } = request
     const avoid = after instanceof DispatchedCall ? after.endpoint : undefined
-    this.#connection = pool.take({ realm, avoid })
+    this.#connection = pool.take(realm, avoid)
     this.#deadlines = deadlines
   }
 

@@ -1,9 +1,11 @@
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcp, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
+import type { HealthEvent } from '../../../dataplane/upstream/origin-health.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
+import { seededRandom } from '../../support/seeded-random.ts'
 import { ask } from './servers.ts'
 
 // A self-signed certificate for upstream.test and 127.0.0.1, good until the year 2126; used nowhere else.
@@ -68,6 +70,39 @@ describe('https upstreams', () => {
     ])
     expect([one.body, two.body]).toContain('resumed')
     await upstream.close()
+  })
+
+  it('that have an instance without TLS use the others, and the one that fails is ejected', async () => {
+    const plain = createTcp((socket) =>
+      socket
+        .on('error', () => undefined)
+        .resume()
+        .end('no TLS'),
+    )
+    await new Promise<void>((resolve) => plain.listen(port, '127.0.0.2', resolve))
+    const events: HealthEvent[] = []
+    const upstream = createUpstream({
+      guard: createGuard(),
+      extraCa: [CERT],
+      resolve: (_host, _options, callback) => {
+        callback(null, [
+          { address: '127.0.0.1', family: 4 },
+          { address: '127.0.0.2', family: 4 },
+        ])
+      },
+      clock: { now: () => 0, random: seededRandom(1) },
+      onHealth: (event) => events.push(event),
+    })
+    const origin = `https://upstream.test:${port}`
+    let last = 0
+    for (let count = 0; count < 60; count++) {
+      const { status } = await ask(upstream, { origin }).done
+      if (status !== 200) last = count
+    }
+    expect(events).toMatchObject([{ address: '127.0.0.2', fault: 'tls', realm: undefined }])
+    expect(last).toBeLessThan(30)
+    await upstream.close()
+    await new Promise((resolve) => plain.close(resolve))
   })
 
   it.each([

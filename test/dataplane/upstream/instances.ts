@@ -1,0 +1,121 @@
+// Instances of one upstream on loopback addresses that share a port, and a name that stands for them.
+
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Resolve } from '../../../dataplane/name-lookup.ts'
+
+export interface Instance {
+  readonly address: string
+  /** Requests that it got. */
+  served: number
+  /** Connections that were opened to it, all in all. */
+  opened: number
+  readonly open: () => number
+  /** 200 with its address if left out. */
+  behave: RequestListener | undefined
+  /** Its connections are cut, and new ones refused. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+export interface Instances {
+  readonly origin: string
+  readonly port: number
+  readonly all: readonly Instance[]
+  /** What the name stands for at present; an error code: the lookup fails; undefined: it is never answered. */
+  answer: readonly string[] | string | undefined
+  readonly lookups: () => number
+  readonly resolve: Resolve
+  close(): Promise<void>
+}
+
+/** At 127.0.0.1, 127.0.0.2, … */
+export const startInstances = async (count: number): Promise<Instances> => {
+  for (;;) {
+    const all = Array.from({ length: count }, (_, index) => createInstance(`127.0.0.${index + 1}`))
+    const port = await all[0]?.listen(0)
+    try {
+      await Promise.all(all.slice(1).map((each) => each.listen(port ?? 0)))
+    } catch {
+      // Somebody has this port at another of the addresses.
+      await Promise.all(all.map((each) => each.stop()))
+      continue
+    }
+    return named(all, port ?? 0)
+  }
+}
+
+const named = (all: readonly Instance[], port: number): Instances => {
+  let lookups = 0
+  const instances: Instances = {
+    origin: `http://up.test:${port}`,
+    port,
+    all,
+    answer: all.map(({ address }) => address),
+    lookups: () => lookups,
+    resolve: (_name, _options, callback) => {
+      lookups++
+      const { answer } = instances
+      if (answer === undefined) return
+      if (typeof answer === 'string')
+        callback(Object.assign(new Error(answer), { code: answer }), [])
+      else
+        callback(
+          null,
+          answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+        )
+    },
+    close: async () => {
+      await Promise.all(all.map((each) => each.stop()))
+    },
+  }
+  return instances
+}
+
+const createInstance = (address: string): Instance & { listen(port: number): Promise<number> } => {
+  const sockets = new Set<Socket>()
+  let server: Server | undefined
+  let port = 0
+  const listen = (at: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const opening = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+        instance.served++
+        if (instance.behave === undefined) response.end(address)
+        else instance.behave(request, response)
+      })
+      server = opening
+      opening.on('connection', (socket) => {
+        instance.opened++
+        sockets.add(socket)
+        socket.on('close', () => sockets.delete(socket))
+      })
+      opening.once('error', reject)
+      opening.listen(at, address, () => {
+        port = (opening.address() as AddressInfo).port
+        resolve(port)
+      })
+    })
+  const instance = {
+    address,
+    served: 0,
+    opened: 0,
+    open: () => sockets.size,
+    behave: undefined,
+    listen,
+    start: async () => {
+      await listen(port)
+    },
+    stop: () =>
+      new Promise<void>((resolve) => {
+        if (server?.listening !== true) {
+          resolve()
+          return
+        }
+        server.close(() => {
+          resolve()
+        })
+        for (const socket of sockets) socket.destroy()
+      }),
+  } as Instance & { listen(port: number): Promise<number> }
+  return instance
+}
