@@ -16,7 +16,7 @@ import { seededRandom } from '../../support/seeded-random.ts'
 import { settled } from '../../support/settled.ts'
 import { stopTimers } from '../stop-timers.ts'
 import { type Instances, startInstances } from './instances.ts'
-import { type Ask, ask, until } from './servers.ts'
+import { type Ask, ask, listenRaw, until } from './servers.ts'
 
 stopTimers()
 
@@ -130,6 +130,25 @@ describe('requests are spread', () => {
     const { load } = await rig(3)
     const { shares } = await load(8)
     expect(shares.every((share) => share > 0)).toBe(true)
+  })
+
+  it('over the connections to an address, whichever was used last', async () => {
+    const { up, upstream } = await rig(1)
+    const used: Socket[] = []
+    const held: ServerResponse[] = []
+    const [one] = up.all
+    if (one !== undefined) one.behave = (_, response) => held.push(response)
+    const asked = [1, 2, 3].map(() => ask(upstream, { origin: up.origin }))
+    await until(() => held.length === 3, 'there are three connections')
+    for (const each of held) each.end()
+    await Promise.all(asked.map(({ done }) => done))
+    if (one !== undefined)
+      one.behave = ({ socket }, response) => {
+        used.push(socket)
+        response.end()
+      }
+    for (let count = 0; count < 6; count++) await ask(upstream, { origin: up.origin }).done
+    expect(new Set(used).size).toBe(3)
   })
 
   it('slowly to what is new', async () => {
@@ -403,6 +422,33 @@ describe('what is known of health', () => {
     expect(events).toEqual([])
     expect((await load(40)).failed).toBe(0)
     expect(upstream.stats()[0]).toMatchObject({ running: 0, queued: 0 })
+  })
+
+  it('counts a refused connection once', async () => {
+    const { up, upstream, events } = await rig(2)
+    for (const each of up.all) await each.stop()
+    for (let count = 1; count <= 4; count++) await ask(upstream, { origin: up.origin }).done
+    expect(events).toEqual([])
+    await ask(upstream, { origin: up.origin }).done
+    expect(events).toMatchObject([{ fault: 'refused', verdict: { why: 'in a row' } }])
+  })
+
+  it.each([
+    [1000, [{ address: '127.0.0.1', fault: 'connect_timeout' }]],
+    [999, []],
+  ])('counts a handshake that does not end within %d ms: %j', async (connectTimeoutMs, told) => {
+    const mute = await listenRaw(() => undefined)
+    closers.push(() => mute.close())
+    const { up, upstream, events } = await rig(2)
+    const origin = `https://up.test:${mute.port}`
+    for (let count = 0; count < 5; count++) {
+      const asking = ask(upstream, { origin, connectTimeoutMs })
+      await until(() => mute.opened() > count, 'it connects')
+      jest.advanceTimersByTime(1100)
+      expect((await asking.done).error?.failure).toBe('connect_timeout')
+    }
+    expect(events).toMatchObject(told)
+    expect(up.lookups()).toBeGreaterThan(0)
   })
 
   it('says nothing of bodies that clients break off', async () => {

@@ -57,13 +57,16 @@ const named = (all: readonly Instance[], port: number): Instances => {
       lookups++
       const { answer } = instances
       if (answer === undefined) return
-      if (typeof answer === 'string')
-        callback(Object.assign(new Error(answer), { code: answer }), [])
-      else
-        callback(
-          null,
-          answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-        )
+      // Not at once, as names are.
+      setImmediate(() => {
+        if (typeof answer === 'string')
+          callback(Object.assign(new Error(answer), { code: answer }), [])
+        else
+          callback(
+            null,
+            answer.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+          )
+      })
     },
     close: async () => {
       await Promise.all(all.map((each) => each.stop()))
