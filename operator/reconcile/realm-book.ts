@@ -88,7 +88,11 @@ export class RealmBook {
     const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
     const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
     const access = (uri: string, namespace: string): RealmAccess =>
-      accessOf(served.get(uri), owners.get(uri), namespace, cache)
+      accessOf(
+        { good: served.get(uri), owner: owners.get(uri), isKept: kept.has(uri) },
+        namespace,
+        cache,
+      )
     return { served, kept, revoked, verdicts, nameless, access }
   }
 
@@ -263,9 +267,14 @@ const carryOver = (
   return { ...good, desired, terms: isSame ? before.terms : good.terms }
 }
 
+interface UriState {
+  readonly good: GoodRealm | undefined
+  readonly owner: Claimant<RealmResource> | undefined
+  readonly isKept: boolean
+}
+
 const accessOf = (
-  good: GoodRealm | undefined,
-  owner: Claimant<RealmResource> | undefined,
+  { good, owner, isKept }: UriState,
   namespace: string,
   cache: ResourceCache,
 ): RealmAccess => {
@@ -278,7 +287,8 @@ const accessOf = (
   const { resource } = owner
   if (!mayUse(resource, namespace, cache)) return { access: 'RealmNotFound' }
   const { name, namespace: home } = resource.metadata
-  return { access: 'unready', realm: { namespace: home, name, isPaused: isPaused(resource) } }
+  const realm = { namespace: home, name, isPaused: isPaused(resource), isKept }
+  return { access: 'unready', realm }
 }
 
 const mayUse = (
