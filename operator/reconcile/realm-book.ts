@@ -20,6 +20,7 @@ import { Memo } from './memo.ts'
 import type { Quota } from './namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from './owners.ts'
 import type { Amounts } from './quota-amounts.ts'
+import type { QuotaUse } from './quota-verdict.ts'
 import { admitsNamespace } from './realm-access.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from './titles.ts'
@@ -114,9 +115,10 @@ export class RealmBook {
   }
 
   /** The verdict on a Realm if it were the next to come, or to change; nothing is remembered. */
-  preview(resource: RealmResource, cache: ResourceCache): Verdict {
+  preview(resource: RealmResource, cache: ResourceCache, quotaUse: QuotaUse | undefined): Verdict {
     const key = keyOf(resource)
-    const judgement = judgeRealm(resource, cache)
+    const overQuota = quotaUse && this.#quotas.verdictOn(key, resource, quotaUse)
+    const judgement = judgeRealm(resource, cache, overQuota)
     const lastGood = this.#lastGood.get(key)
     const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
     const uri = judgement.good === undefined ? (lastId ?? judgement.uri) : judgement.uri

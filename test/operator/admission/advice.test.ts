@@ -154,6 +154,7 @@ const oidc = {
     },
   },
 }
+const NO_QUOTA = { documents: Infinity, routes: Infinity, bytes: Infinity, realms: Infinity }
 const confined = { destinations: 'own' } as const
 const forwarding = {
   versions: {
@@ -299,6 +300,12 @@ describe('what is wrong beside a resource', () => {
         callbackSecret: { secretRef: { name: 'none', key: 'k' } },
       }),
       'there is no Secret shop/none',
+    ],
+    [
+      'one Realm more than the namespace may have',
+      { judging: { namespaceQuota: { ...NO_QUOTA, realms: 1 } } },
+      objectOf('Realm', 'r', { uri: 'com.r' }),
+      'the namespace shop may have 1 Realm',
     ],
     [
       'the uri of another Realm',
