@@ -37,6 +37,7 @@ import { openSidecarFile } from './sidecar-file.ts'
 type Settings = Pick<
   OperatorSettings,
   | 'class'
+  | 'deletedRealmSeconds'
   | 'namespaces'
   | 'webhook'
   | 'webhookService'
@@ -114,6 +115,7 @@ const openAdviser = (
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   return createAdviser({
     ...{ className: settings.class, foresight, dataPlanes, compile, clock },
+    deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
       ...{ api, clock },
       grantCommand: (of) => grantCommand(account, SECRET_READER, of),

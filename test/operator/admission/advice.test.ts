@@ -60,6 +60,7 @@ interface World {
   readonly classes?: readonly string[] | number
   /** Nothing has been read yet. */
   readonly isNew?: boolean
+  readonly deletedRealmSeconds?: number
 }
 
 const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
@@ -89,6 +90,7 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
   }
   const adviser = createAdviser({
     ...{ className: 'svc', compile: compileHere, clock },
+    deletedRealmSeconds: world.deletedRealmSeconds ?? 60,
     foresight: () =>
       world.isNew === true
         ? undefined
@@ -154,6 +156,7 @@ const oidc = {
     },
   },
 }
+const NO_QUOTA = { documents: Infinity, routes: Infinity, bytes: Infinity, realms: Infinity }
 const confined = { destinations: 'own' } as const
 const forwarding = {
   versions: {
@@ -299,6 +302,12 @@ describe('what is wrong beside a resource', () => {
         callbackSecret: { secretRef: { name: 'none', key: 'k' } },
       }),
       'there is no Secret shop/none',
+    ],
+    [
+      'one Realm more than the namespace may have',
+      { judging: { namespaceQuota: { ...NO_QUOTA, realms: 1 } } },
+      objectOf('Realm', 'r', { uri: 'com.r' }),
+      'the namespace shop may have 1 Realm',
     ],
     [
       'the uri of another Realm',
@@ -537,7 +546,7 @@ describe('a Realm that goes', () => {
       allowed: true,
       warnings: [
         '5 documents use this Realm (stored-a, stored-b, stored-c and 1 more of this namespace; 1 of other namespaces): ' +
-          'its last valid version serves for a minute, then they go out of service (RealmDeleted) until it is there again; ' +
+          'its last valid version serves for 60 s, then they go out of service (RealmDeleted) until it is there again; ' +
           'to revoke it at once, annotate it with gateway.svc.dev/delete-now: "true" first',
       ],
     })
@@ -549,6 +558,17 @@ describe('a Realm that goes', () => {
     })
     expect(warnings).toEqual([
       '1 document uses this Realm (stored-a): they go out of service at once, as it is annotated gateway.svc.dev/delete-now',
+    ])
+  })
+
+  it('says so where deleted Realms serve no longer at all', async () => {
+    const oldObject = objectOf('Realm', 'com-shop', { uri: 'com.shop' })
+    const { warnings } = await aWorld({
+      resources: [open, stored('a')],
+      deletedRealmSeconds: 0,
+    }).ask(oldObject, { operation: 'DELETE', object: null, oldObject })
+    expect(warnings).toEqual([
+      '1 document uses this Realm (stored-a): they go out of service at once (--deleted-realm-seconds 0)',
     ])
   })
 
