@@ -32,6 +32,7 @@ import type { Serving } from './store/serving.ts'
 import { createTableServing } from './store/table-serving.ts'
 import type { SocketEndpoint } from './upstream/guard.ts'
 import { createPoolScope } from './upstream/limiter.ts'
+import { createRetryBudget } from './upstream/retry-budget.ts'
 import type { Upstream } from './upstream/upstream.ts'
 import type { WampBridge } from './wamp/wamp-client.ts'
 
@@ -172,6 +173,7 @@ const createPreparation = ({
   memory,
   spanOf,
 }: Reach): Preparation => {
+  const retryBudget = createRetryBudget(() => performance.now())
   const scopeOf = oncePer(({ poolSize }: ServedVersion) => createPoolScope(poolSize))
   return {
     createPerformer: (operation, { version }) =>
@@ -181,6 +183,7 @@ const createPreparation = ({
           scope: scopeOf(version),
           confinedTo: version.confinedTo,
           realm: version.realmUri,
+          retryBudget,
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
           isScarce: () => memory.isScarce,
           spanOf,

@@ -7,6 +7,8 @@ import type { IsScarce } from '../least-rate.ts'
 import { NO_MEMORY } from '../memory/no-memory.ts'
 import { fromUpstream, hasForeignCoding } from '../upstream/headers.ts'
 import type { Limiter, PoolScope, Ticket } from '../upstream/limiter.ts'
+import { readRetryAfter } from '../upstream/retry-after.ts'
+import type { RetryBudget } from '../upstream/retry-budget.ts'
 import {
   createRetrier,
   isIdempotent,
@@ -32,6 +34,7 @@ export interface ForwardTools {
   readonly scope: PoolScope
   readonly confinedTo?: string | undefined
   readonly realm?: string | undefined
+  readonly retryBudget?: RetryBudget | undefined
   readonly clock: RetryClock
   readonly isScarce: IsScarce
   readonly outcome: OutcomePlan
@@ -68,7 +71,8 @@ export class Forwarding implements AttemptOwner, Ticket {
     const { retries, retryTimeoutMs } = ready.limits
     if (retries > 0) {
       const policy = { retries, retryTimeoutMs, isIdempotent: isIdempotent(ready.outgoing.method) }
-      this.#retrier = createRetrier(policy, tools.clock)
+      const account = tools.retryBudget?.open(tools.realm, ready.outgoing.origin)
+      this.#retrier = createRetrier(policy, tools.clock, account)
     }
   }
 
@@ -112,7 +116,8 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void {
-    if (this.#isRetried({ status: statusCode })) {
+    const retryAfterMs = statusCode === 503 && this.#retrier ? readRetryAfter(raw) : undefined
+    if (this.#isRetried({ status: statusCode, retryAfterMs })) {
       attempt.discard()
       return
     }

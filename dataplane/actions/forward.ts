@@ -6,6 +6,7 @@ import type { CompiledOperation, ForwardAction } from '../../spec/compiled.ts'
 import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
 import type { SpanOf } from '../request-spans.ts'
 import type { PoolScope } from '../upstream/limiter.ts'
+import type { RetryBudget } from '../upstream/retry-budget.ts'
 import { SYSTEM_CLOCK, type RetryClock } from '../upstream/retry.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { collectBody, streamBody } from './forward-incoming.ts'
@@ -26,6 +27,8 @@ export interface ForwardEnvironment {
   readonly confinedTo?: string | undefined
   /** Of the document: answers of upstreams that tell of a fault count for it alone. */
   readonly realm?: string | undefined
+  /** Of the process; without one retries are bounded by each request's own limits alone. */
+  readonly retryBudget?: RetryBudget | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
   /** For tests: the clock and dice of retries. */
@@ -80,13 +83,16 @@ const prepareTools = (
     scope,
     confinedTo,
     realm,
+    retryBudget,
     clock = SYSTEM_CLOCK,
     isScarce = NEVER_SCARCE,
     spanOf,
   }: ForwardEnvironment,
   outcome: ForwardTools['outcome'],
 ): ((exchange: Exchange) => ForwardTools) => {
-  const tools: ForwardTools = { upstream, scope, confinedTo, realm, clock, isScarce, outcome }
+  const tools: ForwardTools = {
+    ...{ upstream, scope, confinedTo, realm, retryBudget, clock, isScarce, outcome },
+  }
   if (spanOf === undefined) return () => tools
   return ({ incoming }) => {
     const span = spanOf(incoming)

@@ -1,11 +1,17 @@
 // Whether, and after how long, something is attempted once more (behaviour §2). The decision is pure; the
 // runner only waits. Neither sends anything.
 
+import type { RetryAccount } from './retry-budget.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 /** How an attempt ended: a status, or a failure before or after the first byte of an answer. */
 export type AttemptOutcome =
-  { readonly status: number } | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
+  | {
+      readonly status: number
+      /** What the answer asks for, where it does. */
+      readonly retryAfterMs?: number | undefined
+    }
+  | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
 
 export interface RetryPolicy {
   /** Further attempts after the first. */
@@ -60,8 +66,10 @@ export const delayMs = (attempt: number, random: number): number => {
 }
 
 export interface Pauses {
-  /** True: `again` will run after a pause. False: there were enough attempts, or it is too late. */
-  offer(again: () => void): boolean
+  /**
+   * True: `again` will run after a pause, of at least so long. False: there were enough attempts, or it is too late.
+   */
+  offer(again: () => void, leastMs?: number): boolean
   /** Ends a pause; `again` is not called. */
   cancel(): void
 }
@@ -76,9 +84,9 @@ export const createPauses = (
   let timer: NodeJS.Timeout | undefined
 
   return {
-    offer(again) {
+    offer(again, leastMs = 0) {
       if (attempt > retries) return false
-      const pauseMs = delayMs(attempt, clock.random())
+      const pauseMs = leastMs + delayMs(attempt, clock.random())
       if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
       attempt++
       timer = setTimeout(again, pauseMs)
@@ -97,11 +105,23 @@ export interface Retrier {
   cancel(): void
 }
 
-/** Made when the first attempt starts. */
-export const createRetrier = (policy: RetryPolicy, clock: RetryClock): Retrier => {
+/**
+ * Made when the first attempt starts.
+ * @param account what other retries leave for this one; no bound if left out
+ */
+export const createRetrier = (
+  policy: RetryPolicy,
+  clock: RetryClock,
+  account?: RetryAccount,
+): Retrier => {
   const pauses = createPauses(policy, clock)
   return {
-    offer: (outcome, again) => isRetryable(outcome, policy.isIdempotent) && pauses.offer(again),
+    offer: (outcome, again) => {
+      if (!isRetryable(outcome, policy.isIdempotent) || account?.hasLeft === false) return false
+      const isOffered = pauses.offer(again, 'status' in outcome ? outcome.retryAfterMs : 0)
+      if (isOffered) account?.spend()
+      return isOffered
+    },
     cancel: () => {
       pauses.cancel()
     },

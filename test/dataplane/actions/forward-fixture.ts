@@ -202,6 +202,8 @@ export const startGateway = async (
     scope = createPoolScope(options.poolSize ?? 200),
     clock,
     isScarce,
+    realm,
+    retryBudget,
     timeoutMs = 5000,
   } = options
   const outcomes: string[] = []
@@ -210,6 +212,8 @@ export const startGateway = async (
     scope,
     callTimeoutMs: () => timeoutMs,
     isScarce,
+    realm,
+    retryBudget,
     ...(clock && { clock }),
   })
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

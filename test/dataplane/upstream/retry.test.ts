@@ -100,4 +100,37 @@ describe('createRetrier', () => {
     jest.runAllTimers()
     expect(again).not.toHaveBeenCalled()
   })
+
+  it.each([
+    [2000, true, 2013],
+    [0, true, 13],
+    [4987, true, 5000],
+    [4988, false, 0],
+  ])('waits for the %d ms that an answer asks for: %s', (retryAfterMs, isOffered, afterMs) => {
+    jest.useFakeTimers()
+    const retrier = createRetrier(policy, { now: () => 0, random: () => 0 })
+    const again = jest.fn()
+    expect(retrier.offer({ status: 503, retryAfterMs }, again)).toBe(isOffered)
+    jest.advanceTimersByTime(Math.max(0, afterMs - 2))
+    expect(again).not.toHaveBeenCalled()
+    jest.advanceTimersByTime(3)
+    expect(again).toHaveBeenCalledTimes(isOffered ? 1 : 0)
+  })
+
+  it('spends of what other retries leave, for what is retried only', () => {
+    const clock = { now: () => 0, random: () => 0 }
+    let left = 2
+    const account = {
+      get hasLeft() {
+        return left > 0
+      },
+      spend: () => {
+        left--
+      },
+    }
+    const retrier = createRetrier({ ...policy, retries: 9 }, clock, account)
+    const offers = [500, 503, 503, 503].map((status) => retrier.offer({ status }, () => undefined))
+    expect([offers, left]).toEqual([[false, true, true, false], 0])
+    retrier.cancel()
+  })
 })

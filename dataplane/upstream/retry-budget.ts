@@ -1,0 +1,75 @@
+// Bounds how much retries add to what an upstream gets: requests and retries come in, by realm and origin, leave to retry
+// goes out. Without it an upstream that is overloaded would get each request several times.
+
+import { RecentMap } from '../recent-map.ts'
+
+export interface RetryBudget {
+  /** @returns the account of a request that may be retried, which has been counted */
+  open(realm: string | undefined, origin: string): RetryAccount
+}
+
+export interface RetryAccount {
+  /** Whether `spend` may be called. */
+  readonly hasLeft: boolean
+  spend(): void
+}
+
+/** Of the requests that may be retried. */
+const SHARE = 0.2
+const LEAST_PER_SECOND = 3
+/** Saved up by requests that needed no retry. */
+const MOST_SAVED = 100
+/** Between one and two times so many are remembered; a new one begins with the least. */
+const ACCOUNTS = 2000
+
+/**
+ * One per process.
+ * @param now monotonic, milliseconds
+ * @example
+ * const budget = createRetryBudget(() => performance.now())
+ * const account = budget.open('com.acme', 'http://orders:8080')
+ */
+export const createRetryBudget = (now: () => number): RetryBudget => {
+  const accounts = new RecentMap<Account>(ACCOUNTS)
+  return {
+    open(realm = '', origin) {
+      // No realm has a blank in it.
+      const key = `${realm} ${origin}`
+      const known = accounts.get(key)
+      const account = known ?? new Account(now)
+      if (known === undefined) accounts.set(key, account)
+      account.count()
+      return account
+    },
+  }
+}
+
+class Account implements RetryAccount {
+  readonly #now: () => number
+  #saved = 0
+  #least = LEAST_PER_SECOND
+  #sinceMs: number
+
+  constructor(now: () => number) {
+    this.#now = now
+    this.#sinceMs = now()
+  }
+
+  /** A request that may be retried. */
+  count(): void {
+    this.#saved = Math.min(MOST_SAVED, this.#saved + SHARE)
+  }
+
+  get hasLeft(): boolean {
+    const nowMs = this.#now()
+    const gained = ((nowMs - this.#sinceMs) / 1000) * LEAST_PER_SECOND
+    this.#least = Math.min(LEAST_PER_SECOND, this.#least + gained)
+    this.#sinceMs = nowMs
+    return this.#least >= 1 || this.#saved >= 1
+  }
+
+  spend(): void {
+    if (this.#least >= 1) this.#least--
+    else this.#saved = Math.max(0, this.#saved - 1)
+  }
+}
