@@ -30,6 +30,8 @@ export interface Outcome extends Settled {
   readonly lostHosts: LostHosts
   /** Keys of those that may not have the hosts they want for another reason. */
   readonly refused: ReadonlySet<string>
+  /** Keys of those that are refused with others of their namespace, which can't be told apart in time. */
+  readonly entangled?: ReadonlySet<string>
 }
 
 export const NO_CLASHES: readonly Clash[] = []
@@ -54,6 +56,7 @@ export interface Place {
   readonly isOwner: boolean
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   readonly isHostLost: boolean
+  readonly isEntangled: boolean
   readonly lost: readonly Clash[]
   /** Of each of `lost`. */
   readonly winners: readonly (ApiSpecificationResource | undefined)[]
@@ -62,7 +65,7 @@ export interface Place {
 /** @param owners in the end: whose version serves */
 export const placeOf = (
   { key, id }: Judged,
-  { owners: asked, lostHosts, clashes }: Outcome,
+  { owners: asked, lostHosts, clashes, entangled }: Outcome,
   owners: Owners,
 ): Place => {
   const owner = asked.get(id)
@@ -70,12 +73,13 @@ export const placeOf = (
   const isHostLost = lostHosts.has(key)
   const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
   const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
-  return { isOwner, owner, isHostLost, lost, winners }
+  const isEntangled = entangled?.has(key) === true
+  return { isOwner, owner, isHostLost, isEntangled, lost, winners }
 }
 
 export const verdictAt = (
   { resource, id, read, judgement, isHeld }: Judged,
-  { isOwner, owner, isHostLost, lost, winners }: Place,
+  { isOwner, owner, isHostLost, isEntangled, lost, winners }: Place,
   lastGood: LastGood | undefined,
 ): Verdict =>
   documentVerdict(resource, judgement, {
@@ -85,7 +89,7 @@ export const verdictAt = (
     routerRealm: routerRealmOf(lastGood?.document ?? judgement.good),
     owner: isOwner ? undefined : owner,
     clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
-    isHostLost,
+    ...{ isHostLost, isEntangled },
     serving: lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood),
     isHeld: isHeld && waits(judgement.good, lastGood?.document),
   })
