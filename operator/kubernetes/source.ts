@@ -95,6 +95,8 @@ class KubernetesSource implements ResourceSource {
     const read = readOfClass(className, operator)
     const ours = {
       ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
+      mayLack: () => true,
+      isGone: (namespace: string) => this.#isGone(namespace),
       isNews: (before: Resource, now: Resource) => !saysSame(before, now),
       onRenewed: (resource: Resource) => {
         const renewed = this.#table.renew(resource)
@@ -226,6 +228,17 @@ class KubernetesSource implements ResourceSource {
       for (const resource of watches.items()) listed.set(keyOf(resource), resource)
     }
     return listed
+  }
+
+  /** As far as Namespaces are read, and that is up to date. */
+  #isGone(namespace: string): boolean {
+    const isSure = this.#namespaces
+      .facts()
+      .every(({ hasSynced, trouble }) => hasSynced && trouble === undefined)
+    if (!isSure) return false
+    for (const { metadata } of this.#namespaces.items())
+      if (metadata.name === namespace) return false
+    return true
   }
 
   /** Whoever edits a resource that lacks a Secret or ConfigMap may have granted it a moment ago. */

@@ -15,6 +15,7 @@ import {
   createFakeApi,
   createFakeWatches,
   type FakeApi,
+  type FakeWatch,
   type FakeWatches,
 } from './fake-watches.ts'
 
@@ -703,19 +704,94 @@ describe('the API server is in trouble', () => {
     expect(fixture.source.current().notes).toEqual([])
   })
 
-  it.each([
-    [404, 'apply the CRDs'],
-    [403, 'in namespace shop'],
-  ])('%i holds every delete', async (status, words) => {
-    const fixture = await aSyncedSource([aDocument('a')], { namespaces: ['shop', 'pets'] })
+  it.each<[number, readonly string[] | 'all', string]>([
+    [404, ['shop', 'pets'], 'apply the CRDs'],
+    [403, 'all', 'list and watch Realm resources'],
+  ])('%i of %s holds every delete', async (status, of, words) => {
+    const fixture = await aSyncedSource([aDocument('a')], { namespaces: of })
     expect(fixture.source.current().holdDeletes).toBeUndefined()
-    fixture.watches.of(realms, { namespace: 'shop' }).fail(status)
+    const failing = (): FakeWatch =>
+      fixture.watches.of(realms, of === 'all' ? {} : { namespace: 'shop' })
+    failing().fail(status)
     await fixture.publish()
     expect(fixture.source.current().holdDeletes).toContain(words)
     expect(fixture.keys()).toEqual([DOC])
-    fixture.watches.of(realms, { namespace: 'shop' }).heal()
+    failing().heal()
     await fixture.publish()
     expect(fixture.source.current().holdDeletes).toBeUndefined()
+  })
+
+  describe('one namespace of several that may not be read (any more)', () => {
+    const PETS = aDocument('cat', { namespace: 'pets' })
+    const both = { namespaces: ['shop', 'pets'] }
+    const forbid = ({ watches }: Fixture, namespace: string): void => {
+      for (const type of [apiSpecifications, realms]) watches.of(type, { namespace }).fail(403)
+    }
+    const listed = async (...of: readonly string[]): Promise<Fixture> => {
+      const fixture = await aSource(both)
+      fixture.watches.of(namespaces).sync(...of.map((name) => anObject('Namespace', name)))
+      fixture.watches.of(apiSpecifications, { namespace: 'shop' }).sync(aDocument('a'))
+      fixture.watches.of(realms, { namespace: 'shop' }).sync()
+      await fixture.publish()
+      return fixture
+    }
+
+    it('stays as it was, and holds back nothing of others, nor what confirms it', async () => {
+      const fixture = await listed('shop', 'pets')
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).sync(PETS)
+      fixture.watches.of(realms, { namespace: 'pets' }).sync()
+      await fixture.publish()
+      forbid(fixture, 'pets')
+      for (const type of [apiSpecifications, realms])
+        fixture.watches.of(type, { namespace: 'pets' }).onRelist = () => false
+      fixture.watches.of(apiSpecifications, { namespace: 'shop' }).remove('shop/a')
+      await fixture.publish()
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+      expect(fixture.keys()).toEqual(['ApiSpecification/pets/cat'])
+      await expect(fixture.source.confirm()).resolves.toBe(true)
+      expect(fixture.source.current().notes).toHaveLength(2)
+    })
+
+    it('is not waited for by others, once a right that is on its way would be there', async () => {
+      const fixture = await listed('shop', 'pets')
+      forbid(fixture, 'pets')
+      await fixture.publish()
+      expect(fixture.source.synced()).toBe(false)
+      await fixture.clock.run(30_000)
+      expect(fixture.source.synced()).toBe(true)
+      expect(fixture.keys()).toEqual([DOC])
+      // Gateways may hold what is in it.
+      expect(fixture.source.current().holdDeletes).toContain('in namespace pets')
+    })
+
+    it('is over where it was deleted: nothing is in it', async () => {
+      const fixture = await listed('shop')
+      forbid(fixture, 'pets')
+      await fixture.publish()
+      expect(fixture.source.synced()).toBe(true)
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+
+    it('takes along what was read of it when it is deleted', async () => {
+      const fixture = await listed('shop', 'pets')
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).sync(PETS)
+      fixture.watches.of(realms, { namespace: 'pets' }).sync()
+      await fixture.publish()
+      expect(fixture.keys()).toHaveLength(2)
+      forbid(fixture, 'pets')
+      fixture.watches.of(namespaces).remove('/pets')
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC])
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+
+    it('is all there is: nothing is known then', async () => {
+      const fixture = await aSource({ namespaces: ['pets'] })
+      fixture.watches.of(namespaces).sync(anObject('Namespace', 'pets'))
+      forbid(fixture, 'pets')
+      await fixture.clock.run(60_000)
+      expect(fixture.source.synced()).toBe(false)
+    })
   })
 
   it('what has not been listed holds every delete', async () => {
