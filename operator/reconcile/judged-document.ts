@@ -39,17 +39,25 @@ export const NO_LOST_HOSTS: LostHosts = new Map()
 
 type Own = Pick<Judged, 'key' | 'resource' | 'read' | 'judgement' | 'lastGood' | 'overQuota'>
 
-/** A version that is not good does not rename: the id that serves stays with its resource. */
+/**
+ * A version that is not good does not rename: the id that serves stays with its resource. After a restart what can't be
+ * read has the id that its status tells, or it could stand for anything that data planes hold.
+ */
 export const judgedDocument = (own: Own): Judged => {
   const { resource, read, judgement, lastGood } = own
   const isHeld = isPaused(resource)
   const isPending = judgement.isPending === true
   const readId = 'document' in read ? read.id : undefined
   const lastId = lastGood?.id
-  const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const told = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const id = told ?? recordedId(resource)
   const candidate = judgement.good?.id === id ? judgement.good : undefined
   return { ...own, id: id ?? '', lastId, candidate, isHeld, isPending }
 }
+
+/** An id that it was refused is none of its own. */
+const recordedId = ({ summary, conditions = [] }: ApiSpecificationResource): string | undefined =>
+  conditions.some(({ reason }) => reason === 'Conflicted') ? undefined : summary?.id
 
 /** What stands in its way. */
 export interface Place {
