@@ -8,6 +8,7 @@ import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
 import { CONFIGMAP_READER, SECRET_READER } from '../resource/roles.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
+import { Newcomers } from './newcomers.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from './reflector.ts'
@@ -74,6 +75,8 @@ class KubernetesSource implements ResourceSource {
   readonly #namespaces: Watches<Resource>
   readonly #referenced: ReferencedWatches
   readonly #departures: Departures
+  readonly #newcomers = new Newcomers()
+  #cancelHold = (): void => undefined
   #onChange: () => void = () => undefined
   #onRenewed: (resource: Resource) => void = () => undefined
   #waiting: readonly string[] = []
@@ -169,6 +172,7 @@ class KubernetesSource implements ResourceSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelUpdate?.()
+    this.#cancelHold()
     this.#departures.stop()
     await Promise.all([...this.#watches(), this.#referenced].map((each) => each.stop()))
   }
@@ -210,6 +214,7 @@ class KubernetesSource implements ResourceSource {
       covers: (reference) => this.#referenced.covers(reference),
       forbidden: this.#referenced.forbidden(),
       holdDeletes: holdReason(facts) ?? this.#departures.hold,
+      waitsFor: (namespaces) => this.#waitsFor(namespaces),
       notes: this.#notes(),
     })
     this.#waiting = waiting
@@ -228,6 +233,19 @@ class KubernetesSource implements ResourceSource {
       for (const resource of watches.items()) listed.set(keyOf(resource), resource)
     }
     return listed
+  }
+
+  /** Before all is known at first nothing is deleted anyway. */
+  #waitsFor(namespaces: ReadonlySet<string>): boolean {
+    this.#cancelHold()
+    if (!this.#isSynced) return namespaces.size > 0
+    const { clock } = this.#options
+    const holdMs = this.#newcomers.hold(namespaces, clock.now())
+    if (holdMs > 0)
+      this.#cancelHold = clock.after(holdMs, () => {
+        this.#schedule()
+      })
+    return holdMs > 0
   }
 
   /** As far as Namespaces are read, and that is up to date. */

@@ -577,6 +577,39 @@ describe('references that change', () => {
     expect(fixture.source.current().holdDeletes).toBeUndefined()
   })
 
+  it('new resources of one namespace hold them for ten seconds, whatever waits there then', async () => {
+    const fixture = await aSyncedSource()
+    const isHeld = (): boolean => fixture.source.current().holdDeletes !== undefined
+    const put = (name: string, namespace: string): void => {
+      const spec = { variablesFrom: [{ secretRef: { name } }] }
+      fixture.watches.of(apiSpecifications).put(aDocument(name, { namespace }, spec))
+    }
+    const held: boolean[] = []
+    for (let round = 0; round < 10; round += 1) {
+      put(`d${round}`, 'hostile')
+      // The one before is answered only when the next one waits.
+      await fixture.publish()
+      if (round > 0) fixture.watches.of(secrets, { name: `d${round - 1}` }).sync()
+      await fixture.clock.run(2_950)
+      held.push(isHeld())
+    }
+    expect(held).toEqual(held.map((_, round) => round < 3))
+    put('orders', 'shop')
+    await fixture.publish()
+    expect(isHeld()).toBe(true)
+    fixture.watches.of(secrets, { name: 'orders' }).sync()
+    await fixture.publish()
+    expect(isHeld()).toBe(false)
+    fixture.watches.of(secrets, { name: 'd9' }).sync()
+    await fixture.clock.run(120_000)
+    put('later', 'hostile')
+    await fixture.publish()
+    expect(isHeld()).toBe(true)
+    // Nothing else has to happen.
+    await fixture.clock.run(10_050)
+    expect(isHeld()).toBe(false)
+  })
+
   it.each([
     ['another key', withVariables('b', 'keys', 'two'), { one: 'MQ==', two: 'Mg==' }],
     ['every key', withVariables('b', 'keys'), { one: 'MQ==', two: 'Mg==', three: 'Mw==' }],
