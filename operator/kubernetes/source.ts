@@ -41,6 +41,8 @@ export interface SourceTiming {
   readonly publishMs: number
   /** The longest that the first answer about a Secret or ConfigMap is waited for once there is trouble. */
   readonly referenceWaitMs: number
+  /** The same without trouble: at 50 requests a second 6,000 are asked for within it. */
+  readonly longestReferenceWaitMs: number
   /** Between two looks at a CRD that is away. */
   readonly definitionRetryMs: number
   /** What went with a CRD has this long to be applied again once the CRD is back. */
@@ -50,6 +52,7 @@ export interface SourceTiming {
 const TIMING: SourceTiming = {
   publishMs: 10,
   referenceWaitMs: 10_000,
+  longestReferenceWaitMs: 120_000,
   definitionRetryMs: 2_000,
   definitionReturnMs: 60_000,
 }
@@ -123,6 +126,7 @@ class KubernetesSource implements ResourceSource {
     this.#referenced = new ReferencedWatches({
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
+      longestWaitMs: this.#timing.longestReferenceWaitMs,
       grantCommand: (kind, namespace) => grantCommand(account, READERS[kind], namespace),
     })
     this.#departures = new Departures({

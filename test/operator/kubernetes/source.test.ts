@@ -533,6 +533,18 @@ describe('synced', () => {
     expect(source.synced()).toBe(true)
   })
 
+  it('and not for longer than two minutes: one namespace may name more than can be asked for in hours', async () => {
+    const documents = [withVariables('a', 'k', 'one'), aDocument('b')]
+    const { watches, source, clock, keys, find, publish } = await aSyncedSource(documents)
+    await clock.run(121_000)
+    expect(source.synced()).toBe(true)
+    expect(source.current().holdDeletes).toBeUndefined()
+    expect(keys()).toEqual(expect.arrayContaining([DOC, 'ApiSpecification/shop/b']))
+    watches.of(secrets).sync(aSecret('k', { one: 'MQ==' }))
+    await publish()
+    expect(find('Secret/shop/k')).toBeDefined()
+  })
+
   it('Namespaces may be forbidden: a note, and on it goes', async () => {
     const { watches, source, publish } = await aSource({ namespaces: ['shop'] })
     watches.of(apiSpecifications).sync(aDocument('a'))
