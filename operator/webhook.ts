@@ -30,13 +30,14 @@ import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
 import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/api.ts'
-import { grantCommand } from './resource/roles-for.ts'
-import { SECRET_READER, WEBHOOK_CONFIGURATION } from './resource/roles.ts'
+import { readGrantCommand } from './resource/roles-for.ts'
+import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
 import { openSidecarFile } from './sidecar-file.ts'
 
 type Settings = Pick<
   OperatorSettings,
   | 'class'
+  | 'deletedRealmSeconds'
   | 'namespaces'
   | 'webhook'
   | 'webhookService'
@@ -114,9 +115,10 @@ const openAdviser = (
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
   return createAdviser({
     ...{ className: settings.class, foresight, dataPlanes, compile, clock },
+    deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
       ...{ api, clock },
-      grantCommand: (of) => grantCommand(account, SECRET_READER, of),
+      grantCommand: (kind, of) => readGrantCommand(account, kind, of),
     }),
     isClassServed: createServedClasses({ api, clock }),
   })

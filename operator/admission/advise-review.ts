@@ -18,15 +18,17 @@ export interface Adviser {
 
 export interface AdviserOptions extends ForecastOptions {
   readonly isClassServed: IsClassServed
+  /** `--deleted-realm-seconds`. */
+  readonly deletedRealmSeconds: number
 }
 
 export const createAdviser = (options: AdviserOptions): Adviser => {
-  const { className: ours, isClassServed, foresight } = options
+  const { className: ours, isClassServed, deletedRealmSeconds, foresight } = options
   return {
     forecast: createForecast(options),
     adviseClass: async (className) =>
       (await isClassServed(className)) === false ? [unservedWords(className, ours)] : [],
-    adviseDelete: (request) => realmAdvice(request, foresight()),
+    adviseDelete: (request) => realmAdvice(request, foresight(), deletedRealmSeconds),
   }
 }
 
@@ -40,6 +42,7 @@ const MAX_NAMES = 3
 const realmAdvice = (
   { namespace, name, oldObject }: AdmissionRequest,
   foresight: Foresight | undefined,
+  servedSeconds: number,
 ): readonly string[] => {
   const users = foresight?.usersOf(resourceKey('Realm', namespace, name)) ?? []
   if (users.length === 0) return []
@@ -52,7 +55,9 @@ const realmAdvice = (
     ...(others === 0 ? [] : [`${others} of other namespaces`]),
   ]
   const count = users.length === 1 ? '1 document uses' : `${users.length} documents use`
-  return [`${count} this Realm (${parts.join('; ')}): ${consequence(oldObject ?? {})}`]
+  return [
+    `${count} this Realm (${parts.join('; ')}): ${consequence(oldObject ?? {}, servedSeconds)}`,
+  ]
 }
 
 const named = (names: readonly string[]): string => {
@@ -61,10 +66,13 @@ const named = (names: readonly string[]): string => {
   return `${shown.join(', ')}${more === 0 ? '' : ` and ${more} more of this namespace`}`
 }
 
-const consequence = (realm: ValueMap): string => {
+const consequence = (realm: ValueMap, servedSeconds: number): string => {
   const annotations = map(map(realm, 'metadata') ?? {}, 'annotations') ?? {}
-  return own(annotations, ANNOTATIONS.deleteNow) === 'true'
-    ? `they go out of service at once, as it is annotated ${ANNOTATIONS.deleteNow}`
-    : 'its last valid version serves for a minute, then they go out of service (RealmDeleted) until it is there again; ' +
-        `to revoke it at once, annotate it with ${ANNOTATIONS.deleteNow}: "true" first`
+  if (own(annotations, ANNOTATIONS.deleteNow) === 'true')
+    return `they go out of service at once, as it is annotated ${ANNOTATIONS.deleteNow}`
+  if (servedSeconds === 0) return 'they go out of service at once (--deleted-realm-seconds 0)'
+  return (
+    `its last valid version serves for ${servedSeconds} s, then they go out of service (RealmDeleted) until it is there ` +
+    `again; to revoke it at once, annotate it with ${ANNOTATIONS.deleteNow}: "true" first`
+  )
 }

@@ -1,5 +1,6 @@
-// A difference in; the sync calls that bring it about, in order, out. Realms go before the documents that
-// use them; documents whose claims change hands travel together, so that a route is never without an owner.
+// Plans the sync calls that bring a difference about. Realms go before the documents that use them; documents whose claims
+// change hands travel together, so that a route is never without an owner; large documents travel alone, so that nobody
+// waits for another's that take seconds to compile.
 
 import type { Claim } from '../../spec/conflicts.ts'
 import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
@@ -21,18 +22,29 @@ export interface BatchFacts {
   readonly isLive: (document: DesiredDocument) => boolean
 }
 
+export interface BatchPlan {
+  readonly batches: readonly Batch[]
+  /** So many, from the first on, are of what was edited just now and is quickly loaded. */
+  readonly urgentCount: number
+}
+
 const BATCH_MAX_SIZE = 2_000_000
 const BATCH_MAX_ITEMS = 200
+/** Beyond these a data plane compiles a document in a worker, for up to ten seconds, while the call waits. */
+const LARGE_SIZE = 64 * 1024
+const LARGE_CLAIMS = 1000
 
 /** A group that is larger than a batch may be is a batch of its own. */
-export const planBatches = (difference: Difference, facts: BatchFacts): readonly Batch[] => {
-  const units = unitsOf(difference, facts)
-  const batches = fill(units)
+export const planBatches = (difference: Difference, facts: BatchFacts): BatchPlan => {
+  const filled = fill(unitsOf(difference, facts))
+  const batches = filled.map(({ batch }) => batch)
+  const firstOther = filled.findIndex((unit) => !isUrgent(unit))
+  const urgentCount = firstOther === -1 ? filled.length : firstOther
   const realmDeletes = difference.realms.delete
-  if (realmDeletes.length === 0) return batches
+  if (realmDeletes.length === 0) return { batches, urgentCount }
   // Last of all: the documents that used them are gone by then.
   const last = batches.at(-1) ?? EMPTY_BATCH
-  return [...batches.slice(0, -1), { ...last, realmDeletes }]
+  return { batches: [...batches.slice(0, -1), { ...last, realmDeletes }], urgentCount }
 }
 
 export const EMPTY_BATCH: Batch = { realmPuts: [], puts: [], deletes: [], realmDeletes: [] }
@@ -43,6 +55,21 @@ interface Unit {
   readonly items: number
   readonly size: number
   readonly isLive: boolean
+  readonly isLarge: boolean
+}
+
+const isUrgent = ({ isLive, isLarge }: Unit): boolean => isLive && !isLarge
+
+/**
+ * What was edited just now; what has waited; last, one by one, what is large, the latest edits at the end, so that who
+ * edits all the time waits for the others. Whatever comes meanwhile, each round sends one batch more than the urgent.
+ */
+const inOrder = (units: readonly Unit[]): readonly Unit[] => {
+  const { small = [], large = [] } = Object.groupBy(units, (unit) =>
+    unit.isLarge ? 'large' : 'small',
+  )
+  const waiting = small.filter((unit) => !unit.isLive)
+  return [...small.filter(isUrgent), ...waiting, ...large.toReversed()]
 }
 
 const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly Unit[] => {
@@ -51,33 +78,38 @@ const unitsOf = ({ realms, documents }: Difference, facts: BatchFacts): readonly
     items: puts.length + deletes.length,
     size: puts.reduce((sum, put) => sum + facts.sizeOf(put), 0),
     isLive: puts.some(facts.isLive),
+    isLarge: puts.some((put) => isLargeDocument(put, facts)),
   }))
-  const ordered = [...groups.filter(({ isLive }) => isLive), ...groups.filter(isWaiting)]
+  const ordered = inOrder(groups)
   // Any document may need any of them: they travel with the first.
-  const isLive = ordered[0]?.isLive ?? false
+  const isLive = ordered.some(isUrgent)
   const realmUnits = realms.put.map((realm): Unit => ({
     batch: { ...EMPTY_BATCH, realmPuts: [realm] },
     items: 1,
     size: facts.sizeOf(realm),
     isLive,
+    isLarge: false,
   }))
   return [...realmUnits, ...ordered]
 }
 
-const isWaiting = ({ isLive }: Unit): boolean => !isLive
+const isLargeDocument = (document: DesiredDocument, { sizeOf }: BatchFacts): boolean =>
+  sizeOf(document) > LARGE_SIZE || document.claims.length > LARGE_CLAIMS
 
-const fill = (units: readonly Unit[]): readonly Batch[] => {
+const fill = (units: readonly Unit[]): readonly Unit[] => {
   const batches: Unit[] = []
   for (const unit of units) {
     const last = batches.at(-1)
     const fits =
       last?.isLive === unit.isLive &&
+      !last.isLarge &&
+      !unit.isLarge &&
       last.items + unit.items <= BATCH_MAX_ITEMS &&
       last.size + unit.size <= BATCH_MAX_SIZE
     if (fits) batches.splice(-1, 1, join(last, unit))
     else batches.push(unit)
   }
-  return batches.map(({ batch }) => batch)
+  return batches
 }
 
 const join = (left: Unit, right: Unit): Unit => ({
@@ -90,6 +122,7 @@ const join = (left: Unit, right: Unit): Unit => ({
   items: left.items + right.items,
   size: left.size + right.size,
   isLive: left.isLive,
+  isLarge: false,
 })
 
 interface Group {

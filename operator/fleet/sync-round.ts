@@ -2,7 +2,7 @@
 // and what is remembered of it in; how it went out. Never throws but when it is broken off; waits for
 // nothing but answers and its share of what all data planes have in common.
 
-import { type Batch, type BatchFacts, EMPTY_BATCH, planBatches } from './batches.ts'
+import { type BatchPlan, EMPTY_BATCH, planBatches } from './batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -85,9 +85,9 @@ const sendAll = async (
     documents: { ...documents, put: newestFirst(documents.put, versionOf, since) },
   }
   const facts = factsFor(memory, context, since)
-  const batches = planBatches(ordered, facts)
-  const must = mustSend(batches, documents.delete.length, facts)
-  for (const [index, batch] of batches.entries()) {
+  const plan = planBatches(ordered, facts)
+  const must = mustSend(plan, documents.delete.length)
+  for (const [index, batch] of plan.batches.entries()) {
     // What was edited meanwhile goes before the rest.
     if (index >= must && !context.isCurrent(selection)) return NEWER
     const trouble = await sendBatch(batch, held, { selection, memory, context })
@@ -104,11 +104,8 @@ const sendAll = async (
  * edits without end would keep that waiting without end. Deletes that a live listing has confirmed go with
  * them all: they would have to be confirmed again.
  */
-const mustSend = (batches: readonly Batch[], deletes: number, { isLive }: BatchFacts): number => {
-  if (deletes > MAX_DELETES_TO_YIELD) return batches.length
-  const firstWaiting = batches.findIndex(({ puts }) => !puts.some(isLive))
-  return Math.max(0, firstWaiting) + 1
-}
+const mustSend = ({ batches, urgentCount }: BatchPlan, deletes: number): number =>
+  deletes > MAX_DELETES_TO_YIELD ? batches.length : urgentCount + 1
 
 const MAX_DELETES_TO_YIELD = 5
 const NEWER: RoundOutcome = { phase: 'syncing', message: '', next: 'again' }

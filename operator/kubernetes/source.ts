@@ -5,8 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
-import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
-import { CONFIGMAP_READER, SECRET_READER } from '../resource/roles.ts'
+import { type OperatorAccount, readGrantCommand } from '../resource/roles-for.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
 import { Newcomers } from './newcomers.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
@@ -62,8 +61,6 @@ const TIMING: SourceTiming = {
  */
 export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
   new KubernetesSource(options)
-
-const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
 
 /** A document may have 4 MiB. */
 const DOCUMENT_PAGE = 50
@@ -127,7 +124,7 @@ class KubernetesSource implements ResourceSource {
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
       longestWaitMs: this.#timing.longestReferenceWaitMs,
-      grantCommand: (kind, namespace) => grantCommand(account, READERS[kind], namespace),
+      grantCommand: (kind, namespace) => readGrantCommand(account, kind, namespace),
     })
     this.#departures = new Departures({
       ...shared,

@@ -13,8 +13,11 @@ export interface WatchFailure {
   readonly message: string
 }
 
-/** What comes within it is told together. */
-const GATHER_MS = 1_000
+/**
+ * What comes within it is told together, and what ends within it is not: right after a CRD was made the API server
+ * answers 429, `storage is (re)initializing`, for a second or more.
+ */
+const GATHER_MS = 5_000
 /** Between two lines. */
 const SPACING_MS = 10_000
 

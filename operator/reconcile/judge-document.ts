@@ -56,7 +56,7 @@ export interface DocumentJudgement {
   readonly quarantined?: Quarantined
   /** It has served, and of its realm nothing is known but that it is there. */
   readonly isRealmHeld?: boolean
-  /** There is no Realm of its uri. */
+  /** There is no Realm of its uri, or none that ever served it, in a namespace that is not its own. */
   readonly isRealmAbsent?: boolean
 }
 
@@ -93,6 +93,8 @@ export interface UnreadyRealm {
   readonly namespace: string
   readonly name: string
   readonly isPaused: boolean
+  /** Data planes may hold a version of it. False: it came in the place of one that was deleted, and was never good. */
+  readonly isKept: boolean
 }
 
 /** What of it decides: the same values where nothing has changed for the document. */
@@ -100,7 +102,7 @@ export const accessInputs = (access: RealmAccess): readonly unknown[] => [
   access.access,
   ...(access.access === 'granted' ? [access.realm, access.isDeleted] : []),
   ...(access.access === 'unready'
-    ? [access.realm.namespace, access.realm.name, access.realm.isPaused]
+    ? [access.realm.namespace, access.realm.name, access.realm.isPaused, access.realm.isKept]
     : []),
 ]
 
@@ -161,8 +163,11 @@ const judgeReadable = (
   const version = makeDocument(resource, { document, compiled, secrets, confinedTo })
   const ownJudgement = { accepted: acceptedWith(warnings), errors: [], warnings, version }
   if (access.access !== 'granted') {
-    const isRealmHeld = access.access === 'unready' && hasServed(resource)
-    const isRealmAbsent = 'isAbsent' in access
+    const isRealmHeld = mayServeOn(resource, access)
+    const isRealmAbsent =
+      access.access === 'unready'
+        ? !access.realm.isKept && access.realm.namespace !== namespace
+        : access.isAbsent === true
     return {
       ...{ ...ownJudgement, resolvedRefs: reference },
       ...(isRealmHeld && { isRealmHeld }),
@@ -204,14 +209,15 @@ const referenceOf = (
   if (read.realmUri === undefined) return REFERENCES_PENDING
   const { namespace } = resource.metadata
   if (access.access !== 'unready') return realmUnusable(access.access, read.realmUri, namespace)
-  if (hasServed(resource)) return realmHeld(read.realmUri, namespace, access.realm)
+  if (mayServeOn(resource, access)) return realmHeld(read.realmUri, namespace, access.realm)
   return access.realm.namespace === namespace
     ? realmUnready(namespace, access.realm.name)
     : realmUnusable('RealmNotFound', read.realmUri, namespace)
 }
 
-/** Its realm was good then, whatever this operator has seen of it. */
-const hasServed = ({ programmed }: ApiSpecificationResource): boolean => programmed !== undefined
+/** Its realm was good when it was programmed, whatever this operator has seen of it, and is not taken away. */
+const mayServeOn = ({ programmed }: ApiSpecificationResource, access: RealmAccess): boolean =>
+  access.access === 'unready' && access.realm.isKept && programmed !== undefined
 
 const hostOutsideRealm = (
   { uri, allowedHosts }: RealmTerms,

@@ -105,6 +105,12 @@ export class QuotaBook {
     return this.#accounts.get(namespace)?.refused.get(key)
   }
 
+  /** It wants something, and has its place. */
+  isCounted({ key, namespace }: Place): boolean {
+    const account = this.#accounts.get(namespace)
+    return account?.claims.get(key)?.wanted !== undefined && !account.refused.has(key)
+  }
+
   get hasRefusals(): boolean {
     for (const { refused } of this.#accounts.values()) if (refused.size > 0) return true
     return false

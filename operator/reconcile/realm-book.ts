@@ -20,6 +20,7 @@ import { Memo } from './memo.ts'
 import type { Quota } from './namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from './owners.ts'
 import type { Amounts } from './quota-amounts.ts'
+import type { QuotaUse } from './quota-verdict.ts'
 import { admitsNamespace } from './realm-access.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from './titles.ts'
@@ -88,7 +89,11 @@ export class RealmBook {
     const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
     const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
     const access = (uri: string, namespace: string): RealmAccess =>
-      accessOf(served.get(uri), owners.get(uri), namespace, cache)
+      accessOf(
+        { good: served.get(uri), owner: owners.get(uri), isKept: kept.has(uri) },
+        namespace,
+        cache,
+      )
     return { served, kept, revoked, verdicts, nameless, access }
   }
 
@@ -110,9 +115,10 @@ export class RealmBook {
   }
 
   /** The verdict on a Realm if it were the next to come, or to change; nothing is remembered. */
-  preview(resource: RealmResource, cache: ResourceCache): Verdict {
+  preview(resource: RealmResource, cache: ResourceCache, quotaUse: QuotaUse | undefined): Verdict {
     const key = keyOf(resource)
-    const judgement = judgeRealm(resource, cache)
+    const overQuota = quotaUse && this.#quotas.verdictOn(key, resource, quotaUse)
+    const judgement = judgeRealm(resource, cache, overQuota)
     const lastGood = this.#lastGood.get(key)
     const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
     const uri = judgement.good === undefined ? (lastId ?? judgement.uri) : judgement.uri
@@ -263,9 +269,14 @@ const carryOver = (
   return { ...good, desired, terms: isSame ? before.terms : good.terms }
 }
 
+interface UriState {
+  readonly good: GoodRealm | undefined
+  readonly owner: Claimant<RealmResource> | undefined
+  readonly isKept: boolean
+}
+
 const accessOf = (
-  good: GoodRealm | undefined,
-  owner: Claimant<RealmResource> | undefined,
+  { good, owner, isKept }: UriState,
   namespace: string,
   cache: ResourceCache,
 ): RealmAccess => {
@@ -278,7 +289,8 @@ const accessOf = (
   const { resource } = owner
   if (!mayUse(resource, namespace, cache)) return { access: 'RealmNotFound' }
   const { name, namespace: home } = resource.metadata
-  return { access: 'unready', realm: { namespace: home, name, isPaused: isPaused(resource) } }
+  const realm = { namespace: home, name, isPaused: isPaused(resource), isKept }
+  return { access: 'unready', realm }
 }
 
 const mayUse = (

@@ -8,6 +8,7 @@ import { Memo } from './memo.ts'
 import type { Quota } from './namespace-quotas.ts'
 import { type Amounts, ONE_REALM } from './quota-amounts.ts'
 import { QuotaBook, type QuotaClaim } from './quota-book.ts'
+import { type QuotaUse, quotaVerdict } from './quota-verdict.ts'
 
 export class RealmQuotas {
   readonly #book = new QuotaBook()
@@ -45,6 +46,18 @@ export class RealmQuotas {
     { metadata: { namespace } }: RealmResource,
   ): Finding<'Accepted'> | undefined {
     return this.#book.refusalOf({ key, namespace })
+  }
+
+  /** On a Realm that is about to be stored. */
+  verdictOn(
+    key: string,
+    resource: RealmResource,
+    quotaUse: QuotaUse,
+  ): Finding<'Accepted'> | undefined {
+    if (!('spec' in resource.checked)) return undefined
+    const { namespace } = resource.metadata
+    const before = this.#book.isCounted({ key, namespace }) ? ONE_REALM : undefined
+    return quotaVerdict(quotaUse, ONE_REALM, before)
   }
 
   usedBy(namespace: string): Amounts {

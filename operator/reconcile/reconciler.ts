@@ -164,9 +164,9 @@ export class Reconciler {
   ): Verdict | undefined {
     const realms = this.#judgedRealms
     if (realms === undefined) return undefined
-    if (resource.kind === 'Realm') return this.#realms.preview(resource, cache)
-    const surroundings = this.#surroundings(this.#cache, realms, false)
     const quotaUse = this.quotaUse(resource.metadata.namespace)
+    if (resource.kind === 'Realm') return this.#realms.preview(resource, cache, quotaUse)
+    const surroundings = this.#surroundings(this.#cache, realms, false)
     return this.#documents.preview(resource, { ...surroundings, cache, quotaUse }, compiler)
   }
 

@@ -42,9 +42,10 @@ export class Titles<R extends Titled> {
     return kept
   }
 
-  /** It has served the id, or may have. */
+  /** It has served the id, or may have, or one of its name did that was deleted before (`departed-claims.ts`). */
   isHolder(id: string, key: string): boolean {
-    return this.#holders.get(id) === key
+    const holder = this.#holders.get(id)
+    return holder === key || holder?.startsWith(`${key} `) === true
   }
 
   /** Whatever data planes hold under the id does not stay there, whoever names it now. */

@@ -25,13 +25,15 @@ import { recordedStatus, type StatusObject } from '../status/kubernetes-status-o
 
 export interface ReleaseOptions {
   readonly api: Pick<KubernetesApi, 'list' | 'get' | 'apply'>
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Pick<Clock, 'now' | 'after'>
   /** Its namespace and Lease: only what it has written itself is written over. */
   readonly operator: string
   /** Where to look. */
   readonly namespaces: readonly string[] | 'all'
   /** Which of those that are found there are meant; by their namespace. */
   readonly isMeant: (namespace: string) => boolean
+  /** No request is begun later than this; for ever if left out. */
+  readonly withinMs?: number
   /** For a person: why. */
   readonly message: (namespace: string) => string
 }
@@ -41,26 +43,36 @@ export interface Released {
   /** What could not be written, or listed; the first error of each kind. */
   readonly failed: number
   readonly errors: readonly string[]
+  /** Time was over before all were seen. */
+  readonly isCut: boolean
 }
 
 type Owned = ApiSpecificationResource | RealmResource
 
 /** Requests at once; the client keeps them to 50 in a second: a thousand take half a minute. */
 const MAX_FLYING = 10
-/** A document may have 4 MiB. */
-const PAGE = 50
+/** What etcd takes is 1.5 MB each: the answer stays far below the 64 MiB that the client reads of one. */
+const PAGE = 20
 const MAX_ERRORS = 3
 
 /** Level-triggered: what is released already is left alone, so it may be run again. Nothing is thrown for what the API says. */
 export const releaseStatuses = async (options: ReleaseOptions): Promise<Released> => {
-  const { namespaces } = options
-  const tally = { released: 0, failed: 0, errors: new Set<string>() }
+  const { namespaces, clock, withinMs } = options
+  const tally: Tally = { released: 0, failed: 0, errors: new Set(), isOver: false, isCut: false }
+  const cancel =
+    withinMs === undefined
+      ? undefined
+      : clock.after(withinMs, () => {
+          tally.isOver = true
+        })
   const scopes: readonly Scope[] =
     namespaces === 'all' ? [{}] : namespaces.map((namespace) => ({ namespace }))
   for (const type of [TYPES.apiSpecifications, TYPES.realms]) {
     for (const scope of scopes) await releaseScope(type, scope, { options, tally })
   }
-  return { ...tally, errors: [...tally.errors].slice(0, MAX_ERRORS) }
+  cancel?.()
+  const { released, failed, errors, isCut } = tally
+  return { released, failed, errors: [...errors].slice(0, MAX_ERRORS), isCut }
 }
 
 const releaseScope = async (
@@ -69,7 +81,8 @@ const releaseScope = async (
   { options, tally }: { readonly options: ReleaseOptions; readonly tally: Tally },
 ): Promise<void> => {
   try {
-    for await (const page of pagesOf(options.api, type, scope)) {
+    if (isCutShort(tally)) return
+    for await (const page of pagesOf(options.api, type, scope, tally)) {
       await releasePage(page.flatMap(readOwned), options, tally)
     }
   } catch (error) {
@@ -84,6 +97,15 @@ interface Tally {
   released: number
   failed: number
   readonly errors: Set<string>
+  /** No request is begun any more. */
+  isOver: boolean
+  isCut: boolean
+}
+
+/** To be asked only where there is more to do. */
+const isCutShort = (tally: Tally): boolean => {
+  if (tally.isOver) tally.isCut = true
+  return tally.isOver
 }
 
 const note = (tally: Tally, error: unknown): void => {
@@ -100,13 +122,14 @@ async function* pagesOf(
   api: ReleaseOptions['api'],
   type: ResourceType,
   scope: Scope,
+  tally: Tally,
 ): AsyncGenerator<readonly ValueMap[]> {
   let next: string | undefined
   do {
     const list = await api.list(type, { ...scope, limit: PAGE, ...(next && { continue: next }) })
     yield list.items
     next = list.continue
-  } while (next !== undefined && next !== '')
+  } while (next !== undefined && next !== '' && !isCutShort(tally))
 }
 
 const releasePage = async (
@@ -121,6 +144,7 @@ const releasePage = async (
   )
   const work = async (): Promise<void> => {
     for (let resource = queue.shift(); resource !== undefined; resource = queue.shift()) {
+      if (isCutShort(tally)) return
       try {
         await release(resource, options)
         tally.released += 1
@@ -165,7 +189,8 @@ const release = async (
 }
 
 /** For a person. What could not be written keeps nobody from going on: statuses out of date serve nothing. */
-export const releaseLines = ({ released, failed, errors }: Released): readonly string[] => [
+export const releaseLines = ({ released, failed, errors, isCut }: Released): readonly string[] => [
   `released  ${released} resources: their status says that nobody looks after them any more`,
   ...errors.map((error) => `failed    status of some resources (${failed} in all): ${error}`),
+  ...(isCut ? ['left      the status of the others: time was over'] : []),
 ]

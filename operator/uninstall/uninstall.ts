@@ -35,6 +35,8 @@ export interface UninstallOptions extends Installation {
 
 /** As an operator has it, and a little more: it stops acting so long after its last renewal. */
 const SETTLE_MS = 11_000
+/** What is under way then ends within 15 s, and what remains of the command's time is for what has to go. */
+const RELEASE_MS = 45_000
 /** What was under way as the operator was stopped may come back once. */
 const MAX_ROUNDS = 3
 
@@ -60,7 +62,7 @@ const releaseAll = async (options: UninstallOptions, report: Report): Promise<vo
   const { api, clock, namespace, watched } = options
   const operator = operatorName(options, namespace)
   const released = await releaseStatuses({
-    ...{ api, clock, operator, namespaces: watched },
+    ...{ api, clock, operator, namespaces: watched, withinMs: RELEASE_MS },
     isMeant: () => true,
     message: () => uninstallReleased(operator),
   })

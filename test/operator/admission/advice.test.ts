@@ -60,6 +60,7 @@ interface World {
   readonly classes?: readonly string[] | number
   /** Nothing has been read yet. */
   readonly isNew?: boolean
+  readonly deletedRealmSeconds?: number
 }
 
 const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
@@ -89,6 +90,7 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
   }
   const adviser = createAdviser({
     ...{ className: 'svc', compile: compileHere, clock },
+    deletedRealmSeconds: world.deletedRealmSeconds ?? 60,
     foresight: () =>
       world.isNew === true
         ? undefined
@@ -98,7 +100,7 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
             usersOf: (key) => reconciler.usersOf(key),
           },
     dataPlanes: () => ('dataPlanes' in world ? world.dataPlanes : [POOL]),
-    lookUp: createLookUp({ api, clock, grantCommand: (of) => `kubectl grant ${of}` }),
+    lookUp: createLookUp({ api, clock, grantCommand: (kind, of) => `kubectl grant ${kind} ${of}` }),
     isClassServed: createServedClasses({ api, clock }),
   })
   const come = (...more: readonly Resource[]): void => {
@@ -154,6 +156,7 @@ const oidc = {
     },
   },
 }
+const NO_QUOTA = { documents: Infinity, routes: Infinity, bytes: Infinity, realms: Infinity }
 const confined = { destinations: 'own' } as const
 const forwarding = {
   versions: {
@@ -253,7 +256,13 @@ describe('what is wrong beside a resource', () => {
       'a Secret that may not be read',
       { objects: { 'Secret/api': 403 } },
       specification('a', {}, fromSecret('api', 'k')),
-      'allow it with: kubectl grant shop',
+      'allow it with: kubectl grant Secret shop',
+    ],
+    [
+      'a ConfigMap that may not be read',
+      { objects: { 'ConfigMap/docs': 403 } },
+      specification('a', {}, fromConfigMap('docs', 'k')),
+      'allow it with: kubectl grant ConfigMap shop',
     ],
     [
       'a ConfigMap that is not there',
@@ -301,6 +310,12 @@ describe('what is wrong beside a resource', () => {
       'there is no Secret shop/none',
     ],
     [
+      'one Realm more than the namespace may have',
+      { judging: { namespaceQuota: { ...NO_QUOTA, realms: 1 } } },
+      objectOf('Realm', 'r', { uri: 'com.r' }),
+      'the namespace shop may have 1 Realm',
+    ],
+    [
       'the uri of another Realm',
       {},
       objectOf('Realm', 'r', { uri: 'com.shop' }),
@@ -322,22 +337,21 @@ describe('what is wrong beside a resource', () => {
       const { metadata, ...rest } = object as ValueMap & { readonly metadata: { name: string } }
       const kind = rest['kind'] as 'ApiSpecification' | 'Realm'
       const meant = resourceOf(kind, metadata.name, rest, { ...known('shop'), createdAt: NOW_MS })
-      const forbidden = new Map([['Secret/shop/api', 'kubectl grant shop']])
       const referred = Object.entries(world.objects ?? {}).flatMap(([id, value]) => {
         const [of = '', name = ''] = id.split('/')
         return typeof value === 'object'
           ? [resourceOf(of as 'Secret', name, value, known('shop'))]
           : []
       })
-      const isForbidden = world.objects?.['Secret/api'] === 403
+      const forbidden = new Map(
+        Object.entries(world.objects ?? {}).flatMap(([id, value]) => {
+          const [of = '', name = ''] = id.split('/')
+          return value === 403 ? [[`${of}/shop/${name}`, `kubectl grant ${of} shop`]] : []
+        }),
+      )
       const { verdicts } = new Reconciler({
         ...{ className: 'svc', hostOwnership: 'strict', ...world.judging },
-      }).reconcile(
-        cacheOf(
-          [...(world.resources ?? [SHOP]), meant, ...referred],
-          isForbidden ? { forbidden } : {},
-        ),
-      )
+      }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
       const verdict = verdicts.get(keyOf(meant))
       const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((finding) =>
         finding?.status === 'False' ? [`${PREFIX}${finding.message}`] : [],
@@ -537,7 +551,7 @@ describe('a Realm that goes', () => {
       allowed: true,
       warnings: [
         '5 documents use this Realm (stored-a, stored-b, stored-c and 1 more of this namespace; 1 of other namespaces): ' +
-          'its last valid version serves for a minute, then they go out of service (RealmDeleted) until it is there again; ' +
+          'its last valid version serves for 60 s, then they go out of service (RealmDeleted) until it is there again; ' +
           'to revoke it at once, annotate it with gateway.svc.dev/delete-now: "true" first',
       ],
     })
@@ -549,6 +563,17 @@ describe('a Realm that goes', () => {
     })
     expect(warnings).toEqual([
       '1 document uses this Realm (stored-a): they go out of service at once, as it is annotated gateway.svc.dev/delete-now',
+    ])
+  })
+
+  it('says so where deleted Realms serve no longer at all', async () => {
+    const oldObject = objectOf('Realm', 'com-shop', { uri: 'com.shop' })
+    const { warnings } = await aWorld({
+      resources: [open, stored('a')],
+      deletedRealmSeconds: 0,
+    }).ask(oldObject, { operation: 'DELETE', object: null, oldObject })
+    expect(warnings).toEqual([
+      '1 document uses this Realm (stored-a): they go out of service at once (--deleted-realm-seconds 0)',
     ])
   })
 

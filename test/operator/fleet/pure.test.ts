@@ -5,7 +5,7 @@ import { backOffMs, SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
-import { type Batch, planBatches } from '../../../operator/fleet/batches.ts'
+import { type Batch, type BatchPlan, planBatches } from '../../../operator/fleet/batches.ts'
 import {
   type Difference,
   differenceOf,
@@ -317,23 +317,23 @@ describe('rejections', () => {
 })
 
 describe('batches', () => {
-  const plan = (
-    put: readonly DesiredDocument[],
-    more: {
-      readonly delete?: readonly string[]
-      readonly size?: number
-      readonly held?: readonly DesiredDocument[]
-      readonly realms?: Difference['realms']
-      readonly live?: readonly DesiredDocument[]
-    } = {},
-  ): readonly Batch[] =>
+  interface PlanFacts {
+    readonly delete?: readonly string[]
+    readonly size?: number | ((entry: { readonly id?: string; readonly uri?: string }) => number)
+    readonly held?: readonly DesiredDocument[]
+    readonly realms?: Difference['realms']
+    readonly live?: readonly DesiredDocument[]
+  }
+  const plan = (put: readonly DesiredDocument[], more: PlanFacts = {}): readonly Batch[] =>
+    planWith(put, more).batches
+  const planWith = (put: readonly DesiredDocument[], more: PlanFacts): BatchPlan =>
     planBatches(
       {
         realms: more.realms ?? { put: [], delete: [] },
         documents: { put, delete: more.delete ?? [], waiting: [] },
       },
       {
-        sizeOf: () => more.size ?? 10,
+        sizeOf: (entry) => (typeof more.size === 'function' ? more.size(entry) : (more.size ?? 10)),
         heldClaims: (id) => more.held?.find((document) => document.id === id)?.claims ?? [],
         isLive: (document) => more.live?.includes(document) ?? false,
       },
@@ -348,7 +348,7 @@ describe('batches', () => {
   it.each([
     [200, 10, [200]],
     [201, 10, [200, 1]],
-    [3, 1_000_000, [2, 1]],
+    [81, 50_000, [40, 40, 1]],
     [2, 3_000_000, [1, 1]],
   ])('%d documents of %d', (count, size, expected) => {
     expect(plan(many(count), { size }).map(({ puts }) => puts.length)).toEqual(expected)
@@ -373,6 +373,29 @@ describe('batches', () => {
     expect(batches.map(({ puts }) => puts.length)).toEqual([2, 200, 98])
     expect(batches[0]).toMatchObject({ puts: live, realmPuts: [aRealm()], realmDeletes: [] })
     expect(batches.at(-1)).toMatchObject({ deletes: ['gone'], realmDeletes: ['com.old'] })
+  })
+
+  it('sends large ones last and one by one, the latest edit at the end', () => {
+    const documents = ['new', 'edited', 'b', 'large', 'c', 'old'].map((id) => aDocument(id))
+    const [newest, edited] = documents
+    const { batches, urgentCount } = planWith(documents, {
+      live: documents.slice(0, 2),
+      size: ({ id }) => (id === newest?.id || id === 'large' || id === 'old' ? 100_000 : 10),
+    })
+    expect(batches.map(({ puts }) => puts.map(({ id }) => id))).toEqual([
+      [edited?.id],
+      ['b', 'c'],
+      ['old'],
+      ['large'],
+      [newest?.id],
+    ])
+    expect(urgentCount).toBe(1)
+  })
+
+  it('takes one with very many routes for large, too', () => {
+    const claims = Array.from({ length: 1001 }, (_, i) => claim(`host\t/${i}\tget`))
+    const batches = plan([aDocument('a', { claims }), aDocument('b')])
+    expect(batches.map(({ puts }) => puts.map(({ id }) => id))).toEqual([['b'], ['a']])
   })
 
   it('keeps together what hands over a claim', () => {

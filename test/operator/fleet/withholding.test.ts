@@ -165,8 +165,10 @@ describe('a realm that is revoked', () => {
     await synced(fleet)
     fleet.apply(aDesiredSet(documents, { ...revoked, ...more }))
     await gone(plane)
+    await eventually(() => {
+      expect(report(fleet).phase).toBe('holding')
+    })
     // Of the documents those stay that are held back.
     expect(plane.specs.size).toBeGreaterThanOrEqual(10)
-    expect(report(fleet).phase).toBe('holding')
   })
 })

@@ -23,7 +23,7 @@ describe('watches that fail', () => {
     const pods = {}
     watchLog.failed(pods, { resource: 'pods', ...AWAY })
     for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
-    clock.advance(1_000)
+    clock.advance(5_000)
     expect(lines.splice(0)).toEqual([
       `warn not followed for now ${JSON.stringify({
         ...{ watches: 301, resources: '300 secrets, 1 pods' },
@@ -43,7 +43,7 @@ describe('watches that fail', () => {
   it('are named where there is one', () => {
     const { clock, lines, watchLog } = aWatchLog()
     watchLog.failed({}, { resource: 'secrets', namespace: 'shop', status: 403, message: 'no' })
-    clock.advance(1_000)
+    clock.advance(5_000)
     expect(lines).toEqual([
       'warn not followed for now {"resource":"secrets","namespace":"shop","status":403,"reason":"no"}',
     ])
@@ -52,6 +52,7 @@ describe('watches that fail', () => {
   it('for a moment only are not told of', () => {
     const { clock, lines, secrets, watchLog } = aWatchLog()
     for (const each of secrets) watchLog.failed(each, { resource: 'secrets', ...AWAY })
+    clock.advance(4_000)
     for (const each of secrets) watchLog.followed(each)
     clock.advance(20_000)
     expect(lines).toEqual([])

@@ -170,6 +170,30 @@ describe('a Realm that is deleted while a document uses it', () => {
     expect(world.said(served, 'ResolvedRefs')).toMatch(/^False RealmDeleted/)
   })
 
+  it.each<[string, RealmFacts, RegExp]>([
+    ['its own namespace', {}, /^False RealmNotFound: Realm default\/shop is not good itself yet/],
+    [
+      'another one',
+      { namespace: 'team', spec: { allowedNamespaces: { from: 'All' } } },
+      /^False RealmDeleted/,
+    ],
+  ])(
+    'is gone all the same where a Realm of %s stands in its place that never was good',
+    (...row) => {
+      const [, facts, said] = row
+      const first = realm({ ...facts })
+      const digest = new World().stand([first, orders()]).desired.documents.get('orders')?.digest
+      const served = orders({ status: { programmedGeneration: 1, programmedDigest: digest } })
+      const broken = realm({ ...facts, uid: 'uid-again', spec: { ...facts.spec, ...BROKEN } })
+      const world = new World().stand([first, served]).stand([broken, served])
+      expect(world.said(served, 'ResolvedRefs')).toMatch(/^True .*has been deleted/)
+      world.pass(60)
+      expect(world.desired).toMatchObject({ realms: new Map(), kept: { realms: new Set() } })
+      expect(world.said(served, 'ResolvedRefs')).toMatch(said)
+      expect(world.said(served, 'Ready')).toMatch(/^False/)
+    },
+  )
+
   it('is not told as deleted where the document has gone on to another realm', () => {
     const world = new World().stand([realm(), orders()])
     const moved = orders({
@@ -301,6 +325,15 @@ describe('a Realm that is to be deleted now', () => {
     world.stand([realm({ uid: 'uid-again' }), orders()])
     expect(world.serving).toBe('default')
     expect(world.desired.revokedRealms).toBeUndefined()
+  })
+
+  it('ends what one before it left behind also where it never was good itself', () => {
+    const again = realm({ uid: 'uid-again', spec: BROKEN, annotations: NOW })
+    const world = new World().stand([realm(), orders()]).stand([again, orders()])
+    expect(world.serving).toBe('default')
+    world.stand([orders()])
+    expect(world.serving).toBeUndefined()
+    expect(world.desired.revokedRealms).toEqual(new Set([URI]))
   })
 
   it('revokes nothing of another Realm whose uri it only named', () => {

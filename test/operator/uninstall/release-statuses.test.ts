@@ -3,6 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ApiError, type KubernetesApi, type ListOptions } from '../../../operator/kubernetes/api.ts'
 import {
+  releaseLines,
   type ReleaseOptions,
   releaseStatuses,
 } from '../../../operator/uninstall/release-statuses.ts'
@@ -101,10 +102,25 @@ describe('releasing', () => {
     const { release, applied, flying, lists } = aServer(
       Array.from({ length: 1_000 }, (_, i) => object('ApiSpecification', `d${i}`, written())),
     )
-    expect(await release()).toEqual({ released: 1_000, failed: 0, errors: [] })
+    expect(await release()).toEqual({ released: 1_000, failed: 0, errors: [], isCut: false })
     expect([applied.length, flying.most]).toEqual([1_000, 10])
     // The Realms too.
-    expect(lists).toHaveLength(21)
+    expect(lists).toHaveLength(51)
+  })
+
+  it('ends when its time is over, and says so: what has to go afterwards needs some as well', async () => {
+    const { release, applied } = aServer(
+      Array.from({ length: 1_000 }, (_, i) => object('ApiSpecification', `d${i}`, written())),
+    )
+    const released = await release({ withinMs: 1_900 })
+    expect(released).toEqual({ released: 100, failed: 0, errors: [], isCut: true })
+    expect(applied).toHaveLength(100)
+    expect(releaseLines(released).at(-1)).toBe('left      the status of the others: time was over')
+  })
+
+  it('is not cut short by a time that is enough', async () => {
+    const { release } = aServer([object('ApiSpecification', 'a', written())])
+    expect(await release({ withinMs: 5_000 })).toMatchObject({ released: 1, isCut: false })
   })
 
   it('says that nobody stands behind it, and keeps what the next one needs', async () => {
@@ -173,7 +189,7 @@ describe('releasing', () => {
         ['gone', new ApiError('not found', { status: 404 })],
       ]),
     )
-    expect(await release()).toEqual({ released: 1, failed: 1, errors: ['forbidden'] })
+    expect(await release()).toEqual({ released: 1, failed: 1, errors: ['forbidden'], isCut: false })
     expect(applied).toHaveLength(1)
   })
 })

@@ -67,9 +67,13 @@ export const promqlAvailability = (): Availability => {
   })
 }
 
-/** Cold it takes two minutes to build. */
-export const askPromql = async (question: Question): Promise<Answer> => {
+/** Cold it takes minutes, done once it takes none. */
+export const buildPromql = async (): Promise<void> => {
   await buildOnce({ directory: builtDirectory(), isBuilt, make: build })
+}
+
+export const askPromql = async (question: Question): Promise<Answer> => {
+  await buildPromql()
   const input = JSON.stringify({ expressions: [], alerts: [], cases: [], ...question })
   const answer = await demandCommand({ program: builtProgram(), args: [], input })
   return JSON.parse(answer) as Answer

@@ -15,6 +15,7 @@ import { buildNode } from '../cluster/build-node.ts'
 import { clusterImages } from '../cluster/cluster-images.ts'
 import { clusterAvailability } from '../cluster/node-recipe.ts'
 import { buildKube } from '../kubernetes/build-kube.ts'
+import { buildPromql } from '../prometheus/promql.ts'
 import { buildRouter } from '../routers/build-router.ts'
 import { CLUSTER_PATHS, CONTROL_PLANE_PATHS } from './kubernetes-paths.ts'
 import { addUp, filesWithSkippedTests, type FinishedPart, type PartReport } from './part-report.ts'
@@ -38,6 +39,7 @@ const BUILDS = {
   nexus: () => buildRouter('nexus'),
   Crossbar: () => buildRouter('crossbar'),
   Kubernetes: () => buildKube({ whole: true }),
+  "Prometheus' parser": () => buildPromql(),
   'the node of a cluster, and its images': async () => {
     const availability = clusterAvailability()
     if (!availability.available) throw new Error(availability.why)
