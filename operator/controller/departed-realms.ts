@@ -133,8 +133,16 @@ class SourceWithDepartures implements ResourceSource {
     const { clock } = this.#options
     const nextMs = Math.min(...[...this.#departures.values()].map(({ untilMs }) => untilMs))
     this.#cancelEnd = clock.after(Math.max(0, nextMs - clock.now()), () => {
+      this.#setBack(nextMs - clock.now())
       this.#end(clock.now())
     })
+  }
+
+  /** The time has passed, whatever the clock says by now: one that was set back gives no more of it to those that wait. */
+  #setBack(backMs: number): void {
+    if (backMs <= 0) return
+    for (const [key, departure] of this.#departures)
+      this.#departures.set(key, { ...departure, untilMs: departure.untilMs - backMs })
   }
 
   #end(nowMs: number): void {
