@@ -5,6 +5,7 @@ import {
   change,
   createScene,
   document,
+  hear,
   linkAt,
   REALM,
   realm,
@@ -281,17 +282,23 @@ describe('waiting is over', () => {
     expect(jest.getTimerCount()).toBe(0)
   })
 
-  it('with a session that can be called', () => {
+  it('with a session that can be called, followed and registered on', async () => {
     const scene = createScene()
     const client = scene.bridge.clientOf(REALM)
     const call = { procedure: 'com.acme.add', args: [], kwargs: {}, options: {} }
     scene.bridge.follow(BOTH)
     client.awaitSession(8000, () => {
       client.call(call, { onResult: () => undefined, onFailure: () => undefined })
+      client.follow('com.acme.topic', {}, hear())
+      const handler = () => Promise.resolve({ args: [], kwargs: {} })
+      void client.register({ procedure: 'com.acme.held', options: {}, callback: '', handler })
     })
     const session = linkAt(scene, 0).join()
 
+    await jest.advanceTimersByTimeAsync(0)
+
     expect(session.calls).toHaveLength(1)
+    expect(session.asked).toEqual(['subscribe com.acme.topic', 'register com.acme.held'])
   })
 })
 
