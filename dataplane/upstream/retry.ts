@@ -5,7 +5,12 @@ import type { UpstreamFailure } from './upstream.ts'
 
 /** How an attempt ended: a status, or a failure before or after the first byte of an answer. */
 export type AttemptOutcome =
-  { readonly status: number } | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
+  | {
+      readonly status: number
+      /** How long the upstream asks to be left alone; it counts for 503 alone. */
+      readonly retryAfterMs?: number | undefined
+    }
+  | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
 
 export interface RetryPolicy {
   /** Further attempts after the first. */
@@ -60,8 +65,12 @@ export const delayMs = (attempt: number, random: number): number => {
 }
 
 export interface Pauses {
-  /** True: `again` will run after a pause. False: there were enough attempts, or it is too late. */
-  offer(again: () => void): boolean
+  /**
+   * True: `again` will run after a pause. False: there were enough attempts, or it is too late.
+   *
+   * @param leastMs the pause is no shorter; 0 if left out
+   */
+  offer(again: () => void, leastMs?: number): boolean
   /** Ends a pause; `again` is not called. */
   cancel(): void
 }
@@ -76,9 +85,9 @@ export const createPauses = (
   let timer: NodeJS.Timeout | undefined
 
   return {
-    offer(again) {
+    offer(again, leastMs = 0) {
       if (attempt > retries) return false
-      const pauseMs = delayMs(attempt, clock.random())
+      const pauseMs = Math.max(delayMs(attempt, clock.random()), leastMs)
       if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
       attempt++
       timer = setTimeout(again, pauseMs)
@@ -101,9 +110,13 @@ export interface Retrier {
 export const createRetrier = (policy: RetryPolicy, clock: RetryClock): Retrier => {
   const pauses = createPauses(policy, clock)
   return {
-    offer: (outcome, again) => isRetryable(outcome, policy.isIdempotent) && pauses.offer(again),
+    offer: (outcome, again) =>
+      isRetryable(outcome, policy.isIdempotent) && pauses.offer(again, askedPauseMs(outcome)),
     cancel: () => {
       pauses.cancel()
     },
   }
 }
+
+const askedPauseMs = (outcome: AttemptOutcome): number | undefined =>
+  'status' in outcome && outcome.status === 503 ? outcome.retryAfterMs : undefined
