@@ -33,6 +33,8 @@ export class Watches<T> {
   readonly #trying = new Set<Watched<T>>()
   readonly #watches: readonly Scoped<T>[]
   readonly #options: Pick<WatchesOptions<T>, 'mayLack' | 'isGone' | 'clock' | 'onChange'>
+  /** Their namespace has gone, and they have not been read since. */
+  readonly #over = new Set<Watched<T>>()
   /** What may not be read by now is not waited for. */
   #isLate = false
   #cancelLate = (): void => undefined
@@ -97,10 +99,13 @@ export class Watches<T> {
     )
   }
 
-  /** With the namespace went the right to read it. */
+  /** With the namespace went the right to read it; another one of that name has nothing of what was in it. */
   #isOver(each: Scoped<T>): boolean {
-    const { namespace = '' } = each
-    return this.#isLacking(each) && this.#options.isGone?.(namespace) === true
+    const { namespace = '', watched } = each
+    if (watched.trouble === undefined) this.#over.delete(watched)
+    else if (this.#isLacking(each) && this.#options.isGone?.(namespace) === true)
+      this.#over.add(watched)
+    return this.#over.has(watched)
   }
 
   /** All of them live, or none can be told. What may not be read stays as it was, and is nobody's to confirm. */

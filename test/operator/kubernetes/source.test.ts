@@ -828,6 +828,19 @@ describe('the API server is in trouble', () => {
       await fixture.publish()
       expect(fixture.keys()).toEqual([DOC])
       expect(fixture.source.current().holdDeletes).toBeUndefined()
+      // Another one of that name, before and after it may be read.
+      fixture.watches.of(namespaces).sync(anObject('Namespace', 'pets', { uid: 'another' }))
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC])
+      for (const type of [apiSpecifications, realms]) {
+        fixture.watches.of(type, { namespace: 'pets' }).fail(0)
+        await fixture.publish()
+        expect(fixture.keys()).toEqual([DOC])
+      }
+      const dog = aDocument('dog', { namespace: 'pets' })
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).remove('pets/cat').sync(dog)
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC, 'ApiSpecification/pets/dog'])
     })
 
     it('is all there is: nothing is known then', async () => {
