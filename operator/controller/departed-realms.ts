@@ -14,7 +14,7 @@ interface DepartedOptions {
 /** Whoever holds data planes back from deleting must not outlast it: longer than a guard of deletes waits. */
 const REVOKED_MS = 10 * 60_000
 /** Whoever creates and deletes Realms all day does not fill the memory: of more, the oldest ends at once. */
-const MAX_OF_NAMESPACE = 20
+const MAX_OF_NAMESPACE = 500
 /** More than the quota of a namespace lets it have. */
 const MAX_REVOKED_OF_NAMESPACE = 1000
 

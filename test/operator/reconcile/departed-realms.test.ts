@@ -379,12 +379,12 @@ it('a clock that is set back gives a deleted Realm no more time', () => {
   expect([departed(), changes]).toEqual([0, 2])
 })
 
-it('Realms that come and go all day are forgotten: of a namespace the last twenty serve on', () => {
-  const crowd = Array.from({ length: 25 }, (_, i) =>
+it('Realms that come and go all day are forgotten: of a namespace the last 500 serve on', () => {
+  const crowd = Array.from({ length: 505 }, (_, i) =>
     realm({ name: `r${i}`, spec: { uri: `com.r${i}` } }),
   )
   const world = new World().stand([...crowd, realm({ namespace: 'team' })]).stand([])
-  expect(world.desired.realms.size).toBe(21)
+  expect(world.desired.realms.size).toBe(501)
   expect(world.serving).toBe('team')
   world.pass(60)
   expect(world.desired.realms.size).toBe(0)
