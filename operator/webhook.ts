@@ -30,8 +30,8 @@ import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
 import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/api.ts'
-import { grantCommand } from './resource/roles-for.ts'
-import { SECRET_READER, WEBHOOK_CONFIGURATION } from './resource/roles.ts'
+import { readGrantCommand } from './resource/roles-for.ts'
+import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
 import { openSidecarFile } from './sidecar-file.ts'
 
 type Settings = Pick<
@@ -118,7 +118,7 @@ const openAdviser = (
     deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
       ...{ api, clock },
-      grantCommand: (of) => grantCommand(account, SECRET_READER, of),
+      grantCommand: (kind, of) => readGrantCommand(account, kind, of),
     }),
     isClassServed: createServedClasses({ api, clock }),
   })

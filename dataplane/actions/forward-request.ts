@@ -11,7 +11,13 @@ import { isMap, type Value } from '../../spec/expression/value.ts'
 import { clientAddress } from '../client-address.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { dashed, fromClient, fromDocument, type HeaderList, valuesOf } from '../upstream/headers.ts'
-import { encodePart, readOrigin, requestTarget } from '../upstream/url.ts'
+import {
+  encodePart,
+  encodePathText,
+  encodeQueryText,
+  readOrigin,
+  requestTarget,
+} from '../upstream/url.ts'
 import { prepareDocumentBody } from './forward-document-body.ts'
 import type { Exchange } from './performer.ts'
 
@@ -56,7 +62,7 @@ export const prepareRequest = ({
     const outgoing = {
       origin: origin(context),
       method: getsForHead && own === 'HEAD' ? 'GET' : own,
-      path: target(context),
+      path: target(exchange),
       headers: list,
     }
     if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
@@ -90,14 +96,19 @@ const badHost = (host: Template, message: string): Error =>
     ? new ExpressionError(`host ${message}`)
     : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`)
 
-const prepareTarget = (action: ForwardAction): ((context: Exchange['context']) => string) => {
-  const path = action.path && urlWriter(action.path, encodePart)
-  const query = action.queryString && urlWriter(action.queryString, encodePart)
-  return (context) =>
-    requestTarget(
+const prepareTarget = (action: ForwardAction): ((exchange: Exchange) => string) => {
+  const path = action.path && urlWriter(action.path, { part: encodePart, text: encodePathText })
+  const query =
+    action.queryString && urlWriter(action.queryString, { part: encodePart, text: encodeQueryText })
+  return ({ context, incoming }) => {
+    const target = requestTarget(
       path === undefined ? context.request.path : path(context),
       query === undefined ? context.request.query_string : query(context),
     )
+    // An empty query is none to documents; a signature may count it.
+    const isEmptyQuery = query === undefined && incoming.url?.endsWith('?') === true
+    return isEmptyQuery && !target.includes('?') ? `${target}?` : target
+  }
 }
 
 /** The header that carries what the gateway has checked itself. */

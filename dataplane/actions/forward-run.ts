@@ -7,7 +7,7 @@ import type { IsScarce } from '../least-rate.ts'
 import { NO_MEMORY } from '../memory/no-memory.ts'
 import { fromUpstream, hasForeignCoding } from '../upstream/headers.ts'
 import type { Limiter, PoolScope, Ticket } from '../upstream/limiter.ts'
-import { readRetryAfter } from '../upstream/retry-after.ts'
+import { retryAfterMs } from '../upstream/retry-after.ts'
 import type { RetryBudget } from '../upstream/retry-budget.ts'
 import {
   createRetrier,
@@ -116,8 +116,7 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void {
-    const retryAfterMs = statusCode === 503 && this.#retrier ? readRetryAfter(raw) : undefined
-    if (this.#isRetried({ status: statusCode, retryAfterMs })) {
+    if (this.#isRetried(answered(statusCode, raw))) {
       attempt.discard()
       return
     }
@@ -255,6 +254,10 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#attempt?.abort(cause)
   }
 }
+
+/** Its headers are read only where they may count. */
+const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>
+  status === 503 ? { status, retryAfterMs: retryAfterMs(raw) } : { status }
 
 /** What clients would not all read alike is passed on to none. */
 const faultOfHead = (statusCode: number, raw: readonly (string | Buffer)[]): string | undefined => {

@@ -6,7 +6,7 @@ import type { TraceSpan } from '../../telemetry/tracer.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
 import { type CallHandler, type PendingCall, WampFault } from '../wamp/wamp-session.ts'
 
-export type CallingClient = Pick<WampClient, 'call' | 'publish'>
+export type CallingClient = Pick<WampClient, 'awaitSession' | 'call' | 'publish'>
 
 export interface TracedClientOptions {
   /** Asked at each use. */
@@ -18,6 +18,8 @@ export interface TracedClientOptions {
 }
 
 export const traceClient = (options: TracedClientOptions): CallingClient => ({
+  // The spans are those of attempts, which begin when the wait is over.
+  awaitSession: (longestMs, onOver) => options.client().awaitSession(longestMs, onOver),
   call: (request, handler) => {
     const span = begin(options, 'call', request.procedure)
     const traced = { ...request, kwargs: withTrace(request.kwargs, options, span) }

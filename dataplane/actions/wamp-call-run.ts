@@ -17,7 +17,7 @@ import { failExchange, faultError, overdueError, overloadedError } from './wamp-
 import { Span, type SpanOwner, type SpanTools } from './wamp-span.ts'
 
 export interface CallTools extends SpanTools {
-  readonly client: () => Pick<WampClient, 'call'>
+  readonly client: () => Pick<WampClient, 'awaitSession' | 'call'>
   readonly clock: RetryClock
 }
 
@@ -59,7 +59,7 @@ export class Calling implements CallHandler, SpanOwner {
       this.#exchange.succeed(view)
       return
     }
-    const sink = this.#send('result', view)
+    const sink = this.#sendEvent('result', view)
     if (this.#span.end()) sink?.end()
   }
 
@@ -86,6 +86,10 @@ export class Calling implements CallHandler, SpanOwner {
   }
 
   readonly #attempt = (): void => {
+    this.#span.whenJoined(this.#times.connectTimeoutMs, this.#send)
+  }
+
+  readonly #send = (): void => {
     try {
       this.#pending = this.#tools.client().call(this.#request, this.#handler)
     } catch (error) {
@@ -107,13 +111,13 @@ export class Calling implements CallHandler, SpanOwner {
       onProgress: (result) => {
         if (!this.#span.isOpen) return
         this.#span.extend(this.#times.timeoutMs)
-        this.#send('progress', viewOf(result))
+        this.#sendEvent('progress', viewOf(result))
       },
     }
   }
 
   /** undefined: nobody listens any more, and the call is cancelled. */
-  #send(name: string, result: ValueMap): EventSink | undefined {
+  #sendEvent(name: string, result: ValueMap): EventSink | undefined {
     this.#sink ??= this.#exchange.events(result)
     if (this.#sink?.send({ name, result }) === true) return this.#sink
     if (this.#span.end()) this.#letGo()

@@ -17,10 +17,16 @@ export interface OperationSteps<T> {
   undo?(done: T): Promise<unknown>
 }
 
+export interface OperationTimes {
+  readonly timeoutMs: number
+  /** For a session that is being opened; 0: it needs none. */
+  readonly connectTimeoutMs: number
+}
+
 export const runOperation = <T>(
   exchange: Exchange,
   tools: SpanTools,
-  timeoutMs: number,
+  { timeoutMs, connectTimeoutMs }: OperationTimes,
   steps: OperationSteps<T>,
 ): void => {
   const span = new Span(exchange, tools, {
@@ -35,13 +41,15 @@ export const runOperation = <T>(
   }
   // Async: what is thrown at once is a rejection like all others.
   const start = async (): Promise<T> => steps.start()
-  void start().then(
-    (done) => {
-      if (span.end()) exchange.succeed(steps.view(done))
-      else steps.undo?.(done).catch(() => undefined)
-    },
-    (error: unknown) => {
-      if (span.end()) failExchange(exchange, error, steps.subject)
-    },
-  )
+  span.whenJoined(connectTimeoutMs, () => {
+    void start().then(
+      (done) => {
+        if (span.end()) exchange.succeed(steps.view(done))
+        else steps.undo?.(done).catch(() => undefined)
+      },
+      (error: unknown) => {
+        if (span.end()) failExchange(exchange, error, steps.subject)
+      },
+    )
+  })
 }

@@ -23,7 +23,7 @@ export const prepareWampPublish = (
   return failingOnFaults((exchange) => {
     const { uri, options, args, kwargs, times } = read(exchange.context)
     const client = clientFor(exchange, options)
-    runOperation(exchange, environment, times.timeoutMs, {
+    runOperation(exchange, environment, times, {
       subject: uri,
       start: () => client().publish(uri, { args, kwargs }, options.sent),
       view: ({ publicationId }) => ({ publication_id: publicationId }),

@@ -19,7 +19,7 @@ export const prepareWampRegister = (
   return failingOnFaults((exchange) => {
     const { uri, options, kwargs, times } = read(exchange.context)
     const url = callbackOf(kwargs, realm(), realmUri)
-    runOperation(exchange, environment, times.timeoutMs, {
+    runOperation(exchange, environment, times, {
       subject: uri,
       start: () =>
         client().register({

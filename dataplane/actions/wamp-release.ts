@@ -43,13 +43,18 @@ export const prepareWampRelease = (
     const evaluated = args(context)
     const { timeoutMs } = timesOf(context)
     const id = idOf(kind, evaluated)
-    runOperation(exchange, environment, timeoutMs, {
-      start: async () => {
-        if (await environment.client().release(kind, id)) return
-        throw refusal(unknown, `there is no ${kind} ${id} in this realm`)
+    runOperation(
+      exchange,
+      environment,
+      { timeoutMs, connectTimeoutMs: 0 },
+      {
+        start: async () => {
+          if (await environment.client().release(kind, id)) return
+          throw refusal(unknown, `there is no ${kind} ${id} in this realm`)
+        },
+        view: () => ({}),
       },
-      view: () => ({}),
-    })
+    )
   })
 }
 

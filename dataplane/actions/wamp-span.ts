@@ -1,7 +1,8 @@
 // The time that a WAMP operation is under way for one exchange: it holds a place in the quota, a deadline
-// on the shared wheel and an ear at the client, and lets all three go together, once.
+// on the shared wheel, an ear at the client and a place among those that wait for a session, and lets all go together, once.
 
 import type { Deadlines, Timed } from '../deadlines.ts'
+import type { SessionWait, WampClient } from '../wamp/wamp-client.ts'
 import type { Exchange } from './performer.ts'
 import type { CallQuota } from './wamp-quota.ts'
 
@@ -13,6 +14,7 @@ export interface SpanOwner {
 }
 
 export interface SpanTools {
+  readonly client: () => Pick<WampClient, 'awaitSession'>
   readonly calls: CallQuota
   readonly deadlines: Deadlines
 }
@@ -24,6 +26,7 @@ export class Span implements Timed {
   readonly #owner: SpanOwner
   readonly #tools: SpanTools
   #isOpen = false
+  #wait: SessionWait | undefined
 
   constructor(exchange: Exchange, tools: SpanTools, owner: SpanOwner) {
     this.#exchange = exchange
@@ -42,6 +45,18 @@ export class Span implements Timed {
     return true
   }
 
+  /**
+   * Runs `start` at once, or where a session is being opened, when that is over, within the span: what has ended meanwhile
+   * is never started.
+   */
+  whenJoined(longestMs: number, start: () => void): void {
+    this.#wait = this.#tools.client().awaitSession(longestMs, () => {
+      this.#wait = undefined
+      start()
+    })
+    if (this.#wait === undefined) start()
+  }
+
   get isOpen(): boolean {
     return this.#isOpen
   }
@@ -55,6 +70,7 @@ export class Span implements Timed {
   end(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false
+    this.#wait?.cancel()
     this.#tools.deadlines.remove(this)
     this.#tools.calls.leave()
     this.#exchange.onCancel(undefined)

@@ -7,6 +7,7 @@ import type { Follower, Following, WampClient } from '../wamp/wamp-client.ts'
 import type { WampEvent, WampFault } from '../wamp/wamp-session.ts'
 import type { EventSink, Exchange } from './performer.ts'
 import { failExchange, faultError, overdueError, overloadedError } from './wamp-failure.ts'
+import type { OperationTimes } from './wamp-operation.ts'
 import { Span, type SpanOwner, type SpanTools } from './wamp-span.ts'
 
 export interface StreamTools extends SpanTools {
@@ -35,13 +36,19 @@ export class Streaming implements Follower, SpanOwner {
     this.#span = new Span(exchange, tools, this)
   }
 
-  /** @param timeoutMs up to the router's acknowledgement; the quota counts the stream up to there too */
-  start({ uri, options }: Topic, timeoutMs: number): void {
+  /** `timeoutMs` is up to the router's acknowledgement; the quota counts the stream up to there too. */
+  start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
     if (!this.#span.begin(timeoutMs)) {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
       return
     }
-    this.#topic = uri
+    this.#topic = topic.uri
+    this.#span.whenJoined(connectTimeoutMs, () => {
+      this.#follow(topic)
+    })
+  }
+
+  #follow({ uri, options }: Topic): void {
     try {
       this.#following = this.#tools.client().follow(uri, options, this)
     } catch (error) {

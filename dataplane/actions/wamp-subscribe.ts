@@ -31,7 +31,7 @@ export const prepareWampSubscribe = (
     if (exchange.eventStreams === 'refused') throw notAcceptable()
     new Streaming(exchange, tools).start(
       { uri: request.uri, options: request.options.sent },
-      request.times.timeoutMs,
+      request.times,
     )
   })
 }
@@ -43,7 +43,7 @@ const subscribeCallback = (
 ): void => {
   const { client, callbacks, realm, confinedTo, callTimeoutMs } = environment
   const url = callbackOf(kwargs, realm(), environment.realmUri)
-  runOperation(exchange, environment, times.timeoutMs, {
+  runOperation(exchange, environment, times, {
     subject: uri,
     start: () =>
       client().subscribe({

@@ -1,23 +1,43 @@
-// Reads from the headers of an answer how long its sender wants to be left alone (RFC 9110 §10.2.3). Pure: a date counts
-// from the answer's own.
+// The head of an upstream's answer in, how long it asks to be left alone out (RFC 9110 §10.2.3). Pure, and without a clock:
+// a date counts from the answer's own `Date`.
 
-const SECONDS = /^\d{1,9}$/
+/** More is as good as never. */
+const LONGEST_MS = 2 ** 31 - 1
 
 /**
- * @param raw flat list: name, value, name, value
- * @returns milliseconds; undefined: it does not say, or not in a form that there is
- * @example readRetryAfter(['Retry-After', '2']) // 2000
+ * @param raw flat list name, value, name, value
+ * @returns milliseconds, 0 or more; undefined where it does not say, or not in one voice, or what can't be read
+ * @example
+ * retryAfterMs(['Retry-After', '2']) // 2000
  */
-export const readRetryAfter = (raw: readonly (string | Buffer)[]): number | undefined => {
-  const value = valueOf(raw, 'retry-after')
-  if (value === undefined) return undefined
-  if (SECONDS.test(value)) return Number(value) * 1000
-  const ms = Date.parse(value) - Date.parse(valueOf(raw, 'date') ?? '')
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
+export const retryAfterMs = (raw: readonly (string | Buffer)[]): number | undefined => {
+  const [text, another] = valuesOf(raw, 'retry-after')
+  if (text === undefined || another !== undefined) return undefined
+  if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_MS)
+  const [date, otherDate] = valuesOf(raw, 'date')
+  const [at, from] = [readDate(text), readDate(otherDate === undefined ? date : undefined)]
+  if (at === undefined || from === undefined) return undefined
+  return Math.min(Math.max(at - from, 0), LONGEST_MS)
 }
 
-const valueOf = (raw: readonly (string | Buffer)[], name: string): string | undefined => {
-  for (let at = 0; at + 1 < raw.length; at += 2)
-    if (String(raw[at]).toLowerCase() === name) return String(raw[at + 1]).trim()
-  return undefined
+/** Of the forms of HTTP dates the one that may be sent. */
+const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+const readDate = (text: string | undefined): number | undefined => {
+  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined
+  const timeMs = Date.parse(text)
+  return Number.isNaN(timeMs) ? undefined : timeMs
 }
+
+const valuesOf = (raw: readonly (string | Buffer)[], name: string): readonly string[] => {
+  const values: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const each = raw[at]
+    if (each?.length !== name.length || textOf(each).toLowerCase() !== name) continue
+    values.push(textOf(raw[at + 1] ?? '').trim())
+  }
+  return values
+}
+
+const textOf = (part: string | Buffer): string =>
+  typeof part === 'string' ? part : part.toString('latin1')

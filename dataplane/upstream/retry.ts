@@ -8,7 +8,7 @@ import type { UpstreamFailure } from './upstream.ts'
 export type AttemptOutcome =
   | {
       readonly status: number
-      /** What the answer asks for, where it does. */
+      /** How long the upstream asks to be left alone; it counts for 503 alone. */
       readonly retryAfterMs?: number | undefined
     }
   | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
@@ -67,7 +67,9 @@ export const delayMs = (attempt: number, random: number): number => {
 
 export interface Pauses {
   /**
-   * True: `again` will run after a pause, of at least so long. False: there were enough attempts, or it is too late.
+   * True: `again` will run after a pause. False: there were enough attempts, or it is too late.
+   *
+   * @param leastMs the pause is no shorter; 0 if left out
    */
   offer(again: () => void, leastMs?: number): boolean
   /** Ends a pause; `again` is not called. */
@@ -86,7 +88,7 @@ export const createPauses = (
   return {
     offer(again, leastMs = 0) {
       if (attempt > retries) return false
-      const pauseMs = leastMs + delayMs(attempt, clock.random())
+      const pauseMs = Math.max(delayMs(attempt, clock.random()), leastMs)
       if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
       attempt++
       timer = setTimeout(again, pauseMs)
@@ -118,7 +120,7 @@ export const createRetrier = (
   return {
     offer: (outcome, again) => {
       if (!isRetryable(outcome, policy.isIdempotent) || account?.hasLeft === false) return false
-      const isOffered = pauses.offer(again, 'status' in outcome ? outcome.retryAfterMs : 0)
+      const isOffered = pauses.offer(again, askedPauseMs(outcome))
       if (isOffered) account?.spend()
       return isOffered
     },
@@ -127,3 +129,6 @@ export const createRetrier = (
     },
   }
 }
+
+const askedPauseMs = (outcome: AttemptOutcome): number | undefined =>
+  'status' in outcome && outcome.status === 503 ? outcome.retryAfterMs : undefined

@@ -41,14 +41,15 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const HOST_TEXT = /^[^\s\\\p{Cc}]+$/u
 
 /**
- * The request target of a path and a query (without `?`).
+ * The request target of a path and a query (without `?`): byte for byte what they are, but that blanks, `#` and what is
+ * not ASCII are percent-encoded. A `?` in the path begins the query.
  *
- * Characters that may not stand there are percent-encoded, escapes stay as they are. A `?` in the path
- * begins the query.
+ * A client's own path has been matched by its decoded segments: what some server may read as other segments than these is
+ * refused.
  *
- * @throws GatewayError `svc.error.invalid_data` for what would leave the origin or climb in it
+ * @throws GatewayError `svc.error.invalid_data` for what would leave the origin or climb in it, or holds a control
  * @example
- * requestTarget('/a b', 'x=1') // '/a%20b?x=1'
+ * requestTarget('/a b', 'q[]=1') // '/a%20b?q[]=1'
  */
 export const requestTarget = (path: string, query: string): string => {
   if (CLEAN_PATH.test(path)) return query === '' ? path : `${path}?${encodeQuery(query)}`
@@ -63,6 +64,12 @@ export const requestTarget = (path: string, query: string): string => {
 /** One segment of a path, or one value of a query: what stands in it can't end it or begin another. */
 export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed())
 
+/** A path that is not the client's own, or a piece of one: what RFC 3986 allows, and what `requestTarget` refuses, stays. */
+export const encodePathText = (text: string): string => encodeUnless(text, NOT_IN_PATH)
+
+/** The same of a query. */
+export const encodeQueryText = (text: string): string => encodeUnless(text, NOT_IN_QUERY)
+
 // Nothing to encode and no dot that could make a dot segment: most paths.
 const CLEAN_PATH = /^(?:\/(?!\.)[A-Za-z0-9\-._~!$&'()*+,:@]*)+$/
 
@@ -71,33 +78,39 @@ const encodePath = (path: string): string => {
   if (!path.startsWith('/')) throw refused('does not begin with a slash')
   if (FORBIDDEN.test(path)) throw refused('holds a control character or backslash')
   if (hasDotSegment(path)) throw refused("holds a '.' or '..' segment")
-  return encodeUnless(path, NOT_IN_PATH)
+  return encodeUnless(path, NOT_IN_TARGET)
 }
 
 const encodeQuery = (query: string): string => {
   if (CLEAN_QUERY.test(query)) return query
   if (CONTROL.test(query)) throw refused('holds a control character in its query')
-  return encodeUnless(query, NOT_IN_QUERY)
+  return encodeUnless(query, NOT_IN_TARGET)
 }
 
-const CLEAN_QUERY = /^[A-Za-z0-9\-._~!$&'()*+,;=:@/?]*$/
+const CLEAN_QUERY = /^[\x21\x22\x24-\x7e]*$/
 const CONTROL = /\p{Cc}/u
 const FORBIDDEN = /[\\\p{Cc}]/u
 
+// What ends a target, begins a fragment, or is no ASCII; all else reaches the upstream as it is.
+const NOT_IN_TARGET = /[^\x21\x22\x24-\x7e]+/gu
+
 // RFC 3986 §3.3, §3.4; a percent sign that begins no escape is one of them.
-const NOT_IN_PATH = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]+/gu
-const NOT_IN_QUERY = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%]+/gu
+const NOT_IN_PATH = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%\\\p{Cc}]+/gu
+const NOT_IN_QUERY = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%\p{Cc}]+/gu
 
 const encodeUnless = (text: string, unfit: RegExp): string =>
   text.toWellFormed().replace(unfit, encodeURIComponent)
 
 /**
- * Also in the spellings that some servers decode before they resolve dots: `%2e`, `..%2f`, `..%5c`, and
- * `..;a` (path parameters).
+ * Also in the spellings that some servers decode before they resolve dots: `%2e`, `..%2f`, `..%5c`, `..;a` and `..%3b`
+ * (path parameters), `..%00` (the end of a text).
  */
 const hasDotSegment = (path: string): boolean => {
   if (!path.includes('.') && !path.includes('%')) return false
-  const plain = path.replace(/%2e/gi, '.').replace(/%2f|%5c/gi, '/')
+  const plain = path
+    .replace(/%2e/gi, '.')
+    .replace(/%2f|%5c/gi, '/')
+    .replace(/%3b|%00/gi, ';')
   return DOT_SEGMENT.test(plain)
 }
 

@@ -9,6 +9,7 @@ import type {
   Held,
   HeldKind,
   Registration,
+  SessionWait,
   Subscription,
   WampClient,
 } from './wamp-client.ts'
@@ -33,6 +34,10 @@ export class BridgeClient implements WampClient {
 
   get callTimeoutUnit(): 'ms' | 's' | undefined {
     return this.#realm().record?.router?.call_timeout_unit
+  }
+
+  awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined {
+    return this.#realm().awaitSession(longestMs, onOver)
   }
 
   call(request: CallRequest, handler: CallHandler): PendingCall {

@@ -62,6 +62,7 @@ class KeptLink implements Link {
   #opened: OpenSession | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
+  #isBackingOff = false
   #closed: Promise<void> | undefined
   #autobahn: Autobahn | undefined
   /** Index of the address in use. */
@@ -93,6 +94,7 @@ class KeptLink implements Link {
       },
       (error: unknown) => {
         this.#log.error('the WAMP library can’t be loaded', { error })
+        this.#backOff()
       },
     )
   }
@@ -103,6 +105,10 @@ class KeptLink implements Link {
 
   get session(): WampSession | undefined {
     return this.#session
+  }
+
+  get isBackingOff(): boolean {
+    return this.#isBackingOff
   }
 
   close(): Promise<void> {
@@ -120,6 +126,7 @@ class KeptLink implements Link {
 
   #dial(): void {
     if (this.#isClosed || this.#autobahn === undefined) return
+    this.#isBackingOff = false
     const { realmUri, target, urls, auth } = this.#options
     let authentication: Authentication
     try {
@@ -198,6 +205,14 @@ class KeptLink implements Link {
     }
     this.#round = []
     this.#become(told.isRefusal ? 'refused' : 'waiting', told.reason, told.url)
+    this.#backOff()
+  }
+
+  #backOff(): void {
+    this.#isBackingOff = true
+    this.#tell(() => {
+      this.#observer.onBackOff()
+    })
   }
 
   #pause(attempt: number, longestMs: number): void {

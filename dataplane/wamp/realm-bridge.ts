@@ -11,8 +11,9 @@ import { planLinks, type RealmPlan } from './realm-plan.ts'
 import { RealmPool } from './realm-pool.ts'
 import type { Retirement } from './realm-retirement.ts'
 import { RealmTurns } from './realm-turns.ts'
+import { SessionWaits } from './session-waits.ts'
 import { TopicBoard } from './topic-board.ts'
-import type { RealmBridgeStatus } from './wamp-client.ts'
+import type { RealmBridgeStatus, SessionWait } from './wamp-client.ts'
 import type { WampFault, WampSession } from './wamp-session.ts'
 
 export interface RealmParts {
@@ -30,6 +31,7 @@ export class RealmBridge {
   documents = 0
   readonly #setup: BridgeSetup
   readonly #retirement: Retirement
+  readonly #waits: SessionWaits
   #isClosed = false
   #plan: RealmPlan | undefined
   /** Takes calls. */
@@ -44,6 +46,7 @@ export class RealmBridge {
     this.uri = uri
     this.#setup = setup
     this.#retirement = retirement
+    this.#waits = new SessionWaits(uri, setup.log)
     const obstacle = (): Obstacle => this.#obstacle()
     const { log, times, random } = setup
     // Of their own: a procedure that moves to another session is not to be gone for as long as all topics take.
@@ -76,6 +79,13 @@ export class RealmBridge {
     this.settle()
   }
 
+  /** Who comes while all links pause after a failure does not wait (behaviour §4). */
+  awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined {
+    if (this.#isJoined || longestMs <= 0) return undefined
+    if (!this.#pools().some(({ isOpening }) => isOpening)) return undefined
+    return this.#waits.add(longestMs, onOver)
+  }
+
   /** @throws WampFault, unsent: no session is joined */
   session(): WampSession {
     const session = this.#serving?.pick()
@@ -103,6 +113,7 @@ export class RealmBridge {
       onJoined: () => {
         this.#considerHandover()
         this.#settleHome()
+        this.#considerWaits()
       },
       onLost: (session) => {
         this.#lose(session)
@@ -110,6 +121,9 @@ export class RealmBridge {
       onState: () => {
         this.#considerHandover()
         this.#setup.noteStatus()
+      },
+      onBackOff: () => {
+        this.#considerWaits()
       },
     })
     if (replaced !== undefined) this.#retirement.retire(replaced)
@@ -124,8 +138,7 @@ export class RealmBridge {
   #considerHandover(): void {
     const next = this.#next
     if (next === undefined) return
-    const isServed = (this.#serving?.joined.length ?? 0) > 0
-    if (!isServed || next.joined.length > 0 || !next.isHopeful) this.#handOver(next)
+    if (!this.#isJoined || next.joined.length > 0 || !next.isHopeful) this.#handOver(next)
   }
 
   #handOver(next: RealmPool): void {
@@ -135,6 +148,7 @@ export class RealmBridge {
     this.#next = undefined
     this.#settleHome()
     if (before !== undefined) this.#retirement.retire(before)
+    this.#considerWaits()
   }
 
   #closeLinks(): void {
@@ -151,6 +165,25 @@ export class RealmBridge {
     this.held.dropAll(fault)
     this.topics.failAll(fault)
     for (const pool of pools) if (pool !== undefined) this.#retirement.retire(pool)
+    this.#considerWaits()
+  }
+
+  /**
+   * A router that has served is waited for through attempts that fail: it restarts. One that never did, or that says no,
+   * would only keep its callers waiting.
+   */
+  #considerWaits(): void {
+    const isWorthIt = (pool: RealmPool): boolean =>
+      pool.isOpening || (pool.hasJoined && refusalOf(pool) === undefined)
+    if (this.#isJoined || !this.#pools().some(isWorthIt)) this.#waits.tellAll()
+  }
+
+  get #isJoined(): boolean {
+    return (this.#serving?.joined.length ?? 0) > 0
+  }
+
+  #pools(): readonly RealmPool[] {
+    return [this.#serving, this.#next].filter((pool) => pool !== undefined)
   }
 
   #lose(session: WampSession): void {

@@ -4,12 +4,14 @@
 import type { SessionState } from '../../spec/wire.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 import type { RealmPlan } from './realm-plan.ts'
-import type { Link, WampSession } from './wamp-session.ts'
+import type { Link, LinkObserver, WampSession } from './wamp-session.ts'
 
 export interface PoolObserver {
   onJoined(session: WampSession): void
   onLost(session: WampSession): void
   onState(): void
+  /** A link has failed to open a session, and pauses. */
+  onBackOff(): void
 }
 
 interface Member {
@@ -26,6 +28,7 @@ export class RealmPool {
   readonly #members: readonly Member[]
   #joined: readonly WampSession[] = []
   #turn = 0
+  #hasJoined = false
   #closing: Promise<void> | undefined
 
   constructor(setup: BridgeSetup, plan: RealmPlan) {
@@ -67,6 +70,18 @@ export class RealmPool {
     )
   }
 
+  /** A session has been joined once, whatever has become of it. */
+  get hasJoined(): boolean {
+    return this.#hasJoined
+  }
+
+  /** A link that has no session has an attempt under way, or its first one after the end of a session due. */
+  get isOpening(): boolean {
+    return this.#members.some(
+      ({ link, session }) => link !== undefined && session === undefined && !link.isBackingOff,
+    )
+  }
+
   states(): readonly SessionState[] {
     return this.#members.flatMap(({ link }) => (link === undefined ? [] : [shown(link.state)]))
   }
@@ -82,10 +97,7 @@ export class RealmPool {
     await Promise.allSettled(this.#members.map(async ({ link }) => link?.close()))
   }
 
-  #watch(
-    member: Member,
-    observer: PoolObserver,
-  ): { onJoined(session: WampSession): void; onLost(): void; onState(): void } {
+  #watch(member: Member, observer: PoolObserver): LinkObserver {
     const isOver = (): boolean => this.#closing !== undefined
     const lose = (): void => {
       const { session } = member
@@ -99,6 +111,7 @@ export class RealmPool {
         if (isOver()) return
         lose()
         member.session = session
+        this.#hasJoined = true
         this.#joined = [...this.#joined, session]
         observer.onJoined(session)
       },
@@ -107,6 +120,9 @@ export class RealmPool {
       },
       onState: () => {
         if (!isOver()) observer.onState()
+      },
+      onBackOff: () => {
+        if (!isOver()) observer.onBackOff()
       },
     }
   }

@@ -18,6 +18,14 @@ export interface WampClient {
   /** What a call's `timeout` option may be sent as; undefined: not at all. */
   readonly callTimeoutUnit: 'ms' | 's' | undefined
   /**
+   * Waits while no session is joined and one is being opened: an attempt is under way, or the first one after the end
+   * of a session is due. `onOver` runs once: a session has joined, none is to come, or `longestMs` are over; then
+   * operations succeed or fail as at any time.
+   *
+   * @returns undefined: there is nothing to wait for, and `onOver` is not called
+   */
+  awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined
+  /**
    * @throws WampFault, unsent: `wamp.error.no_such_realm` (the realm is gone, or the router does not know it),
    * `wamp.error.net_failure` (no router, or it is away, or it does not let us join)
    */
@@ -32,6 +40,11 @@ export interface WampClient {
   subscribe(subscription: Subscription): Promise<Held>
   /** False: nobody holds such an id in this realm. Asks the other processes of the gateway too. */
   release(kind: HeldKind, id: number): Promise<boolean>
+}
+
+export interface SessionWait {
+  /** `onOver` is not called any more. Idempotent. */
+  cancel(): void
 }
 
 export interface Registration {

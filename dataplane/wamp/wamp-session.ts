@@ -119,12 +119,19 @@ export interface LinkObserver {
   onLost(): void
   /** `state` has changed. */
   onState(): void
+  /** Every address has been tried in vain: the next attempt comes after a pause. `state` may be the same as before. */
+  onBackOff(): void
 }
 
 /** Keeps one session joined: reconnects for ever, with back-off and fail-over. */
 export interface Link {
   readonly state: SessionState
   readonly session: WampSession | undefined
+  /**
+   * Between an attempt that failed and the next one. Not in the pause after the end of a session, a second at most: what
+   * comes after it is a first attempt.
+   */
+  readonly isBackingOff: boolean
   /** Says GOODBYE, waits for the answer no longer than a second; no reconnect after. Never rejects. */
   close(): Promise<void>
 }

@@ -18,8 +18,8 @@ export type LookUp = (
 export interface LookUpOptions {
   readonly api: Pick<KubernetesApi, 'get'>
   readonly clock: Clock
-  /** The command with which the owner of a namespace lets the operator read its Secrets. */
-  readonly grantCommand: (namespace: string) => string
+  /** The command with which the owner of a namespace lets the operator read what it holds of that kind. */
+  readonly grantCommand: (kind: WantedObject['kind'], namespace: string) => string
 }
 
 /** A caller waits for it. */
@@ -38,11 +38,11 @@ export const createLookUp = (options: LookUpOptions): LookUp => {
     if (open.length > MAX_OBJECTS || underWay.count + open.length > MAX_UNDER_WAY) return undefined
     underWay.count += open.length
     try {
-      const answers = open.map(async ([key, wanted]) => [key, await ask(wanted, options)] as const)
-      return withAnswers(cache, await Promise.all(answers), (key) => {
-        const namespace = key.split('/')[1] ?? ''
-        return options.grantCommand(namespace)
-      })
+      const answers = open.map(async ([key, wanted]) => ({
+        ...{ key, wanted },
+        answer: await ask(wanted, options),
+      }))
+      return withAnswers(cache, await Promise.all(answers), options)
     } finally {
       underWay.count -= open.length
     }
@@ -60,8 +60,7 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return 'absent'
-    const isForbidden = error instanceof ApiError && error.status === 403
-    return isForbidden && kind === 'Secret' ? 'forbidden' : 'unknown'
+    return error instanceof ApiError && error.status === 403 ? 'forbidden' : 'unknown'
   }
 }
 
@@ -76,18 +75,25 @@ const isHeld = (held: Resource | undefined, { keys }: WantedObject): boolean => 
   return [...keys].every((key) => Object.hasOwn(held.data, key) || Object.hasOwn(binary, key))
 }
 
+interface Answered {
+  /** `resourceKey` of what is wanted. */
+  readonly key: string
+  readonly wanted: WantedObject
+  readonly answer: Answer
+}
+
 const withAnswers = (
   cache: ResourceCache,
-  answers: readonly (readonly [key: string, answer: Answer])[],
-  grantCommand: (key: string) => string,
+  answers: readonly Answered[],
+  { grantCommand }: Pick<LookUpOptions, 'grantCommand'>,
 ): ResourceCache | undefined => {
   const resources = new Map(cache.resources)
   const forbidden = new Map(cache.forbidden)
-  for (const [key, answer] of answers) {
+  for (const { key, wanted, answer } of answers) {
     if (answer === 'unknown') return undefined
     resources.delete(key)
     forbidden.delete(key)
-    if (answer === 'forbidden') forbidden.set(key, grantCommand(key))
+    if (answer === 'forbidden') forbidden.set(key, grantCommand(wanted.kind, wanted.namespace))
     else if (answer !== 'absent') resources.set(key, answer)
   }
   return { ...cache, resources, forbidden }

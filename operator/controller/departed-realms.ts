@@ -14,7 +14,7 @@ interface DepartedOptions {
 /** Whoever holds data planes back from deleting must not outlast it: longer than a guard of deletes waits. */
 const REVOKED_MS = 10 * 60_000
 /** Whoever creates and deletes Realms all day does not fill the memory: of more, the oldest ends at once. */
-const MAX_OF_NAMESPACE = 20
+const MAX_OF_NAMESPACE = 500
 /** More than the quota of a namespace lets it have. */
 const MAX_REVOKED_OF_NAMESPACE = 1000
 
@@ -133,8 +133,16 @@ class SourceWithDepartures implements ResourceSource {
     const { clock } = this.#options
     const nextMs = Math.min(...[...this.#departures.values()].map(({ untilMs }) => untilMs))
     this.#cancelEnd = clock.after(Math.max(0, nextMs - clock.now()), () => {
+      this.#setBack(nextMs - clock.now())
       this.#end(clock.now())
     })
+  }
+
+  /** The time has passed, whatever the clock says by now: one that was set back gives no more of it to those that wait. */
+  #setBack(backMs: number): void {
+    if (backMs <= 0) return
+    for (const [key, departure] of this.#departures)
+      this.#departures.set(key, { ...departure, untilMs: departure.untilMs - backMs })
   }
 
   #end(nowMs: number): void {

@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.ts'
 
 interface Spell {
-  readonly sinceMs: number
+  sinceMs: number
   lastMs: number
 }
 
@@ -35,6 +35,8 @@ export class Withholding {
     const before = this.#spells.get(namespace)
     const isKnown = before !== undefined && nowMs - before.lastMs < FORGOTTEN_MS
     const spell = isKnown ? before : { sinceMs: nowMs, lastMs: nowMs }
+    // A clock that was set back gives no more time.
+    spell.sinceMs -= Math.max(0, spell.lastMs - nowMs)
     spell.lastMs = nowMs
     this.#spells.set(namespace, spell)
     if (this.#spells.size > MANY) this.#forget(nowMs)

@@ -1,13 +1,14 @@
 // What the operator asks of the API in, the HTTP calls that ask it out. Pure.
 
 import type { ValueMap } from '../../spec/expression/value.ts'
-import type {
-  ApplyOptions,
-  ListOptions,
-  ObjectName,
-  ResourceType,
-  WatchOptions,
-  WriteOptions,
+import {
+  type ApplyOptions,
+  type ListOptions,
+  type ObjectName,
+  type ResourceType,
+  TYPES,
+  type WatchOptions,
+  type WriteOptions,
 } from './api.ts'
 import { collectionPath, objectPath, queryOf, type Query } from './request-path.ts'
 import type { Call } from './request.ts'
@@ -18,7 +19,7 @@ const ONLY_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 const ONLY_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
-  ...asking(type, 'get'),
+  ...asking(type, 'get', name.namespace),
   path: objectPath(type, name),
 })
 
@@ -26,7 +27,7 @@ export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
   const { namespace, labelSelector, fieldSelector, onlyMetadata, ...rest } = asked
   const query = queryOf({ labelSelector, fieldSelector, ...rest } satisfies Query)
   return {
-    ...asking(type, 'list'),
+    ...asking(type, 'list', namespace),
     path: collectionPath(type, namespace) + query,
     ...(onlyMetadata === true && { accept: ONLY_METADATA_LIST }),
     ...(asked.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
@@ -101,12 +102,17 @@ export const deleteCall = (type: ResourceType, name: ObjectName, uid?: string): 
 const asking = (
   type: ResourceType,
   verb: 'get' | 'list' | 'watch',
-): Pick<ApiCall, 'type' | 'verb' | 'method' | 'lane'> => ({
+  namespace = '',
+): Pick<ApiCall, 'type' | 'verb' | 'method' | 'lane' | 'group'> => ({
   type,
   verb,
   method: 'GET',
   lane: laneOf(type),
+  // Documents and Realms decide how many are looked at.
+  ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
 })
+
+const REFERRED: ReadonlySet<ResourceType> = new Set([TYPES.secrets, TYPES.configMaps])
 
 const writing = (
   type: ResourceType,

@@ -45,6 +45,8 @@ export interface EventRecorderFacts {
 const SPACING_MS = 100
 const MAX_TRIES = 5
 const LONGEST_WAIT_MS = 30_000
+/** Some namespaces may let it write while others do not: that is not told with each of theirs. */
+const FORBIDDEN_AGAIN_MS = 600_000
 
 /**
  * The same (regarding, reason, note) within 10 minutes is one Event with a count. How many there may be of an object and
@@ -68,7 +70,7 @@ class Recorder implements EventRecorder {
   #failures = 0
   #sentAtMs = Number.NEGATIVE_INFINITY
   #cancelNext: (() => void) | undefined
-  #isForbidden = false
+  #forbiddenToldAtMs = Number.NEGATIVE_INFINITY
   #sent = 0
   #dropped = 0
 
@@ -189,22 +191,21 @@ class Recorder implements EventRecorder {
     this.#failures = 0
     this.#current = undefined
     series.isQueued = false
-    if (error === undefined) {
-      this.#sent += 1
-      this.#isForbidden = false
-    } else this.#drop(series, error)
+    if (error === undefined) this.#sent += 1
+    else this.#drop(series, error)
     return SPACING_MS
   }
 
   #drop(series: Series, error: unknown): void {
-    const { log } = this.#options
+    const { log, clock } = this.#options
     this.#dropped += 1
     this.#book.forget(series)
     const { reason, regarding } = series.facts
     const fields = { reason, kind: regarding.kind, ...nameOf(series), error }
-    if (!isForbidden(error)) log.debug('an event could not be told', fields)
-    else if (!this.#isForbidden) {
-      this.#isForbidden = true
+    const isTold = clock.now() - this.#forbiddenToldAtMs < FORBIDDEN_AGAIN_MS
+    if (!isForbidden(error) || isTold) log.debug('an event could not be told', fields)
+    else {
+      this.#forbiddenToldAtMs = clock.now()
       log.warn('events may not be told: they need create and patch of events.k8s.io', fields)
     }
   }

@@ -47,6 +47,8 @@ export const createPodDataPlanes = (options: PodDataPlanesOptions): PodDataPlane
     ...watching,
     type: TYPES.pods,
     namespaces: sidecarNamespaces === 'all' ? 'all' : [...namespaces, ...sidecarNamespaces],
+    // A tenant may take the right to see its sidecars away, and nobody that to see the shared pool.
+    mayLack: (namespace) => !namespaces.includes(namespace),
     labelSelector: DATA_PLANE_LABEL,
     pageSize: PAGE,
     read: (pod) => factsOf(pod, { namespaces, sidecarNamespaces, scheme }),

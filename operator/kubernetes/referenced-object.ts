@@ -32,6 +32,8 @@ export interface ReferencedObjectOptions {
   readonly watchLog: WatchLog
   /** The longest that a first answer is waited for once there is trouble; without, it is on its way. */
   readonly waitMs: number
+  /** The longest in any case: a namespace may name more than can be asked for in hours, and others wait with it. */
+  readonly longestWaitMs: number
   readonly onChange: () => void
 }
 
@@ -41,6 +43,7 @@ interface View {
   readonly watched: Watched<KeyedResource>
   readonly cancelWait: () => void
   isOverdue: boolean
+  isGivenUp: boolean
 }
 
 export class ReferencedObject {
@@ -97,7 +100,7 @@ export class ReferencedObject {
 
   #open(keys: WantedKeys): View {
     const { kind, namespace, name } = this.#wanted
-    const { api, createReflector, clock, log, watchLog, waitMs } = this.#options
+    const { api, createReflector, clock, log, watchLog, waitMs, longestWaitMs } = this.#options
     const watched = createReflector<KeyedResource>({
       api,
       type: kind === 'Secret' ? TYPES.secrets : TYPES.configMaps,
@@ -110,15 +113,20 @@ export class ReferencedObject {
       },
       ...{ clock, log, watchLog },
     })
-    const view: View = {
-      keys,
-      watched,
-      isOverdue: false,
-      cancelWait: clock.after(waitMs, () => {
+    const waits = [
+      clock.after(waitMs, () => {
         view.isOverdue = true
         this.#changed()
       }),
+      clock.after(longestWaitMs, () => {
+        view.isGivenUp = true
+        if (!watched.hasSynced) this.#changed()
+      }),
+    ]
+    const cancelWait = (): void => {
+      for (const cancel of waits) cancel()
     }
+    const view: View = { keys, watched, isOverdue: false, isGivenUp: false, cancelWait }
     return view
   }
 
@@ -132,10 +140,11 @@ export class ReferencedObject {
     this.#options.onChange()
   }
 
-  #answerOf({ watched, isOverdue }: View): ObjectAnswer {
+  #answerOf({ watched, isOverdue, isGivenUp }: View): ObjectAnswer {
     if (watched.trouble?.status === FORBIDDEN) return { answer: 'forbidden' }
     if (!watched.hasSynced) {
-      return { answer: isOverdue && watched.trouble !== undefined ? 'unreachable' : 'waiting' }
+      const isLate = isGivenUp || (isOverdue && watched.trouble !== undefined)
+      return { answer: isLate ? 'unreachable' : 'waiting' }
     }
     const resource = watched.items.get(`${this.#wanted.namespace}/${this.#wanted.name}`)
     return resource === undefined ? { answer: 'missing' } : { answer: 'found', resource }

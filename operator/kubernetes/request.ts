@@ -24,6 +24,8 @@ export interface Call extends WireRequest {
   readonly verb: Verb
   /** Where that is not as its verb is. */
   readonly retriedAs?: RetriedAs
+  /** See `Limiter`. */
+  readonly group?: string
 }
 
 /** What became of one try. */
@@ -58,7 +60,7 @@ export const createRequester = (options: RequesterOptions): Requester => {
   const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
-        if (call.lane === 'shared') await options.limiter.turn(call.signal)
+        if (call.lane === 'shared') await options.limiter.turn(call.signal, call.group)
         const result = await attempt(options, call, read)
         reachability.answered()
         return result

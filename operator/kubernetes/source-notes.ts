@@ -12,6 +12,8 @@ export interface WatchFacts {
   readonly namespace?: string
   readonly hasSynced: boolean
   readonly trouble: WatchTrouble | undefined
+  /** Its namespace is. */
+  readonly isGone?: boolean
 }
 
 export const troubleNote = ({ kind, namespace, trouble }: WatchFacts): readonly SourceNote[] => {
@@ -45,14 +47,21 @@ export const referencedNotes = (troubles: readonly ReferencedTrouble[]): readonl
   })
 }
 
-/** @param watches of ApiSpecifications and Realms */
+/**
+ * What was read once of a single namespace stays while that may not be read any more: what others delete is no less gone.
+ * @param watches of ApiSpecifications and Realms
+ */
 export const holdReason = (watches: readonly WatchFacts[]): string | undefined => {
-  for (const status of [NOT_FOUND, FORBIDDEN]) {
-    const failing = watches.find(({ trouble }) => trouble?.status === status)
-    const [note] = failing === undefined ? [] : troubleNote(failing)
-    if (note !== undefined) return note.message
-  }
-  const unlisted = watches.find(({ hasSynced }) => !hasSynced)
+  const there = watches.filter(({ isGone }) => isGone !== true)
+  const failing =
+    there.find(({ trouble }) => trouble?.status === NOT_FOUND) ??
+    there.find(
+      ({ trouble, namespace, hasSynced }) =>
+        trouble?.status === FORBIDDEN && (namespace === undefined || !hasSynced),
+    )
+  const [note] = failing === undefined ? [] : troubleNote(failing)
+  if (note !== undefined) return note.message
+  const unlisted = there.find(({ hasSynced }) => !hasSynced)
   if (unlisted === undefined) return undefined
   return `the ${unlisted.kind} resources have not been listed yet, so nobody knows what there should be`
 }

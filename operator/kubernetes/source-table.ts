@@ -20,6 +20,8 @@ export interface Listing {
   readonly covers: (reference: ObjectReference) => boolean
   readonly forbidden: ReadonlyMap<string, string>
   readonly holdDeletes: string | undefined
+  /** Whether deletes wait for new resources of these namespaces, which wait for what they refer to. */
+  readonly waitsFor: (namespaces: ReadonlySet<string>) => boolean
   readonly notes: readonly SourceNote[]
 }
 
@@ -122,10 +124,12 @@ export class SourceTable {
       // Whoever said beforehand that it is to be gone at once does not wait for what a CRD says.
       if (!this.#deletedNow.has(before.listed.metadata.uid)) standing.set(key, before)
     }
-    const isNewHere = (key: string): boolean => !standing.has(key)
+    const newcomers = waiting.flatMap((key) =>
+      standing.has(key) ? [] : (listing.listed.get(key)?.metadata.namespace ?? []),
+    )
     this.#others = this.#settleOthers(listing.others)
     this.#standing = standing
-    this.#publish(listing, waiting.some(isNewHere) ? NEW_WAITS : undefined)
+    this.#publish(listing, listing.waitsFor(new Set(newcomers)) ? NEW_WAITS : undefined)
     return { waiting, renewed }
   }
 

@@ -14,14 +14,34 @@ export interface WatchesOptions<T>
   readonly namespaces: readonly string[] | 'all'
   readonly read: (object: ValueMap, before: T | undefined) => T | undefined
   readonly createReflector: CreateReflector
+  /** Of those that are named one by one: all others can do without it, as where its owner takes our rights away. */
+  readonly mayLack?: (namespace: string) => boolean
+  /** It does not exist (any more): nothing is in it. */
+  readonly isGone?: (namespace: string) => boolean
+}
+
+/** So long a right may be on its way: what is not seen of one namespace may be given to another. */
+const GRANT_MS = 30_000
+
+interface Scoped<T> {
+  readonly namespace?: string
+  readonly watched: Watched<T>
 }
 
 export class Watches<T> {
   readonly #kind: string
   readonly #trying = new Set<Watched<T>>()
-  readonly #watches: readonly { readonly namespace?: string; readonly watched: Watched<T> }[]
+  readonly #watches: readonly Scoped<T>[]
+  readonly #options: Pick<WatchesOptions<T>, 'mayLack' | 'isGone' | 'clock' | 'onChange'>
+  /** Their namespace has gone, and they have not been read since. */
+  readonly #over = new Set<Watched<T>>()
+  /** What may not be read by now is not waited for. */
+  #isLate = false
+  #cancelLate = (): void => undefined
 
-  constructor({ namespaces, createReflector, ...options }: WatchesOptions<T>) {
+  constructor(all: WatchesOptions<T>) {
+    const { namespaces, createReflector, ...options } = all
+    this.#options = all
     this.#kind = options.type.kind
     const scopes: readonly Scope[] =
       namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
@@ -36,28 +56,63 @@ export class Watches<T> {
 
   start(): void {
     for (const { watched } of this.#watches) watched.start()
+    const { clock, onChange } = this.#options
+    this.#cancelLate = clock.after(GRANT_MS, () => {
+      this.#isLate = true
+      if (this.#watches.some(({ watched }) => !watched.hasSynced)) onChange()
+    })
   }
 
+  /** Each has been listed once, but for what may not be read: of that one at least. */
   get hasSynced(): boolean {
-    return this.#watches.every(({ watched }) => watched.hasSynced)
+    const isListed = ({ watched }: Scoped<T>): boolean => watched.hasSynced
+    const isExcused = (each: Scoped<T>): boolean =>
+      this.#isOver(each) || (this.#isLate && this.#isLacking(each))
+    return (
+      this.#watches.some(isListed) &&
+      this.#watches.every((each) => isListed(each) || isExcused(each))
+    )
   }
 
   *items(): Iterable<T> {
-    for (const { watched } of this.#watches) yield* watched.items.values()
+    for (const each of this.#watches) if (!this.#isOver(each)) yield* each.watched.items.values()
   }
 
   facts(): readonly WatchFacts[] {
-    return this.#watches.map(({ namespace, watched: { hasSynced, trouble } }) => ({
-      kind: this.#kind,
-      hasSynced,
-      trouble,
-      ...(namespace !== undefined && { namespace }),
-    }))
+    return this.#watches.map((each) => {
+      const { namespace, watched } = each
+      const { hasSynced, trouble } = watched
+      return {
+        ...{ kind: this.#kind, hasSynced, trouble, isGone: this.#isOver(each) },
+        ...(namespace !== undefined && { namespace }),
+      }
+    })
   }
 
-  /** All of them live, or none can be told. */
+  /** May not be read, and nobody but its owner has a loss. */
+  #isLacking({ namespace, watched }: Scoped<T>): boolean {
+    const { mayLack } = this.#options
+    return (
+      watched.trouble?.status === FORBIDDEN &&
+      namespace !== undefined &&
+      mayLack?.(namespace) === true
+    )
+  }
+
+  /** With the namespace went the right to read it; another one of that name has nothing of what was in it. */
+  #isOver(each: Scoped<T>): boolean {
+    const { namespace = '', watched } = each
+    if (watched.trouble === undefined) this.#over.delete(watched)
+    else if (this.#isLacking(each) && this.#options.isGone?.(namespace) === true)
+      this.#over.add(watched)
+    return this.#over.has(watched)
+  }
+
+  /** All of them live, or none can be told. What may not be read stays as it was, and is nobody's to confirm. */
   async relist(): Promise<boolean> {
-    const results = await Promise.all(this.#watches.map(({ watched }) => watched.relist()))
+    const results = await Promise.all(
+      this.#watches.map(async (each) => (await each.watched.relist()) || this.#isLacking(each)),
+    )
     return results.every(Boolean)
   }
 
@@ -74,8 +129,10 @@ export class Watches<T> {
   }
 
   async stop(): Promise<void> {
+    this.#cancelLate()
     await Promise.all(this.#watches.map(({ watched }) => watched.stop()))
   }
 }
 
 const NOT_FOUND = 404
+const FORBIDDEN = 403

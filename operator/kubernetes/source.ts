@@ -5,9 +5,9 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
-import { grantCommand, type OperatorAccount } from '../resource/roles-for.ts'
-import { CONFIGMAP_READER, SECRET_READER } from '../resource/roles.ts'
+import { type OperatorAccount, readGrantCommand } from '../resource/roles-for.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
+import { Newcomers } from './newcomers.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
 import { createReflector as realReflector } from './reflector.ts'
@@ -40,6 +40,8 @@ export interface SourceTiming {
   readonly publishMs: number
   /** The longest that the first answer about a Secret or ConfigMap is waited for once there is trouble. */
   readonly referenceWaitMs: number
+  /** The same without trouble: at 50 requests a second 6,000 are asked for within it. */
+  readonly longestReferenceWaitMs: number
   /** Between two looks at a CRD that is away. */
   readonly definitionRetryMs: number
   /** What went with a CRD has this long to be applied again once the CRD is back. */
@@ -49,6 +51,7 @@ export interface SourceTiming {
 const TIMING: SourceTiming = {
   publishMs: 10,
   referenceWaitMs: 10_000,
+  longestReferenceWaitMs: 120_000,
   definitionRetryMs: 2_000,
   definitionReturnMs: 60_000,
 }
@@ -58,8 +61,6 @@ const TIMING: SourceTiming = {
  */
 export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
   new KubernetesSource(options)
-
-const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
 
 /** A document may have 4 MiB. */
 const DOCUMENT_PAGE = 50
@@ -74,6 +75,8 @@ class KubernetesSource implements ResourceSource {
   readonly #namespaces: Watches<Resource>
   readonly #referenced: ReferencedWatches
   readonly #departures: Departures
+  readonly #newcomers = new Newcomers()
+  #cancelHold = (): void => undefined
   #onChange: () => void = () => undefined
   #onRenewed: (resource: Resource) => void = () => undefined
   #waiting: readonly string[] = []
@@ -95,6 +98,8 @@ class KubernetesSource implements ResourceSource {
     const read = readOfClass(className, operator)
     const ours = {
       ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
+      mayLack: () => true,
+      isGone: (namespace: string) => this.#isGone(namespace),
       isNews: (before: Resource, now: Resource) => !saysSame(before, now),
       onRenewed: (resource: Resource) => {
         const renewed = this.#table.renew(resource)
@@ -118,7 +123,8 @@ class KubernetesSource implements ResourceSource {
     this.#referenced = new ReferencedWatches({
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
-      grantCommand: (kind, namespace) => grantCommand(account, READERS[kind], namespace),
+      longestWaitMs: this.#timing.longestReferenceWaitMs,
+      grantCommand: (kind, namespace) => readGrantCommand(account, kind, namespace),
     })
     this.#departures = new Departures({
       ...shared,
@@ -167,6 +173,7 @@ class KubernetesSource implements ResourceSource {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelUpdate?.()
+    this.#cancelHold()
     this.#departures.stop()
     await Promise.all([...this.#watches(), this.#referenced].map((each) => each.stop()))
   }
@@ -208,6 +215,7 @@ class KubernetesSource implements ResourceSource {
       covers: (reference) => this.#referenced.covers(reference),
       forbidden: this.#referenced.forbidden(),
       holdDeletes: holdReason(facts) ?? this.#departures.hold,
+      waitsFor: (namespaces) => this.#waitsFor(namespaces),
       notes: this.#notes(),
     })
     this.#waiting = waiting
@@ -226,6 +234,30 @@ class KubernetesSource implements ResourceSource {
       for (const resource of watches.items()) listed.set(keyOf(resource), resource)
     }
     return listed
+  }
+
+  /** Before all is known at first nothing is deleted anyway. */
+  #waitsFor(namespaces: ReadonlySet<string>): boolean {
+    this.#cancelHold()
+    if (!this.#isSynced) return namespaces.size > 0
+    const { clock } = this.#options
+    const holdMs = this.#newcomers.hold(namespaces, clock.now())
+    if (holdMs > 0)
+      this.#cancelHold = clock.after(holdMs, () => {
+        this.#schedule()
+      })
+    return holdMs > 0
+  }
+
+  /** As far as Namespaces are read, and that is up to date. */
+  #isGone(namespace: string): boolean {
+    const isSure = this.#namespaces
+      .facts()
+      .every(({ hasSynced, trouble }) => hasSynced && trouble === undefined)
+    if (!isSure) return false
+    for (const { metadata } of this.#namespaces.items())
+      if (metadata.name === namespace) return false
+    return true
   }
 
   /** Whoever edits a resource that lacks a Secret or ConfigMap may have granted it a moment ago. */

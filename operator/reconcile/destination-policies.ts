@@ -37,6 +37,11 @@ export class DestinationPolicies {
     this.#options = options
   }
 
+  /** Forgets namespaces that are not in `live`. */
+  retain(live: { has(namespace: string): boolean }): void {
+    this.#known.retain(live)
+  }
+
   /** The same object until something changes. What the annotation says and nobody knows counts as `own`. */
   of(namespace: string, cache: ResourceCache): DestinationPolicy {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata

@@ -24,7 +24,7 @@ import { type LastGood, LastGoodVersions } from './last-good.ts'
 import { Memo } from './memo.ts'
 import { mayDocumentBeHeld } from './may-be-held.ts'
 import type { MissingVersion } from './missing-version.ts'
-import { isRenamed, ownersOf } from './owners.ts'
+import { ownersOf } from './owners.ts'
 import {
   type DocumentStanding,
   previewDocument,
@@ -33,6 +33,7 @@ import {
 import type { Amounts } from './quota-amounts.ts'
 import { documentInput, readDocument, type ReadDocument } from './read-document.ts'
 import { readVariables, variableInputs } from './read-variables.ts'
+import { refusedRenames } from './refused-renames.ts'
 import { type Applicant, sameEntries, Settlement } from './settlement.ts'
 import type { Surroundings } from './surroundings.ts'
 import { Titles } from './titles.ts'
@@ -237,16 +238,16 @@ export class DocumentBook {
 
   /**
    * Whoever may not have the id it names goes on serving under the one it had. What that takes back may refuse
-   * another's: each turn refuses one more at least, so there are no more turns than documents.
+   * another's: each turn refuses one more at least, and after some turns whole namespaces (refused-renames.ts).
    */
   #settleRenames(asked: readonly Judged[]): Renames {
     const refused = new Map<Judged, Outcome>()
     let judged = asked
-    for (;;) {
+    for (let turn = 0; ; turn += 1) {
       const outcome = this.#settle(judged)
-      const more = judged.filter((each) => isRefusedRename(each, outcome))
-      if (more.length === 0) return { judged, outcome, refused }
-      for (const each of more) refused.set(each, outcome)
+      const more = refusedRenames(judged, outcome, turn)
+      if (more.size === 0) return { judged, outcome, refused }
+      for (const [each, seen] of more) refused.set(each, seen)
       judged = asked.map((each) => (refused.has(each) ? stay(each) : each))
     }
   }
@@ -277,7 +278,11 @@ export class DocumentBook {
   #verdict(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
     const { key, id } = judged
     const isOwner = outcome.owners.get(id)?.key === key
-    const isPlain = isOwner && !outcome.lostHosts.has(key) && !outcome.clashes.has(id)
+    const isPlain =
+      isOwner &&
+      !outcome.lostHosts.has(key) &&
+      !outcome.clashes.has(id) &&
+      outcome.entangled?.has(key) !== true
     if (!isPlain) {
       this.#told.delete(key)
       return this.#compare(judged, outcome, owners)
@@ -293,9 +298,9 @@ export class DocumentBook {
   #compare(judged: Judged, outcome: Outcome, owners: Owners): Verdict {
     const { key, resource, read, judgement } = judged
     const place = placeOf(judged, outcome, owners)
-    const { owner, isHostLost, lost, winners } = place
+    const { owner, isHostLost, isEntangled, lost, winners } = place
     const lastGood = this.#lastGood.get(key)
-    const inputs = [resource, read, judgement, owner?.resource, lastGood, isHostLost]
+    const inputs = [resource, read, judgement, owner?.resource, lastGood, isHostLost, isEntangled]
     return this.#verdicts.get(key, [...inputs, ...lost.map(clashText), ...winners], () =>
       verdictAt(judged, place, lastGood),
     )
@@ -323,12 +328,6 @@ const applicantsOf = (
       lostHosts.has(each.key) ? { ...each, candidate: undefined } : each,
     ]),
   )
-
-const isRefusedRename = (judged: Judged, { owners, lostHosts, documents }: Outcome): boolean =>
-  isRenamed(judged) &&
-  (owners.get(judged.id)?.key !== judged.key ||
-    lostHosts.has(judged.key) ||
-    documents.get(judged.id) !== judged.candidate)
 
 const stay = (judged: Judged): Judged => ({
   ...judged,

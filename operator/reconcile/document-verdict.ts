@@ -17,6 +17,8 @@ export interface Standing {
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   /** Its host belongs to another namespace. */
   readonly isHostLost: boolean
+  /** It would leave its id, as very many of its namespace that depend on each other would. */
+  readonly isEntangled: boolean
   readonly clashes: readonly LostClaim[]
   readonly serving: Serving | undefined
   readonly isHeld: boolean
@@ -106,7 +108,7 @@ const acceptedOf = (
 
 const conflictsOf = (
   resource: ApiSpecificationResource,
-  { host = '', owner, isHostLost, clashes }: Standing,
+  { host = '', owner, isHostLost, isEntangled, clashes }: Standing,
 ): readonly Problem[] => {
   if (owner !== undefined) {
     const message = ownedWords(`the id '${owner.id}'`, resource, owner.resource)
@@ -116,6 +118,12 @@ const conflictsOf = (
     // The namespace is not told: what others have is theirs to tell.
     const message = `the host '${host}' belongs to documents of another namespace: take another host`
     return [{ code: 'conflict', path: pointerIn(resource, '/host'), message }]
+  }
+  if (isEntangled) {
+    const message =
+      'too many documents of this namespace change their ids at once, and wait for each other: give them back the ids ' +
+      'they had, then change a few at a time'
+    return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
   }
   return clashes.map(({ problem, winner }) => locate(resource, problem, winner))
 }

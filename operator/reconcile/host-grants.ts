@@ -24,6 +24,11 @@ export class HostGrants {
       wildcardNamespaces === 'all' ? 'all' : new Set<string>(wildcardNamespaces)
   }
 
+  /** Forgets namespaces that are not in `live`. */
+  retain(live: { has(namespace: string): boolean }): void {
+    this.#listed.retain(live)
+  }
+
   /** The same object until something changes. The annotation decides where there is one. */
   of(namespace: string, cache: ResourceCache): HostGrant {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata

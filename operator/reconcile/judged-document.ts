@@ -30,6 +30,8 @@ export interface Outcome extends Settled {
   readonly lostHosts: LostHosts
   /** Keys of those that may not have the hosts they want for another reason. */
   readonly refused: ReadonlySet<string>
+  /** Keys of those that are refused with others of their namespace, which can't be told apart in time. */
+  readonly entangled?: ReadonlySet<string>
 }
 
 export const NO_CLASHES: readonly Clash[] = []
@@ -37,23 +39,32 @@ export const NO_LOST_HOSTS: LostHosts = new Map()
 
 type Own = Pick<Judged, 'key' | 'resource' | 'read' | 'judgement' | 'lastGood' | 'overQuota'>
 
-/** A version that is not good does not rename: the id that serves stays with its resource. */
+/**
+ * A version that is not good does not rename: the id that serves stays with its resource. After a restart what can't be
+ * read has the id that its status tells, or it could stand for anything that data planes hold.
+ */
 export const judgedDocument = (own: Own): Judged => {
   const { resource, read, judgement, lastGood } = own
   const isHeld = isPaused(resource)
   const isPending = judgement.isPending === true
   const readId = 'document' in read ? read.id : undefined
   const lastId = lastGood?.id
-  const id = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const told = judgement.good === undefined || isHeld ? (lastId ?? readId) : readId
+  const id = told ?? recordedId(resource)
   const candidate = judgement.good?.id === id ? judgement.good : undefined
   return { ...own, id: id ?? '', lastId, candidate, isHeld, isPending }
 }
+
+/** An id that it was refused is none of its own. */
+const recordedId = ({ summary, conditions = [] }: ApiSpecificationResource): string | undefined =>
+  conditions.some(({ reason }) => reason === 'Conflicted') ? undefined : summary?.id
 
 /** What stands in its way. */
 export interface Place {
   readonly isOwner: boolean
   readonly owner: Claimant<ApiSpecificationResource> | undefined
   readonly isHostLost: boolean
+  readonly isEntangled: boolean
   readonly lost: readonly Clash[]
   /** Of each of `lost`. */
   readonly winners: readonly (ApiSpecificationResource | undefined)[]
@@ -62,7 +73,7 @@ export interface Place {
 /** @param owners in the end: whose version serves */
 export const placeOf = (
   { key, id }: Judged,
-  { owners: asked, lostHosts, clashes }: Outcome,
+  { owners: asked, lostHosts, clashes, entangled }: Outcome,
   owners: Owners,
 ): Place => {
   const owner = asked.get(id)
@@ -70,12 +81,13 @@ export const placeOf = (
   const isHostLost = lostHosts.has(key)
   const lost = isOwner && !isHostLost ? (clashes.get(id) ?? NO_CLASHES) : NO_CLASHES
   const winners = lost.map(({ winnerId }) => owners.get(winnerId)?.resource)
-  return { isOwner, owner, isHostLost, lost, winners }
+  const isEntangled = entangled?.has(key) === true
+  return { isOwner, owner, isHostLost, isEntangled, lost, winners }
 }
 
 export const verdictAt = (
   { resource, id, read, judgement, isHeld }: Judged,
-  { isOwner, owner, isHostLost, lost, winners }: Place,
+  { isOwner, owner, isHostLost, isEntangled, lost, winners }: Place,
   lastGood: LastGood | undefined,
 ): Verdict =>
   documentVerdict(resource, judgement, {
@@ -85,7 +97,7 @@ export const verdictAt = (
     routerRealm: routerRealmOf(lastGood?.document ?? judgement.good),
     owner: isOwner ? undefined : owner,
     clashes: lost.map((clash, i) => ({ problem: problemOf(clash), winner: winners[i] })),
-    isHostLost,
+    ...{ isHostLost, isEntangled },
     serving: lastGood === undefined ? recordedServing(resource, isOwner) : servingOf(lastGood),
     isHeld: isHeld && waits(judgement.good, lastGood?.document),
   })

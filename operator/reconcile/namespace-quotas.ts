@@ -21,6 +21,11 @@ export class NamespaceQuotas {
     this.#usual = { limits }
   }
 
+  /** Forgets namespaces that are not in `live`. */
+  retain(live: { has(namespace: string): boolean }): void {
+    this.#annotated.retain(live)
+  }
+
   /** The same object until something changes. */
   of(namespace: string, cache: ResourceCache): Quota {
     const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata

@@ -14,7 +14,7 @@ import type { Verdict } from './verdict.ts'
 export interface Latch {
   readonly generation: number
   readonly digest: string
-  /** Since when a ready data plane has held something else, Unix time in milliseconds. */
+  /** Since when a ready data plane has held something else, or there has been none, Unix time in milliseconds. */
   readonly differsSince?: number
 }
 
@@ -26,12 +26,12 @@ export interface Programmed {
   readonly rejectedByAll: boolean
 }
 
-/** A latched document may differ somewhere for this long before it counts. */
+/** A latched document may differ somewhere, or be nowhere, for this long before it counts. */
 const DIFFERS_MS = 30_000
 
 /**
- * Latched per generation and digest: data planes that come and go do not turn it; only a ready one that refuses, or
- * holds another digest for 30 s, does.
+ * Latched per generation and digest: data planes that come and go do not turn it; only a ready one that refuses, or holds
+ * another digest for 30 s, does, and that there has been none for 30 s.
  * @param sight of the data planes that are to hold the document
  */
 export const judgeProgrammed = (
@@ -174,7 +174,7 @@ const stayLatched = (
   { found, nowMs }: { readonly found: Finding<'Programmed'>; readonly nowMs: number },
 ): Programmed => {
   const { generation, digest } = latch
-  if (sight.count('differs') === 0) {
+  if (sight.count('differs') === 0 && sight.total > 0) {
     return { finding: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
   }
   const differsSince = latch.differsSince ?? nowMs

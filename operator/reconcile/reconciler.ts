@@ -113,6 +113,7 @@ export class Reconciler {
     this.#judgedRealms = realms
     const surroundings = this.#surroundings(cache, realms, isSame)
     const documents = this.#documents.judge(specifications, surroundings)
+    if (!isSame) this.#retainNamespaces([...specifications.values(), ...realmResources.values()])
     const holdDeletes = cache.holdDeletes ?? this.#holdForRiddles(realms, documents)
     const next = buildDesired(this.#desired, realms, documents, holdDeletes)
     if (!sameDesired(next, this.#desired)) this.#desired = next
@@ -194,6 +195,14 @@ export class Reconciler {
   #quotaIn(cache: ResourceCache): ((namespace: string) => Quota) | undefined {
     const quotas = this.#quotas
     return quotas && ((namespace) => quotas.of(namespace, cache))
+  }
+
+  /** Namespaces come and go. */
+  #retainNamespaces(
+    resources: readonly { readonly metadata: { readonly namespace: string } }[],
+  ): void {
+    const live = new Set(resources.map(({ metadata }) => metadata.namespace))
+    for (const known of [this.#grants, this.#destinations, this.#quotas]) known?.retain(live)
   }
 
   #sort(cache: ResourceCache): {

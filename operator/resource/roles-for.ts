@@ -5,7 +5,7 @@ import {
   type CERTIFICATE_WRITER,
   certificateRules,
   clusterRoles,
-  type CONFIGMAP_READER,
+  CONFIGMAP_READER,
   DUTIES,
   type Duty,
   type DutyScope,
@@ -13,7 +13,7 @@ import {
   OWN_UNINSTALLER,
   RELEASER,
   ruleObject,
-  type SECRET_READER,
+  SECRET_READER,
   UNINSTALLER,
 } from './roles.ts'
 
@@ -92,6 +92,15 @@ export const grantCommand = (
 ): string =>
   `kubectl create rolebinding ${grant} --namespace=${namespace} ` +
   `--clusterrole=${grant} --serviceaccount=${operatorNamespace}:${name}`
+
+const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
+
+/** The line with which the owner of a namespace lets the operator read what it holds of a kind. */
+export const readGrantCommand = (
+  account: OperatorAccount,
+  kind: keyof typeof READERS,
+  namespace: string,
+): string => grantCommand(account, READERS[kind], namespace)
 
 /**
  * What that line makes.

@@ -12,6 +12,7 @@ import { applyStatus } from './kubernetes-status-apply.ts'
 import { StatusEntry, type StatusWrite, type WaitReason } from './kubernetes-status-entry.ts'
 import { afterFailure } from './kubernetes-status-failure.ts'
 import type { Difference } from './kubernetes-status-object.ts'
+import { ReadyEntries } from './ready-entries.ts'
 
 export interface StatusWriterOptions {
   readonly api: Pick<KubernetesApi, 'apply' | 'get'>
@@ -75,10 +76,7 @@ class Writer implements StatusWriter {
   /** As the entries know them. */
   #resources: OperatorStatus['resources'] = NONE
   readonly #entries = new Map<string, StatusEntry>()
-  /** What came first stands first. */
-  readonly #ready = new Set<StatusEntry>()
-  /** Every other write is for what came last: one edit does not wait behind a thousand, nor they behind edits. */
-  #isNewestNext = true
+  readonly #ready = new ReadyEntries()
   #cancelSpacing: (() => void) | undefined
   #flying = 0
   /** Another one in every turn: an answer that comes after it is nobody's. */
@@ -190,9 +188,8 @@ class Writer implements StatusWriter {
 
   #pump(): void {
     if (this.#cancelSpacing !== undefined || this.#flying >= MAX_FLYING) return
-    for (let entry = this.#next(); entry !== undefined; entry = this.#next()) {
+    for (let entry = this.#ready.shift(); entry !== undefined; entry = this.#ready.shift()) {
       if (entry.difference() === 'none') continue
-      this.#isNewestNext = !this.#isNewestNext
       this.#cancelSpacing = this.#options.clock.after(SPACING_MS, () => {
         this.#cancelSpacing = undefined
         this.#pump()
@@ -200,13 +197,6 @@ class Writer implements StatusWriter {
       void this.#write(entry)
       return
     }
-  }
-
-  #next(): StatusEntry | undefined {
-    const waiting = [...this.#ready]
-    const entry = this.#isNewestNext ? waiting.at(-1) : waiting[0]
-    if (entry !== undefined) this.#ready.delete(entry)
-    return entry
   }
 
   async #write(entry: StatusEntry): Promise<void> {

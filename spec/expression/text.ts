@@ -1,10 +1,10 @@
-// A template in, a closure out that writes its value as text: by the template rule, or for a URL with
-// what requests bring percent-encoded.
+// A template in, a closure out that writes its value as text: by the template rule, or for a URL with what requests
+// bring percent-encoded, but for their own path and query.
 
 import { jsonWriter } from './json.ts'
 import { toText } from './render.ts'
 import { type EvaluationContext, evaluator, type Insert, joiner } from './run.ts'
-import type { Template } from './template.ts'
+import type { Template, TextTemplate } from './template.ts'
 
 export { toText } from './render.ts'
 
@@ -20,32 +20,59 @@ const textWriter = (template: Template): Write => {
   return (context) => toText(run(context))
 }
 
+/** What becomes of texts on their way into a URL. */
+export interface UrlEncoding {
+  /** Of a tag within a longer text: it stays one segment, or one value. */
+  readonly part: (text: string) => string
+  /** Of what the document says itself, and of a tag that is the whole text: only what can't stand there is encoded. */
+  readonly text: (text: string) => string
+}
+
 /**
- * Text for a path or query string (behaviour §4): in a longer text every tag goes through `encode`, but
- * for `request.path` and `request.query_string`; a tag that is the whole text goes verbatim.
+ * Text for a path or query string (behaviour §4). `request.path` and `request.query_string` go as they are, also within a
+ * longer text: an upstream may verify a signature over them.
  * @throws ExpressionError
- * @example urlWriter(template, encodeURIComponent)(context) // '/orders/a%2Fb' for '/orders/{{…}}'
+ * @example urlWriter(template, { part: encodeURIComponent, text: encodeURI })(context) // '/orders/a%2Fb' for '/orders/{{…}}'
  */
-export const urlWriter = (template: Template, encode: (text: string) => string): Write => {
-  if (template.kind !== 'text' || isWhole(template)) return textWriter(template)
-  const insert: Insert = (value, part) => (isVerbatim(part) ? toText(value) : encode(toText(value)))
-  return joiner(template, insert)
+export const urlWriter = (template: Template, { part, text }: UrlEncoding): Write => {
+  const only = wholeOf(template)
+  if (only !== undefined) {
+    const write = textWriter(only)
+    return isClients(only) ? write : (context) => text(write(context))
+  }
+  const insert: Insert = (value, inserted) => {
+    const written = toText(value)
+    // A text that waits has encoded its own parts.
+    if (inserted.kind === 'text' || isClients(inserted)) return written
+    return inserted.kind === 'constant' ? text(written) : part(written)
+  }
+  return joiner(withText(template as TextTemplate, text), insert)
 }
 
 /**
  * One tag is the whole text: `{{request.body.x}}`, in double quotes or not. A variable that is a longer text is none.
  */
-export const isWhole = (template: Template): boolean => {
-  if (template.kind !== 'text') return true
+export const isWhole = (template: Template): boolean => wholeOf(template) !== undefined
+
+const wholeOf = (template: Template): Exclude<Template, TextTemplate> | undefined => {
+  if (template.kind !== 'text') return template
   const [first, second] = template.parts
-  return second === undefined && first !== undefined && typeof first !== 'string' && isWhole(first)
+  const isAlone = second === undefined && first !== undefined && typeof first !== 'string'
+  return isAlone ? wholeOf(first) : undefined
 }
 
-/** Variables are: what is known of them, and a text that waits, which has encoded its own tags. */
-const isVerbatim = (part: Template): boolean =>
-  part.kind === 'constant' ||
-  part.kind === 'text' ||
-  (part.kind === 'read' &&
-    part.root === 'request' &&
-    part.keys.length === 1 &&
-    (part.keys[0] === 'path' || part.keys[0] === 'query_string'))
+/** The client's own path or query string, and nothing made of it. */
+const isClients = (template: Template): boolean =>
+  template.kind === 'read' &&
+  template.root === 'request' &&
+  template.keys.length === 1 &&
+  (template.keys[0] === 'path' || template.keys[0] === 'query_string')
+
+/** Its own words encoded, those of texts within it too. */
+const withText = (template: TextTemplate, encode: (text: string) => string): TextTemplate => ({
+  ...template,
+  parts: template.parts.map((part) => {
+    if (typeof part === 'string') return encode(part)
+    return part.kind === 'text' ? withText(part, encode) : part
+  }),
+})

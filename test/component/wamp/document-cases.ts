@@ -5,11 +5,31 @@ import { eventually } from '../../support/eventually.ts'
 import { publish, register } from '../../support/wamp-peer.ts'
 import type { Answered, FaultCase, FaultContext, Paths } from './fault-case.ts'
 import { distinct } from './router-cases.ts'
-import { calls, follows } from './wamp-operations.ts'
+import { calls, follows, publishes } from './wamp-operations.ts'
 
 const GONE = { status: 404, body: 'svc.error.not_found' }
 
+const LOADS = 10
+
 export const DOCUMENT_CASES: readonly FaultCase[] = [
+  {
+    name: 'a request right after the load waits for the session, and gets its answer',
+    same: { answers: Array.from({ length: LOADS }, () => [200, 200, 200]), sessions: 0 },
+    run: async (context) => {
+      await context.realm({ url: context.router.ws })
+      const answers: (readonly number[])[] = []
+      for (let load = 0; load < LOADS; load++) {
+        await context.serve({
+          '/count': { post: calls('wamp.session.count', { args: [] }) },
+          '/publish': { post: publishes(`${context.uri}.topic`) },
+        })
+        const three = ['/count', '/publish', '/count'].map((path) => context.call(path))
+        answers.push((await Promise.all(three)).map(({ status }) => status))
+        await context.manage('DELETE', `/api_specs/${context.id}`)
+      }
+      return { answers, sessions: await context.untilSessions(0) }
+    },
+  },
   {
     name: 'replaced: a call in flight ends by the old document, the next one by the new',
     same: {

@@ -14,11 +14,13 @@ import { JOINING_CASES } from './joining-cases.ts'
 import { PAYLOAD_CASES } from './payload-cases.ts'
 import { ROUTER_CASES } from './router-cases.ts'
 import { STREAM_CASES } from './stream-cases.ts'
+import { WAITING_CASES } from './waiting-cases.ts'
 import { WEBHOOK_CASES } from './webhook-cases.ts'
 
 const GROUPS = {
   router: ROUTER_CASES,
   joining: JOINING_CASES,
+  waiting: WAITING_CASES,
   call: CALL_CASES,
   payload: PAYLOAD_CASES,
   document: DOCUMENT_CASES,

@@ -83,15 +83,18 @@ export const ROUTER_CASES: readonly FaultCase[] = [
     run: async (context) => {
       const { router, uri } = context
       await context.realm({ url: router.ws }, { callback_origins: ['http://127.0.0.1:9'] })
-      await context.serve({
-        // There from the router's first moment.
-        '/patient': {
-          post: calls('wamp.session.count', { args: [], retries: 100, retry_timeout: 20_000 }),
+      await context.serve(
+        {
+          // There from the router's first moment.
+          '/patient': {
+            post: calls('wamp.session.count', { args: [], retries: 100, retry_timeout: 20_000 }),
+          },
+          '/publish': { post: publishes(`${uri}.topic`) },
+          '/follow': { get: follows(`${uri}.topic`) },
+          '/register': { post: registers(`${uri}.x`) },
         },
-        '/publish': { post: publishes(`${uri}.topic`) },
-        '/follow': { get: follows(`${uri}.topic`) },
-        '/register': { post: registers(`${uri}.x`) },
-      })
+        { version: { defaults: { connect_timeout: 100 } } },
+      )
       await context.become('open')
       await router.stop({ kill: true })
       await context.become('waiting')
@@ -104,6 +107,39 @@ export const ROUTER_CASES: readonly FaultCase[] = [
       })
       await router.restart()
       return { patient: (await patient).status, publish, follow, register }
+    },
+  },
+  {
+    name: 'restarted at 50 requests a second: what comes before back-off, and after it, is answered',
+    on: ['embedded', 'nexus'],
+    same: { failed: [NET_FAILURE], again: [200], leftOver: 200, sessions: 1 },
+    run: async (context) => {
+      await context.realm({ url: context.router.ws })
+      await context.serve({ '/count': { post: calls('wamp.session.count', { args: [] }) } })
+      const asked: Promise<Answered>[] = []
+      const timer = setInterval(() => asked.push(context.call('/count')), 20)
+      const stop = (): Promise<void> => {
+        clearInterval(timer)
+        return Promise.resolve()
+      }
+      context.use({ [Symbol.asyncDispose]: stop })
+      await eventually(() => succeed(context, '/count', []))
+      await context.router.stop({ kill: true })
+      await eventually(async () => {
+        if ((await context.call('/count')).status === 200) throw new Error('it is still there')
+      })
+      await context.router.restart()
+      await context.become('open')
+      const before = asked.length
+      await eventually(() => {
+        if (asked.length < before + 25) throw new Error('more are to come')
+      })
+      await stop()
+      const answers = await Promise.all(asked)
+      const again = distinct(answers.slice(before).map(({ status }) => status))
+      const failed = distinct(answers.filter(({ status }) => status !== 200))
+      const leftOver = (await succeed(context, '/count', [])).status
+      return { failed, again, leftOver, sessions: await context.untilSessions(1) }
     },
   },
   {
@@ -202,7 +238,8 @@ const serveCalls = async (
   await registerEcho(context)
   await context.realm({ url, keepalive })
   await context.serve({
-    '/echo': { post: calls(`${uri}.echo`) },
+    // Who comes just after the end of a session waits for the next one.
+    '/echo': { post: calls(`${uri}.echo`, { connect_timeout: 200 }) },
     '/silent': { post: calls(`${uri}.silent`, { timeout: 60_000 }) },
     '/who': { post: calls(`${uri}.who`, { options: { disclose_me: true } }) },
   })

@@ -15,6 +15,7 @@ import { FAULT_CASES } from './cases/fault-cases.ts'
 import { hostileCases } from './cases/hostile-cases.ts'
 import { LOAD_CASES } from './cases/load-cases.ts'
 import { REGISTRATION_CASES } from './cases/registration-cases.ts'
+import { RESTART_CASES } from './cases/restart-cases.ts'
 import { SESSION_CASES } from './cases/session-cases.ts'
 import { TOPIC_CASES } from './cases/topic-cases.ts'
 
@@ -33,6 +34,7 @@ const ONCE: Readonly<Record<string, readonly BridgeCase[]>> = {
   sessions: SESSION_CASES,
   load: LOAD_CASES,
   faults: FAULT_CASES,
+  restarts: RESTART_CASES,
 }
 
 export const bridgeContract = (suite: RouterSuite): RowsOfRouter => {

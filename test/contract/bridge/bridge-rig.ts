@@ -12,7 +12,9 @@ import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts
 import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
 import type { Every } from '../../../dataplane/wamp/transport-silence.ts'
 import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/wamp-client.ts'
+import type { OpenTransport } from '../../../dataplane/wamp/transport.ts'
 import {
+  type OpenLink,
   type PendingCall,
   type WampEvent,
   WampFault,
@@ -25,7 +27,12 @@ export interface BridgeRigOptions extends RouterRecord {
   readonly realmUri?: string
   /** Measures silence; by the system's clock when absent. */
   readonly every?: Every
+  /** Told before the bridge is: what its link does from here on. */
+  readonly onPhase?: (phase: LinkPhase) => void
 }
+
+/** `opening`: an attempt, or the pause before the first one after a session; `back-off`: the pause after one that failed. */
+export type LinkPhase = 'opening' | 'open' | 'back-off'
 
 export interface BridgeRig extends AsyncDisposable {
   readonly client: WampClient
@@ -39,6 +46,7 @@ export interface BridgeRig extends AsyncDisposable {
 export const startBridge = ({
   realmUri = OPEN_REALM,
   every,
+  onPhase = () => undefined,
   ...router
 }: BridgeRigOptions): BridgeRig => {
   const log = createSilentLog()
@@ -47,7 +55,9 @@ export const startBridge = ({
     ...(every && { every }),
   })
   const bridge = createBridge({
-    openLink: createLinkOpener({ openTransport, log, random: Math.random }),
+    openLink: tellPhases(onPhase, openTransport, (open) =>
+      createLinkOpener({ openTransport: open, log, random: Math.random }),
+    ),
     log,
     onStatus: () => undefined,
     releaseElsewhere: () => Promise.resolve(false),
@@ -79,6 +89,35 @@ export const startBridge = ({
     close: () => bridge.close(),
     [Symbol.asyncDispose]: () => bridge.close(),
   }
+}
+
+const tellPhases = (
+  onPhase: (phase: LinkPhase) => void,
+  openTransport: OpenTransport,
+  createOpener: (openTransport: OpenTransport) => OpenLink,
+): OpenLink => {
+  const openLink = createOpener((...opened) => {
+    onPhase('opening')
+    return openTransport(...opened)
+  })
+  return (options, observer) =>
+    openLink(options, {
+      onJoined: (session) => {
+        onPhase('open')
+        observer.onJoined(session)
+      },
+      onLost: () => {
+        onPhase('opening')
+        observer.onLost()
+      },
+      onBackOff: () => {
+        onPhase('back-off')
+        observer.onBackOff()
+      },
+      onState: () => {
+        observer.onState()
+      },
+    })
 }
 
 /** What became of an operation; empty parts and texts for people are left out. */

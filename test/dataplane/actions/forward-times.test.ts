@@ -111,6 +111,41 @@ describe('the pool of a version', () => {
   })
 })
 
+describe('an upstream that asks to be left alone', () => {
+  const asking = async (retryAfter: string) => {
+    let attempts = 0
+    const server = await serving((_, response) => {
+      attempts++
+      if (attempts > 1) response.end('back')
+      else response.writeHead(503, { 'retry-after': retryAfter }).end('sorry')
+    })
+    const parts = { limits: { retries: constant(3), retryTimeout: constant(5000) } }
+    const gateway = await gatewayTo(server.origin, parts, {
+      poolSize: 1,
+      clock: { now: () => 0, random: () => 0 },
+    })
+    return { gateway, attempts: () => attempts }
+  }
+
+  it('is, and holds no slot meanwhile', async () => {
+    const { gateway, attempts } = await asking('3')
+    const answer = call(gateway)
+    await until(() => attempts() === 1 && gateway.scope.size === 0, 'it pauses')
+    pass(2999)
+    await roundTrip()
+    expect(attempts()).toBe(1)
+    pass(1)
+    expect((await answer).text).toBe('back')
+    expect(attempts()).toBe(2)
+  })
+
+  it('for longer than there is time: its answer is that of the operation', async () => {
+    const { gateway, attempts } = await asking('6')
+    const answer = await call(gateway)
+    expect([answer.status, attempts()]).toEqual([503, 1])
+  })
+})
+
 describe('a client that goes away', () => {
   it('between two attempts: there is no other', async () => {
     let attempts = 0

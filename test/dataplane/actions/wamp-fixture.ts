@@ -69,6 +69,12 @@ export interface FakeFollow {
   isEnded: boolean
 }
 
+export interface FakeWait {
+  readonly longestMs: number
+  readonly onOver: () => void
+  isCancelled: boolean
+}
+
 /** Everything that was asked of it, in order; nothing is answered but by the test. */
 export class FakeClient implements WampClient {
   callTimeoutUnit: 'ms' | 's' | undefined = undefined
@@ -87,6 +93,20 @@ export class FakeClient implements WampClient {
   })[] = []
   /** Thrown by the next calls, one each. */
   readonly throws: unknown[] = []
+  /** A session is being opened. */
+  isOpening = false
+  readonly waits: FakeWait[] = []
+
+  awaitSession(longestMs: number, onOver: () => void) {
+    if (!this.isOpening || longestMs === 0) return undefined
+    const wait: FakeWait = { longestMs, onOver, isCancelled: false }
+    this.waits.push(wait)
+    return {
+      cancel: () => {
+        wait.isCancelled = true
+      },
+    }
+  }
 
   call(request: CallRequest, handler: CallHandler) {
     const call: FakeCall = { request, handler, isCancelled: false }
@@ -161,6 +181,8 @@ export interface WorldOptions {
   readonly callTimeoutMs?: number
   readonly rules?: CallbackRules | undefined
   readonly callbacks?: Partial<CallbackPoster>
+  /** Instead of the one that writes down. */
+  readonly client?: WampClient
 }
 
 const NO_CALLBACKS: CallbackPoster = {
@@ -184,7 +206,7 @@ export const worldOf = (
   const rules = 'rules' in options ? options.rules : { callback_origins: ['https://hooks.acme'] }
   const wamp: WampEnvironment = {
     realmUri: 'com.acme',
-    client: () => client,
+    client: () => options.client ?? client,
     calls,
     callTimeoutMs: () => options.callTimeoutMs ?? 60_000,
     deadlines,

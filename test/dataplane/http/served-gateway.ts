@@ -230,6 +230,7 @@ const withoutRouter = (hasRealm: boolean): WampEnvironment => {
   }
   const client: WampClient = {
     callTimeoutUnit: undefined,
+    awaitSession: () => undefined,
     call: away,
     publish: () => Promise.reject(new WampFault(uri, 'there is no router', { wasSent: false })),
     follow: away,

@@ -16,6 +16,7 @@ const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms)
 
 const start = async (options: Partial<LinkOptions> = {}, atJoin?: (close: () => void) => void) => {
   const told: string[] = []
+  const backOffs: string[] = []
   const lines: string[] = []
   const sessions: WampSession[] = []
   const transports = scriptTransports()
@@ -52,12 +53,13 @@ const start = async (options: Partial<LinkOptions> = {}, atJoin?: (close: () => 
         told.push('lost')
       },
       onState: () => told.push([link.state.state, link.state.reason].join(' ').trim()),
+      onBackOff: () => backOffs.push(link.state.state),
     },
   )
   expect(link.state.state).toBe('connecting')
   await loadAutobahn()
   await pass(0)
-  return { link, told, lines, sessions, transports }
+  return { link, told, backOffs, lines, sessions, transports }
 }
 
 const NET = 'wamp.error.net_failure'
@@ -114,6 +116,51 @@ describe('a link', () => {
     expect(told).toEqual([`waiting ${NET}: unreachable, gone`])
     transports.last.welcome()
     expect(link.state).toEqual({ url: 'ws://a/', state: 'open' })
+  })
+
+  it('backs off after an attempt that failed, and in no other pause', async () => {
+    const { link, backOffs, transports } = await start({ urls: ['ws://a/', 'ws://b/'] })
+    const seen: (readonly [string, boolean, number])[] = []
+    const see = (what: string): void => {
+      seen.push([what, link.isBackingOff, backOffs.length])
+    }
+    see('the first attempt')
+    transports.last.end('unreachable')
+    see('its second address')
+    transports.last.end('unreachable')
+    see('it failed')
+    await pass(50)
+    see('the second attempt')
+    transports.last.welcome()
+    see('joined')
+    transports.last.end('lost')
+    see('lost')
+    await pass(100)
+    see('a first attempt')
+    transports.last.end('unreachable')
+    transports.last.end('unreachable')
+    see('it failed too')
+
+    expect(seen).toEqual([
+      ['the first attempt', false, 0],
+      ['its second address', false, 0],
+      ['it failed', true, 1],
+      ['the second attempt', false, 1],
+      ['joined', false, 1],
+      ['lost', false, 1],
+      ['a first attempt', false, 1],
+      ['it failed too', true, 2],
+    ])
+  })
+
+  it('tells of each attempt that fails, though its state stays the same', async () => {
+    const { told, backOffs, transports } = await start()
+    for (let tries = 0; tries < 3; tries++) {
+      transports.last.end('unreachable')
+      await pass(1000)
+    }
+    expect(told).toHaveLength(1)
+    expect(backOffs).toEqual(['waiting', 'waiting', 'waiting'])
   })
 
   it.each([
@@ -325,7 +372,7 @@ describe('close', () => {
         },
         auth: { method: 'anonymous' },
       },
-      { onJoined: nothing, onLost: nothing, onState: nothing },
+      { onJoined: nothing, onLost: nothing, onState: nothing, onBackOff: nothing },
     )
     await link.close()
     await loadAutobahn()

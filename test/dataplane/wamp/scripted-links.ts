@@ -149,6 +149,7 @@ export class ScriptedLink implements Link {
   state: SessionState
   session: ScriptedSession | undefined
   isClosed = false
+  isBackingOff = false
   /** How long `close()` takes; a promise that stays open: for ever. */
   closing: Promise<void> = Promise.resolve()
   readonly #observer: LinkObserver
@@ -164,6 +165,7 @@ export class ScriptedLink implements Link {
   join(): ScriptedSession {
     const session = this.#nextSession()
     this.session = session
+    this.isBackingOff = false
     this.state = { url: this.options.urls[0] ?? '', state: 'open' }
     this.#observer.onState()
     this.#observer.onJoined(session)
@@ -173,6 +175,18 @@ export class ScriptedLink implements Link {
   lose(): void {
     this.#endSession()
     this.turn('waiting', 'lost')
+  }
+
+  /** An attempt has failed. */
+  backOff(state: 'waiting' | 'refused' = 'waiting', reason = 'away'): void {
+    this.turn(state, reason)
+    this.isBackingOff = true
+    this.#observer.onBackOff()
+  }
+
+  /** The pause is over. */
+  tryAgain(): void {
+    this.isBackingOff = false
   }
 
   turn(state: SessionState['state'], reason: string): void {

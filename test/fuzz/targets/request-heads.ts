@@ -220,14 +220,18 @@ const isSame = (client: StrictRequest, upstream: StrictRequest): boolean =>
     keyOf({ ...client, body: upstream.body }) === keyOf(upstream))
 
 const keyOf = ({ method, target, body }: StrictRequest): string =>
-  JSON.stringify([method, lettersOf(target), body.toString('latin1')])
+  JSON.stringify([method, forwardedOf(target), body.toString('latin1')])
 
-/** Letters, digits and slashes of the path and query: the rest may be percent-encoded on the way. */
-const lettersOf = (target: string): string =>
+/** Path and query, byte for byte, but for what would begin a fragment. */
+const forwardedOf = (target: string): string =>
   target
     .replace(/^[^/][^]*?:\/\/[^/?]*/, '')
-    .replace(/%[0-9a-f]{2}|[^a-z0-9/]/gi, '')
     .replace(/^(?!\/)/, '/')
+    .replaceAll('#', '%23')
+
+/** Letters, digits and slashes of the path and query. */
+const lettersOf = (target: string): string =>
+  forwardedOf(target).replace(/%[0-9a-f]{2}|[^a-z0-9/]/gi, '')
 
 /** Takes each connection for what its bytes say, and answers with the number of the request. */
 class StrictUpstream {

@@ -100,7 +100,7 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
             usersOf: (key) => reconciler.usersOf(key),
           },
     dataPlanes: () => ('dataPlanes' in world ? world.dataPlanes : [POOL]),
-    lookUp: createLookUp({ api, clock, grantCommand: (of) => `kubectl grant ${of}` }),
+    lookUp: createLookUp({ api, clock, grantCommand: (kind, of) => `kubectl grant ${kind} ${of}` }),
     isClassServed: createServedClasses({ api, clock }),
   })
   const come = (...more: readonly Resource[]): void => {
@@ -256,7 +256,13 @@ describe('what is wrong beside a resource', () => {
       'a Secret that may not be read',
       { objects: { 'Secret/api': 403 } },
       specification('a', {}, fromSecret('api', 'k')),
-      'allow it with: kubectl grant shop',
+      'allow it with: kubectl grant Secret shop',
+    ],
+    [
+      'a ConfigMap that may not be read',
+      { objects: { 'ConfigMap/docs': 403 } },
+      specification('a', {}, fromConfigMap('docs', 'k')),
+      'allow it with: kubectl grant ConfigMap shop',
     ],
     [
       'a ConfigMap that is not there',
@@ -331,22 +337,21 @@ describe('what is wrong beside a resource', () => {
       const { metadata, ...rest } = object as ValueMap & { readonly metadata: { name: string } }
       const kind = rest['kind'] as 'ApiSpecification' | 'Realm'
       const meant = resourceOf(kind, metadata.name, rest, { ...known('shop'), createdAt: NOW_MS })
-      const forbidden = new Map([['Secret/shop/api', 'kubectl grant shop']])
       const referred = Object.entries(world.objects ?? {}).flatMap(([id, value]) => {
         const [of = '', name = ''] = id.split('/')
         return typeof value === 'object'
           ? [resourceOf(of as 'Secret', name, value, known('shop'))]
           : []
       })
-      const isForbidden = world.objects?.['Secret/api'] === 403
+      const forbidden = new Map(
+        Object.entries(world.objects ?? {}).flatMap(([id, value]) => {
+          const [of = '', name = ''] = id.split('/')
+          return value === 403 ? [[`${of}/shop/${name}`, `kubectl grant ${of} shop`]] : []
+        }),
+      )
       const { verdicts } = new Reconciler({
         ...{ className: 'svc', hostOwnership: 'strict', ...world.judging },
-      }).reconcile(
-        cacheOf(
-          [...(world.resources ?? [SHOP]), meant, ...referred],
-          isForbidden ? { forbidden } : {},
-        ),
-      )
+      }).reconcile(cacheOf([...(world.resources ?? [SHOP]), meant, ...referred], { forbidden }))
       const verdict = verdicts.get(keyOf(meant))
       const messages = [verdict?.accepted, verdict?.resolvedRefs].flatMap((finding) =>
         finding?.status === 'False' ? [`${PREFIX}${finding.message}`] : [],

@@ -45,6 +45,7 @@ describe('the time for which documents of a namespace may keep data planes out o
       [true, true, true, false, false],
     ],
     ['begins anew once an hour has gone by without a refusal', [0, 6, 66], [true, false, true]],
+    ['is no longer where the clock is set back', [600, 604, 4, 5], [true, true, true, false]],
     [
       'does not for one that refuses again and again',
       [0, 30, 60, 90, 149],

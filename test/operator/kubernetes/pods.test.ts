@@ -215,6 +215,23 @@ describe('pods as data planes', () => {
     expect(names()).toEqual(['gateways/a', 'gateways/b', 'shop/gateway-0'])
   })
 
+  it('sidecars of a namespace that may not be read are not waited for, the shared pool is', async () => {
+    const clock = createManualClock()
+    const { watches, planes, names } = watchPods({ sidecarNamespaces: ['shop'], clock })
+    watches.of(TYPES.pods, { namespace: 'shop' }).fail(403)
+    await clock.run(60_000)
+    expect(planes.synced()).toBe(false)
+    watches.of(TYPES.pods, { namespace: 'gateways' }).sync(aPod({ name: 'a' }))
+    expect(planes.synced()).toBe(true)
+    expect(names()).toEqual(['gateways/a'])
+    const other = watchPods({ sidecarNamespaces: ['shop'], clock })
+    other.watches.of(TYPES.pods, { namespace: 'gateways' }).fail(403)
+    other.watches.of(TYPES.pods, { namespace: 'shop' }).sync(aPod(SIDECAR))
+    await clock.run(60_000)
+    expect(other.planes.synced()).toBe(false)
+    expect(other.told).toEqual([])
+  })
+
   it('none at all is told too', () => {
     const { watches, told } = watchPods()
     watches.of(TYPES.pods).sync()

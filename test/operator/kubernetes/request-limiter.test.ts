@@ -49,4 +49,25 @@ describe('turns of requests', () => {
     await clock.run(198)
     expect(taken).toEqual([0, 1, 2, 9])
   })
+
+  it('are taken by groups in turns, the operator itself has every other one', async () => {
+    const { clock, limiter, stopping } = taking(0)
+    const taken: string[] = []
+    const ask = (name: string, count: number, group?: string): void => {
+      for (let turn = 0; turn < count; turn += 1)
+        limiter.turn(stopping.signal, group).then(
+          () => taken.push(`${name}${turn}`),
+          () => undefined,
+        )
+    }
+    ask('a', 5_000, 'hostile')
+    ask('b', 2, 'shop')
+    ask('own', 3)
+    await clock.run(700)
+    expect(taken.join(' ')).toBe('a0 a1 a2 own0 a3 own1 b0 own2 a4 b1')
+    stopping.abort(new Error('enough'))
+    void limiter.turn(new AbortController().signal, 'shop').then(() => taken.push('after'))
+    await clock.run(100)
+    expect(taken.at(-1)).toBe('after')
+  })
 })

@@ -15,6 +15,7 @@ import {
   createFakeApi,
   createFakeWatches,
   type FakeApi,
+  type FakeWatch,
   type FakeWatches,
 } from './fake-watches.ts'
 
@@ -532,6 +533,18 @@ describe('synced', () => {
     expect(source.synced()).toBe(true)
   })
 
+  it('and not for longer than two minutes: one namespace may name more than can be asked for in hours', async () => {
+    const documents = [withVariables('a', 'k', 'one'), aDocument('b')]
+    const { watches, source, clock, keys, find, publish } = await aSyncedSource(documents)
+    await clock.run(121_000)
+    expect(source.synced()).toBe(true)
+    expect(source.current().holdDeletes).toBeUndefined()
+    expect(keys()).toEqual(expect.arrayContaining([DOC, 'ApiSpecification/shop/b']))
+    watches.of(secrets).sync(aSecret('k', { one: 'MQ==' }))
+    await publish()
+    expect(find('Secret/shop/k')).toBeDefined()
+  })
+
   it('Namespaces may be forbidden: a note, and on it goes', async () => {
     const { watches, source, publish } = await aSource({ namespaces: ['shop'] })
     watches.of(apiSpecifications).sync(aDocument('a'))
@@ -574,6 +587,39 @@ describe('references that change', () => {
     await fixture.publish()
     expect(fixture.keys()).toEqual([DOC])
     expect(fixture.source.current().holdDeletes).toBeUndefined()
+  })
+
+  it('new resources of one namespace hold them for ten seconds, whatever waits there then', async () => {
+    const fixture = await aSyncedSource()
+    const isHeld = (): boolean => fixture.source.current().holdDeletes !== undefined
+    const put = (name: string, namespace: string): void => {
+      const spec = { variablesFrom: [{ secretRef: { name } }] }
+      fixture.watches.of(apiSpecifications).put(aDocument(name, { namespace }, spec))
+    }
+    const held: boolean[] = []
+    for (let round = 0; round < 10; round += 1) {
+      put(`d${round}`, 'hostile')
+      // The one before is answered only when the next one waits.
+      await fixture.publish()
+      if (round > 0) fixture.watches.of(secrets, { name: `d${round - 1}` }).sync()
+      await fixture.clock.run(2_950)
+      held.push(isHeld())
+    }
+    expect(held).toEqual(held.map((_, round) => round < 3))
+    put('orders', 'shop')
+    await fixture.publish()
+    expect(isHeld()).toBe(true)
+    fixture.watches.of(secrets, { name: 'orders' }).sync()
+    await fixture.publish()
+    expect(isHeld()).toBe(false)
+    fixture.watches.of(secrets, { name: 'd9' }).sync()
+    await fixture.clock.run(120_000)
+    put('later', 'hostile')
+    await fixture.publish()
+    expect(isHeld()).toBe(true)
+    // Nothing else has to happen.
+    await fixture.clock.run(10_050)
+    expect(isHeld()).toBe(false)
   })
 
   it.each([
@@ -703,19 +749,107 @@ describe('the API server is in trouble', () => {
     expect(fixture.source.current().notes).toEqual([])
   })
 
-  it.each([
-    [404, 'apply the CRDs'],
-    [403, 'in namespace shop'],
-  ])('%i holds every delete', async (status, words) => {
-    const fixture = await aSyncedSource([aDocument('a')], { namespaces: ['shop', 'pets'] })
+  it.each<[number, readonly string[] | 'all', string]>([
+    [404, ['shop', 'pets'], 'apply the CRDs'],
+    [403, 'all', 'list and watch Realm resources'],
+  ])('%i of %s holds every delete', async (status, of, words) => {
+    const fixture = await aSyncedSource([aDocument('a')], { namespaces: of })
     expect(fixture.source.current().holdDeletes).toBeUndefined()
-    fixture.watches.of(realms, { namespace: 'shop' }).fail(status)
+    const failing = (): FakeWatch =>
+      fixture.watches.of(realms, of === 'all' ? {} : { namespace: 'shop' })
+    failing().fail(status)
     await fixture.publish()
     expect(fixture.source.current().holdDeletes).toContain(words)
     expect(fixture.keys()).toEqual([DOC])
-    fixture.watches.of(realms, { namespace: 'shop' }).heal()
+    failing().heal()
     await fixture.publish()
     expect(fixture.source.current().holdDeletes).toBeUndefined()
+  })
+
+  describe('one namespace of several that may not be read (any more)', () => {
+    const PETS = aDocument('cat', { namespace: 'pets' })
+    const both = { namespaces: ['shop', 'pets'] }
+    const forbid = ({ watches }: Fixture, namespace: string): void => {
+      for (const type of [apiSpecifications, realms]) watches.of(type, { namespace }).fail(403)
+    }
+    const listed = async (...of: readonly string[]): Promise<Fixture> => {
+      const fixture = await aSource(both)
+      fixture.watches.of(namespaces).sync(...of.map((name) => anObject('Namespace', name)))
+      fixture.watches.of(apiSpecifications, { namespace: 'shop' }).sync(aDocument('a'))
+      fixture.watches.of(realms, { namespace: 'shop' }).sync()
+      await fixture.publish()
+      return fixture
+    }
+
+    it('stays as it was, and holds back nothing of others, nor what confirms it', async () => {
+      const fixture = await listed('shop', 'pets')
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).sync(PETS)
+      fixture.watches.of(realms, { namespace: 'pets' }).sync()
+      await fixture.publish()
+      forbid(fixture, 'pets')
+      for (const type of [apiSpecifications, realms])
+        fixture.watches.of(type, { namespace: 'pets' }).onRelist = () => false
+      fixture.watches.of(apiSpecifications, { namespace: 'shop' }).remove('shop/a')
+      await fixture.publish()
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+      expect(fixture.keys()).toEqual(['ApiSpecification/pets/cat'])
+      await expect(fixture.source.confirm()).resolves.toBe(true)
+      expect(fixture.source.current().notes).toHaveLength(2)
+    })
+
+    it('is not waited for by others, once a right that is on its way would be there', async () => {
+      const fixture = await listed('shop', 'pets')
+      forbid(fixture, 'pets')
+      await fixture.publish()
+      expect(fixture.source.synced()).toBe(false)
+      await fixture.clock.run(30_000)
+      expect(fixture.source.synced()).toBe(true)
+      expect(fixture.keys()).toEqual([DOC])
+      // Gateways may hold what is in it.
+      expect(fixture.source.current().holdDeletes).toContain('in namespace pets')
+    })
+
+    it('is over where it was deleted: nothing is in it', async () => {
+      const fixture = await listed('shop')
+      forbid(fixture, 'pets')
+      await fixture.publish()
+      expect(fixture.source.synced()).toBe(true)
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+    })
+
+    it('takes along what was read of it when it is deleted', async () => {
+      const fixture = await listed('shop', 'pets')
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).sync(PETS)
+      fixture.watches.of(realms, { namespace: 'pets' }).sync()
+      await fixture.publish()
+      expect(fixture.keys()).toHaveLength(2)
+      forbid(fixture, 'pets')
+      fixture.watches.of(namespaces).remove('/pets')
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC])
+      expect(fixture.source.current().holdDeletes).toBeUndefined()
+      // Another one of that name, before and after it may be read.
+      fixture.watches.of(namespaces).sync(anObject('Namespace', 'pets', { uid: 'another' }))
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC])
+      for (const type of [apiSpecifications, realms]) {
+        fixture.watches.of(type, { namespace: 'pets' }).fail(0)
+        await fixture.publish()
+        expect(fixture.keys()).toEqual([DOC])
+      }
+      const dog = aDocument('dog', { namespace: 'pets' })
+      fixture.watches.of(apiSpecifications, { namespace: 'pets' }).remove('pets/cat').sync(dog)
+      await fixture.publish()
+      expect(fixture.keys()).toEqual([DOC, 'ApiSpecification/pets/dog'])
+    })
+
+    it('is all there is: nothing is known then', async () => {
+      const fixture = await aSource({ namespaces: ['pets'] })
+      fixture.watches.of(namespaces).sync(anObject('Namespace', 'pets'))
+      forbid(fixture, 'pets')
+      await fixture.clock.run(60_000)
+      expect(fixture.source.synced()).toBe(false)
+    })
   })
 
   it('what has not been listed holds every delete', async () => {

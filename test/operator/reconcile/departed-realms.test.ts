@@ -347,12 +347,44 @@ describe('a Realm that is to be deleted now', () => {
   })
 })
 
-it('Realms that come and go all day are forgotten: of a namespace the last twenty serve on', () => {
-  const crowd = Array.from({ length: 25 }, (_, i) =>
+it('a clock that is set back gives a deleted Realm no more time', () => {
+  const clock = createManualClock()
+  let offsetMs = 0
+  let cache = cacheOf([realm(), realm({ name: 'later', spec: { uri: 'com.later' } })])
+  let changes = 0
+  const source = withDepartedRealms(
+    {
+      start: () => Promise.resolve(),
+      synced: () => true,
+      current: () => cache,
+      confirm: () => Promise.resolve(true),
+      stop: () => Promise.resolve(),
+    },
+    { clock: { ...clock, now: () => clock.now() + offsetMs }, servedMs: 60_000 },
+  )
+  void source.start(() => {
+    changes += 1
+  })
+  const departed = (): number => source.current().departed?.size ?? 0
+  source.current()
+  cache = cacheOf([realm({ name: 'later', spec: { uri: 'com.later' } })])
+  expect(departed()).toBe(1)
+  clock.advance(30_000)
+  cache = cacheOf([])
+  expect(departed()).toBe(2)
+  offsetMs = -3_600_000
+  clock.advance(30_000)
+  expect(departed()).toBe(1)
+  clock.advance(30_000)
+  expect([departed(), changes]).toEqual([0, 2])
+})
+
+it('Realms that come and go all day are forgotten: of a namespace the last 500 serve on', () => {
+  const crowd = Array.from({ length: 505 }, (_, i) =>
     realm({ name: `r${i}`, spec: { uri: `com.r${i}` } }),
   )
   const world = new World().stand([...crowd, realm({ namespace: 'team' })]).stand([])
-  expect(world.desired.realms.size).toBe(21)
+  expect(world.desired.realms.size).toBe(501)
   expect(world.serving).toBe('team')
   world.pass(60)
   expect(world.desired.realms.size).toBe(0)

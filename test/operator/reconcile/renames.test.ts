@@ -55,3 +55,52 @@ describe('what serves is served on, though a rename is refused', () => {
     expect([...desired.realms.keys()].sort()).toEqual(before)
   })
 })
+
+describe('a chain of renames of which each waits for the next', () => {
+  const LENGTH = 100
+  const OLD = Array.from({ length: LENGTH }, (_, i) => `d${i}`)
+  /** The last stays, so that each turn of settling would refuse one more. */
+  const SHIFTED = OLD.map((_, i) => `d${Math.min(i + 1, LENGTH - 1)}`)
+  const paths = OLD.map((id) => `/${id}`)
+  const away = (id: string): Resource =>
+    resourceOf(
+      'ApiSpecification',
+      'away',
+      { spec: { document: aSpecification(id) } },
+      { namespace: 'other', uid: 'uid-away' },
+    )
+  const open = resourceOf('Realm', 'shop', {
+    spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } },
+  })
+
+  it('is refused as a whole, serves on, and holds up nobody', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    const at = (ids: readonly string[], other: string): readonly Resource[] => [
+      ...[open, away(other)],
+      ...documents(ids, paths),
+    ]
+    reconciler.reconcile(cacheOf(at(OLD, 'before')))
+    const cache = cacheOf(at(SHIFTED, 'after'))
+    const { desired, verdicts } = reconciler.reconcile(cache)
+    expect([...desired.documents.keys()].sort()).toEqual([...OLD, 'after'].sort())
+    const refused = [...verdicts.values()].filter(({ accepted }) => accepted.status === 'False')
+    expect(new Set(refused.map(({ accepted }) => accepted.reason))).toEqual(new Set(['Conflicted']))
+    expect(refused).toHaveLength(LENGTH - 1)
+    const together = refused.filter(({ accepted }) => accepted.message.includes('change their ids'))
+    expect(together.map(({ resource }) => resource.metadata.namespace)).toEqual(
+      Array.from({ length: LENGTH - 1 - 17 }, () => 'default'),
+    )
+    expect(reconciler.reconcile(cache).desired).toBe(desired)
+    expect(reconciler.reconcile(cache).verdicts).toBe(verdicts)
+  })
+
+  it('is done once nothing is in its way', () => {
+    const reconciler = new Reconciler({ className: 'svc' })
+    reconciler.reconcile(cacheOf([open, ...documents(OLD, paths)]))
+    reconciler.reconcile(cacheOf([open, ...documents(SHIFTED, paths)]))
+    const free = [...SHIFTED.slice(0, -1), 'free']
+    const { desired, verdicts } = reconciler.reconcile(cacheOf([open, ...documents(free, paths)]))
+    expect([...desired.documents.keys()].sort()).toEqual([...free].sort())
+    for (const { accepted } of verdicts.values()) expect(accepted.status).toBe('True')
+  })
+})

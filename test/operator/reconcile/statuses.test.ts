@@ -162,7 +162,22 @@ describe('Programmed', () => {
     expect(statuses.map((status) => status?.summary?.gateways)).toEqual([
       ...['1/2', '1/2', '2/2', '1/1', '0/0'],
     ])
+    book.update(verdicts, [plane('b', 'holds')], 99_500)
     expect(book.isWaiting).toBe(false)
+  })
+
+  it('none for half a minute is told: it serves nowhere', () => {
+    const book = new StatusBook()
+    const first = book.update(verdicts, [plane('a', 'holds')], 1000).get(KEY)
+    expect(book.update(verdicts, [], 2000).get(KEY)?.conditions).toBe(first?.conditions)
+    expect(book.isWaiting).toBe(true)
+    expect(programmed(book.update(verdicts, [], 31_900))).toMatch(/^True/)
+    const none = book.update(verdicts, [], 32_000)
+    expect(programmed(none)).toMatch(/^False NoDataPlanes: .*; nothing serves$/)
+    expect(none.get(KEY)?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Ready', status: 'False', reason: 'NoDataPlanes' }),
+    )
+    expect(programmed(book.update(verdicts, [plane('a', 'holds')], 33_000))).toMatch(/^True/)
   })
 
   it('one of ten after the other: three sets of conditions, not ten', () => {

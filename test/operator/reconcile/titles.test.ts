@@ -1,6 +1,7 @@
 // Which ids and uris stay in service without a version to put: those of whoever may have brought them there.
 
 import { describe, expect, it } from '@jest/globals'
+import type { DesiredSet } from '../../../operator/desired-set.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
@@ -137,5 +138,41 @@ describe('after a restart a document whose id nobody can tell holds deletes back
     // What this operator writes meanwhile is no proof of what was held before.
     const isRecorded = status !== undefined && status !== programmed
     expect(isHeld(isRecorded ? unprogrammed('Invalid') : status)).toBe(expected)
+  })
+
+  it('unless its status tells the id: then that one is kept, and no other', () => {
+    const documentFrom = { configMap: { name: 'gone', key: 'k' } }
+    const summary = { id: 'orders', serving: '–', gateways: '–' }
+    const unread = (status: object): Resource =>
+      resourceOf('ApiSpecification', 'orders', { spec: { documentFrom }, status })
+    const desiredOf = (status: object): DesiredSet =>
+      new Reconciler({ className: 'svc' }).reconcile(cacheOf([realm('shop', {}), unread(status)]))
+        .desired
+    for (const status of [programmed, unprogrammed('Pending')]) {
+      const desired = desiredOf({ ...status, ...summary })
+      expect(desired.holdDeletes).toBeUndefined()
+      expect([...desired.kept.documents]).toEqual(['orders'])
+    }
+    const refused = { conditions: [condition('Accepted', 'False', 'Conflicted')] }
+    const another = desiredOf({ ...programmed, ...summary, ...refused })
+    expect([...another.kept.documents]).toEqual([])
+    expect(another.holdDeletes).toBeDefined()
+  })
+
+  it('and nobody else gets it meanwhile', () => {
+    const documentFrom = { configMap: { name: 'gone', key: 'k' } }
+    const status = { ...programmed, id: 'constructor', serving: '1', gateways: '1/1' }
+    const unread = resourceOf(
+      'ApiSpecification',
+      'orders',
+      { spec: { documentFrom }, status },
+      { namespace: 'evil', createdAt: 1, uid: 'uid-evil' },
+    )
+    const younger = orders('default', {})
+    const { desired, verdicts } = new Reconciler({ className: 'svc' }).reconcile(
+      cacheOf([realm('default', {}), unread, younger]),
+    )
+    expect(desired.documents.size).toBe(0)
+    expect(verdicts.get('ApiSpecification/default/orders')?.accepted.reason).toBe('Conflicted')
   })
 })

@@ -504,6 +504,27 @@ describe('the API is spared', () => {
     expect(new Set(applied.map(({ name }) => name)).size).toBe(1001)
   })
 
+  it('namespaces take turns: one that changes without end holds up no other', async () => {
+    const { writer, applied, pass } = aWriter()
+    const metadata = { namespace: 'hostile' }
+    const crowd = [...many(300, { metadata }).resources.values()]
+    const edits = (round: number) =>
+      Array.from({ length: 5 }, (_, i) =>
+        aStatus({ name: `edit${i}`, metadata: { ...metadata, generation: round } }),
+      )
+    const team = aStatus({ name: 'shop' })
+    writer.start()
+    for (let round = 1; round <= 200; round += 1) {
+      const hostile = [...crowd, ...edits(round)]
+      // It neither came last, nor has it waited for longest.
+      writer.update(round < 50 ? statusOf(...hostile) : statusOf(team, ...hostile))
+      await pass(10)
+    }
+    const index = applied.findIndex(({ name }) => name === 'team/shop')
+    expect(applied.length).toBeGreaterThan(70)
+    expect([index > 0, index < 30]).toEqual([true, true])
+  })
+
   it('ten at once, when it is slow', async () => {
     const { writer, under, pass } = aWriter(createSilentLog(), 20_000)
     writer.start()

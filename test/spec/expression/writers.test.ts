@@ -184,7 +184,8 @@ describe('urlWriter without encoding', () => {
     [['{{request.method}}'], '["get"]'],
     ['<{{request.body.s}}>', '<a/b "q" \n>'],
   ])('%j: %s', (value, expected) => {
-    expect(urlWriter(folded(value).template, (text) => text)(context())).toBe(expected)
+    const same = (text: string): string => text
+    expect(urlWriter(folded(value).template, { part: same, text: same })(context())).toBe(expected)
   })
 })
 
@@ -194,32 +195,41 @@ describe('urlWriter', () => {
     id: '{{request.body.s}}',
     late: '/x/{{request.body.s}}',
     path: '{{request.path}}',
+    under: '/v 1{{request.path}}/y',
   }
   const encoded = encodeURIComponent(request.body.s)
 
+  const encoding = { part: encodeURIComponent, text: encodeURI }
+  const fit = encodeURI(request.body.s)
+
   it.each<[string, string]>([
-    ['/plain/ö', '/plain/ö'],
-    ['{{request.body.s}}', request.body.s],
-    ['"{{request.body.s}}"', request.body.s],
+    ['/plain/ö', '/plain/%C3%B6'],
+    ['{{request.body.s}}', fit],
+    ['"{{request.body.s}}"', fit],
     ['/orders/{{request.body.s}}', `/orders/${encoded}`],
-    ['"/orders/{{request.body.s}}?"', `/orders/${encoded}?`],
+    ['"/örders/{{request.body.s}}?"', `/%C3%B6rders/${encoded}?`],
     ['{{request.body.s}}{{request.body.n}}', `${encoded}1.5`],
-    ['{{variables.base}}/{{request.method}}', '/v 1/get'],
-    ['{{request.path}}/more', '/a b/c/more'],
+    ['{{variables.base}}/{{request.method}}', '/v%201/get'],
+    ['{{request.path}}', '/a b/c'],
+    ['"{{request.path}}"', '/a b/c'],
+    ['{{variables.path}}', '/a b/c'],
+    ['{{request.path}}/möre', '/a b/c/m%C3%B6re'],
+    ['{{request.query_string}}', 'x=1&y'],
     ['a=1&{{request.query_string}}', 'a=1&x=1&y'],
     ['{{request}}!'.replace('request', 'request.body.m'), '%7B%22k%22%3A%5B1%5D%7D!'],
     ['a={{request.path |> string}}', `a=${encodeURIComponent(request.path)}`],
     ['{{variables.late}}/y', `/x/${encoded}/y`],
     ['"{{variables.late}}"', `/x/${encoded}`],
-    ['"{{variables.id}}"', request.body.s],
+    ['"{{variables.id}}"', fit],
     ['{{variables.id}}/y', `${encoded}/y`],
     ['{{variables.path}}/y', '/a b/c/y'],
+    ['{{variables.under}}/ö', '/v%201/a b/c/y/%C3%B6'],
   ])('%s: %s', (source, expected) => {
     const { template } = folded(source, { variables })
-    expect(urlWriter(template, encodeURIComponent)(context())).toBe(expected)
+    expect(urlWriter(template, encoding)(context())).toBe(expected)
   })
 
-  it('a known part is verbatim, wherever the template comes from', () => {
+  it('a known part is the document’s, wherever the template comes from', () => {
     const template: Template = {
       kind: 'text',
       parts: [
@@ -229,6 +239,6 @@ describe('urlWriter', () => {
       ],
     }
     const nested = contextOf({ request: { path: { x: '/' } } })
-    expect(urlWriter(template, encodeURIComponent)(nested)).toBe('a/b%2F')
+    expect(urlWriter(template, encoding)(nested)).toBe('a/b%2F')
   })
 })
