@@ -30,7 +30,7 @@ import type { Clock } from './clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
 import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/api.ts'
-import { readGrantCommand } from './resource/roles-for.ts'
+import { readRemedy } from './resource/roles-for.ts'
 import { WEBHOOK_CONFIGURATION } from './resource/roles.ts'
 import { openSidecarFile } from './sidecar-file.ts'
 
@@ -118,7 +118,7 @@ const openAdviser = (
     deletedRealmSeconds: settings.deletedRealmSeconds,
     lookUp: createLookUp({
       ...{ api, clock },
-      grantCommand: (kind, of) => readGrantCommand(account, kind, of),
+      remedy: (kind, of) => readRemedy(account, kind, of),
     }),
     isClassServed: createServedClasses({ api, clock }),
   })

@@ -18,8 +18,8 @@ export type LookUp = (
 export interface LookUpOptions {
   readonly api: Pick<KubernetesApi, 'get'>
   readonly clock: Clock
-  /** The command with which the owner of a namespace lets the operator read what it holds of that kind. */
-  readonly grantCommand: (kind: WantedObject['kind'], namespace: string) => string
+  /** How the owner of a namespace lets the operator read what it holds of that kind. */
+  readonly remedy: (kind: WantedObject['kind'], namespace: string) => string
 }
 
 /** A caller waits for it. */
@@ -85,7 +85,7 @@ interface Answered {
 const withAnswers = (
   cache: ResourceCache,
   answers: readonly Answered[],
-  { grantCommand }: Pick<LookUpOptions, 'grantCommand'>,
+  { remedy }: Pick<LookUpOptions, 'remedy'>,
 ): ResourceCache | undefined => {
   const resources = new Map(cache.resources)
   const forbidden = new Map(cache.forbidden)
@@ -93,7 +93,7 @@ const withAnswers = (
     if (answer === 'unknown') return undefined
     resources.delete(key)
     forbidden.delete(key)
-    if (answer === 'forbidden') forbidden.set(key, grantCommand(wanted.kind, wanted.namespace))
+    if (answer === 'forbidden') forbidden.set(key, remedy(wanted.kind, wanted.namespace))
     else if (answer !== 'absent') resources.set(key, answer)
   }
   return { ...cache, resources, forbidden }

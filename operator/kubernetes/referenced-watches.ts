@@ -12,8 +12,8 @@ import { objectKey, type ObjectReference, type WantedObject } from './referenced
 import type { WatchTrouble } from './watched.ts'
 
 export interface ReferencedWatchesOptions extends ReferencedObjectOptions {
-  /** The command with which the owner of a namespace lets the operator read what it holds of that kind. */
-  readonly grantCommand: (kind: WantedObject['kind'], namespace: string) => string
+  /** How the owner of a namespace lets the operator read what it holds of that kind. */
+  readonly remedy: (kind: WantedObject['kind'], namespace: string) => string
 }
 
 export interface ReferencedTrouble {
@@ -26,12 +26,20 @@ export interface ReferencedTrouble {
 /** As names of objects are; anything else would be more than a name in a field selector. */
 const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
+/** Each is a connection. */
+const MAX_OF_NAMESPACE = 1000
+const EXCESS =
+  `its namespace refers to more than ${MAX_OF_NAMESPACE} Secrets and ConfigMaps: ` +
+  'keep more keys in one Secret, more documents in one ConfigMap'
+
 export class ReferencedWatches {
   readonly #options: ReferencedWatchesOptions
   readonly #objects = new Map<
     string,
     { readonly of: WantedObject; readonly object: ReferencedObject }
   >()
+  /** `Kind/namespace/name` of what is not watched: its namespace refers to too many. */
+  readonly #excess = new Map<string, WantedObject>()
   readonly #stopping = new Set<Promise<void>>()
 
   constructor(options: ReferencedWatchesOptions) {
@@ -48,20 +56,34 @@ export class ReferencedWatches {
       this.#objects.delete(key)
       this.#end(object)
     }
+    this.#excess.clear()
+    const counts = this.#countByNamespace()
     for (const [key, of] of wanted) {
       const known = this.#objects.get(key)
       if (known !== undefined) known.object.want(of.keys)
       else if (NAME.test(of.name)) {
-        this.#objects.set(key, { of, object: new ReferencedObject(of, this.#options) })
+        const count = counts.get(of.namespace) ?? 0
+        counts.set(of.namespace, count + 1)
+        if (count >= MAX_OF_NAMESPACE) this.#excess.set(key, of)
+        else this.#objects.set(key, { of, object: new ReferencedObject(of, this.#options) })
       }
     }
     return left.length > 0
   }
 
+  #countByNamespace(): Map<string, number> {
+    const counts = new Map<string, number>()
+    for (const { of } of this.#objects.values())
+      counts.set(of.namespace, (counts.get(of.namespace) ?? 0) + 1)
+    return counts
+  }
+
   /** What there is to say of the reference is known. */
   covers(reference: ObjectReference): boolean {
-    const known = this.#objects.get(objectKey(reference))
-    return known === undefined ? !NAME.test(reference.name) : known.object.covers(reference.key)
+    const key = objectKey(reference)
+    const known = this.#objects.get(key)
+    if (known !== undefined) return known.object.covers(reference.key)
+    return this.#excess.has(key) || !NAME.test(reference.name)
   }
 
   get hasAnswers(): boolean {
@@ -74,12 +96,13 @@ export class ReferencedWatches {
     )
   }
 
-  /** `Kind/namespace/name` → the command that grants it. */
+  /** `Kind/namespace/name` → what would have it read. */
   forbidden(): ReadonlyMap<string, string> {
     const forbidden = new Map<string, string>()
+    for (const key of this.#excess.keys()) forbidden.set(key, EXCESS)
     for (const [{ kind, namespace, name }, { answer }] of this.#answers()) {
       if (answer !== 'forbidden') continue
-      forbidden.set(resourceKey(kind, namespace, name), this.#options.grantCommand(kind, namespace))
+      forbidden.set(resourceKey(kind, namespace, name), this.#options.remedy(kind, namespace))
     }
     return forbidden
   }
@@ -103,6 +126,7 @@ export class ReferencedWatches {
   async stop(): Promise<void> {
     for (const { object } of this.#objects.values()) this.#end(object)
     this.#objects.clear()
+    this.#excess.clear()
     await Promise.all(this.#stopping)
   }
 

@@ -5,7 +5,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
-import { type OperatorAccount, readGrantCommand } from '../resource/roles-for.ts'
+import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'
 import { type KubernetesApi, TYPES } from './api.ts'
 import { Newcomers } from './newcomers.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
@@ -124,7 +124,7 @@ class KubernetesSource implements ResourceSource {
       ...shared,
       waitMs: this.#timing.referenceWaitMs,
       longestWaitMs: this.#timing.longestReferenceWaitMs,
-      grantCommand: (kind, namespace) => readGrantCommand(account, kind, namespace),
+      remedy: (kind, namespace) => readRemedy(account, kind, namespace),
     })
     this.#departures = new Departures({
       ...shared,

@@ -27,7 +27,7 @@ export interface ResourceCache {
   readonly version: number
   /** By `keyOf`. */
   readonly resources: ReadonlyMap<string, Resource>
-  /** `Kind/namespace/name` of Secrets and ConfigMaps that may not be read → the command that grants it. */
+  /** `Kind/namespace/name` of Secrets and ConfigMaps that may not be read → what would have them read. */
   readonly forbidden?: ReadonlyMap<string, string>
   /** Secrets from which the keys of Realms are made that give none. Absent: gateways make their own. */
   readonly realmKeys?: KeyRing

@@ -95,12 +95,12 @@ export const grantCommand = (
 
 const READERS = { Secret: SECRET_READER, ConfigMap: CONFIGMAP_READER } as const
 
-/** The line with which the owner of a namespace lets the operator read what it holds of a kind. */
-export const readGrantCommand = (
+/** How the owner of a namespace lets the operator read what it holds of a kind. */
+export const readRemedy = (
   account: OperatorAccount,
   kind: keyof typeof READERS,
   namespace: string,
-): string => grantCommand(account, READERS[kind], namespace)
+): string => `allow it with: ${grantCommand(account, READERS[kind], namespace)}`
 
 /**
  * What that line makes.

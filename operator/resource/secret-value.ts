@@ -46,9 +46,8 @@ export const findSecret = (
 
 /** @param key of the resource, as in `KIND/NAMESPACE/NAME` */
 const forbiddenWords = (cache: ResourceCache, key: string): string | undefined => {
-  const grant = cache.forbidden?.get(key)
-  const what = key.replace('/', ' ')
-  return grant && `the operator may not read ${what}; allow it with: ${grant}`
+  const remedy = cache.forbidden?.get(key)
+  return remedy && `the operator may not read ${key.replace('/', ' ')}; ${remedy}`
 }
 
 export const readSecretKey = (secret: SecretResource, key: string): Found<SecretText> => {

@@ -100,7 +100,11 @@ const aWorld = ({ resources = [SHOP], judging = {}, ...world }: World = {}) => {
             usersOf: (key) => reconciler.usersOf(key),
           },
     dataPlanes: () => ('dataPlanes' in world ? world.dataPlanes : [POOL]),
-    lookUp: createLookUp({ api, clock, grantCommand: (kind, of) => `kubectl grant ${kind} ${of}` }),
+    lookUp: createLookUp({
+      api,
+      clock,
+      remedy: (kind, of) => `allow it with: kubectl grant ${kind} ${of}`,
+    }),
     isClassServed: createServedClasses({ api, clock }),
   })
   const come = (...more: readonly Resource[]): void => {
@@ -346,7 +350,9 @@ describe('what is wrong beside a resource', () => {
       const forbidden = new Map(
         Object.entries(world.objects ?? {}).flatMap(([id, value]) => {
           const [of = '', name = ''] = id.split('/')
-          return value === 403 ? [[`${of}/shop/${name}`, `kubectl grant ${of} shop`]] : []
+          return value === 403
+            ? [[`${of}/shop/${name}`, `allow it with: kubectl grant ${of} shop`]]
+            : []
         }),
       )
       const { verdicts } = new Reconciler({

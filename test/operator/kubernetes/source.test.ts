@@ -664,16 +664,36 @@ describe('references that change', () => {
   })
 })
 
+it('of a namespace that refers to ever more Secrets a thousand are watched, and the others say why not', async () => {
+  const many = Array.from({ length: 1003 }, (_, i) => withVariables(`d${i}`, `s${i}`, 'one'))
+  const fixture = await aSyncedSource([...many, aDocument('last', { namespace: 'team' })])
+  const watched = () => fixture.watches.open.filter(({ options }) => options.type === secrets)
+  expect(watched()).toHaveLength(1000)
+  for (const watch of watched()) watch.sync()
+  await fixture.publish()
+  expect(fixture.source.synced()).toBe(true)
+  const { forbidden } = fixture.source.current()
+  expect([...(forbidden?.keys() ?? [])]).toEqual(
+    ['s1000', 's1001', 's1002'].map((name) => `Secret/shop/${name}`),
+  )
+  expect(forbidden?.get('Secret/shop/s1000')).toMatch(/refers to more than 1000 Secrets/)
+  expect(fixture.find('ApiSpecification/shop/d1002')).toBeDefined()
+  // Another's place becomes free.
+  fixture.watches.of(apiSpecifications).remove('shop/d0')
+  await fixture.publish()
+  expect(fixture.source.current().forbidden?.size).toBe(2)
+})
+
 describe('a Secret that may not be read', () => {
-  const command =
-    'kubectl create rolebinding svc-gateway-secret-reader --namespace=shop ' +
+  const remedy =
+    'allow it with: kubectl create rolebinding svc-gateway-secret-reader --namespace=shop ' +
     '--clusterrole=svc-gateway-secret-reader --serviceaccount=system:operator'
 
   it('is forbidden, with the command that grants it; then it is seen', async () => {
     const fixture = await aSyncedSource([withVariables('a', 'keys', 'one')])
     fixture.watches.of(secrets).fail(403)
     await fixture.publish()
-    expect(fixture.source.current().forbidden).toEqual(new Map([['Secret/shop/keys', command]]))
+    expect(fixture.source.current().forbidden).toEqual(new Map([['Secret/shop/keys', remedy]]))
     expect(fixture.source.current().notes).toEqual([])
     expect(fixture.keys()).toEqual([DOC])
     fixture.watches.of(secrets).sync(aSecret('keys', { one: 'MQ==' }))
@@ -715,10 +735,7 @@ describe('a Secret that may not be read', () => {
     expect(fixture.source.current().notes).toEqual([])
     expect(fixture.source.current().forbidden).toEqual(
       new Map([
-        [
-          'ConfigMap/shop/docs',
-          command.replaceAll('svc-gateway-secret-', 'svc-gateway-configmap-'),
-        ],
+        ['ConfigMap/shop/docs', remedy.replaceAll('svc-gateway-secret-', 'svc-gateway-configmap-')],
       ]),
     )
   })

@@ -94,8 +94,8 @@ describe('a rotated Secret touches what refers to it, and nothing else', () => {
       'SecretForbidden',
       {
         forbidden: new Map([
-          ['Secret/default/realm', 'kubectl create rolebinding a'],
-          ['Secret/default/document', 'kubectl create rolebinding b'],
+          ['Secret/default/realm', 'allow it with: kubectl create rolebinding a'],
+          ['Secret/default/document', 'allow it with: kubectl create rolebinding b'],
         ]),
       },
     ],

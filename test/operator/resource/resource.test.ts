@@ -355,8 +355,8 @@ describe('Secrets and ConfigMaps', () => {
     ],
     {
       forbidden: new Map([
-        ['Secret/default/locked', 'kubectl create rolebinding …'],
-        ['ConfigMap/default/locked', 'kubectl create rolebinding …'],
+        ['Secret/default/locked', 'allow it with: kubectl create rolebinding …'],
+        ['ConfigMap/default/locked', 'allow it with: kubectl create rolebinding …'],
       ]),
     },
   )
