@@ -17,6 +17,8 @@ export interface RetryAccount {
 /** Of the requests that may be retried. */
 const SHARE = 0.2
 const LEAST_PER_SECOND = 3
+/** What is not used is kept for ten seconds: a document that is seldom called gets all the retries that it names. */
+const LEAST_SAVED = 10 * LEAST_PER_SECOND
 /** Saved up by requests that needed no retry. */
 const MOST_SAVED = 100
 /** Between one and two times so many are remembered; a new one begins with the least. */
@@ -47,7 +49,7 @@ export const createRetryBudget = (now: () => number): RetryBudget => {
 class Account implements RetryAccount {
   readonly #now: () => number
   #saved = 0
-  #least = LEAST_PER_SECOND
+  #least = LEAST_SAVED
   #sinceMs: number
 
   constructor(now: () => number) {
@@ -63,7 +65,7 @@ class Account implements RetryAccount {
   get hasLeft(): boolean {
     const nowMs = this.#now()
     const gained = ((nowMs - this.#sinceMs) / 1000) * LEAST_PER_SECOND
-    this.#least = Math.min(LEAST_PER_SECOND, this.#least + gained)
+    this.#least = Math.min(LEAST_SAVED, this.#least + gained)
     this.#sinceMs = nowMs
     return this.#least >= 1 || this.#saved >= 1
   }

@@ -27,9 +27,9 @@ const rig = () => {
 describe('retries', () => {
   it.each([
     [1, 1],
-    [3, 3],
-    [5, 3 + 1],
-    [1000, 3 + 200],
+    [30, 30],
+    [35, 30 + 5],
+    [1000, 30 + 200],
   ])('of %d requests at once are %d', (requests, count) => {
     expect(rig().retried(requests)).toBe(count)
   })
@@ -45,8 +45,8 @@ describe('retries', () => {
       }
       pass(100)
     }
-    expect(count).toBeGreaterThanOrEqual(29)
-    expect(count).toBeLessThanOrEqual(33)
+    expect(count).toBeGreaterThanOrEqual(30 + 29)
+    expect(count).toBeLessThanOrEqual(30 + 33)
   })
 
   it('are what others have not needed, up to a hundred', () => {
@@ -58,15 +58,15 @@ describe('retries', () => {
       account.spend()
       count++
     }
-    expect(count).toBe(103)
+    expect(count).toBe(130)
   })
 
   it('are counted by realm and origin, and not for more of those than there is room', () => {
     const { retried } = rig()
-    expect(retried(10)).toBe(5)
-    expect(retried(3, 'b')).toBe(3)
-    expect(retried(3, 'a', 'http://other')).toBe(3)
+    expect(retried(40)).toBe(30 + 8)
+    expect(retried(30, 'b')).toBe(30)
+    expect(retried(30, 'a', 'http://other')).toBe(30)
     for (let at = 0; at < 10_000; at++) retried(1, 'c', `http://o${at}`)
-    expect(retried(3)).toBe(3)
+    expect(retried(30)).toBe(30)
   })
 })
