@@ -216,9 +216,10 @@ const checkAnswer = (request: AdmissionRequest, answer: AdmissionAnswer): void =
 
 const checkPatch = ({ object }: AdmissionRequest, patch: readonly object[]): void => {
   const patched = applyPatch(object, patch as Parameters<typeof applyPatch>[1]) as {
-    readonly spec?: { readonly initContainers?: readonly { readonly name?: unknown }[] }
+    readonly spec?: { readonly initContainers?: readonly ({ readonly name?: unknown } | null)[] }
   }
-  const gateways = patched.spec?.initContainers?.filter((each) => each.name === 'svc-gateway') ?? []
+  const gateways =
+    patched.spec?.initContainers?.filter((each) => each?.name === 'svc-gateway') ?? []
   if (gateways.length !== 1) throw new Error(`a Pod with ${gateways.length} gateways`)
 }
 
