@@ -12,9 +12,10 @@ export class FairQueue<T> {
   }
 
   shift(): T | undefined {
-    for (const [group, [first, ...rest]] of this.#groups) {
+    for (const [group, items] of this.#groups) {
       this.#groups.delete(group)
-      if (rest.length > 0) this.#groups.set(group, rest)
+      const first = items.shift()
+      if (items.length > 0) this.#groups.set(group, items)
       return first
     }
     return undefined
