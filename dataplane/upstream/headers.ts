@@ -191,11 +191,12 @@ const CODING_NAME = 'transfer-encoding'
  *
  * @param name lower case
  */
-export const valuesOf = (raw: readonly string[], name: string): readonly string[] => {
+export const valuesOf = (raw: readonly (string | Buffer)[], name: string): readonly string[] => {
   const values: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
-    const each = raw[at] ?? ''
-    if (each.length === name.length && each.toLowerCase() === name) values.push(raw[at + 1] ?? '')
+    const each = raw[at]
+    if (each?.length === name.length && textOf(each).toLowerCase() === name)
+      values.push(textOf(raw[at + 1]))
   }
   return values
 }

@@ -1,6 +1,8 @@
 // The head of an upstream's answer in, how long it asks to be left alone out (RFC 9110 §10.2.3). Pure, and without a clock:
 // a date counts from the answer's own `Date`.
 
+import { valuesOf } from './headers.ts'
+
 /** More is as good as never. */
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -11,10 +13,10 @@ const LONGEST_MS = 2 ** 31 - 1
  * retryAfterMs(['Retry-After', '2']) // 2000
  */
 export const retryAfterMs = (raw: readonly (string | Buffer)[]): number | undefined => {
-  const [text, another] = valuesOf(raw, 'retry-after')
+  const [text, another] = trimmedOf(raw, 'retry-after')
   if (text === undefined || another !== undefined) return undefined
   if (/^\d{1,9}$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_MS)
-  const [date, otherDate] = valuesOf(raw, 'date')
+  const [date, otherDate] = trimmedOf(raw, 'date')
   const [at, from] = [readDate(text), readDate(otherDate === undefined ? date : undefined)]
   if (at === undefined || from === undefined) return undefined
   return Math.min(Math.max(at - from, 0), LONGEST_MS)
@@ -29,15 +31,5 @@ const readDate = (text: string | undefined): number | undefined => {
   return Number.isNaN(timeMs) ? undefined : timeMs
 }
 
-const valuesOf = (raw: readonly (string | Buffer)[], name: string): readonly string[] => {
-  const values: string[] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const each = raw[at]
-    if (each?.length !== name.length || textOf(each).toLowerCase() !== name) continue
-    values.push(textOf(raw[at + 1] ?? '').trim())
-  }
-  return values
-}
-
-const textOf = (part: string | Buffer): string =>
-  typeof part === 'string' ? part : part.toString('latin1')
+const trimmedOf = (raw: readonly (string | Buffer)[], name: string): readonly string[] =>
+  valuesOf(raw, name).map((value) => value.trim())
