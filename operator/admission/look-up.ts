@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/api.ts'
 import { readKeyed } from '../kubernetes/read-object.ts'
 import { referencesOf, type WantedObject, wantedObjects } from '../kubernetes/referenced-objects.ts'
+import { isObjectName } from '../resource/object-name.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import { within } from './within.ts'
@@ -53,7 +54,7 @@ type Answer = Resource | 'absent' | 'forbidden' | 'unknown'
 
 const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise<Answer> => {
   const { kind, namespace, name, keys } = wanted
-  if (!NAME.test(name)) return 'absent'
+  if (!isObjectName(name)) return 'absent'
   const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
   try {
     const object = await within(PATIENCE_MS, clock, api.get(type, { namespace, name }))
@@ -63,9 +64,6 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
     return error instanceof ApiError && error.status === 403 ? 'forbidden' : 'unknown'
   }
 }
-
-/** As names of objects are: nothing else is made a path of. */
-const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
 /** With every key that is wanted: of others the watch holds no values. */
 const isHeld = (held: Resource | undefined, { keys }: WantedObject): boolean => {

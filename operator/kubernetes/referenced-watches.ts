@@ -1,6 +1,7 @@
 // What all resources together refer to in; a watch for each such Secret and ConfigMap, begun with the first
 // who refers to it and ended with the last, and all their answers, out.
 
+import { isObjectName } from '../resource/object-name.ts'
 import { resourceKey } from '../resource/resource.ts'
 import {
   type KeyedResource,
@@ -22,9 +23,6 @@ export interface ReferencedTrouble {
   readonly name: string
   readonly trouble: WatchTrouble
 }
-
-/** As names of objects are; anything else would be more than a name in a field selector. */
-const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
 /** Each is a connection. */
 const MAX_OF_NAMESPACE = 1000
@@ -61,7 +59,7 @@ export class ReferencedWatches {
     for (const [key, of] of wanted) {
       const known = this.#objects.get(key)
       if (known !== undefined) known.object.want(of.keys)
-      else if (NAME.test(of.name)) {
+      else if (isObjectName(of.name)) {
         const count = counts.get(of.namespace) ?? 0
         counts.set(of.namespace, count + 1)
         if (count >= MAX_OF_NAMESPACE) this.#excess.set(key, of)
@@ -83,7 +81,7 @@ export class ReferencedWatches {
     const key = objectKey(reference)
     const known = this.#objects.get(key)
     if (known !== undefined) return known.object.covers(reference.key)
-    return this.#excess.has(key) || !NAME.test(reference.name)
+    return this.#excess.has(key) || !isObjectName(reference.name)
   }
 
   get hasAnswers(): boolean {

@@ -4,6 +4,7 @@
 import { isMap, type ValueMap } from '../../spec/expression/value.ts'
 import type { Problem } from '../../spec/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
+import { isObjectName } from './object-name.ts'
 import { checkRealmSpec } from './realm-shape.ts'
 import { type RecordedStatus, readRecordedStatus } from './recorded-status.ts'
 import {
@@ -153,9 +154,6 @@ const checkedSpec = <Spec>(
   return problems.length > 0 ? { problems } : { spec: spec as Spec }
 }
 
-/** A DNS-1123 subdomain, as the API server wants names. */
-const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
-
 const checkMetadata = (value: ValueMap): readonly Problem[] => {
   const metadata = ownMember(value, 'metadata') ?? {}
   if (!isMap(metadata)) {
@@ -170,13 +168,13 @@ const checkName = (metadata: ValueMap): readonly Problem[] => {
   if (name === undefined) {
     return [{ code: 'missing_required_value', path, message: `${path} is missing` }]
   }
-  return typeof name === 'string' && NAME.test(name) ? [] : [badName(path, name)]
+  return typeof name === 'string' && isObjectName(name) ? [] : [badName(path, name)]
 }
 
 const checkNamespace = (metadata: ValueMap): readonly Problem[] => {
   const namespace = ownMember(metadata, 'namespace')
   if (namespace === undefined) return []
-  const fits = typeof namespace === 'string' && NAME.test(namespace)
+  const fits = typeof namespace === 'string' && isObjectName(namespace)
   return fits ? [] : [badName('/metadata/namespace', namespace)]
 }
 

@@ -4,6 +4,7 @@
 
 import { plainText } from '../fleet/plain-text.ts'
 import type { LeaseFacts } from '../kubernetes/lease-options.ts'
+import { isObjectName } from '../resource/object-name.ts'
 
 export interface LeasePlace {
   readonly namespace: string
@@ -75,14 +76,13 @@ const leaderOf = (
 
 /** A name and the random end that tells two lives of it apart. */
 const IDENTITY = /^(.+)_[0-9a-z]{8}$/s
-const POD_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
 
 const displayName = (holder: string): string =>
   plainText(IDENTITY.exec(holder.slice(0, 2 * MAX_NAME_LENGTH))?.[1] ?? holder, MAX_NAME_LENGTH)
 
 const commandFor = (holder: string, { namespace, statusPort }: LeasePlace): string | undefined => {
   const pod = IDENTITY.exec(holder.slice(0, 2 * MAX_NAME_LENGTH))?.[1] ?? ''
-  return POD_NAME.test(pod) && statusPort !== undefined && statusPort > 0
+  return isObjectName(pod) && statusPort !== undefined && statusPort > 0
     ? `kubectl port-forward -n ${namespace} pod/${pod} ${statusPort}`
     : undefined
 }
