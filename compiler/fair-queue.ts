@@ -1,5 +1,5 @@
-// Items of groups in, one after the other out: the groups take turns, so that one with a thousand items holds up nobody
-// by more than one. Within a group the order is kept.
+// A queue whose groups take turns (round robin), so that a group with a thousand items delays any other by one item at most.
+// Within a group the order is first in, first out.
 
 export class FairQueue<T> {
   /** Never an empty list. The group whose turn it is comes first. */
