@@ -13,7 +13,7 @@ help: ## Show this list
 run: $(STAMP) ## Run the playground: a gateway, its operator and something to call
 	npm start
 
-test: $(STAMP) ## Run the tests that need nothing but Node; JEST_ARGS="test/spec" for some
+test: $(STAMP) ## Run the tests that need nothing but Node; JEST_ARGS="test/language" for some
 	npm test -- $(JEST_ARGS)
 
 test-all: $(STAMP) ## Run every test; builds WAMP routers, Kubernetes and a node for it (Linux, Go, Python, root)

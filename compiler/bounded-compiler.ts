@@ -1,10 +1,10 @@
 // Compiles a document within limits: a small one at once, in this thread; a larger one in another, where it can take no
 // more than its memory and time. What takes more is refused, and not tried again. The one place that decides which.
 
-import { isMap } from '../spec/expression/value.ts'
-import { isWithin, measure } from '../spec/measure.ts'
-import type { Problem } from '../spec/problem.ts'
-import { countRoutes } from '../spec/route-limit.ts'
+import { isMap } from '../language/expression/value.ts'
+import { isWithin, measure } from '../language/measure.ts'
+import type { Problem } from '../language/problem.ts'
+import { countRoutes } from '../language/routes/route-limit.ts'
 import {
   CompilerClosedError,
   CompileThread,

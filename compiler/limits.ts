@@ -1,6 +1,6 @@
 // What compiling one document may take, as numbers and as the settings that give them; gateway and operator have the same.
 
-import { MAX_ROUTES } from '../spec/route-limit.ts'
+import { MAX_ROUTES } from '../language/routes/route-limit.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 import { readVersion } from '../telemetry/version.ts'
 

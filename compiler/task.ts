@@ -1,9 +1,9 @@
 // A document and its surroundings as data, so that another thread can compile it. Types, and the way back.
 
-import type { CompileBounds } from '../spec/compile.ts'
-import type { Environment, RealmFacts } from '../spec/environment.ts'
-import { ownValue } from '../spec/expression/lookup.ts'
-import { isMap, type ValueMap } from '../spec/expression/value.ts'
+import type { CompileBounds } from '../language/compile.ts'
+import type { Environment, RealmFacts } from '../language/environment.ts'
+import { ownValue } from '../language/expression/lookup.ts'
+import { isMap, type ValueMap } from '../language/expression/value.ts'
 
 export interface CompileTask {
   readonly document: unknown

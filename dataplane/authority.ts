@@ -1,7 +1,7 @@
 // Reads whom a request is for, out of a Host header or an absolute target. There is this one reading: routing,
 // expressions, headers to upstreams, origin checks, logs and traces use its result and never the text.
 
-import { canonicalIpv6 } from '../spec/host-pattern.ts'
+import { canonicalIpv6 } from '../language/routes/host-pattern.ts'
 import { RecentMap } from './recent-map.ts'
 
 /** RFC 3986 §3.2, without userinfo. */

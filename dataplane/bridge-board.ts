@@ -1,7 +1,7 @@
 // What all serving processes last said of themselves, of their sessions with routers and of the state they share:
 // the control half reads it for the management API. It asks nobody; whoever knows better writes it.
 
-import type { SessionState } from '../spec/wire.ts'
+import type { SessionState } from '../language/wire/wire.ts'
 import type { SharedHealth } from './shared/shared-state.ts'
 import type { HeldKind, HeldListing, RealmBridgeStatus } from './wamp/wamp-client.ts'
 

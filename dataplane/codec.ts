@@ -1,7 +1,7 @@
 // Bytes to values, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
 // `invalid_data`; nothing here reads more than it is given.
 
-import { isList, isMap, setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
 import { GatewayError } from './gateway-error.ts'
 import { noMemory } from './memory/no-memory.ts'
 import type { Holding } from './memory/memory-budget.ts'

@@ -1,7 +1,7 @@
 // The context that templates are evaluated against: one constructor, one shape, so that every read of
 // it stays monomorphic. Fields that no template of the operation reads keep their placeholder.
 
-import type { Value, ValueMap } from '../spec/expression/value.ts'
+import type { Value, ValueMap } from '../language/expression/value.ts'
 
 const NOTHING: ValueMap = Object.freeze({})
 

@@ -1,8 +1,8 @@
 // The error record (§2.14): what every refusal of the gateway looks like, on every listener.
 
-import { boundMessage } from '../spec/expression/errors.ts'
-import type { ErrorRecord } from '../spec/wire.ts'
-import type { Problem } from '../spec/problem.ts'
+import { boundMessage } from '../language/expression/errors.ts'
+import type { ErrorRecord } from '../language/wire/wire.ts'
+import type { Problem } from '../language/problem.ts'
 
 /** `message` and `description` are cut at 1 KiB of UTF-8: an error never grows with what caused it. */
 export const errorRecord = (

@@ -1,9 +1,9 @@
 // A change of what is served in, the judgement out which request rows are still of use: those of documents
 // that went, or of paths that a document lost, only fill the bound of rows.
 
-import { METHODS } from '../spec/document.ts'
-import { endpointRoutes } from '../spec/endpoint-routes.ts'
-import { mountPath, webSocketPath } from '../spec/path-pattern.ts'
+import { METHODS } from '../language/document.ts'
+import { endpointRoutes } from '../language/routes/endpoint-routes.ts'
+import { mountPath, webSocketPath } from '../language/routes/path-pattern.ts'
 import type { RequestLabels } from '../telemetry/request-metrics.ts'
 import type { ServingChange } from './store/serving.ts'
 

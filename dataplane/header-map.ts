@@ -1,6 +1,6 @@
 // The headers of an upstream's answer as a document sees them, whether its body passes through or is read.
 
-import { setOwn, type Value, type ValueMap } from '../spec/expression/value.ts'
+import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
 
 /** `action.result.headers`: repeated ones joined, `set-cookie` always a list. */
 export const headerMap = (pairs: readonly (readonly [name: string, value: string])[]): ValueMap => {

@@ -1,6 +1,6 @@
 // Changes in, everything they add up to out: what a worker that starts now must be given.
 
-import type { RealmRecord } from '../spec/realm-record.ts'
+import type { RealmRecord } from '../language/realm/record.ts'
 import type { PackedDocument } from './store/packed-document.ts'
 import type { ServingChange } from './store/serving.ts'
 

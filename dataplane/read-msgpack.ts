@@ -2,7 +2,7 @@
 // No extension types, text keys alone, text that is UTF-8; nothing is allocated on the word of a length.
 
 import { isUtf8 } from 'node:buffer'
-import { setOwn, type Value } from '../spec/expression/value.ts'
+import { setOwn, type Value } from '../language/expression/value.ts'
 import { TooManyValues, type ValueMeter } from './memory/value-meter.ts'
 
 /** Why the bytes were refused, in words for whoever sent them. */

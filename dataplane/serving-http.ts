@@ -2,7 +2,7 @@
 // and with streams of events, and how all of it is counted and logged.
 
 import { randomFillSync } from 'node:crypto'
-import type { RealmRecord } from '../spec/realm-record.ts'
+import type { RealmRecord } from '../language/realm/record.ts'
 import { createAccessLog } from '../telemetry/access-log.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { GatewaySettings } from './config.ts'

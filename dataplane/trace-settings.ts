@@ -1,6 +1,6 @@
 // The settings of traces, and what their texts mean. Pure.
 
-import { isHeaderName, isHeaderValue } from '../spec/compile-headers.ts'
+import { isHeaderName, isHeaderValue } from '../language/compile/headers.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 
 /** Where an OTLP collector takes traces, below its URL (OTLP 1.x, *OTLP/HTTP request*). */

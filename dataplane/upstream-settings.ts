@@ -1,6 +1,6 @@
 // The settings of where requests may be forwarded to. Data only.
 
-import { CLUSTER_DOMAIN_SETTING } from '../spec/service-name.ts'
+import { CLUSTER_DOMAIN_SETTING } from '../language/service-name.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
 import { isCidr, isDestination, isPort } from './config-values.ts'
 

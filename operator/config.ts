@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { COMPILE_SETTINGS } from '../compiler/limits.ts'
-import { CLUSTER_DOMAIN_SETTING } from '../spec/service-name.ts'
+import { CLUSTER_DOMAIN_SETTING } from '../language/service-name.ts'
 import { type ParsedSettings, parseSettings } from '../telemetry/settings.ts'
 import type { Address, Settings, SettingsTable } from '../telemetry/settings-table.ts'
 import { parseAddress } from '../telemetry/settings-value.ts'

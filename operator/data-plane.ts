@@ -1,8 +1,8 @@
 // Data planes as the rooms of the operator speak of them: where one is, which documents it is for, and what
 // it was last seen to hold.
 
-import type { Problem, Warning } from '../spec/problem.ts'
-import type { SessionState } from '../spec/wire.ts'
+import type { Problem, Warning } from '../language/problem.ts'
+import type { SessionState } from '../language/wire/wire.ts'
 import { selects } from './resource/label-selector.ts'
 import type { LabelSelector } from './resource/resource.ts'
 

@@ -1,9 +1,9 @@
 // What the data planes should hold, decided: the hand-over from reconcile/ to fleet/. Immutable and
 // versioned; an entry that has not changed is the same object in the next set.
 
-import type { Claim } from '../spec/conflicts.ts'
-import type { ValueMap } from '../spec/expression/value.ts'
-import type { RealmRecord } from '../spec/realm-record.ts'
+import type { Claim } from '../language/routes/conflicts.ts'
+import type { ValueMap } from '../language/expression/value.ts'
+import type { RealmRecord } from '../language/realm/record.ts'
 import type { LabelSelector } from './resource/resource.ts'
 
 export interface DesiredDocument {

@@ -7,8 +7,8 @@ import {
   type CompileRequest,
 } from '../compiler/bounded-compiler.ts'
 import { CompilerClosedError, fileBeside } from '../compiler/compile-thread.ts'
-import { documentDigest } from '../spec/digest.ts'
-import type { Problem } from '../spec/problem.ts'
+import { documentDigest } from '../language/wire/digest.ts'
+import type { Problem } from '../language/problem.ts'
 import type { Log } from '../telemetry/log.ts'
 import {
   compileDocument,

@@ -1,7 +1,7 @@
 // The webhooks as settings have them: the names on their certificate, their server, and what the API server is told
 // of them.
 
-import type { ValueMap } from '../spec/expression/value.ts'
+import type { ValueMap } from '../language/expression/value.ts'
 import type { Log } from '../telemetry/log.ts'
 import {
   type AdmissionServer,

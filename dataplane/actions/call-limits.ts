@@ -1,10 +1,10 @@
 // The times and counts of a forward or a WAMP call, evaluated per request: templates in, checked numbers out.
 
-import type { CallLimits } from '../../spec/compiled.ts'
-import { ExpressionError } from '../../spec/expression/errors.ts'
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { CallLimits } from '../../language/compiled.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
+import type { Template } from '../../language/expression/template.ts'
+import type { Value } from '../../language/expression/value.ts'
 
 export interface CallTimes {
   readonly connectTimeoutMs: number

@@ -2,9 +2,9 @@
 // within bounds, and what they reply goes back as payloads. Where it may go the destination guard of the
 // upstream decides, and the realm's list of origins, at each delivery anew.
 
-import { toJson } from '../../spec/expression/json.ts'
-import { ownValue } from '../../spec/expression/lookup.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { toJson } from '../../language/expression/json.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import { createOncePerMinute } from '../once-a-minute.ts'
 import type { InvocationHandler, WampEvent } from '../wamp/wamp-session.ts'

@@ -1,9 +1,9 @@
 // What a callback answered (behaviour §4): status, type and bytes in, the payload of a YIELD out, or the
 // WampFault that becomes an ERROR. Nothing leaves here that a router would not carry.
 
-import { ownValue } from '../../spec/expression/lookup.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { isWampUri } from '../../spec/wamp-uri.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { isWampUri } from '../../language/wamp-uri.ts'
 import { decodeBody, mediaKind } from '../codec.ts'
 import type { Holding } from '../memory/memory-budget.ts'
 import { WampFault } from '../wamp/wamp-session.ts'

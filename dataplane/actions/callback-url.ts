@@ -1,9 +1,9 @@
 // The URL of a callback (behaviour §4, `kwargs.callback`): text from a request in, where posts go out, within
 // what the realm allows. It opens nothing.
 
-import { ownValue } from '../../spec/expression/lookup.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { invalid, refusal } from './wamp-check.ts'
 
 /** What a realm says of callbacks; a realm record is one. */

@@ -9,7 +9,7 @@ import {
   type InputType,
   zstdDecompress,
 } from 'node:zlib'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import { decodeBody, mediaKind } from '../codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Holding } from '../memory/memory-budget.ts'

@@ -1,11 +1,11 @@
 // The body that a document gives to an upstream: a template in, a closure out that makes bytes and their
 // content type of it.
 
-import { jsonWriter, toJson } from '../../spec/expression/json.ts'
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import { toText } from '../../spec/expression/text.ts'
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { jsonWriter, toJson } from '../../language/expression/json.ts'
+import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { toText } from '../../language/expression/text.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { mediaKind, type MediaKind } from '../codec.ts'
 import { writeMsgpack } from '../write-msgpack.ts'
 

@@ -1,7 +1,7 @@
 // What `on_error` sees of a forward that failed (behaviour §4): causes in, `action.error` out. Inner
 // addresses stay out of it.
 
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { ActionError } from './performer.ts'
 

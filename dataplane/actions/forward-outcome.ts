@@ -1,8 +1,8 @@
 // What an operation wants of an upstream's answer, known before any request: whether the body passes
 // through unread, and on which side somebody reads it. Pure.
 
-import type { CompiledOperation, CompiledResponse, ContextRead } from '../../spec/compiled.ts'
-import { readsOf } from '../../spec/expression/reads.ts'
+import type { CompiledOperation, CompiledResponse, ContextRead } from '../../language/compiled.ts'
+import { readsOf } from '../../language/expression/reads.ts'
 
 export interface OutcomePlan {
   /** `on_result` hands the body through unchanged, or is left out, and nothing else reads it. */

@@ -2,12 +2,12 @@
 // from the client's request. Closures are made once per operation.
 
 import type { IncomingMessage } from 'node:http'
-import type { CompiledSecurity, ForwardAction } from '../../spec/compiled.ts'
-import { ExpressionError } from '../../spec/expression/errors.ts'
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import { toText, urlWriter } from '../../spec/expression/text.ts'
-import { isMap, type Value } from '../../spec/expression/value.ts'
+import type { CompiledSecurity, ForwardAction } from '../../language/compiled.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { toText, urlWriter } from '../../language/expression/text.ts'
+import { isMap, type Value } from '../../language/expression/value.ts'
 import { clientAddress } from '../client-address.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { dashed, fromClient, fromDocument, type HeaderList, valuesOf } from '../upstream/headers.ts'

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Authority } from '../authority.ts'
 import type { Context } from '../context.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Holding } from '../memory/memory-budget.ts'
 
 /** `action.error` (behaviour §4): what `on_error` reads. */

@@ -1,10 +1,10 @@
 // The static action (§2.5): the document's own headers and body. They are evaluated here only where a
 // template of the response reads `action.result`; else the response evaluates them itself, once.
 
-import type { CompiledOperation, StaticAction } from '../../spec/compiled.ts'
-import { evaluator } from '../../spec/expression/run.ts'
-import { constant } from '../../spec/expression/template.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { CompiledOperation, StaticAction } from '../../language/compiled.ts'
+import { evaluator } from '../../language/expression/run.ts'
+import { constant } from '../../language/expression/template.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Perform } from './performer.ts'
 
 const NOTHING: ValueMap = Object.freeze({})

@@ -1,7 +1,7 @@
 // A realm's client and the span of the request that it is used for in, its calls and publications out with a
 // span for each attempt (OpenTelemetry's conventions for RPC and messaging). Decides nothing.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { TraceSpan } from '../../telemetry/tracer.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
 import { type CallHandler, type PendingCall, WampFault } from '../wamp/wamp-session.ts'

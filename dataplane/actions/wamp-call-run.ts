@@ -1,7 +1,7 @@
 // One WAMP call from its exchange to its outcome: sends it, waits for the answer, tries again where that is
 // safe, and reports exactly once. When the client leaves or time is up, the router is told to cancel.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { createPauses, type Pauses, type RetryClock } from '../upstream/retry.ts'
 import type { WampClient } from '../wamp/wamp-client.ts'
 import {

@@ -1,9 +1,9 @@
 // What an action is about to give to a router: evaluated values in, the same values checked and typed out
 // (behaviour §4). Nothing that fails here is ever sent: a client can't end the session that all share.
 
-import { boundMessage } from '../../spec/expression/errors.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { isWampPattern, type WampMatch } from '../../spec/wamp-uri.ts'
+import { boundMessage } from '../../language/expression/errors.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { isWampPattern, type WampMatch } from '../../language/wamp-uri.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { WampFault } from '../wamp/wamp-session.ts'
 import { isFitText, unfitOf } from './wamp-fit.ts'

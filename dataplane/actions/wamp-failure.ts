@@ -1,9 +1,9 @@
 // What `on_error` sees of a WAMP operation that failed (behaviour §4): faults in, `action.error` out.
 // Their messages are the bridge's, for clients to read.
 
-import { ownValue } from '../../spec/expression/lookup.ts'
-import { boundMessage } from '../../spec/expression/errors.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import { boundMessage } from '../../language/expression/errors.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { WampFault } from '../wamp/wamp-session.ts'
 import { gatewayError } from './forward-failure.ts'
 import type { ActionError, Exchange, Perform } from './performer.ts'

@@ -1,7 +1,7 @@
 // Whether a value may be given to a router at all (behaviour §4): one walk, a value in, the first unfit
 // place out. Two routers were seen to end the session, or never to answer, for what is refused here.
 
-import { isList, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, type Value, type ValueMap } from '../../language/expression/value.ts'
 
 /** Deeper values end a session on some routers. The value itself is the first level. */
 const MAX_NESTING = 64

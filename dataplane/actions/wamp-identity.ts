@@ -1,8 +1,8 @@
 // `options.forward_identity` (behaviour §4): who called, as the gateway has authenticated them, goes to the
 // callee, who sees the gateway's session otherwise. What a client puts there never does.
 
-import { ownValue } from '../../spec/expression/lookup.ts'
-import { isList, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import { isList, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { CALLER_KEY } from './wamp-check.ts'
 
 /**

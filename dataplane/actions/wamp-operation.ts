@@ -1,7 +1,7 @@
 // A WAMP operation that a promise stands for, from its exchange to its outcome: within the quota and the
 // deadline, reported exactly once. What comes after its end is undone, for nobody knows of it.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Exchange } from './performer.ts'
 import { failExchange, overdueError, overloadedError } from './wamp-failure.ts'
 import { Span, type SpanTools } from './wamp-span.ts'

@@ -1,9 +1,9 @@
 // The `options` of a WAMP action: an evaluated map in, what goes to the router and what the gateway keeps
 // for itself out. Routers end a session for an option of the wrong type; others they ignore.
 
-import { ownValue } from '../../spec/expression/lookup.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { WampMatch } from '../../spec/wamp-uri.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import type { WampMatch } from '../../language/wamp-uri.ts'
 import { checkFit, invalid } from './wamp-check.ts'
 
 /** Actions that send their options. */

@@ -1,7 +1,7 @@
 // The `wamp_publish` action (behaviour §4): an operation in, a performer out that publishes, waits for the
 // router's acknowledgement and reports the id of the publication.
 
-import type { CompiledOperation, WampPublishAction } from '../../spec/compiled.ts'
+import type { CompiledOperation, WampPublishAction } from '../../language/compiled.ts'
 import type { Perform } from './performer.ts'
 import type { WampEnvironment } from './wamp-environment.ts'
 import { prepareClient } from './wamp-client-for.ts'

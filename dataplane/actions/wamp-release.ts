@@ -5,9 +5,9 @@ import type {
   CompiledOperation,
   WampUnregisterAction,
   WampUnsubscribeAction,
-} from '../../spec/compiled.ts'
-import { evaluator } from '../../spec/expression/run.ts'
-import type { Value } from '../../spec/expression/value.ts'
+} from '../../language/compiled.ts'
+import { evaluator } from '../../language/expression/run.ts'
+import type { Value } from '../../language/expression/value.ts'
 import type { HeldKind } from '../wamp/wamp-client.ts'
 import { prepareLimits } from './call-limits.ts'
 import type { Perform } from './performer.ts'

@@ -1,11 +1,11 @@
 // The members of a WAMP action, for each request: templates in, checked values out. All of them are
 // evaluated before any is checked, so that a fault of the document is told before one of the data.
 
-import type { CompiledOperation } from '../../spec/compiled.ts'
-import { evaluator } from '../../spec/expression/run.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
-import type { WampMatch } from '../../spec/wamp-uri.ts'
+import type { CompiledOperation } from '../../language/compiled.ts'
+import { evaluator } from '../../language/expression/run.ts'
+import type { Template } from '../../language/expression/template.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
+import type { WampMatch } from '../../language/wamp-uri.ts'
 import type { Context } from '../context.ts'
 import type { LimitPolicy } from '../limit-policy.ts'
 import { type CallTimes, prepareLimits } from './call-limits.ts'

@@ -2,7 +2,7 @@
 // client listens. The head is written when the router has acknowledged: until then a failure is an
 // ordinary answer.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Follower, Following, WampClient } from '../wamp/wamp-client.ts'
 import type { WampEvent, WampFault } from '../wamp/wamp-session.ts'
 import type { EventSink, Exchange } from './performer.ts'

@@ -1,11 +1,11 @@
 // The URI of a WAMP action is evaluated here: its template in, for each request its value out, and which texts in it the
 // document did not choose. Whether those may stand there is for `checkUri` to say.
 
-import { isOfDocument } from '../../spec/expression/provenance.ts'
-import { type EvaluationContext, evaluator, joiner } from '../../spec/expression/run.ts'
-import type { Template, TextTemplate } from '../../spec/expression/template.ts'
-import { isWhole, toText } from '../../spec/expression/text.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import { isOfDocument } from '../../language/expression/provenance.ts'
+import { type EvaluationContext, evaluator, joiner } from '../../language/expression/run.ts'
+import type { Template, TextTemplate } from '../../language/expression/template.ts'
+import { isWhole, toText } from '../../language/expression/text.ts'
+import type { Value } from '../../language/expression/value.ts'
 
 export interface EvaluatedUri {
   readonly value: Value

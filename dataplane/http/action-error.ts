@@ -1,7 +1,7 @@
 // What `on_error` sees of a failed action, and the status that goes with it (behaviour §4, §5). Pure.
 
-import type { StatusCodes } from '../../spec/compiled.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { StatusCodes } from '../../language/compiled.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { ActionError } from '../actions/performer.ts'
 
 /** `action.error`, with the status that the document's table gives it. */

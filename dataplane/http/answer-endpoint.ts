@@ -2,7 +2,7 @@
 // plain requests that rooms take.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { EndpointName } from '../../spec/endpoint-routes.ts'
+import type { EndpointName } from '../../language/routes/endpoint-routes.ts'
 import type { OAuth2, OAuthRequest } from '../oauth2/oauth2-endpoint.ts'
 import type { Oidc, OidcRequest } from '../oidc/oidc-endpoint.ts'
 import { readAuthorization } from '../security/authorization-header.ts'

@@ -1,9 +1,9 @@
 // What dispatch is given once, and what it knows of a request on the way: the shapes its steps share.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CompiledAction } from '../../spec/compiled.ts'
-import type { Scheme } from '../../spec/document.ts'
-import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
+import type { CompiledAction } from '../../language/compiled.ts'
+import type { Scheme } from '../../language/document.ts'
+import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'

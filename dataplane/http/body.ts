@@ -1,7 +1,7 @@
 // Reads a request body within its limits: bytes, and one deadline for the whole. Decodes nothing.
 
 import type { IncomingMessage } from 'node:http'
-import type { BodyLimits } from '../../spec/compiled.ts'
+import type { BodyLimits } from '../../language/compiled.ts'
 import { BodyWatch, type SlowBody } from '../body-watch.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../least-rate.ts'

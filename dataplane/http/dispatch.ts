@@ -3,7 +3,7 @@
 
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../language/document.ts'
 import { createAuthorityReader } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../router/match.ts'

@@ -1,6 +1,6 @@
 // What an endpoint of the gateway's own answers in, one HTTP response and its row in metrics and access log out.
 
-import type { Method } from '../../spec/document.ts'
+import type { Method } from '../../language/document.ts'
 import { frameResponse } from '../framing.ts'
 import type { GatewayError } from '../gateway-error.ts'
 import { errorAnswer, toGatewayError } from './errors.ts'

@@ -1,8 +1,8 @@
 // Errors in, statuses and error records out: the one place where either is decided.
 
-import { ExpressionError } from '../../spec/expression/errors.ts'
-import { toJson } from '../../spec/expression/json.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { toJson } from '../../language/expression/json.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { mediaKind } from '../codec.ts'
 import { writeMsgpack } from '../write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'

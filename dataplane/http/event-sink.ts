@@ -1,7 +1,7 @@
 // What an action reports while its answer is a stream of events: each outcome becomes bytes of the
 // response, and the stream ends exactly once, whoever ends it.
 
-import type { StatusCodes } from '../../spec/compiled.ts'
+import type { StatusCodes } from '../../language/compiled.ts'
 import type { ActionError, EventSink, OutgoingEvent } from '../actions/performer.ts'
 import type { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'

@@ -2,8 +2,8 @@
 // into exactly one response, whichever comes first.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ContentType } from '../../spec/compiled.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ContentType } from '../../language/compiled.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type {
   ActionError,
   ByteSink,

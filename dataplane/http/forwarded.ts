@@ -3,7 +3,7 @@
 
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
-import type { Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../language/document.ts'
 import { type AddressList, createAddressList } from '../address-list.ts'
 import { clientAddress, peernameOf } from '../client-address.ts'
 import { plainAddress } from '../plain-address.ts'

@@ -1,7 +1,7 @@
 // Who somebody is in, the headers out by which a proxy in front of other services learns it (behaviour §6). What
 // a header can't hold is percent-encoded, so that nothing can pass for something else.
 
-import { isList, type Value } from '../../spec/expression/value.ts'
+import { isList, type Value } from '../../language/expression/value.ts'
 import type { Identity } from '../security/authentication.ts'
 import type { HeaderList } from './response-headers.ts'
 

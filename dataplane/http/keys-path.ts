@@ -1,6 +1,6 @@
 // `/.well-known/jwks.json`: every realm's public keys, on every host and before any document (behaviour §2).
 
-import { STATUS_CODES } from '../../spec/status-codes.ts'
+import { STATUS_CODES } from '../../language/status-codes.ts'
 import type { ServedVersion } from '../served.ts'
 
 export const KEYS_PATH = '/.well-known/jwks.json'

@@ -1,7 +1,7 @@
 // Content negotiation (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`,
 // Accept-Language against `languages`. Pure; headers of any length are read in one pass.
 
-import type { ContentType } from '../../spec/compiled.ts'
+import type { ContentType } from '../../language/compiled.ts'
 import { mediaKind } from '../codec.ts'
 
 interface Range {

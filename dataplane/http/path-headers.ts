@@ -1,9 +1,9 @@
 // The headers of a path for answers that no operation gives: 405, the 404 of another scheme, the OPTIONS
 // that nobody declared. So CORS works on all of them, also where the origin is echoed.
 
-import type { ContextRead } from '../../spec/compiled.ts'
-import type { Scheme } from '../../spec/document.ts'
-import { readsOf } from '../../spec/expression/reads.ts'
+import type { ContextRead } from '../../language/compiled.ts'
+import type { Scheme } from '../../language/document.ts'
+import { readsOf } from '../../language/expression/reads.ts'
 import { Context } from '../context.ts'
 import type { Candidate, Match } from '../router/route.ts'
 import type { Arrival, Path, Served } from './arrival.ts'

@@ -6,9 +6,9 @@ import type {
   CompiledOperation,
   CompiledSecurity,
   ContentType,
-} from '../../spec/compiled.ts'
-import type { Method } from '../../spec/document.ts'
-import type { Template } from '../../spec/expression/template.ts'
+} from '../../language/compiled.ts'
+import type { Method } from '../../language/document.ts'
+import type { Template } from '../../language/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { planOutcome } from '../actions/forward-outcome.ts'
 import type { Perform } from '../actions/performer.ts'

@@ -1,6 +1,6 @@
 // Which pages may open WebSocket connections as somebody who is logged in: a realm's record in, origins out. Pure.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { originOf } from '../oidc/redirect-target.ts'
 
 export interface RealmOrigins {

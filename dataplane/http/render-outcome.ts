@@ -1,8 +1,8 @@
 // The outcome of an action in, what is answered out: status, headers and body as the operation's response
 // declares them, and as behaviour §5 has it where it declares nothing. Writes nothing.
 
-import type { ContentType } from '../../spec/compiled.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ContentType } from '../../language/compiled.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { ActionError, StreamHead } from '../actions/performer.ts'
 import type { Context } from '../context.ts'
 import { frameResponse } from '../framing.ts'

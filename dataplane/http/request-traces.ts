@@ -2,7 +2,7 @@
 // stands around dispatch, so that without traces dispatch does nothing for them. Never writes a query or a header.
 
 import type { IncomingMessage } from 'node:http'
-import type { Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../language/document.ts'
 import { pathOf } from '../../telemetry/access-log.ts'
 import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
 import type { Authority } from '../authority.ts'

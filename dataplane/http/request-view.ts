@@ -1,9 +1,9 @@
 // Fills the request part of a context with what the templates of an operation read, and nothing else.
 
 import type { IncomingMessage } from 'node:http'
-import type { ContextRead } from '../../spec/compiled.ts'
-import type { Scheme } from '../../spec/document.ts'
-import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { ContextRead } from '../../language/compiled.ts'
+import type { Scheme } from '../../language/document.ts'
+import { setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { clientPeername } from '../client-address.ts'
 import { decodeForm } from '../codec.ts'
 import type { RequestView } from '../context.ts'

@@ -1,12 +1,12 @@
 // Header maps of a document, evaluated for one response: names lower case, values text, checked so that
 // nothing can end a header line early. Framing is the gateway's: it is left out here.
 
-import { isHeaderName, isHeaderValue } from '../../spec/compile-headers.ts'
-import { ExpressionError } from '../../spec/expression/errors.ts'
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import { toText } from '../../spec/expression/text.ts'
-import { isList, isMap, type Value } from '../../spec/expression/value.ts'
+import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { toText } from '../../language/expression/text.ts'
+import { isList, isMap, type Value } from '../../language/expression/value.ts'
 import { setsOwnCookie } from '../own-cookies.ts'
 
 /** Name and value, names lower case; a name may stand twice (`set-cookie`). */

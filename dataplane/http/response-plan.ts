@@ -1,14 +1,14 @@
 // One side of an operation's response (`on_result` or `on_error`), prepared once: closures for headers,
 // status, uri and body. What is read of the outcome stands in the context by then.
 
-import type { CompiledResponse, ContentType } from '../../spec/compiled.ts'
-import type { Method } from '../../spec/document.ts'
-import { ExpressionError } from '../../spec/expression/errors.ts'
-import { jsonWriter, toJson } from '../../spec/expression/json.ts'
-import { type EvaluationContext, evaluator } from '../../spec/expression/run.ts'
-import { constant, type Template } from '../../spec/expression/template.ts'
-import { toText } from '../../spec/expression/text.ts'
-import { isList, isMap, type Value } from '../../spec/expression/value.ts'
+import type { CompiledResponse, ContentType } from '../../language/compiled.ts'
+import type { Method } from '../../language/document.ts'
+import { ExpressionError } from '../../language/expression/errors.ts'
+import { jsonWriter, toJson } from '../../language/expression/json.ts'
+import { type EvaluationContext, evaluator } from '../../language/expression/run.ts'
+import { constant, type Template } from '../../language/expression/template.ts'
+import { toText } from '../../language/expression/text.ts'
+import { isList, isMap, type Value } from '../../language/expression/value.ts'
 import { mediaKind } from '../codec.ts'
 import { writeMsgpack } from '../write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './response-headers.ts'

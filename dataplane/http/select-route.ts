@@ -1,6 +1,6 @@
 // Which operation or endpoint of a matched path serves a request (behaviour §3): scheme, then method. Pure.
 
-import { type Method, METHODS, type Scheme } from '../../spec/document.ts'
+import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Candidate, Match } from '../router/route.ts'
 import type { OperationSlot, ServedEndpoint, ServedPath, ServedTarget } from '../served.ts'

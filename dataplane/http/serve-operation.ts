@@ -1,8 +1,8 @@
 // A request whose sender is known in, its operation performed out: Accept → Content-Type → body → action.
 // Every step may refuse; what it refuses with goes through errors.ts.
 
-import type { ContentType } from '../../spec/compiled.ts'
-import type { Method } from '../../spec/document.ts'
+import type { ContentType } from '../../language/compiled.ts'
+import type { Method } from '../../language/document.ts'
 import { decodeBody } from '../codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/authentication.ts'

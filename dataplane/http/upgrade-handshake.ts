@@ -2,7 +2,7 @@
 // know of it out, or the refusal. Pure.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { CompiledSecurity } from '../../spec/compiled.ts'
+import type { CompiledSecurity } from '../../language/compiled.ts'
 import type { Authority } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { RelayHandshake } from '../wamp/relay-handshake.ts'

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { ServerHandlers } from '../http-server.ts'
 import { unauthorized } from '../security/challenge.ts'

@@ -1,9 +1,9 @@
 // `/oidc/verify` and `/oauth/verify` (behaviour §6): a request in, who sends it out, in JSON and in headers, for
 // proxies that ask before they pass a request on (nginx auth_request, Envoy ext_authz).
 
-import type { EndpointRoute } from '../../spec/endpoint-routes.ts'
-import { toJson } from '../../spec/expression/json.ts'
-import { isServedFlow } from '../../spec/token-flows.ts'
+import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
+import { toJson } from '../../language/expression/json.ts'
+import { isServedFlow } from '../../language/realm/token-flows.ts'
 import type { Identity } from '../security/authentication.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import { type EndpointAnswer, endpointHeaders } from './endpoint-headers.ts'

@@ -1,7 +1,7 @@
 // A host and a path in, the version out whose `/ws` they name and whose realm has a router for it: the first in
 // order of precedence, those without a router being passed over.
 
-import type { Scheme } from '../../spec/document.ts'
+import type { Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { match } from '../router/match.ts'
 import type { RouteTable } from '../router/route-table.ts'

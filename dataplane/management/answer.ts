@@ -2,8 +2,8 @@
 // show more than a fault says.
 
 import type { ServerResponse } from 'node:http'
-import type { Problem, Warning } from '../../spec/problem.ts'
-import type { ErrorRecord } from '../../spec/wire.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
+import type { ErrorRecord } from '../../language/wire/wire.ts'
 import type { ManagementFault } from './fault.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'

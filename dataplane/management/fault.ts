@@ -1,8 +1,8 @@
 // Why a management request is refused: a status and an error record (specification §7.2), thrown by
 // whoever finds it. Public text only.
 
-import type { Problem } from '../../spec/problem.ts'
-import type { SyncRefusal } from '../../spec/wire.ts'
+import type { Problem } from '../../language/problem.ts'
+import type { SyncRefusal } from '../../language/wire/wire.ts'
 
 export interface FaultDetails {
   readonly description?: string

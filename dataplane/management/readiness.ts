@@ -1,7 +1,7 @@
 // Events of a gateway's life in, one question out: may traffic come here? (behaviour §8–9; architecture,
 // *How a document travels*.) Ready is a latch: only draining ends it.
 
-import type { SyncItem } from '../../spec/wire.ts'
+import type { SyncItem } from '../../language/wire/wire.ts'
 
 export type ReadinessState = 'waiting' | 'ready' | 'ready-from-snapshot' | 'draining'
 

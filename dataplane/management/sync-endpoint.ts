@@ -1,8 +1,8 @@
 // `POST /api_specs/_sync` (architecture, *Management API*): a sync call in, its outcome as status and
 // record out.
 
-import { toldErrors, toldWarnings } from '../../spec/told.ts'
-import type { SyncItem, SyncReply } from '../../spec/wire.ts'
+import { toldErrors, toldWarnings } from '../../language/wire/report-bounds.ts'
+import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { Store } from '../store/store.ts'
 import { readSyncCall } from '../store/sync-call.ts'
 import type { SyncOutcome } from '../store/sync-outcome.ts'

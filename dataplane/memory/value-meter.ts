@@ -1,7 +1,7 @@
 // Counts the values that a body decodes to while it is decoded, or before, and ends the decoding when they are too
 // many: a body of 4 MB may else become a gigabyte of empty maps.
 
-import { countInSteps, type JsonMarks, NO_MARKS } from '../../spec/json-weight.ts'
+import { countInSteps, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'
 

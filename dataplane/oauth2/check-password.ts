@@ -1,6 +1,6 @@
 // A name and a password in, nothing out if they are right: what clients and resource owners have in common.
 
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import { OAuthRefusal, type RefusalOptions } from './refusal.ts'
 import { findUser, type Exchange } from './room.ts'
 

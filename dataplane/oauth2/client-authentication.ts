@@ -1,7 +1,7 @@
 // Which client sends a request (RFC 6749 §2.3.1): credentials by Basic or in the form, never both. Clients are
 // users of the realm in the group `api_clients`.
 
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import { checkPassword, type WrongPassword } from './check-password.ts'
 import { decodeFormText } from './parameters.ts'
 import { malformed, OAuthRefusal, type RefusalOptions, TOO_MANY_FAILURES } from './refusal.ts'

@@ -1,7 +1,7 @@
 // The grants of the token endpoint in one table: a client that has shown who it is in, tokens out. Resource owners
 // are users of the realm in the group `resource_owners`.
 
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import { isCompactJwt } from '../security/own-jwt.ts'
 import type { TokenFields } from './answers.ts'
 import { checkPassword } from './check-password.ts'

@@ -2,8 +2,8 @@
 // nothing here knows a framework, a route table or a socket.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { OAuth2Flow } from '../../spec/compiled.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { OAuth2Flow } from '../../language/compiled.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Audit } from '../audit.ts'
 import type { AccessTokens } from '../security/access-token.ts'

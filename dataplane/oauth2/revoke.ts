@@ -1,7 +1,7 @@
 // The revocation endpoint (RFC 7009): a token in, nothing out; afterwards it is good for nothing. Tokens of others
 // are left alone, and nobody learns whether a token was real.
 
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import { accessTokenKey } from '../security/revocation-keys.ts'
 import { revokedAnswer } from './answers.ts'
 import { authenticateClient } from './client-authentication.ts'

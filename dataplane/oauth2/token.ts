@@ -1,8 +1,8 @@
 // The token endpoint (RFC 6749 §3.2): a form in, tokens or a refusal out.
 
-import type { OAuth2Flow } from '../../spec/compiled.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import { isServedFlow } from '../../spec/token-flows.ts'
+import type { OAuth2Flow } from '../../language/compiled.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import { isServedFlow } from '../../language/realm/token-flows.ts'
 import { tokenAnswer } from './answers.ts'
 import { authenticateClient } from './client-authentication.ts'
 import { GRANTS, type GrantType } from './grants.ts'

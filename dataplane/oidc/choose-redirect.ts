@@ -1,7 +1,7 @@
 // Where the browser wants to end up in, where it may out; what is refused is told to the log and counted, for
 // it is an attack or a forgotten `allowed_redirect_origins`.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { chooseTarget, originOf } from './redirect-target.ts'
 import type { Exchange } from './room.ts'
 

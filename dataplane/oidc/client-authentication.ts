@@ -2,7 +2,7 @@
 // in, openid-client's way of it out.
 
 import type { ClientAuth } from 'openid-client'
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 /** `token_endpoint_auth_method`, else what the provider lists; Basic is OpenID Connect's own default. */

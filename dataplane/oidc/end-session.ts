@@ -1,7 +1,7 @@
 // A session that ends in, where its provider ends it out (OpenID Connect RP-Initiated Logout 1.0). Undefined
 // wherever that can't be said now: then the browser goes on at once.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { ownOriginOf } from './choose-redirect.ts'
 import { entryOf } from './find-provider.ts'
 import type { LogoutParameters } from './logout-parameters.ts'

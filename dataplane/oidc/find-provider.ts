@@ -1,6 +1,6 @@
 // A provider's name in, its entry in the route's realm out. Own members only: nobody is called `__proto__`.
 
-import type { OidcProviderRecord, RealmRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord, RealmRecord } from '../../language/realm/record.ts'
 import { OidcRefusal } from './refusal.ts'
 import type { ChosenProvider, Exchange } from './room.ts'
 

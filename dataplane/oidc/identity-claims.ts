@@ -1,7 +1,7 @@
 // The claims of a verified ID token in, who that is to the gateway out: a name and roles. Own members only;
 // what is no text is nobody (behaviour §6, *Claims*).
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 
 export type IdTokenClaims = Readonly<Record<string, unknown>>
 

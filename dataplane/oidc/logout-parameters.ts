@@ -1,7 +1,7 @@
 // The query of a logout in, whose cookies to clear and where to go out. What is not fit is as if it were not
 // there: logging out never fails (specification §4.1).
 
-import { isCookieDomain } from '../../spec/cookie-domain.ts'
+import { isCookieDomain } from '../../language/cookie-domain.ts'
 import { readTarget } from './login-parameters.ts'
 import { readText } from './query.ts'
 import type { Exchange } from './room.ts'

@@ -1,7 +1,7 @@
 // The cookies of a logout in, whose session that is out: genuine tickets, also expired ones, and the provider
 // entries that say how to clear cookies and where one may go.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { cookieValues, ticketCookieName } from '../security/session-cookies.ts'
 import type { TicketClaims } from '../security/ticket.ts'
 import { entryOf } from './find-provider.ts'

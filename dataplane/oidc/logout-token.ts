@@ -2,7 +2,7 @@
 // by a key of the provider's set, for us, just now; never an ID token that somebody got hold of.
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { Jwks, JwksStore } from './jwks-store.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
 import type { KnownProvider } from './provider-registry.ts'

@@ -3,9 +3,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Audit } from '../audit.ts'
-import type { StateKeys } from '../../spec/key-ring.ts'
+import type { StateKeys } from '../../language/realm/key-ring.ts'
 import type { Tickets } from '../security/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'

@@ -2,7 +2,7 @@
 // through the fetch that it is given; what a provider answers is checked here or nowhere.
 
 import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 import type { IdTokenClaims } from './identity-claims.ts'
 import { clientAuthentication } from './client-authentication.ts'

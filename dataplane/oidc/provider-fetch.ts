@@ -2,7 +2,7 @@
 // a mebibyte each time (behaviour §6, *Callback*).
 
 import type { CustomFetch } from 'openid-client'
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { FetchLimits, GuardedFetch } from '../upstream/guarded-fetch.ts'
 
 export const CALL_TIMEOUT_MS = 5000

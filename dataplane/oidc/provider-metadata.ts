@@ -1,7 +1,7 @@
 // What a provider says of itself, checked: endpoints that a browser or we may be sent to, algorithms that we
 // trust. Pure.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
 
 /** Of OpenID Connect Discovery 1.0 §3; members that are not named here are kept for openid-client. */

@@ -2,7 +2,7 @@
 // are needed, kept for a while, refreshed behind the requests. Nothing here is needed to start.
 
 import { hash } from 'node:crypto'
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { isWithin } from '../security/is-within.ts'
 import { createJwksStore, type JwksStore } from './jwks-store.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'

@@ -1,6 +1,6 @@
 // What every step of the room is given: the request, and what the room works with.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { OidcDeps, OidcEndpointName, OidcRequest } from './oidc-endpoint.ts'
 import type { KnownProvider, ProviderRegistry } from './provider-registry.ts'
 

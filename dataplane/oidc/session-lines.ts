@@ -1,7 +1,7 @@
 // A realm, a provider entry and values in, the two Set-Cookie lines of specification §4.1 out, byte for byte.
 // Written by hand: a cookie is only cleared by the very attributes that it was set with.
 
-import type { OidcProviderRecord } from '../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { csrfCookieName, ticketCookieName } from '../security/session-cookies.ts'
 
 export type CookieSettings = Pick<

@@ -2,7 +2,7 @@
 // Encrypted and authenticated (JWE dir/A256GCM) with a key of the whole deployment: any replica reads it.
 
 import type { JWTPayload } from 'jose'
-import type { StateKey, StateKeys } from '../../spec/key-ring.ts'
+import type { StateKey, StateKeys } from '../../language/realm/key-ring.ts'
 
 /** What the callback must know of its login. */
 export interface LoginState {

@@ -1,8 +1,8 @@
 // The facts that a document is judged against which was accepted before: by this gateway, or by the operator.
 
-import type { RealmFacts } from '../../spec/environment.ts'
-import { factsOf } from '../../spec/realm-facts.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmFacts } from '../../language/environment.ts'
+import { factsOf } from '../../language/realm/facts.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 
 /**
  * Facts for a document that was accepted once and comes back from the snapshot, or from the operator: its realm may

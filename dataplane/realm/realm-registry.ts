@@ -1,7 +1,7 @@
 // Valid realm records come in, lookups by uri go out: what security, WAMP and OIDC ask for a realm. It
 // never validates, never does I/O and never hands a record to somebody who only asked for facts.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 
 const DEFAULT_CALL_TIMEOUT_MS = 30_000
 

@@ -8,7 +8,7 @@ import type {
   RouterRecord,
   TrustedIssuerRecord,
   UserRecord,
-} from '../../spec/realm-record.ts'
+} from '../../language/realm/record.ts'
 
 type PublicProvider = Partial<Omit<OidcProviderRecord, 'client_secret'>>
 

@@ -1,8 +1,8 @@
 // What the router is built of and what it gives back. It knows hosts, path patterns and ages;
 // what a route leads to (`T`) is the caller's.
 
-import type { HostPattern } from '../../spec/host-pattern.ts'
-import type { PathPattern } from '../../spec/path-pattern.ts'
+import type { HostPattern } from '../../language/routes/host-pattern.ts'
+import type { PathPattern } from '../../language/routes/path-pattern.ts'
 
 /** Everything one document contributes. */
 export interface RouteSet<T> {

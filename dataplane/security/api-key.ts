@@ -2,7 +2,7 @@
 // digests are compared and kept.
 
 import { hash } from 'node:crypto'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { oncePer } from '../once-per.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import { ALWAYS, type Authenticator, notAccepted, notPresented } from './attempt.ts'

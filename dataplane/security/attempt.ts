@@ -1,6 +1,6 @@
 // What an authenticator is given and what it gives back: the same shape for every scheme.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Identity } from './authentication.ts'
 import { rejected, type Scheme, unauthorized } from './challenge.ts'
 

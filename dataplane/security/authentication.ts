@@ -2,8 +2,8 @@
 // Fails closed: whoever can't be checked is refused.
 
 import type { IncomingMessage } from 'node:http'
-import type { CompiledSecurity } from '../../spec/compiled.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { CompiledSecurity } from '../../language/compiled.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 
 /** What of a request authentication looks at. */
 export interface Caller {

@@ -1,7 +1,7 @@
 // The Basic scheme (RFC 7617): the header in, a user of the realm or a refusal out.
 
 import { isUtf8 } from 'node:buffer'
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
 import type { Identity } from './authentication.ts'
 import { readAuthorization } from './authorization-header.ts'

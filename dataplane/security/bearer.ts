@@ -1,8 +1,8 @@
 // The oauth2 scheme (RFC 6750): a bearer token in the Authorization header in, its bearer or a refusal out. It is
 // one that the token endpoint issued, or one of an issuer that the realm trusts.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import { isServedFlow } from '../../spec/token-flows.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import { isServedFlow } from '../../language/realm/token-flows.ts'
 import { accessTokenRevocationKeys, type AccessTokens } from './access-token.ts'
 import {
   type Authenticator,

@@ -1,7 +1,7 @@
 // The refusals of a security scheme, each with the challenge that belongs to it (RFC 9110 §11.6.1, RFC 7617 §2,
 // RFC 6750 §3). They tell a client what to do, never which part of its credentials was wrong.
 
-import type { CompiledSecurity } from '../../spec/compiled.ts'
+import type { CompiledSecurity } from '../../language/compiled.ts'
 import { GatewayError } from '../gateway-error.ts'
 
 export type Scheme = Exclude<CompiledSecurity['type'], 'anonymous'>

@@ -1,7 +1,7 @@
 // Who may call: one authenticator per scheme, in one table. A request and what its operation demands come in, who
 // sends it or a refusal goes out. Fails closed: whoever can't be checked is refused.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Audit } from '../audit.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { SharedState } from '../shared/shared-state.ts'

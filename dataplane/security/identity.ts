@@ -1,8 +1,8 @@
 // Who somebody is, in the words of `{{security.…}}` (behaviour §6): a user, a ticket or a token in, an Identity
 // out. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { UserRecord } from '../../spec/realm-record.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { UserRecord } from '../../language/realm/record.ts'
 import type { AccessTokenClaims } from './access-token.ts'
 import type { Identity } from './authentication.ts'
 import type { TicketClaims } from './ticket.ts'

@@ -2,7 +2,7 @@
 // out. Asymmetric signatures only, with keys that the issuer publishes; nothing in a token chooses its own key.
 
 import type { JWTPayload, JWTVerifyOptions } from 'jose'
-import type { RealmRecord, TrustedIssuerRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord, TrustedIssuerRecord } from '../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from './identity.ts'
 import type { IssuerKeys, KeySet } from './issuer-keys.ts'

@@ -1,8 +1,8 @@
 // A realm record of right structure in, the faults of the secrets in it out: keys that could not sign and hashes
 // that nobody could log in with. Never a value of it.
 
-import type { Problem } from '../../spec/problem.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { Problem } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { judgeSigningKeys } from './key-signing.ts'
 import { judgePasswordHashes } from './password-hash.ts'
 

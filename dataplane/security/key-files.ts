@@ -5,7 +5,7 @@ import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { type FileWatch, watchFiles } from '../watched-files.ts'
-import { createKeyRing, type KeyRing, parseKeyRing } from '../../spec/key-ring.ts'
+import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
 import { messageOf } from '../thrown.ts'
 
 /** `signing`: what realms without keys of their own sign with. `oidc-state`: what logins in progress are sealed with. */

@@ -1,10 +1,10 @@
 // Realm records and the gateway's master ring in, the keys of each realm out: those that its record gives, or
 // else ones derived for it. Keys live as long as the record they were read from.
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { oncePer } from '../once-per.ts'
-import { deriveRealmKey } from '../../spec/key-derivation.ts'
-import type { KeyRing } from '../../spec/key-ring.ts'
+import { deriveRealmKey } from '../../language/realm/key-derivation.ts'
+import type { KeyRing } from '../../language/realm/key-ring.ts'
 import { readSigningKey, type RealmKey, toRealmKey } from './key-signing.ts'
 import type { SigningKey, TokenKeys } from './token-keys.ts'
 

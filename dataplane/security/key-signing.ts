@@ -2,10 +2,10 @@
 // algorithm, ES256, for everything this gateway signs. No message ever shows a key.
 
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { childPointer, type Problem } from '../../spec/problem.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import { jwkOfScalar, type PrivateJwk, thumbprintOf } from '../../spec/key-derivation.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { childPointer, type Problem } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import { jwkOfScalar, type PrivateJwk, thumbprintOf } from '../../language/realm/key-derivation.ts'
 import type { SigningKey } from './token-keys.ts'
 import { messageOf } from '../thrown.ts'
 

@@ -2,8 +2,8 @@
 // bounded: a realm record must not be able to take the machine's memory.
 
 import { scrypt, timingSafeEqual } from 'node:crypto'
-import { childPointer, type Problem } from '../../spec/problem.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import { childPointer, type Problem } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 
 export interface PasswordHash {
   readonly log2N: number

@@ -1,7 +1,7 @@
 // A password is tried here: whoever failed too often waits for the attempt of a second, all wait for their turn at the
 // hash queue, and those who ask the same thing at the same time, from one place, share one answer.
 
-import type { RealmRecord, UserRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
 import { oncePer } from '../once-per.ts'
 import { type Damping, type Failing, placeOf } from './damping.ts'
 import { createHashQueue } from './hash-queue.ts'

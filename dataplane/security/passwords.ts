@@ -3,7 +3,7 @@
 // process can make; hashes are few at once, and whoever fails too often is verified once a second.
 
 import { hash } from 'node:crypto'
-import type { RealmRecord, UserRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { createDamping, RETRY_SECONDS } from './damping.ts'
 import { createPasswordTrials, type Guess, placeKey } from './password-trials.ts'

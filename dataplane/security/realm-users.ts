@@ -1,6 +1,6 @@
 // Users of a realm by their name: a record in, lookups out. What is made of a record lives as long as it does.
 
-import type { RealmRecord, UserRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
 import { oncePer } from '../once-per.ts'
 
 export type FindUser = (record: RealmRecord, username: string) => UserRecord | undefined

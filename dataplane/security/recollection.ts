@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Grounds, Known, Outcome } from './attempt.ts'
 import type { Scheme } from './challenge.ts'
 import { isSafeMethod } from './csrf.ts'

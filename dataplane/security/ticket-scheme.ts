@@ -2,7 +2,7 @@
 // refusal out. A header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
 
 import { oncePer } from '../once-per.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import {
   type Attempt,

@@ -2,7 +2,7 @@
 // they have neither expired nor been revoked. No token stands in it, and nobody who was refused.
 
 import { hash } from 'node:crypto'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Grounds } from './attempt.ts'
 import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
 

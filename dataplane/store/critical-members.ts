@@ -1,10 +1,10 @@
 // An entry of a sync call, or of a snapshot, that a newer version may have written comes in; what this version passes
 // over in it, and what it may not pass over, goes out. A policy that is not understood refuses the entry.
 
-import { isMap } from '../../spec/expression/value.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
-import { MAX_WARNINGS } from '../../spec/unknown-properties.ts'
-import { type EntryKind, isKnownMember, unknownMembers } from '../../spec/wire-members.ts'
+import { isMap } from '../../language/expression/value.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
+import { MAX_WARNINGS } from '../../language/validate/unknown-properties.ts'
+import { type EntryKind, isKnownMember, unknownMembers } from '../../language/wire/members.ts'
 
 export interface NewerEntry {
   /** JSON pointers that the sender has named. */

@@ -1,7 +1,7 @@
 // A change in the making, laid over what is held: lookups see the result, the holdings do not change
 // until `commit`. The conflict index is the one thing changed at once; `rollback` puts it back.
 
-import type { ConflictIndex } from '../../spec/conflicts.ts'
+import type { ConflictIndex } from '../../language/routes/conflicts.ts'
 import { type HeldDocument, type HeldRealm, type Holdings, rankOf } from './holdings.ts'
 import type { PackedDocument } from './packed-document.ts'
 import type { ServingChange } from './serving.ts'

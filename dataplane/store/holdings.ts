@@ -1,9 +1,9 @@
 // What is loaded, as data: documents and realms by key, and who owns them. It holds, it decides nothing.
 
-import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { Warning } from '../../spec/problem.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { Warning } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Claims } from './judge.ts'
 
 /** A loaded document: the last version of its id that was accepted. */

@@ -5,7 +5,7 @@ import {
   type RealmValidation,
   validateNewerRealm,
   validateRealm,
-} from '../../spec/validate-realm.ts'
+} from '../../language/realm/validate.ts'
 import { judgeCredentials } from '../security/judge-credentials.ts'
 
 /** @example judgeRealm({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */

@@ -1,6 +1,6 @@
 // What became of an entry in, a log line out; none for an entry that stayed as it was.
 
-import type { SyncItem } from '../../spec/wire.ts'
+import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 
 const MAX_FINDINGS = 8

@@ -7,13 +7,13 @@ import type {
   CompiledOperation,
   CompiledPath,
   StatusCodes,
-} from '../../spec/compiled.ts'
-import { type Method, METHODS } from '../../spec/document.ts'
-import type { PipeArgument, Template } from '../../spec/expression/template.ts'
+} from '../../language/compiled.ts'
+import { type Method, METHODS } from '../../language/document.ts'
+import type { PipeArgument, Template } from '../../language/expression/template.ts'
 import { split } from './packed-operation.ts'
 import { type Encoded, encodeParts, encodeTemplate } from './template-codec.ts'
-import { mapTemplates } from '../../spec/map-templates.ts'
-import { STATUS_CODES } from '../../spec/status-codes.ts'
+import { mapTemplates } from '../../language/map-templates.ts'
+import { STATUS_CODES } from '../../language/status-codes.ts'
 import type { PackedDocument, PackedPath, PackedVersion, Slice } from './packed-document.ts'
 
 /** A shared value is worth a slice of its own from this many characters on. */

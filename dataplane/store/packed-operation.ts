@@ -1,10 +1,10 @@
 // A compiled operation in two halves: what most operations of a document have in common, and what is its
 // own. Templates stand encoded in both; what can be worked out again is left out.
 
-import type { CompiledOperation } from '../../spec/compiled.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import { mapAction, mapResponse, mapTemplates } from '../../spec/map-templates.ts'
-import { operationReads } from '../../spec/operation-reads.ts'
+import type { CompiledOperation } from '../../language/compiled.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { mapAction, mapResponse, mapTemplates } from '../../language/map-templates.ts'
+import { operationReads } from '../../language/operation-reads.ts'
 import type { Encoded } from './template-codec.ts'
 
 type BaseKey = 'security' | 'accepts' | 'provides' | 'body' | 'limits' | 'headers'

@@ -1,12 +1,12 @@
 // One entry of a sync call and the draft it goes into; what became of it out. A managed document is never
 // refused for a conflict, nor for its realm: the operator has decided (architecture, *Management API*).
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { isMap } from '../../spec/expression/value.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import { type NewerEntry, notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import { judgeNewerRealm } from './judge-realm.ts'
-import type { SyncItem } from '../../spec/wire.ts'
+import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { Judge } from './judge.ts'

@@ -1,7 +1,7 @@
 // A sync call and a draft in, the draft changed and a result per entry out: realms put, documents, realms
 // deleted. It yields between entries, so that requests go on while a thousand documents are judged.
 
-import type { SyncItem } from '../../spec/wire.ts'
+import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Draft } from './draft.ts'
 import type { Judge } from './judge.ts'
 import { deleteManaged, putManagedRealm, putManagedSpec } from './plan-managed.ts'

@@ -1,8 +1,8 @@
 // A held document in, the records of §2.14 out: what was submitted, plus `ts`, `versions` as a map. Never
 // a value that came from a Secret.
 
-import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { withVersionMap } from '../../spec/versions.ts'
+import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { withVersionMap } from '../../language/versions.ts'
 import type { HeldDocument } from './holdings.ts'
 
 /** API Spec full record. */

@@ -1,9 +1,9 @@
 // What a snapshot kept and an empty draft in; the draft filled, and what could not come back out. A
 // document that was accepted once is not refused for what has become of its realm since.
 
-import { isMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
-import { validateNewerRealm, validateRealm } from '../../spec/validate-realm.ts'
+import { isMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
+import { validateNewerRealm, validateRealm } from '../../language/realm/validate.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import { notUnderstoodIn, readNewerEntry } from './critical-members.ts'
 import type { Draft } from './draft.ts'

@@ -1,7 +1,7 @@
 // The door between what is held (store, management: the control process) and what is served (the route
 // table: every serving process, which may be the same one).
 
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { PackedDocument } from './packed-document.ts'
 
 /** One atomic change of what is served: realms put → documents → realms deleted. */

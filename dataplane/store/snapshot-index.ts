@@ -1,7 +1,7 @@
 // The index of a snapshot as bytes, and back: whose it is, how far it came, and which files it consists
 // of. Replacing it is what makes a change durable.
 
-import { isMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
 import type { Tenure } from './holdings.ts'
 import { isEntryFileName, sha256 } from './snapshot-record.ts'
 

@@ -2,8 +2,8 @@
 // held. The file's name carries the checksum of the bytes, so a file is whole or it is recognised.
 
 import { hash } from 'node:crypto'
-import { canonicalJson } from '../../spec/digest.ts'
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { canonicalJson } from '../../language/wire/digest.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { HeldDocument, HeldRealm } from './holdings.ts'
 
 const FORMAT = 1

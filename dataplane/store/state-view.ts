@@ -1,9 +1,9 @@
 // What is held in, the answer of `GET /api_specs?view=state` out (architecture, *Management API*).
 
-import { conflictProblem, type ConflictIndex } from '../../spec/conflicts.ts'
-import type { Warning } from '../../spec/problem.ts'
-import { toldSessions, toldWarnings } from '../../spec/told.ts'
-import type { SessionState, StateView } from '../../spec/wire.ts'
+import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
+import type { Warning } from '../../language/problem.ts'
+import { toldSessions, toldWarnings } from '../../language/wire/report-bounds.ts'
+import type { SessionState, StateView } from '../../language/wire/wire.ts'
 import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
 
 export interface StateFacts {

@@ -2,8 +2,8 @@
 // result per entry goes out. A change that fails leaves everything as it was. It decides nothing itself:
 // judging is in the plans.
 
-import { ConflictIndex } from '../../spec/conflicts.ts'
-import type { SessionState, SyncItem } from '../../spec/wire.ts'
+import { ConflictIndex } from '../../language/routes/conflicts.ts'
+import type { SessionState, SyncItem } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'

@@ -1,7 +1,7 @@
 // What became of a sync call: done, done but not what was expected, or refused with nothing changed.
 
-import type { HeldEntry } from '../../spec/digest.ts'
-import type { SyncItem } from '../../spec/wire.ts'
+import type { HeldEntry } from '../../language/wire/digest.ts'
+import type { SyncItem } from '../../language/wire/wire.ts'
 import type { SyncRefusalReason } from './fencing.ts'
 
 export type SyncOutcome =

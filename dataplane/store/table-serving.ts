@@ -1,13 +1,13 @@
 // Packed documents in, the route table that requests are matched against out: the next table is built
 // beside the current one and swapped by one reference. One of these in every serving process.
 
-import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../spec/compiled.ts'
-import { type Method, METHODS, type Scheme } from '../../spec/document.ts'
-import type { Template } from '../../spec/expression/template.ts'
-import { endpointRoutes } from '../../spec/endpoint-routes.ts'
-import { STATUS_CODES } from '../../spec/status-codes.ts'
-import { mountPath, type PathPattern, webSocketPath } from '../../spec/path-pattern.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
+import { type Method, METHODS, type Scheme } from '../../language/document.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
+import { STATUS_CODES } from '../../language/status-codes.ts'
+import { mountPath, type PathPattern, webSocketPath } from '../../language/routes/path-pattern.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Route } from '../router/route.ts'
 import { edit, emptyTable, type RouteTable, type TableEditor } from '../router/route-table.ts'
 import type {

@@ -1,8 +1,8 @@
 // Templates as small JSON and back: `["r","request","body","name"]` for a read. A third of the size that
 // the templates themselves have as JSON, for there are hundreds of thousands of them.
 
-import type { PipeArgument, PipeCall, Root, Template } from '../../spec/expression/template.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { PipeArgument, PipeCall, Root, Template } from '../../language/expression/template.ts'
+import type { Value } from '../../language/expression/value.ts'
 
 /** `s`: the n-th value that several places share. */
 export type Encoded =

@@ -1,7 +1,7 @@
 // A slice of a packed document in, the compiled operation or template out. The inverse of pack.ts.
 
-import type { CompiledOperation } from '../../spec/compiled.ts'
-import type { Template } from '../../spec/expression/template.ts'
+import type { CompiledOperation } from '../../language/compiled.ts'
+import type { Template } from '../../language/expression/template.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
 import { join, joinBase, type OperationBase, type OperationOwn } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'

@@ -1,8 +1,8 @@
 // Which headers cross the gateway (behaviour §4): lists of names and values come in, what may go on
 // comes out. Framing is never copied, it is made anew. Pure.
 
-import { isHeaderName, isHeaderValue } from '../../spec/compile-headers.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 
 /** name, value, name, value; names lower case */

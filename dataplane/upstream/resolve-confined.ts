@@ -2,7 +2,7 @@
 // whether they are those of a Service of that namespace. It decides nothing about addresses.
 
 import { resolveCname } from 'node:dns'
-import { readHostName } from '../../spec/service-name.ts'
+import { readHostName } from '../../language/service-name.ts'
 import type { Resolve } from '../name-lookup.ts'
 
 export interface Confinement {

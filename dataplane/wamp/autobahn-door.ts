@@ -1,7 +1,7 @@
 // The one way into autobahn: what is used of it, typed, loaded at first use, its console output off. It gives
 // a peer that speaks WAMP over a wire of ours; connections, timers and retries of autobahn's own never run.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { WampMessage } from './wire.ts'
 
 /** What is used of the module. */

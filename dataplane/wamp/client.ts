@@ -1,7 +1,7 @@
 // A realm's uri in, the client that the actions use out: always there, whatever becomes of the realm. It
 // holds nothing itself.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmBridge } from './realm-bridge.ts'
 import type {
   Follower,

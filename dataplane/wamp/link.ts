@@ -1,8 +1,8 @@
 // Addresses of a realm's routers come in; one joined session at a time goes out, for ever: the next address at
 // once, the next round after a pause. It never holds the process, and a router that is away costs a timer.
 
-import { displayUrl } from '../../spec/display-url.ts'
-import type { SessionState } from '../../spec/wire.ts'
+import { displayUrl } from '../../language/display-url.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { loadAutobahn, type Autobahn } from './autobahn-door.ts'
 import { backOffMs } from './back-off.ts'

@@ -2,7 +2,7 @@
 // live on them out. It never blocks, and never throws but at who asks for a session.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 import type { RunningInvocations } from './held-invocations.ts'
 import { HeldList } from './held-list.ts'

@@ -1,6 +1,6 @@
 // A realm record in, the links that its router asks for out, defaults filled in. Opens nothing.
 
-import type { RealmRecord, RouterRecord } from '../../spec/realm-record.ts'
+import type { RealmRecord, RouterRecord } from '../../language/realm/record.ts'
 import type { LinkOptions } from './wamp-session.ts'
 
 export interface RealmPlan {

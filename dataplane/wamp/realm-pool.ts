@@ -1,7 +1,7 @@
 // A plan in, as many links as it asks for out, and the sessions that are joined of them in turn. It
 // reconnects nothing (links do) and never throws.
 
-import type { SessionState } from '../../spec/wire.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { BridgeSetup } from './bridge-setup.ts'
 import type { RealmPlan } from './realm-plan.ts'
 import type { Link, LinkObserver, WampSession } from './wamp-session.ts'

@@ -1,6 +1,6 @@
 // A router's record in, the addresses out that a WebSocket connection can be carried to.
 
-import type { RouterRecord } from '../../spec/realm-record.ts'
+import type { RouterRecord } from '../../language/realm/record.ts'
 
 /** In the order in which they are tried; none where the router speaks RawSocket alone. */
 export const webSocketUrls = (router: RouterRecord | undefined): readonly string[] =>

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { RouterRecord } from '../../spec/realm-record.ts'
+import type { RouterRecord } from '../../language/realm/record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { GatewayError } from '../gateway-error.ts'
 import { GOING_AWAY, Relay, type RelayOptions } from './relay.ts'

@@ -1,7 +1,7 @@
 // The calls of a session in flight: each is settled once, by its answer, by its caller, or by the end of the
 // session. A cancelled one leaves nothing behind, whether the router ever answers it or not.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { AutobahnSession, Outcome } from './autobahn-door.ts'
 import { createInFlight } from './in-flight.ts'
 import type { Outbox } from './session-outbox.ts'

@@ -1,7 +1,7 @@
 // The faults that a session makes itself, and those that it reads from ERROR messages. Texts are for clients:
 // addresses and reasons of the router stand in the log instead.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { WampFault } from './wamp-session.ts'
 import type { WampMessage } from './wire.ts'
 

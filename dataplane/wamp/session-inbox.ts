@@ -1,7 +1,7 @@
 // A checked message of an open session comes in and goes to whoever waits for it. Late answers are dropped; what
 // a router can't mean ends the session: the text that goes out says why.
 
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { AutobahnSession } from './autobahn-door.ts'
 import type { Calls } from './session-calls.ts'
 import { faultOf, unreadableAnswer } from './session-faults.ts'

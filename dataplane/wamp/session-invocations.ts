@@ -1,7 +1,7 @@
 // Invocations of a session while their handlers run: the result or fault goes back as YIELD or ERROR, once.
 // What is registered is not known here.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Outbox } from './session-outbox.ts'
 import { payloadElements } from './session-payload.ts'

@@ -1,6 +1,6 @@
 // Arguments on their way out and in: empty ones are not sent, absent ones are empty. Nothing is copied.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Payload, WampMessage } from './wire.ts'
 
 export const payloadToSend = ({ args, kwargs }: Payload): Partial<Payload> => {

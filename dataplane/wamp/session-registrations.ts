@@ -1,7 +1,7 @@
 // Registrations of a session: REGISTERED and INVOCATION messages come in, the handler of a procedure is run.
 // How it answers is not known here.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Asking } from './session-calls.ts'
 import type { Invocations } from './session-invocations.ts'
 import { payloadAt } from './session-payload.ts'

@@ -1,7 +1,7 @@
 // Requests of a session other than calls: each is settled once, by its answer or by the end of the session.
 // What an answer means to whoever asked is not known here.
 
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import type { Outcome } from './autobahn-door.ts'
 import { createInFlight } from './in-flight.ts'
 import type { Asking } from './session-calls.ts'

@@ -1,7 +1,7 @@
 // A message of the router comes in; whether it has the shape that its type asks for goes out. Nothing behind
 // this check looks again, so nothing unchecked gets behind it.
 
-import { isList, isMap, type Value } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value } from '../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from './wire.ts'
 
 type Check = (element: Value | undefined) => boolean

@@ -1,7 +1,7 @@
 // Subscriptions of a session: EVENT messages come in, handlers are told. An event of a subscription that is
 // not there (any more) is nobody's.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Asking } from './session-calls.ts'
 import { payloadAt } from './session-payload.ts'
 import type { Requests } from './session-requests.ts'

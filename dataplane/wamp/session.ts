@@ -1,7 +1,7 @@
 // A router's address and an identity come in; one session goes out, from the first byte to its end, which is
 // told once. It is used once: who wants another opens another. What waits is settled before its end is told.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { createPeer, type Autobahn, type Peer } from './autobahn-door.ts'
 import type { Authentication } from './challenge.ts'

@@ -1,7 +1,7 @@
 // All topics of a realm: followers in, the topic they share found or made, bounds kept. Nobody is told
 // anything within `follow()`.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { obstacleFault, overloadFault, type Obstacle } from './realm-fault.ts'
 import { matchOf } from './topic-match.ts'
 import { TopicSubscription, type TopicOwner, type TopicRealm } from './topic-subscription.ts'

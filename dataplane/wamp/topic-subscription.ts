@@ -1,7 +1,7 @@
 // One topic (a URI and a match): its followers in, one router subscription for all of them out, on whatever
 // session is there. It never copies an event, and no follower's fault reaches another.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { BridgeTimes } from './bridge-setup.ts'
 import { HeldRetry } from './held-retry.ts'

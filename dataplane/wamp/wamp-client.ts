@@ -1,9 +1,9 @@
 // The door of the bridge for the actions: one client per realm, always there, whatever its router does. Knows
 // nothing of HTTP.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { SessionState } from '../../spec/wire.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import type {
   CallHandler,
   CallRequest,

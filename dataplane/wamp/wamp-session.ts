@@ -1,8 +1,8 @@
 // The door to one joined session with a router, and to the link that keeps one joined. Everything that waits
 // is settled exactly once: by the router, by its caller, or by the end of the session.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
-import type { SessionState } from '../../spec/wire.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { TransportTarget } from './transport.ts'
 import type { Payload } from './wire.ts'
 

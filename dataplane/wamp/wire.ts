@@ -1,6 +1,6 @@
 // WAMP messages as values and what both ends of a session say of them. Nothing here sends or receives.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 
 /** `[type, …]` as the WAMP protocol has it: plain values with own keys, bytes as `Uint8Array`. */
 export type WampMessage = readonly Value[]

@@ -2,7 +2,7 @@
 // is challenged like a known one and fails like one with a wrong secret.
 
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmOptions, RouterUser } from './router-options.ts'
 import type { Identity } from './session.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -2,7 +2,7 @@
 // subscriptions of one realm, never an event.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { type Publish, type Subscribe, type Unsubscribe, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage, payloadTail } from './router-message.ts'

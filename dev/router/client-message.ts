@@ -2,7 +2,7 @@
 // nothing of sessions: whether the message may come now is for others to say.
 
 import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { isWampId } from './wamp-id.ts'
 
 /** What ends the session of whoever sent it, and nobody else's. */

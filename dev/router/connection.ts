@@ -2,7 +2,7 @@
 // Knows nothing of sockets or serializers; what one client does wrong ends that client alone.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isList } from '../../spec/expression/value.ts'
+import { isList } from '../../language/expression/value.ts'
 import { type Challenge, openEntry, type UserMethod } from './authenticators.ts'
 import {
   type ClientMessage,

@@ -2,7 +2,7 @@
 // are for. Keeps the registrations and the calls in flight of one realm; settles each call exactly once.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import {
   type Call,
   type Cancel,

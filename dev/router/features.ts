@@ -2,7 +2,7 @@
 // WELCOME: what it has, and nothing else.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { BROKER_FEATURES } from './broker.ts'
 import { own } from './client-message.ts'
 import { DEALER_FEATURES } from './dealer.ts'

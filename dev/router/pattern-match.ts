@@ -1,7 +1,7 @@
 // URIs and patterns in (exact, prefix, wildcard); whether they are well-formed, and what matches, out. Knows
 // nothing of topics or procedures.
 
-import { isWampUri } from '../../spec/wamp-uri.ts'
+import { isWampUri } from '../../language/wamp-uri.ts'
 
 export const MATCH_POLICIES = ['exact', 'prefix', 'wildcard'] as const
 

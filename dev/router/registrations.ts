@@ -2,7 +2,7 @@
 // Knows nothing of calls.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import { type Register, type Unregister, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage } from './router-message.ts'

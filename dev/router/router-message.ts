@@ -2,7 +2,7 @@
 // Sends nothing.
 
 import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 
 export const errorMessage = (
   asked: number,

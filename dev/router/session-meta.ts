@@ -2,8 +2,8 @@
 // `kill`, what tests and a bridge use; the rest is no such procedure, and the API is not announced.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
-import { isList } from '../../spec/expression/value.ts'
-import { isWampUri } from '../../spec/wamp-uri.ts'
+import { isList } from '../../language/expression/value.ts'
+import { isWampUri } from '../../language/wamp-uri.ts'
 import { type Call, own } from './client-message.ts'
 import { errorMessage, resultMessage } from './router-message.ts'
 import type { Session } from './session.ts'

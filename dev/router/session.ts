@@ -2,7 +2,7 @@
 // No sockets, no state of calls or subscriptions.
 
 import type { WampMessage } from '../../dataplane/wamp/wire.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 
 /** As WELCOME tells it. */
 export interface Identity {

@@ -2,7 +2,7 @@
 // service, that nobody serves its class, who uses the Realm that goes. Refuses nothing, says nothing of others' resources
 // that their conditions would not say.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { ANNOTATIONS, resourceKey } from '../resource/resource.ts'
 import { createForecast, type ForecastOptions, type MakeForecast } from './forecast.ts'

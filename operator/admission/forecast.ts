@@ -1,7 +1,7 @@
 // A resource that is about to be stored in; what its conditions will say once it is, as far as that can be known, out.
 // The rules are those of reconciling. Says nothing where nothing certain is known, and refuses nothing.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../clock.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
 import { readOfClass } from '../kubernetes/read-object.ts'

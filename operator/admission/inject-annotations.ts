@@ -1,6 +1,6 @@
 // The annotations of a Pod in; how its gateway is wired, or the one fault that leaves no safe choice, out. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 import { annotationOf } from './inject-pod.ts'
 import { readQuantity } from './inject-quantity.ts'

@@ -1,7 +1,7 @@
 // What a gateway beside an application is: a container and its volumes, by settings and wiring. Pure; what writes it
 // by hand is generated from here, too.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
 import { DATA_PLANE_SECRET } from '../resource/roles.ts'
 import type { Wiring } from './inject-annotations.ts'

@@ -2,8 +2,8 @@
 // given to one, out. By the gateway's own table: with one fault no Pod with a sidecar would start. Shows no value that
 // may be a secret. Pure.
 
-import { isMap, type Value } from '../../spec/expression/value.ts'
-import { childPointer, type Problem } from '../../spec/problem.ts'
+import { isMap, type Value } from '../../language/expression/value.ts'
+import { childPointer, type Problem } from '../../language/problem.ts'
 import { CONFIG_FLAG } from '../../telemetry/settings-source.ts'
 import type { Setting, SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'

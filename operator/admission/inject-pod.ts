@@ -1,6 +1,6 @@
 // A Pod as it is sent for admission in, its parts out: what the injection asks of it. Pure, copies nothing.
 
-import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import { ownMember } from '../resource/shape.ts'
 
 export const mapOf = (value: ValueMap, name: string): ValueMap => {

@@ -1,7 +1,7 @@
 // A Pod and its wiring in; why no gateway can be put beside its application, with what to do about it, out. Pure.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
 import { ownMember } from '../resource/shape.ts'
 import { ANNOTATIONS, type Wiring } from './inject-annotations.ts'

@@ -1,7 +1,7 @@
 // A request for admission of a Pod in; allowed, with the patch that puts a gateway beside its application and with
 // warnings, out. Refuses none: what can't be done is a warning, and a line of the log for pods that nobody looks on.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { Admit } from './admission-server.ts'

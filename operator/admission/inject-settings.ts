@@ -1,8 +1,8 @@
 // What the file of `--sidecar` says, already parsed, in; what an injected gateway is, or every fault with its
 // pointer, out. Strict, as what an API server refuses here would be refused of each pod. Pure.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { childPointer, type Problem } from '../../spec/problem.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { childPointer, type Problem } from '../../language/problem.ts'
 import {
   checkShape,
   KEY_REFERENCE,

@@ -1,7 +1,7 @@
 // A Pod in; the JSON patch that puts a gateway beside its application, nothing, or why not, out. Pure. Adds only:
 // what stands in the Pod stays as it is, but for the time that it has to end.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'
 import { DATA_PLANE_LABEL, SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'

@@ -2,11 +2,11 @@
 // same language as everywhere; what an object refers to is not looked at, as that may come later. Pure.
 
 import type { CompileTask } from '../../compiler/task.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
-import type { RealmFacts } from '../../spec/environment.ts'
-import { MAX_ROUTES } from '../../spec/route-limit.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
+import type { RealmFacts } from '../../language/environment.ts'
+import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
+import { validateRealm } from '../../language/realm/validate.ts'
 import { compileDocument, type DocumentOutcome } from '../reconcile/compile-document.ts'
 import { readResource } from '../resource/read-resource.ts'
 import { realmRecord, specPointer } from '../resource/realm-record.ts'

@@ -2,7 +2,7 @@
 // made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
 // more than it says; changes nothing.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import { type KubernetesApi, type ListOptions, TYPES } from '../kubernetes/api.ts'

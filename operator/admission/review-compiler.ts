@@ -3,7 +3,7 @@
 
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
-import { documentDigest } from '../../spec/digest.ts'
+import { documentDigest } from '../../language/wire/digest.ts'
 import type { DocumentOutcome } from '../reconcile/compile-document.ts'
 import type { CompileForReview } from './judge-resource.ts'
 

@@ -1,6 +1,6 @@
 // AdmissionReview of admission.k8s.io/v1 as we read and answer it: an unknown value in, a request out, and back.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 
 export interface AdmissionRequest {
   readonly uid: string

@@ -1,6 +1,6 @@
 // An object in; whether the API server's store takes it, in words for whoever applies it, out. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { own } from './review.ts'
 
 /**

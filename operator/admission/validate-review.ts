@@ -1,7 +1,7 @@
 // A request for admission in; allowed or every fault at once, and short warnings, out. Changes nothing: a dry run is
 // like any other. What may come right by itself, as what others refer to, is warned of and never refused.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { DEFAULT_CLASS, GROUP } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import type { Adviser } from './advise-review.ts'

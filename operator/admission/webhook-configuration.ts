@@ -1,7 +1,7 @@
 // Where the webhooks are reached and whose certificate they show in; what the API server is told of them out. They may
 // never stand in the way: what is not answered in 3 s goes in as it is.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 import { INJECT_LABEL } from './inject.ts'
 

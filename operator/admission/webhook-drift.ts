@@ -1,8 +1,8 @@
 // A webhook configuration as it stands in the API server and as this operator would make it in; where it leads
 // elsewhere or looks at other namespaces, in words for a person, out. Pure.
 
-import { canonicalJson } from '../../spec/digest.ts'
-import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { canonicalJson } from '../../language/wire/digest.ts'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import { map, own } from './review.ts'
 import { withoutReviewKey } from './review-key.ts'
 

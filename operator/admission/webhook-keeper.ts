@@ -3,7 +3,7 @@
 // Only while this operator leads. What somebody else makes of it is told, and never fought over.
 
 import { createHash } from 'node:crypto'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'

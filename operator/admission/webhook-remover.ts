@@ -1,7 +1,7 @@
 // A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
 // more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'

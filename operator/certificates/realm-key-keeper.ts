@@ -1,7 +1,7 @@
 // A Kubernetes API in; the secrets from which the keys of Realms are made, as they stand in a Secret of the operator,
 // out. The leader makes them where there are none and changes none; everybody else reads. Never logs what it reads.
 
-import { createKeyRing, type KeyRing, parseKeyRing } from '../../spec/key-ring.ts'
+import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'

@@ -1,7 +1,7 @@
 // Secrets of the operator, read and written by compare and swap: of two that write at once one wins and the
 // other goes on from what it wrote. Values are never logged and stand in no error.
 
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/api.ts'
 import type { SecretTexts } from './authority.ts'
 

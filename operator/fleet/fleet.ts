@@ -1,6 +1,6 @@
 // The desired set and the data planes in; a worker per data plane, and what they report, out.
 
-import { isSameText } from '../../spec/digest.ts'
+import { isSameText } from '../../language/wire/digest.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type DataPlane, type DataPlaneReport, type DataPlanes, isSelected } from '../data-plane.ts'
 import type { DesiredDocument, DesiredSet } from '../desired-set.ts'

@@ -1,8 +1,8 @@
 // What one data plane holds, as far as the operator knows: read from its state, carried on by the answers
 // to sync calls. Believes nothing else.
 
-import { type HeldEntry, rootDigest } from '../../spec/digest.ts'
-import type { SpecState, StateView, SyncItem, SyncReply } from '../../spec/wire.ts'
+import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
+import type { SpecState, StateView, SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
 import { edited, type Edits } from '../edited-map.ts'
 import { Comparison } from './comparison.ts'

@@ -22,7 +22,7 @@ import {
   type RealmSource,
   type Refusal,
 } from './read-answer.ts'
-import type { StateView, SyncReply } from '../../spec/wire.ts'
+import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync-body.ts'
 import { untilAborted } from './until-aborted.ts'
 

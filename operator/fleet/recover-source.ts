@@ -1,8 +1,8 @@
 // Versions that should serve on and whose text nobody but the data planes has; those texts, asked for, out.
 // Few at a time, each from one data plane after the other, until somebody has it or nobody misses it.
 
-import { isSameText } from '../../spec/digest.ts'
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isSameText } from '../../language/wire/digest.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { backOffMs, type Clock } from '../clock.ts'
 import type { Answer } from './management-client.ts'

@@ -1,9 +1,9 @@
 // Batches sent, their answers taken in: what is held, what was refused, and whether the data plane may call
 // itself complete.
 
-import type { Claim } from '../../spec/conflicts.ts'
-import { toldItemBytes } from '../../spec/told.ts'
-import type { SyncItem, SyncReply } from '../../spec/wire.ts'
+import type { Claim } from '../../language/routes/conflicts.ts'
+import { toldItemBytes } from '../../language/wire/report-bounds.ts'
+import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { Rejection } from '../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
 import type { Held } from './held.ts'

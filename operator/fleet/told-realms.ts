@@ -1,9 +1,9 @@
 // Makes what a data plane says of its realms fit to be shown to the owners of those: sessions as it tells them and the
 // realms that it was given come in; addresses that stand in the Realm, and reasons of a closed list, go out.
 
-import { displayUrl } from '../../spec/display-url.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import type { SessionState } from '../../spec/wire.ts'
+import { displayUrl } from '../../language/display-url.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { HeldRealm } from '../data-plane.ts'
 import type { DesiredRealm } from '../desired-set.ts'
 

@@ -2,8 +2,8 @@
 // are to be filled in as they came from Secrets. Pure.
 
 import { gzipSync } from 'node:zlib'
-import { digestOf } from '../../spec/digest.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { digestOf } from '../../language/wire/digest.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION } from '../resource/resource.ts'
 import { type Manifest, metadataOf, type Place } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'

@@ -1,7 +1,7 @@
 // A manifest in; the text of its file out: what a person has to do as comments at its head, then the resources. The
 // Secret is a comment: it is applied once it is filled in, and never with words that stand for a secret.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { writeYaml } from '../manifests/write-yaml.ts'
 import { type Manifest, metadataOf } from './manifest.ts'
 

@@ -1,6 +1,6 @@
 // One resource of an import, and what a person has to add to it.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 
 /** How a resource is called, and where. */
 export interface Place {

@@ -1,7 +1,7 @@
 // What a gateway holds in; the files to write, and what to do after, out. Pure.
 
-import { parseHost } from '../../spec/host-pattern.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { parseHost } from '../../language/routes/host-pattern.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { isWildcard } from '../reconcile/host-entries.ts'
 import { documentManifest } from './document-manifest.ts'
 import type { Manifest } from './manifest.ts'

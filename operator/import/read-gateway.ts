@@ -1,8 +1,8 @@
 // The management API of a gateway in; every document and realm that it holds out, and what could not be read. Changes
 // nothing there.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
-import { measure } from '../../spec/measure.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import { measure } from '../../language/measure.ts'
 import type { Answer, ManagementClient } from '../fleet/management-client.ts'
 import type { RealmSource } from '../fleet/read-answer.ts'
 

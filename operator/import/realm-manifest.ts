@@ -1,7 +1,13 @@
 // A realm as a gateway tells of it in; the Realm resource, what of its Secret is to be filled in, and what could not be
 // carried over, out. Pure; holds no secret, as it is told none.
 
-import { isList, isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import {
+  isList,
+  isMap,
+  setOwn,
+  type Value,
+  type ValueMap,
+} from '../../language/expression/value.ts'
 import type { RealmSource } from '../fleet/read-answer.ts'
 import { snakeCase, specPointer } from '../resource/realm-record.ts'
 import { REALM_RECORD } from '../resource/realm-shape.ts'

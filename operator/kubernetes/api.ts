@@ -1,7 +1,7 @@
 // What the operator asks of a Kubernetes API server, and nothing more: the door behind which client-node and
 // HTTP stand. Types, and the one error that it throws.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 
 /** A kind as the API serves it. */

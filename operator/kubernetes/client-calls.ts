@@ -1,6 +1,6 @@
 // What the operator asks of the API in, the HTTP calls that ask it out. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import {
   type ApplyOptions,
   type ListOptions,

@@ -1,7 +1,7 @@
 // A cluster in, its API as the operator uses it out. What HTTP needs (turns, credentials, connections, repeats) is
 // `request.ts`'s; nothing here keeps an object.
 
-import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import {

@@ -1,7 +1,7 @@
 // Something that happened to an object in; the Event of the API (events.k8s.io/v1) out, and the patch that counts it
 // again. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { microTime } from './lease-record.ts'
 
 /** What happened, in the words of the API. */

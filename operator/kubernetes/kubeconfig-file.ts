@@ -8,7 +8,7 @@ import { delimiter, dirname, resolve } from 'node:path'
 
 import type { KubeConfig } from '@kubernetes/client-node'
 
-import { isMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
 import type { Clock } from '../clock.ts'
 import type { Cluster, ClusterCredentials, ClusterTls } from './kubeconfig-cluster.ts'
 import { keepCredentials } from './kubeconfig-credentials.ts'

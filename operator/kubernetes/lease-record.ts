@@ -1,6 +1,6 @@
 // A Lease as the API has it in, what election reads of it out; a claim to it in, the object to write out. Pure.
 
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 import { LEASE_LABELS } from '../resource/roles-for.ts'
 

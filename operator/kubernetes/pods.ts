@@ -1,7 +1,7 @@
 // Pods labelled as data planes in, by watch; data planes, as the fleet wants them, out. Never speaks to a pod.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { DataPlane, DataPlanes } from '../data-plane.ts'

@@ -1,7 +1,7 @@
 // An object as the API server has it in; the resource that the operator keeps of it out. What nobody reads
 // (managed fields, last-applied, keys of Secrets that nothing refers to) does not come along.
 
-import { isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
 import { readRecordedStatus } from '../resource/recorded-status.ts'
 import { isReleased } from '../resource/released.ts'

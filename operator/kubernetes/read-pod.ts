@@ -1,6 +1,6 @@
 // A Pod in; the data plane that runs in it, or why it can't be reached, out. Pure; of the Pod nothing else is kept.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { DataPlane } from '../data-plane.ts'
 import { GROUP } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'

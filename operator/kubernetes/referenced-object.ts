@@ -1,7 +1,7 @@
 // One Secret or ConfigMap that somebody refers to, watched by its name: what is known of it, out. An answer is
 // kept while a new one is on its way; what can't be read never keeps others waiting for longer than it was told.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { ConfigMapResource, SecretResource } from '../resource/resource.ts'

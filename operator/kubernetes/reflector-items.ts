@@ -1,7 +1,7 @@
 // Objects as lists and watches tell them in; what is kept of each out, in one immutable map after another. It keeps
 // what `read` gave, and of the object itself only uid and version.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 
 export interface Items<T> {
   /** Another map after every change that `publish` has told, or that was no news. */

@@ -1,7 +1,7 @@
 // What went wrong with a request in; an ApiError in plain words out. It repeats the words of the API server, never
 // a body that is no Status object, and never what could quote a Secret or a token.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { ApiError, type ResourceType } from './api.ts'
 
 export interface FailedAnswer {

@@ -1,6 +1,6 @@
 // The name of a kind in; whether its CustomResourceDefinition stands in the API now, out. One call, no memory.
 
-import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import { ownMember } from '../resource/shape.ts'
 import { ApiError, type KubernetesApi, type ResourceType, TYPES } from './api.ts'
 

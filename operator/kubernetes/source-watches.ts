@@ -1,6 +1,6 @@
 // A kind and some namespaces in; one watch over all of them, or one for each, as one thing out.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { ResourceType, Scope } from './api.ts'
 import type { CreateReflector } from './referenced-object.ts'
 import type { WatchFacts } from './source-notes.ts'

@@ -1,7 +1,7 @@
 // The body of a watch in, its events out (one JSON object a line). What can't be read ends it with an ApiError:
 // an event that is lost without a word would be lost for ever.
 
-import { isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { ResourceType, WatchEvent } from './api.ts'
 import { errorFromAnswer, unreadable } from './request-error.ts'
 import { createLineReader } from './watch-stream-lines.ts'

@@ -1,6 +1,6 @@
 // Objects of one kind, kept as they stand in the API: what a reflector gives to those who read them. Types only.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
 import type { KubernetesApi, ResourceType, Scope } from './api.ts'

@@ -1,9 +1,9 @@
 // What the files say, again and again, in; one cache of resources after another out. Gives resources what an
 // API server would: an identity, a generation, an age; keeps what a broken file said last.
 
-import { digestOf } from '../../spec/digest.ts'
-import { isMap, type Value } from '../../spec/expression/value.ts'
-import { measure } from '../../spec/measure.ts'
+import { digestOf } from '../../language/wire/digest.ts'
+import { isMap, type Value } from '../../language/expression/value.ts'
+import { measure } from '../../language/measure.ts'
 import { readResource } from '../resource/read-resource.ts'
 import { keyOf, type Origin, type Resource } from '../resource/resource.ts'
 import { EMPTY_CACHE, type ResourceCache, type SourceNote } from '../resource/resource-source.ts'

@@ -1,8 +1,8 @@
 // The text of one manifest file in; the resources that stand in it out, with their lines and notes, or the
 // fault that makes the file unreadable as a whole. Lists are flattened; what is none of ours is left out.
 
-import { isList, isMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
+import { isList, isMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { SourceNote } from '../resource/resource-source.ts'

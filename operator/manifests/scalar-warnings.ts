@@ -2,7 +2,7 @@
 // do. A parsed document in; a warning for each, with line and pointer, out.
 
 import { type Document, isPair, isScalar, Scalar, visit } from 'yaml'
-import { childPointer } from '../../spec/problem.ts'
+import { childPointer } from '../../language/problem.ts'
 
 export interface ScalarWarning {
   readonly line: number

@@ -2,8 +2,8 @@
 // survive as YAML, it is JSON, which is YAML too.
 
 import { stringify } from 'yaml'
-import { canonicalJson } from '../../spec/digest.ts'
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import { canonicalJson } from '../../language/wire/digest.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { parseYaml } from './parse-yaml.ts'
 
 /** Ends with a line break. @example writeYaml({ on: 'yes' }) // '"on": "yes"\n' */

@@ -1,6 +1,6 @@
 // What one data plane's report says of one document or realm, in a word. Pure.
 
-import type { SessionState } from '../../spec/wire.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 
 export type DocumentAnswer =

@@ -1,9 +1,9 @@
 // Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
 // Namespace. Judges hosts that a document writes out; what only a request tells, and addresses, gateways judge.
 
-import type { CompiledApi, CompiledOperation } from '../../spec/compiled.ts'
-import type { Problem } from '../../spec/problem.ts'
-import { readHostName } from '../../spec/service-name.ts'
+import type { CompiledApi, CompiledOperation } from '../../language/compiled.ts'
+import type { Problem } from '../../language/problem.ts'
+import { readHostName } from '../../language/service-name.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../resource/resource.ts'

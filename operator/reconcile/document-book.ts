@@ -1,7 +1,7 @@
 // The ApiSpecifications of one cache after another in; which document each id has, and what there is to say
 // of every resource, out. Remembers judgements and the last good version of each resource, nothing else.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'

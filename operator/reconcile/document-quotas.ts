@@ -1,7 +1,7 @@
 // ApiSpecifications with what serves of them in; which of them the quota of their namespace has no room for, out.
 // After a restart what a status records as programmed serves, known or not.
 
-import { documentDigest, isSameText } from '../../spec/digest.ts'
+import { documentDigest, isSameText } from '../../language/wire/digest.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'

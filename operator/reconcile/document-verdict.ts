@@ -1,6 +1,6 @@
 // How an ApiSpecification was judged, and where it stands beside the others, in; the verdict out. Pure.
 
-import type { Problem } from '../../spec/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'
 import { conflicted, realmDeleted } from './findings.ts'

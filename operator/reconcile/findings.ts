@@ -1,6 +1,6 @@
 // The findings that reconciling makes, in one place, so that equal facts have equal words.
 
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
 import type { MissingReference } from '../resource/secret-value.ts'

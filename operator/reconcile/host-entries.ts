@@ -1,7 +1,7 @@
 // A list of hosts that somebody may claim, and one host pattern, in; yes or no out. The one grammar of
 // `allowedHosts` of a Realm and of the annotation `gateway.svc.dev/hosts`. Pure.
 
-import { hostKey, type HostPattern, parseHost } from '../../spec/host-pattern.ts'
+import { hostKey, type HostPattern, parseHost } from '../../language/routes/host-pattern.ts'
 
 /**
  * `a.example.com` is that host itself, `*.example.com` anything below it, `*` (or `_`) any host. Anything else is a

@@ -1,7 +1,7 @@
 // Which hosts a namespace may claim at all: what the operator was told, and what stands on the Namespace. Who of
 // those that may has a host is decided elsewhere.
 
-import type { HostPattern } from '../../spec/host-pattern.ts'
+import type { HostPattern } from '../../language/routes/host-pattern.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import { ANNOTATIONS, resourceKey } from '../resource/resource.ts'

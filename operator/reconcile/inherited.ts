@@ -1,7 +1,7 @@
 // What an operator before us wrote into a status, taken over: conditions keep their times, Programmed its latch, and
 // until the data planes have been asked nothing is said that they might take back at once. Pure.
 
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { Condition, Finding } from '../resource/condition.ts'
 import { withoutRelease } from '../resource/released.ts'
 import type { DocumentSummary, ProgrammedVersion } from '../resource/resource.ts'

@@ -2,9 +2,9 @@
 // it, out. Pure; the language judges, this file only asks it. Conflicts between documents come later.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
-import { plainDigest } from '../../spec/digest.ts'
-import type { RealmFacts } from '../../spec/environment.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import { plainDigest } from '../../language/wire/digest.ts'
+import type { RealmFacts } from '../../language/environment.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource } from '../resource/resource.ts'

@@ -1,13 +1,13 @@
 // A Realm and the Secrets it names in; its record and digest, or what stands in the way, out. Pure: which
 // Realm owns a uri is decided elsewhere.
 
-import type { RealmFacts } from '../../spec/environment.ts'
-import { digestOf } from '../../spec/digest.ts'
-import { isList, type ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
-import { factsOf } from '../../spec/realm-facts.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import type { RealmFacts } from '../../language/environment.ts'
+import { digestOf } from '../../language/wire/digest.ts'
+import { isList, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
+import { factsOf } from '../../language/realm/facts.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import { validateRealm } from '../../language/realm/validate.ts'
 import type { DesiredRealm } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
 import { type MadeKey, madeKeys } from '../resource/realm-keys.ts'

@@ -1,8 +1,8 @@
 // A document that was judged for itself in; the id it claims, its place among all others, and the verdict on it, out.
 // Pure: who stands where is settled elsewhere.
 
-import { type Clash, conflictProblem } from '../../spec/conflicts.ts'
-import type { Problem } from '../../spec/problem.ts'
+import { type Clash, conflictProblem } from '../../language/routes/conflicts.ts'
+import type { Problem } from '../../language/problem.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { Finding } from '../resource/condition.ts'
 import { type ApiSpecificationResource, isPaused } from '../resource/resource.ts'

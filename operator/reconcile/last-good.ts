@@ -1,8 +1,8 @@
 // The last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
 // resource's own status and the data planes tell. Forgets with the resource, and with the id that it had.
 
-import { isSameText } from '../../spec/digest.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
+import { isSameText } from '../../language/wire/digest.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { ApiSpecificationResource, ProgrammedVersion } from '../resource/resource.ts'

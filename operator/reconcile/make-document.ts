@@ -1,10 +1,10 @@
 // A compiled document, its variables and the resource it stands in, in; the entry of the desired set out. Also for
 // a document that came back from a data plane: it counts only with the very digest that it should have. Pure.
 
-import { confinedDigest, documentDigest, plainDigest } from '../../spec/digest.ts'
-import type { RealmFacts } from '../../spec/environment.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { measure } from '../../spec/measure.ts'
+import { confinedDigest, documentDigest, plainDigest } from '../../language/wire/digest.ts'
+import type { RealmFacts } from '../../language/environment.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { measure } from '../../language/measure.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import type { ApiSpecificationResource, ApiSpecificationSpec } from '../resource/resource.ts'
 import type { CompiledDocument, DocumentCompiler } from './compile-document.ts'

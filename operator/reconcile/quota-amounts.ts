@@ -1,9 +1,9 @@
 // What a namespace takes of the operator and the gateways, as amounts that quotas bound, and how the amounts of one
 // document are counted: before it is compiled, so that what exceeds a quota costs no more than counting it. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { countBytes, MAX_BYTES } from '../../spec/measure.ts'
-import { countRoutes, MAX_ROUTES } from '../../spec/route-limit.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { countBytes, MAX_BYTES } from '../../language/measure.ts'
+import { countRoutes, MAX_ROUTES } from '../../language/routes/route-limit.ts'
 
 export const QUOTA_NAMES = ['documents', 'routes', 'bytes', 'realms'] as const
 

@@ -1,8 +1,8 @@
 // An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
 // is not valid. Does not judge the document.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import {
   type ApiSpecificationResource,

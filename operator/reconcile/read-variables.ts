@@ -1,8 +1,8 @@
 // The `variablesFrom` of an ApiSpecification and the Secrets it names in; variables beside the document and
 // the versions that stand for them in its digest out.
 
-import type { SecretVersion } from '../../spec/digest.ts'
-import { setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import type { SecretVersion } from '../../language/wire/digest.ts'
+import { setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type {
   ApiSpecificationResource,

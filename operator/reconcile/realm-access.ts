@@ -1,6 +1,6 @@
 // May a document of this namespace use that realm? Pure.
 
-import { isMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
 import { selects } from '../resource/label-selector.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import { type AllowedNamespaces, type RealmSpec, resourceKey } from '../resource/resource.ts'

@@ -2,7 +2,7 @@
 // Realm, out. Remembers judgements and the last good version of each resource; of deleted ones for as long as the
 // source tells of them.
 
-import type { Problem } from '../../spec/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../resource/resource.ts'
 import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'

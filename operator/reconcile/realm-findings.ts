@@ -1,7 +1,7 @@
 // The verdict on a Realm and what the data planes say of it in; its findings out: Accepted, ResolvedRefs,
 // Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
 
-import type { SessionState } from '../../spec/wire.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import type { Finding } from '../resource/condition.ts'
 import { readyOf, stalledOf } from './document-findings.ts'
 import { describeProblem } from './findings.ts'

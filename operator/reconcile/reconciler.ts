@@ -1,7 +1,7 @@
 // One cache of resources after another in; what the data planes should hold, and a verdict on every
 // resource, out. No I/O, no clock: the same caches in the same order give the same results.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { type DesiredRealm, type DesiredSet, EMPTY_DESIRED } from '../desired-set.ts'
 import { EMPTY_CACHE, type ResourceCache } from '../resource/resource-source.ts'
 import {

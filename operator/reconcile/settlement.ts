@@ -1,7 +1,7 @@
 // Which documents may claim what, settled as documents come, change and go: oldest wins, and what serves
 // already is never taken out for a conflict. Work is in proportion to what changed.
 
-import { type Clash, ConflictIndex } from '../../spec/conflicts.ts'
+import { type Clash, ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { DesiredDocument } from '../desired-set.ts'
 import { ClaimHolders } from './claim-holders.ts'
 

@@ -1,7 +1,7 @@
 // One verdict, what the data planes answer, and the entry before in; the entry of the status book out: the same one
 // where a reader would see no difference. Pure: time comes in.
 
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { HeldDocument, Rejection } from '../data-plane.ts'
 import { type Condition, type Finding, settleConditions } from '../resource/condition.ts'
 import { classReleased, isReleased, releasedConditions } from '../resource/released.ts'

@@ -1,7 +1,7 @@
 // What reconciling says of one resource, before any data plane was asked. Types only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { Finding } from '../resource/condition.ts'
 import type { ApiSpecificationResource, RealmResource } from '../resource/resource.ts'
 

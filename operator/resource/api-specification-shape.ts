@@ -1,7 +1,7 @@
 // The spec of an ApiSpecification, around the document. The document itself is judged by the language.
 
-import type { Problem } from '../../spec/problem.ts'
-import { isMap } from '../../spec/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
+import { isMap } from '../../language/expression/value.ts'
 import { GATEWAY_CLASS_NAME, LABEL_SELECTOR } from './realm-shape.ts'
 import {
   checkShape,

@@ -1,7 +1,7 @@
 // A shape in; the structural OpenAPI schema that an API server takes for it out. Says nothing that the shape
 // does not say.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import {
   type Field,
   type ListShape,

@@ -1,7 +1,7 @@
 // The CustomResourceDefinitions of our kinds, made of their shapes: data for kubectl, the chart and tests. What
 // stands in crds/ is this, written as YAML.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { API_SPECIFICATION_SPEC } from './api-specification-shape.ts'
 import { fieldSchema } from './crd-schema.ts'
 import { REALM_SPEC } from './realm-shape.ts'

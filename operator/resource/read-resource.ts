@@ -1,8 +1,8 @@
 // One unknown object (a YAML document, an item of a list) in; a resource, a kind that is none of ours, or
 // every fault with its pointer out. Never throws, never looks at what only the language may judge.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
 import { isObjectName } from './object-name.ts'
 import { checkRealmSpec } from './realm-shape.ts'

@@ -1,9 +1,9 @@
 // The secrets of an operator and the uid of a Realm in; the keys that the Realm signs with where it gives none out. The
 // same for whoever knows the secrets, so nothing is kept for each Realm. Pure.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { deriveRealmKey, thumbprintOf } from '../../spec/key-derivation.ts'
-import type { KeyRing } from '../../spec/key-ring.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { deriveRealmKey, thumbprintOf } from '../../language/realm/key-derivation.ts'
+import type { KeyRing } from '../../language/realm/key-ring.ts'
 
 export interface MadeKey {
   /** RFC 7638 thumbprint of the public half: tells nothing of the key. */

@@ -1,8 +1,14 @@
 // The spec of a Realm in camelCase and a way to read its secrets in; the record of the management API, in
 // snake_case, out. Only renames and resolves: what may stand where is realm-shape.ts.
 
-import { isList, isMap, setOwn, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import {
+  isList,
+  isMap,
+  setOwn,
+  type Value,
+  type ValueMap,
+} from '../../language/expression/value.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { REALM_RECORD } from './realm-shape.ts'
 import type { KeyReference, RealmSpec } from './resource.ts'
 import { type ObjectShape, ownMember, type Shape } from './shape.ts'

@@ -8,9 +8,9 @@ import type {
   RouterRecord,
   TrustedIssuerRecord,
   UserRecord,
-} from '../../spec/realm-record.ts'
-import { isMap } from '../../spec/expression/value.ts'
-import type { Problem } from '../../spec/problem.ts'
+} from '../../language/realm/record.ts'
+import { isMap } from '../../language/expression/value.ts'
+import type { Problem } from '../../language/problem.ts'
 import { DEFAULT_CLASS } from './resource.ts'
 import {
   checkShape,

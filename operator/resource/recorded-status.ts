@@ -1,9 +1,9 @@
 // The `status` of an object of the API in; what an operator wrote there before, as far as it can be used, out.
 // What is malformed, or stands there by default, is left out: it will be written anew.
 
-import { isList, isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { Condition, ConditionStatus, ConditionType } from './condition.ts'
 import { type DocumentSummary, NONE_SERVES, type ProgrammedVersion } from './resource.ts'
 import { ownMember } from './shape.ts'

@@ -1,7 +1,7 @@
 // The door between where resources come from and what is done with them. Kubernetes and a directory of
 // manifests are two implementations; nothing behind this door knows which one it has.
 
-import type { KeyRing } from '../../spec/key-ring.ts'
+import type { KeyRing } from '../../language/realm/key-ring.ts'
 import type { Origin, RealmResource, Resource } from './resource.ts'
 
 export interface ResourceSource {

@@ -2,8 +2,8 @@
 // over: checked, frozen in time, with the place a person would look. Types and keys only.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { Condition } from './condition.ts'
 
 export const GROUP = 'gateway.svc.dev'

@@ -1,6 +1,6 @@
 // Who the operator is and which namespaces it serves in; the objects that let it do so, and no more, out.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import {
   type CERTIFICATE_WRITER,
   certificateRules,

@@ -1,8 +1,8 @@
 // The shape of a spec as data: the guard below checks unknown YAML against it, realm-record.ts maps by it,
 // and the CRDs are generated from it. Reports every fault with its pointer, never stops at the first.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
-import { childPointer, type Problem } from '../../spec/problem.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { childPointer, type Problem } from '../../language/problem.ts'
 
 export type Shape = (
   | StringShape

@@ -1,7 +1,7 @@
 // The status of our kinds: its shape, and what stands there before any operator has looked at a resource. Not
 // empty, since kstatus takes a resource without conditions for healthy.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { ConditionType } from './condition.ts'
 import { type Field, type ListShape, type ObjectShape, TEXT } from './shape.ts'
 

@@ -1,6 +1,6 @@
 // Decides which Events a resource deserves, from what was told of it and its status now. Pure.
 
-import type { Problem } from '../../spec/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import type { EventFacts } from '../kubernetes/event-object.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import type { Condition, ConditionType } from '../resource/condition.ts'

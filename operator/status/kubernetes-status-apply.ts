@@ -1,7 +1,7 @@
 // One status and the resource that it is of in; the version that stands there then out. Never gives a status to another
 // resource of the same name.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/api.ts'
 import { DEFAULT_CLASS } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'

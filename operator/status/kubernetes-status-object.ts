@@ -2,7 +2,7 @@
 // the difference between two of them. Pure.
 
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import { type Condition, judgedGeneration } from '../resource/condition.ts'
 import type {

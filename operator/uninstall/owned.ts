@@ -1,6 +1,6 @@
 // An object of the cluster in; whether this operator made it, and if not, why it stays, out. Pure.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { OWNER_ANNOTATION } from '../certificates/secret-store.ts'
 
 export interface Installation {

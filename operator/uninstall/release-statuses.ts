@@ -2,7 +2,7 @@
 // come in; each of those says so in the API when it is done, and how many there are comes out. Writes over nothing that
 // another operator has written.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../clock.ts'
 import {
   ApiError,

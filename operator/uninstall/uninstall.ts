@@ -1,7 +1,7 @@
 // An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
 // left out. Never touches definitions, documents and realms, and nothing of another operator.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
 import type { Clock } from '../clock.ts'
 import {

@@ -1,7 +1,7 @@
 // Texts of files in; the resources in them, where each stands, and what is wrong before anything is judged,
 // out. A plain document is wrapped into a resource, so that all are judged in one way.
 
-import { isMap, type ValueMap } from '../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { parseYaml } from '../manifests/parse-yaml.ts'
 import { flatten, type ManifestItem, warningNotes } from '../manifests/read-manifest.ts'
 import { readResource } from '../resource/read-resource.ts'

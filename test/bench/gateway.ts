@@ -3,8 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { RealmRecord } from '../../spec/realm-record.ts'
-import type { SyncReply } from '../../spec/wire.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import type { SyncReply } from '../../language/wire/wire.ts'
 import { freePort } from '../support/free-port.ts'
 import { REALM } from './documents.ts'
 import type { Server, StartServer } from './server-process.ts'

@@ -3,12 +3,12 @@
 
 import { generateKeyPairSync, hash, type JsonWebKey, randomBytes, randomUUID } from 'node:crypto'
 import { hashPassword } from '../../dataplane/security/hash-password.ts'
-import { createKeyRing } from '../../spec/key-ring.ts'
+import { createKeyRing } from '../../language/realm/key-ring.ts'
 import { createTokenKeys } from '../../dataplane/security/key-realms.ts'
 import { ticketCookieName } from '../../dataplane/security/session-cookies.ts'
 import { createTickets, type TicketOrder } from '../../dataplane/security/ticket.ts'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import type { RealmRecord } from '../../spec/realm-record.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
 import { get, REALM, RENDERED_BODY } from './documents.ts'
 
 const CLIENT = { username: 'client', password: 'password-of-client' } as const

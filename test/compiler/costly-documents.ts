@@ -1,6 +1,6 @@
 // Documents that are large in one way or another: bytes, routes, what is inherited.
 
-import type { ValueMap } from '../../spec/expression/value.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 
 const STATIC = { get: { action: { type: 'static', body: 1 }, response: {} } }
 

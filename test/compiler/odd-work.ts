@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { threadId } from 'node:worker_threads'
 import type { BoundedCompilerOptions } from '../../compiler/bounded-compiler.ts'
 import type { CompileTask } from '../../compiler/task.ts'
-import { isMap } from '../../spec/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
 
 export interface Done {
   readonly did: string

@@ -15,9 +15,9 @@ import {
 import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 import { createUnpacker } from '../../dataplane/store/unpack.ts'
 import { compileDocument as compileForOperator } from '../../operator/reconcile/compile-document.ts'
-import { setOwn, type ValueMap } from '../../spec/expression/value.ts'
+import { setOwn, type ValueMap } from '../../language/expression/value.ts'
 import { createManualClock } from '../support/manual-clock.ts'
-import { caseDocuments } from '../spec/case-documents.ts'
+import { caseDocuments } from '../language/case-documents.ts'
 import { manyOperations, manyRoutes, muchInherited, oddOne } from './costly-documents.ts'
 
 const LIMITS = { maxRoutes: 20_000, memoryMb: 128, timeMs: 600_000 }

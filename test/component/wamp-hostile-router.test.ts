@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { MESSAGE, type SerializerName } from '../../dataplane/wamp/wire.ts'
-import type { SessionState } from '../../spec/wire.ts'
+import type { SessionState } from '../../language/wire/wire.ts'
 import { openEventClient } from '../dataplane/http/event-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'

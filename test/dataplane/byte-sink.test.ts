@@ -7,7 +7,7 @@ import { readMsgpack } from '../../dataplane/read-msgpack.ts'
 import { readCbor } from '../../dataplane/wamp/serializers/read-cbor.ts'
 import { writeCbor } from '../../dataplane/wamp/serializers/write-cbor.ts'
 import { writeMsgpack } from '../../dataplane/write-msgpack.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import { anyValue } from '../support/any-value.ts'
 
 const SLAB_BYTES = 65_536

@@ -4,7 +4,7 @@ import { decodeBody, decodeForm, mediaKind } from '../../dataplane/codec.ts'
 import { createUnboundedMemory } from '../../dataplane/memory/memory-budget.ts'
 import { writeMsgpack } from '../../dataplane/write-msgpack.ts'
 import { GatewayError } from '../../dataplane/gateway-error.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 
 const decode = (contentType: string, bytes: Buffer | string) =>
   decodeBody(contentType, Buffer.from(bytes as string), createUnboundedMemory().open())

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { rowsToKeep } from '../../dataplane/forget-rows.ts'
 import { packDocument } from '../../dataplane/store/pack.ts'
-import { compiled } from '../spec/documents.ts'
+import { compiled } from '../language/documents.ts'
 
 const secured = compiled({
   api: { defaults: { security: { type: 'oidc' } } },

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { readMsgpack } from '../../dataplane/read-msgpack.ts'
 import { ValueMeter } from '../../dataplane/memory/value-meter.ts'
 import { writeMsgpack } from '../../dataplane/write-msgpack.ts'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import { anyValue } from '../support/any-value.ts'
 
 const hexOf = (value: unknown): string => writeMsgpack(value).toString('hex')

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import type { ValueMap } from '../../spec/expression/value.ts'
-import { functionNames } from '../../spec/expression/functions.ts'
-import { evaluator } from '../../spec/expression/run.ts'
-import { contextOf, folded } from '../spec/expression/scope-of.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { functionNames } from '../../language/expression/functions.ts'
+import { evaluator } from '../../language/expression/run.ts'
+import { contextOf, folded } from '../language/expression/scope-of.ts'
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/language.md'), 'utf8')
 

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { compile } from '../../spec/compile.ts'
+import { compile } from '../../language/compile.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -62,6 +62,6 @@ it('the schema for editors refers to the published one', () => {
     then: { properties: { spec: { properties: { document: { $ref: string } } } } }
   }
   const target = join(ROOT, 'dev', then.properties.spec.properties.document.$ref)
-  expect(target).toBe(join(ROOT, 'spec/schema/api-specification.schema.json'))
+  expect(target).toBe(join(ROOT, 'language/schema/api-specification.schema.json'))
   expect(existsSync(target)).toBe(true)
 })

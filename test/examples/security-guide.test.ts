@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { parseKeyRing } from '../../spec/key-ring.ts'
+import { parseKeyRing } from '../../language/realm/key-ring.ts'
 import { judgeSigningKeys } from '../../dataplane/security/key-signing.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
-import { compile } from '../../spec/compile.ts'
-import { validateRealm } from '../../spec/validate-realm.ts'
+import { compile } from '../../language/compile.ts'
+import { validateRealm } from '../../language/realm/validate.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = readFileSync(join(ROOT, 'docs/security.md'), 'utf8')

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { signatureOf } from '../../dataplane/actions/callback-signature.ts'
-import { STATUS_CODES } from '../../spec/status-codes.ts'
+import { STATUS_CODES } from '../../language/status-codes.ts'
 import { isRealRequired } from '../support/availability.ts'
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/wamp.md'), 'utf8')

@@ -1,7 +1,7 @@
 // Makes inputs out of inputs, for targets of the fuzzer: bytes changed by chance, and JSON values changed in their
 // structure. The same numbers give the same input.
 
-import { isMap, setOwn, type Value } from '../../spec/expression/value.ts'
+import { isMap, setOwn, type Value } from '../../language/expression/value.ts'
 import type { Random } from './fuzz.ts'
 
 /** A whole number from 0 to `count` - 1. */

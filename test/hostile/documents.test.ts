@@ -3,8 +3,8 @@
 
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { compile } from '../../spec/compile.ts'
-import { setOwn } from '../../spec/expression/value.ts'
+import { compile } from '../../language/compile.ts'
+import { setOwn } from '../../language/expression/value.ts'
 
 const VALID = {
   id: 'a',

@@ -2,7 +2,7 @@
 // numbers at which a format changes its form.
 
 import fc from 'fast-check'
-import type { Value } from '../../spec/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 
 const BOUNDS = [5, 7, 8, 15, 16, 31, 32, 53, 63, 64].flatMap((power) =>
   [-1, 0, 1].flatMap((more) => [2 ** power + more, -(2 ** power) + more]),

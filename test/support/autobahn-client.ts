@@ -1,7 +1,7 @@
 // A router's address comes in, a session of autobahn's own client goes out, over autobahn's own transports: what a
 // user of the router would run. Nothing of the gateway's bridge is in it.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 
 export interface AutobahnSession {
   readonly id: number

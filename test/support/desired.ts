@@ -1,6 +1,6 @@
 // Short words for what tests of the operator desire: entries of a desired set, made from ids.
 
-import type { Claim } from '../../spec/conflicts.ts'
+import type { Claim } from '../../language/routes/conflicts.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../operator/desired-set.ts'
 
 export const aDocument = (id: string, more: Partial<DesiredDocument> = {}): DesiredDocument => ({

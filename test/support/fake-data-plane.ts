@@ -11,9 +11,9 @@ import {
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
-import { rootDigest } from '../../spec/digest.ts'
-import type { Problem, Warning } from '../../spec/problem.ts'
-import type { SyncItem, SyncRequest } from '../../spec/wire.ts'
+import { rootDigest } from '../../language/wire/digest.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
+import type { SyncItem, SyncRequest } from '../../language/wire/wire.ts'
 
 export interface FakeCall {
   readonly method: string

@@ -3,7 +3,7 @@
 // (sigs.k8s.io/cli-utils v0.37.2). The Go library itself is not run here: it takes minutes to fetch and build. It has
 // found the same of test/golden/gitops.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 
 export type KubernetesHealth = 'Terminating' | 'InProgress' | 'Failed' | 'Current'
 

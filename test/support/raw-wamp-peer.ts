@@ -1,8 +1,8 @@
 // A router's URL comes in, a joined WAMP session goes out that sends exactly what it is told and keeps every
 // message that comes. It is no part of the gateway, and it may misbehave.
 
-import type { Value, ValueMap } from '../../spec/expression/value.ts'
-import { isMap } from '../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
+import { isMap } from '../../language/expression/value.ts'
 import { MESSAGE, type SerializerName, type WampMessage } from '../../dataplane/wamp/wire.ts'
 import { openRawWampWire, type RawWampWire } from './raw-wamp-wire.ts'
 import { WAMP_CODECS, type WampCodec } from './wamp-codec.ts'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { BridgeBoard, peersOfOne } from '../../dataplane/bridge-board.ts'
-import { createKeyRing } from '../../spec/key-ring.ts'
+import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/security-state.ts'
 import type { ServingHome } from '../../dataplane/serving-parts.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'

@@ -3,7 +3,7 @@
 
 import { decode as decodeMsgpack, encode as encodeMsgpack } from '@msgpack/msgpack'
 import { decode as decodeCbor, encode as encodeCbor } from 'cborg'
-import { isList, isMap } from '../../spec/expression/value.ts'
+import { isList, isMap } from '../../language/expression/value.ts'
 import type { SerializerName, WampMessage } from '../../dataplane/wamp/wire.ts'
 
 export interface WampCodec {

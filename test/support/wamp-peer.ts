@@ -1,7 +1,7 @@
 // What most tests want of a raw peer: call, publish, subscribe and register, with the router's answer as plain
 // data. An ERROR is an answer like any other here, never an exception.
 
-import { isList, isMap, type Value, type ValueMap } from '../../spec/expression/value.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
 import type { RawPeer } from './raw-wamp-peer.ts'
 

@@ -1,6 +1,6 @@
 // WAMP messages as CBOR. Reading is strict: text keys alone, text in UTF-8, bignums the only tags.
 
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import { TooManyValues, ValueMeter } from '../../memory/value-meter.ts'
 import { portable } from './portable.ts'
 import { CborFault, readCbor, readCborHead } from './read-cbor.ts'

@@ -1,7 +1,7 @@
 // A JSON text that can't be parsed as a whole in, the leading elements of its list out: Python callees
 // write NaN, and only the call they answer shall fail. Linear; never looks beyond the first bad element.
 
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 
 /**
  * @example readJsonHead('[50,7,{},[NaN]]') // [50, 7, {}]

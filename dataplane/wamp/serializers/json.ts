@@ -2,7 +2,7 @@
 // protocol, *Binary conversion of JSON Strings*). It never quotes a message in what it says of it.
 
 import { isUtf8 } from 'node:buffer'
-import { isList, setOwn, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { isList, setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import {
   countJson,
   HARMLESS_JSON_BYTES,

@@ -1,6 +1,6 @@
 // WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
 
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import { TooManyValues, ValueMeter } from '../../memory/value-meter.ts'
 import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../read-msgpack.ts'
 import { writeMsgpack } from '../../write-msgpack.ts'

@@ -1,7 +1,7 @@
 // A value in, one that a format can carry out: the same object wherever nothing has to change, which is
 // nearly always. It never changes the value that came in.
 
-import { setOwn, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { EncodingFault } from '../transport.ts'
 import { MAX_DEPTH } from './serializer.ts'
 

@@ -3,7 +3,7 @@
 // word of a length.
 
 import { isUtf8 } from 'node:buffer'
-import { setOwn, type Value } from '../../../spec/expression/value.ts'
+import { setOwn, type Value } from '../../../language/expression/value.ts'
 import { TooManyValues, type ValueMeter } from '../../memory/value-meter.ts'
 
 /** Why the bytes were refused. */

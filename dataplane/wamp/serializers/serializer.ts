@@ -1,7 +1,7 @@
 // What a serializer is to a transport: a message in, text or bytes out, and back. What can't be read tells
 // how far it could be read, so that one call fails and not the session.
 
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import type { SerializerName, WampMessage } from '../wire.ts'
 
 export interface Serializer {

@@ -3,8 +3,8 @@
 
 import { gunzipSync } from 'node:zlib'
 import { hash } from 'node:crypto'
-import { rootDigest } from '../../../spec/digest.ts'
-import type { SyncItem, SyncReply, SyncRequest } from '../../../spec/wire.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
+import type { SyncItem, SyncReply, SyncRequest } from '../../../language/wire/wire.ts'
 
 export interface StandInCall {
   readonly method: string

@@ -1,6 +1,6 @@
 // What the API says of every document, and since when: the watch of a bystander, beside the operator's own.
 
-import { isMap, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
 import { createReflector } from '../../../operator/kubernetes/reflector.ts'

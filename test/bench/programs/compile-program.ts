@@ -1,11 +1,11 @@
 // How long a document takes from JSON text to what is served, in this process and by stages: out come µs
 // per document, as JSON on stdout, for a process that has just begun and for one that is warm.
 
-import { compile } from '../../../spec/compile.ts'
-import { digestOf } from '../../../spec/digest.ts'
-import type { Value } from '../../../spec/expression/value.ts'
-import { measure } from '../../../spec/measure.ts'
-import { validate } from '../../../spec/validate.ts'
+import { compile } from '../../../language/compile.ts'
+import { digestOf } from '../../../language/wire/digest.ts'
+import type { Value } from '../../../language/expression/value.ts'
+import { measure } from '../../../language/measure.ts'
+import { validate } from '../../../language/validate.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { manyDocument } from '../documents.ts'
 import type { CompileTimes, StageTimes } from '../tables/compile.ts'

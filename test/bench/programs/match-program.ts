@@ -1,8 +1,8 @@
 // How long a match takes, in this process: the number of documents in, nanoseconds per match out, as JSON
 // on stdout. Hosts and paths are drawn at random and, as from a socket, are texts never seen before.
 
-import { compile } from '../../../spec/compile.ts'
-import { parseHost } from '../../../spec/host-pattern.ts'
+import { compile } from '../../../language/compile.ts'
+import { parseHost } from '../../../language/routes/host-pattern.ts'
 import { match } from '../../../dataplane/router/match.ts'
 import type { RouteTable } from '../../../dataplane/router/route-table.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'

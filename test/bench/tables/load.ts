@@ -2,8 +2,8 @@
 // what the requests feel meanwhile.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { digestOf, rootDigest, type HeldEntry } from '../../../spec/digest.ts'
-import type { Value } from '../../../spec/expression/value.ts'
+import { digestOf, rootDigest, type HeldEntry } from '../../../language/wire/digest.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import type { Bench } from '../bench.ts'
 import { mainDocument, manyDocument, REALM } from '../documents.ts'
 import { type Gateway, loadByHand, postDocuments, postSync, startGateway } from '../gateway.ts'

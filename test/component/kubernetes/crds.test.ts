@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { isMap, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { isGranted } from '../../support/kubernetes/access-review.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'
 import type { ControlPlane } from '../../support/kubernetes/control-plane.ts'

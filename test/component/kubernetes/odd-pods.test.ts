@@ -1,7 +1,7 @@
 // Pods that do not do what pods should: none of them is in another's way, and whose fault it is can be read.
 
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
-import type { Problem } from '../../../spec/problem.ts'
+import type { Problem } from '../../../language/problem.ts'
 import { readVersion } from '../../../telemetry/version.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'

@@ -1,8 +1,8 @@
 // What one fault is: something is done to a router, its peers, a document or a client of a running gateway, and
 // what the gateway's clients and its operator see of it is the same whatever router it is.
 
-import type { RealmRecord, RouterRecord } from '../../../spec/realm-record.ts'
-import type { SessionState } from '../../../spec/wire.ts'
+import type { RealmRecord, RouterRecord } from '../../../language/realm/record.ts'
+import type { SessionState } from '../../../language/wire/wire.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
 import { type HttpOptions, request } from '../../support/http-request.ts'

@@ -1,7 +1,7 @@
 // The router does not let the gateway in: whoever runs the gateway learns why, clients learn that it fails, nobody
 // learns a secret; once the realm is put right, it works at once.
 
-import type { RouterRecord } from '../../../spec/realm-record.ts'
+import type { RouterRecord } from '../../../language/realm/record.ts'
 import { request } from '../../support/http-request.ts'
 import { eventually } from '../../support/eventually.ts'
 import { SECURED_REALM } from '../../support/routers/router-config.ts'

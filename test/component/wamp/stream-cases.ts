@@ -1,7 +1,7 @@
 // Streams of events while their router comes and goes, and when the gateway is told to stop.
 
 import { once } from 'node:events'
-import { isList } from '../../../spec/expression/value.ts'
+import { isList } from '../../../language/expression/value.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startGateway } from '../../support/gateway-process.ts'
 import { addressOf } from '../../support/raw-client.ts'

@@ -2,9 +2,9 @@
 // and what it does as plain data.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
-import type { RouterRecord } from '../../../spec/realm-record.ts'
-import type { SessionState } from '../../../spec/wire.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import type { RouterRecord } from '../../../language/realm/record.ts'
+import type { SessionState } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createBridge } from '../../../dataplane/wamp/bridge.ts'
 import { createLinkOpener } from '../../../dataplane/wamp/link.ts'

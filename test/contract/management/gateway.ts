@@ -6,7 +6,7 @@ import { createManagementApp, type ManagementDeps } from '../../../dataplane/man
 import { allowAll } from '../../../dataplane/management/credentials.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
-import type { ErrorRecord } from '../../../spec/wire.ts'
+import type { ErrorRecord } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeRig, REALM, type Rig } from '../../dataplane/store/rig.ts'
 

@@ -1,7 +1,7 @@
 // What one case of the contract is: something is done to a router by peers that are no part of the gateway,
 // and what is observed is the same on all routers, or differs in a way that the gateway must live with.
 
-import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
 import {
   NothingCameError,

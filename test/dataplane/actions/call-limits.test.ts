@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { prepareLimits } from '../../../dataplane/actions/call-limits.ts'
 import { Context } from '../../../dataplane/context.ts'
-import { ExpressionError } from '../../../spec/expression/errors.ts'
-import { constant, type Template } from '../../../spec/expression/template.ts'
-import type { Value } from '../../../spec/expression/value.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { constant, type Template } from '../../../language/expression/template.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import { operationOf, read } from './forward-fixture.ts'
 
 const host = constant('http://h')

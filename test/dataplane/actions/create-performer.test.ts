@@ -3,7 +3,7 @@ import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
-import { compiledPath } from '../../spec/documents.ts'
+import { compiledPath } from '../../language/documents.ts'
 import { probeExchange } from './exchange-probe.ts'
 
 const environment = {

@@ -11,7 +11,7 @@ import type {
 import { NO_AUTHORITY } from '../../../dataplane/authority.ts'
 import { Context } from '../../../dataplane/context.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 export interface Probe extends Exchange {
   readonly results: ValueMap[]

@@ -1,7 +1,7 @@
 // Retries of a forward whose upstream has several instances, over real sockets.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { constant } from '../../../spec/expression/template.ts'
+import { constant } from '../../../language/expression/template.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import type { HealthEvent } from '../../../dataplane/upstream/origin-health.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'

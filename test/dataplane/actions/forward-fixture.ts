@@ -32,8 +32,8 @@ import {
   type ReadTemplate,
   type Root,
   type Template,
-} from '../../../spec/expression/template.ts'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+} from '../../../language/expression/template.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
 
 export const read = (path: string): ReadTemplate => {
   const [root, ...keys] = path.split('.')

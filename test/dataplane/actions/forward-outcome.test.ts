@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { planOutcome } from '../../../dataplane/actions/forward-outcome.ts'
-import type { CompiledResponse } from '../../../spec/compiled.ts'
-import { constant } from '../../../spec/expression/template.ts'
+import type { CompiledResponse } from '../../../language/compiled.ts'
+import { constant } from '../../../language/expression/template.ts'
 import { map, read, text } from './forward-fixture.ts'
 
 const NONE: CompiledResponse = { declared: false }

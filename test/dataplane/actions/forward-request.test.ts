@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { CompiledSecurity, ForwardAction } from '../../../spec/compiled.ts'
-import { constant, type Template } from '../../../spec/expression/template.ts'
+import type { CompiledSecurity, ForwardAction } from '../../../language/compiled.ts'
+import { constant, type Template } from '../../../language/expression/template.ts'
 import { listenHttp, type Listening } from '../upstream/servers.ts'
 import {
   bodyOf,

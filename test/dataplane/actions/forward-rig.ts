@@ -2,7 +2,7 @@
 
 import { request as httpRequest, type RequestListener } from 'node:http'
 import { afterEach } from '@jest/globals'
-import { constant } from '../../../spec/expression/template.ts'
+import { constant } from '../../../language/expression/template.ts'
 import { listenHttp, listenRaw, type Listening } from '../upstream/servers.ts'
 import {
   operationOf,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { prepareStatic } from '../../../dataplane/actions/static.ts'
-import type { CompiledOperation } from '../../../spec/compiled.ts'
-import { ExpressionError } from '../../../spec/expression/errors.ts'
-import { compiledGet } from '../../spec/documents.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { compiledGet } from '../../language/documents.ts'
 import { probeExchange } from './exchange-probe.ts'
 
 const prepare = (action: object, response: object = {}) => {

@@ -9,8 +9,8 @@ import {
 import { unfitOf } from '../../../dataplane/actions/wamp-fit.ts'
 import { checkOptions, type OptionsKind } from '../../../dataplane/actions/wamp-options.ts'
 import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
-import type { WampMatch } from '../../../spec/wamp-uri.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import type { WampMatch } from '../../../language/wamp-uri.ts'
 
 const thrown = (run: () => unknown): WampFault => {
   try {

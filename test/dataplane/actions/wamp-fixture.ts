@@ -26,9 +26,9 @@ import {
   type WampResult,
 } from '../../../dataplane/wamp/wamp-session.ts'
 import type { Payload } from '../../../dataplane/wamp/wire.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
-import { STATUS_CODES } from '../../../spec/status-codes.ts'
-import { compiledPath } from '../../spec/documents.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { compiledPath } from '../../language/documents.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { probeExchange, type Probe, type ProbeOptions } from './exchange-probe.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { sayWampError } from '../../../dataplane/actions/wamp-words.ts'
-import { STATUS_CODES } from '../../../spec/status-codes.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
 
 const OF_ROUTERS = Object.keys(STATUS_CODES).filter((uri) => uri.startsWith('wamp.error.'))
 

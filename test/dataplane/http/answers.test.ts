@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { decodeBody } from '../../../dataplane/codec.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import { headerValues } from '../../support/raw-client.ts'
 import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
 

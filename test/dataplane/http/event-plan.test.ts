@@ -3,10 +3,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { Context } from '../../../dataplane/context.ts'
 import { type EventPlan, makesEvents, prepareEvents } from '../../../dataplane/http/event-plan.ts'
-import type { CompiledAction } from '../../../spec/compiled.ts'
-import { constant } from '../../../spec/expression/template.ts'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
-import { folded } from '../../spec/expression/scope-of.ts'
+import type { CompiledAction } from '../../../language/compiled.ts'
+import { constant } from '../../../language/expression/template.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import { folded } from '../../language/expression/scope-of.ts'
 
 const templateOf = (written: Value) => folded(written).template
 

@@ -7,7 +7,7 @@ import {
   rateEventStream,
   refusalType,
 } from '../../../dataplane/http/negotiate.ts'
-import type { ContentType } from '../../../spec/compiled.ts'
+import type { ContentType } from '../../../language/compiled.ts'
 
 const JSON_TYPE = 'application/json'
 const MSGPACK = 'application/msgpack'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { headerOf, prepareHeaders } from '../../../dataplane/http/response-headers.ts'
-import { ExpressionError } from '../../../spec/expression/errors.ts'
-import { constant, type Template } from '../../../spec/expression/template.ts'
-import type { Value } from '../../../spec/expression/value.ts'
-import { contextOf } from '../../spec/expression/scope-of.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { constant, type Template } from '../../../language/expression/template.ts'
+import type { Value } from '../../../language/expression/value.ts'
+import { contextOf } from '../../language/expression/scope-of.ts'
 
 const read: Template = { kind: 'read', root: 'request', keys: ['x'] }
 const mapOf = (entries: readonly (readonly [string, Template])[]): Template => ({

@@ -7,7 +7,7 @@ import { countJson, TooManyValues, ValueMeter } from '../../../dataplane/memory/
 import { SERIALIZERS } from '../../../dataplane/wamp/serializers/by-name.ts'
 import { DecodingFault } from '../../../dataplane/wamp/serializers/serializer.ts'
 import { writeMsgpack } from '../../../dataplane/write-msgpack.ts'
-import { isList, isMap, type Value } from '../../../spec/expression/value.ts'
+import { isList, isMap, type Value } from '../../../language/expression/value.ts'
 
 /** Counts without limits. */
 class Counter extends ValueMeter {

@@ -1,7 +1,7 @@
 // A realm with clients and owners, real keys, passwords and shared state: what the tests of the endpoints ask.
 
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { RealmRecord, UserRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import type { AuditEvent } from '../../../dataplane/audit.ts'
 import { createOAuth2 } from '../../../dataplane/oauth2/oauth2.ts'
@@ -11,7 +11,7 @@ import type {
   OAuthRequest,
 } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import { createAccessTokens, type AccessTokens } from '../../../dataplane/security/access-token.ts'
-import { deriveRealmKey } from '../../../spec/key-derivation.ts'
+import { deriveRealmKey } from '../../../language/realm/key-derivation.ts'
 import { toRealmKey } from '../../../dataplane/security/key-signing.ts'
 import { createPasswords, type Passwords } from '../../../dataplane/security/passwords.ts'
 import { accessTokenRevocationKeys } from '../../../dataplane/security/access-token.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ClientAuth } from 'openid-client'
 import { clientAuthentication } from '../../../dataplane/oidc/client-authentication.ts'
-import type { OidcProviderRecord } from '../../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { providerRecord } from './room.ts'
 
 const metadata = {

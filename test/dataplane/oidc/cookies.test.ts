@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { readFileSync } from 'node:fs'
-import type { OidcProviderRecord } from '../../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { FakeProvider, newPair } from './fake-provider.ts'
 import {
   Browser,

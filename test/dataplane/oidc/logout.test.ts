@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { decodeJwt } from 'jose'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
-import type { OidcProviderRecord } from '../../../spec/realm-record.ts'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { FakeProvider, newPair } from './fake-provider.ts'
 import {
   Browser,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { lenientFactsOf } from '../../../dataplane/realm/realm-facts.ts'
-import { factsOf } from '../../../spec/realm-facts.ts'
+import { factsOf } from '../../../language/realm/facts.ts'
 import { RealmRegistry } from '../../../dataplane/realm/realm-registry.ts'
 
 const provider = { issuer: 'i', client_id: 'c', client_secret: 's', redirect_uri: 'r' }

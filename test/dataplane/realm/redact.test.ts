@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { redacted } from '../../../dataplane/realm/redact.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 
 const realm: RealmRecord = {
   uri: 'com.acme',

@@ -1,7 +1,7 @@
 // What the route table must answer, the slow and plain way: every route of every document is tried.
 
-import type { HostPattern } from '../../../spec/host-pattern.ts'
-import type { PathPattern } from '../../../spec/path-pattern.ts'
+import type { HostPattern } from '../../../language/routes/host-pattern.ts'
+import type { PathPattern } from '../../../language/routes/path-pattern.ts'
 import type { RouteSet } from '../../../dataplane/router/route.ts'
 
 export type Answer = 'malformed' | undefined | Served

@@ -1,7 +1,7 @@
 // Route sets for tests, written as documents have them: hosts and paths as text.
 
-import { parseHost } from '../../../spec/host-pattern.ts'
-import { joinPatterns, parseBasePath, parsePath } from '../../../spec/path-pattern.ts'
+import { parseHost } from '../../../language/routes/host-pattern.ts'
+import { joinPatterns, parseBasePath, parsePath } from '../../../language/routes/path-pattern.ts'
 import type { Route, RouteSet } from '../../../dataplane/router/route.ts'
 
 export interface SetSource {

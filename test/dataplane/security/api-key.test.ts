@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { hash } from 'node:crypto'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 import { headersOf, REALM, type SecurityHome, securityHome, statusOf } from './security-home.ts'
 
 const RECORD: RealmRecord = {

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import fc from 'fast-check'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { accessTokenKey, familyKey } from '../../../dataplane/security/revocation-keys.ts'
-import type { RealmRecord, TrustedIssuerRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import {
   callerOf,

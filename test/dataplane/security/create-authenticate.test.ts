@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Authenticate } from '../../../dataplane/security/authentication.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 import { quickHash } from './phc.ts'
 import { callerOf, headersOf, REALM, securityHome, statusOf, ticketOrder } from './security-home.ts'
 

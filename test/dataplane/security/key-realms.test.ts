@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK } from 'jose'
-import { deriveRealmKey, jwkOfScalar } from '../../../spec/key-derivation.ts'
+import { deriveRealmKey, jwkOfScalar } from '../../../language/realm/key-derivation.ts'
 import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
-import { createKeyRing, type KeyRing } from '../../../spec/key-ring.ts'
+import { createKeyRing, type KeyRing } from '../../../language/realm/key-ring.ts'
 import { judgeSigningKeys, readSigningKey } from '../../../dataplane/security/key-signing.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 
 const ec = (curve = 'P-256') => generateKeyPairSync('ec', { namedCurve: curve }).privateKey
 const jwk = (key = ec()): ValueMap => key.export({ format: 'jwk' }) as unknown as ValueMap

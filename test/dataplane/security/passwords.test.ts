@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { createPasswords, type PasswordVerdict } from '../../../dataplane/security/passwords.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { quickHash } from './phc.ts'
 

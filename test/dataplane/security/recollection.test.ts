@@ -4,7 +4,7 @@ import { ALWAYS, type Known } from '../../../dataplane/security/attempt.ts'
 import type { Identity } from '../../../dataplane/security/authentication.ts'
 import { type Bearing, createRecollections } from '../../../dataplane/security/recollection.ts'
 import type { Standing } from '../../../dataplane/security/revocation-gate.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 type Headers = readonly (readonly [string, string])[]

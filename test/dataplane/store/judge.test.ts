@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { amongReplicas, judgeAtOnce, type Judgement } from '../../../dataplane/store/judge.ts'
-import { factsOf } from '../../../spec/realm-facts.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
+import { factsOf } from '../../../language/realm/facts.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
 
 const RECORD: RealmRecord = { uri: 'com.example', authmethods: ['oidcrp', 'cookie'] }
 const KEYED: RealmRecord = { ...RECORD, signing_keys: ['a key'] }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { fullRecord, infoRecord } from '../../../dataplane/store/read-back.ts'
-import type { SyncItem } from '../../../spec/wire.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 import { makeDocument, makeRig, REALM, type Rig, stateOf } from './rig.ts'
 
 const withRealm = async (): Promise<Rig> => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { Snapshot } from '../../../dataplane/store/snapshot.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { MemoryFiles } from './memory-files.ts'
 import {

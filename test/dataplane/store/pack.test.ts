@@ -6,10 +6,10 @@ import { parse } from 'yaml'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import type { PackedDocument } from '../../../dataplane/store/packed-document.ts'
 import { createUnpacker } from '../../../dataplane/store/unpack.ts'
-import { compile } from '../../../spec/compile.ts'
-import type { CompiledApi } from '../../../spec/compiled.ts'
-import { STATUS_CODES } from '../../../spec/status-codes.ts'
-import { compiled, documentOf, STATIC } from '../../spec/documents.ts'
+import { compile } from '../../../language/compile.ts'
+import type { CompiledApi } from '../../../language/compiled.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { compiled, documentOf, STATIC } from '../../language/documents.ts'
 
 const GOLDEN = new URL('../../golden/compile/', import.meta.url)
 const realm = { authmethods: ['oidcrp', 'cookie'], oidcProviders: ['default', 'corp'] }

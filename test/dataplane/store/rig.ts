@@ -3,9 +3,9 @@
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
 import { Store, type StoreOptions } from '../../../dataplane/store/store.ts'
 import type { SyncCall } from '../../../dataplane/store/sync-call.ts'
-import { digestOf } from '../../../spec/digest.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
-import type { SyncItem } from '../../../spec/wire.ts'
+import { digestOf } from '../../../language/wire/digest.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { SyncCall } from '../../../dataplane/store/sync-call.ts'
 import type { SyncOutcome } from '../../../dataplane/store/sync-outcome.ts'
-import { rootDigest } from '../../../spec/digest.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
 import {
   makeDocument,
   makeRig,

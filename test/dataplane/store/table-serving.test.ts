@@ -3,8 +3,8 @@ import { match } from '../../../dataplane/router/match.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing, type TableServing } from '../../../dataplane/store/table-serving.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
-import { STATUS_CODES } from '../../../spec/status-codes.ts'
-import { compiled, STATIC, type Parts } from '../../spec/documents.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
+import { compiled, STATIC, type Parts } from '../../language/documents.ts'
 
 const packed = (id: string, parts: Parts = {}, since = 0) =>
   packDocument(compiled({ ...parts, api: { id, host: `${id}.test`, ...parts.api } }), {

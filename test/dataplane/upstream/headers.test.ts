@@ -8,8 +8,8 @@ import {
   hasForeignCoding,
   valuesOf,
 } from '../../../dataplane/upstream/headers.ts'
-import { toText } from '../../../spec/expression/text.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import { toText } from '../../../language/expression/text.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 type Pairs = readonly (readonly [string, string])[]
 

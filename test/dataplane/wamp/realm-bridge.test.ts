@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import type { RealmRecord, RouterRecord } from '../../../spec/realm-record.ts'
+import type { RealmRecord, RouterRecord } from '../../../language/realm/record.ts'
 import { planLinks } from '../../../dataplane/wamp/realm-plan.ts'
 import { settled } from '../../support/settled.ts'
 import {

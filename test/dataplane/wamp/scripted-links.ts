@@ -1,8 +1,8 @@
 // A router that is nothing but a script: links and sessions as the bridge sees them, moved by a test.
 
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
-import type { RealmRecord } from '../../../spec/realm-record.ts'
-import type { SessionState } from '../../../spec/wire.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { SessionState } from '../../../language/wire/wire.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { createBridge } from '../../../dataplane/wamp/bridge.ts'
 import type { BridgeOptions } from '../../../dataplane/wamp/bridge-setup.ts'

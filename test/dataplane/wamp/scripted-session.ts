@@ -5,7 +5,7 @@ import { loadAutobahn } from '../../../dataplane/wamp/autobahn-door.ts'
 import { createAuthentication } from '../../../dataplane/wamp/challenge.ts'
 import { openSession, type OpenSession, type SessionEnd } from '../../../dataplane/wamp/session.ts'
 import type { CallHandler, SessionAuth, WampSession } from '../../../dataplane/wamp/wamp-session.ts'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { scriptTransports, type ScriptedTransport } from './scripted-transport.ts'
 

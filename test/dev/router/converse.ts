@@ -5,7 +5,7 @@ import { createRouterCore, type RouterCore } from '../../../dev/router/router-co
 import type { RealmOptions } from '../../../dev/router/router-options.ts'
 import type { Surroundings } from '../../../dev/router/surroundings.ts'
 import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 export type Step =
   /** A client says so. */

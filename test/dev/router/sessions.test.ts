@@ -3,7 +3,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { converse, createStage, PLAIN_ROLES, type Stage, type Step, type Told } from './converse.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')

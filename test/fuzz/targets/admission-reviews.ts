@@ -11,7 +11,7 @@ import {
 } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { applyPatch } from '../../support/json-patch.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

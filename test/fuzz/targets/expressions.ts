@@ -1,13 +1,13 @@
 // Texts of documents are parsed as expressions, folded with what is known at load and evaluated for a request: faults
 // are told or thrown as ExpressionErrors, always the same, within the budget, and a request's data is never evaluated.
 
-import { ExpressionError } from '../../../spec/expression/errors.ts'
-import { jsonWriter } from '../../../spec/expression/json.ts'
-import { parse } from '../../../spec/expression/parse.ts'
-import { evaluator } from '../../../spec/expression/run.ts'
-import type { Template } from '../../../spec/expression/template.ts'
-import type { Value } from '../../../spec/expression/value.ts'
-import { contextOf, folded } from '../../spec/expression/scope-of.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { jsonWriter } from '../../../language/expression/json.ts'
+import { parse } from '../../../language/expression/parse.ts'
+import { evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import type { Value } from '../../../language/expression/value.ts'
+import { contextOf, folded } from '../../language/expression/scope-of.ts'
 import type { FuzzTarget } from '../fuzz.ts'
 import { mutateBytes } from '../mutate.ts'
 

@@ -1,7 +1,7 @@
 // Values that bodies and messages hold, for targets of the fuzzer: each kind, and the lengths and numbers at which
 // formats change their form.
 
-import type { Value } from '../../../spec/expression/value.ts'
+import type { Value } from '../../../language/expression/value.ts'
 
 export const VALUES: readonly Value[] = [
   null,

@@ -6,9 +6,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { env } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { compile } from '../../../spec/compile.ts'
-import type { RealmFacts } from '../../../spec/environment.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import { compile } from '../../../language/compile.ts'
+import type { RealmFacts } from '../../../language/environment.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { printCompilation } from './print-compilation.ts'
 
 interface Case {

@@ -2,9 +2,9 @@
 // codes that every version begins with.
 
 import { Document, isCollection, visit } from 'yaml'
-import type { Compilation } from '../../../spec/compile.ts'
-import type { CompiledVersion } from '../../../spec/compiled.ts'
-import { STATUS_CODES } from '../../../spec/status-codes.ts'
+import type { Compilation } from '../../../language/compile.ts'
+import type { CompiledVersion } from '../../../language/compiled.ts'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
 
 const LINE = 110
 

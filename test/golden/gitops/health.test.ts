@@ -20,7 +20,7 @@ import { kstatus } from '../../support/kstatus.ts'
 import { redisAvailability } from '../../support/redis-server.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 import { describeWhenAvailable } from '../../support/when-available.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 const IS_UPDATE = env['UPDATE_GOLDEN'] === '1'
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer as createRawServer, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { rootDigest } from '../../../spec/digest.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
 import { closeAll, closeLater } from '../../operator/fleet/rig.ts'
 import { eventually } from '../../support/eventually.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync } from 'node:zlib'
-import { rootDigest } from '../../../spec/digest.ts'
-import type { SyncItem, SyncRequest } from '../../../spec/wire.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
+import type { SyncItem, SyncRequest } from '../../../language/wire/wire.ts'
 
 export type Call = 'state' | 'sync' | 'source' | 'realms'
 

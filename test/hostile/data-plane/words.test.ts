@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { eventsOf } from '../../../operator/status/kubernetes-events.ts'
 import { podEventsOf } from '../../../operator/status/pod-events.ts'
-import { rootDigest } from '../../../spec/digest.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
 import { aPlane, closeAll } from '../../operator/fleet/rig.ts'
 import { eventually } from '../../support/eventually.ts'
 import {

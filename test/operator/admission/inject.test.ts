@@ -8,7 +8,7 @@ import {
   type SidecarSettings,
 } from '../../../operator/admission/inject-settings.ts'
 import { mapOf, mapsOf } from '../../../operator/admission/inject-pod.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { applyPatch } from '../../support/json-patch.ts'
 
 const settingsOf = (more: object = {}): SidecarSettings => {

@@ -6,7 +6,7 @@ import { judgeResource } from '../../../operator/admission/judge-resource.ts'
 import { readReview, reviewAnswer } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const good = aSpecification('orders')

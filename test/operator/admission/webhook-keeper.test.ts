@@ -9,7 +9,7 @@ import {
   type ResourceType,
   TYPES,
 } from '../../../operator/kubernetes/api.ts'
-import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { settled } from '../../support/settled.ts'

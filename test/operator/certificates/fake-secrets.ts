@@ -6,7 +6,7 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../../operator/kubernetes/api.ts'
-import { isMap, type Value, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 
 export interface FakeSecrets {
   readonly api: KubernetesApi

@@ -24,7 +24,7 @@ import {
 import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
-import type { StateView, SyncRequest } from '../../../spec/wire.ts'
+import type { StateView, SyncRequest } from '../../../language/wire/wire.ts'
 import { aDesiredSet, aDocument, aRealm, claim } from '../../support/desired.ts'
 
 const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: { tier: 'edge' } }

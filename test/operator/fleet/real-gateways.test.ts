@@ -8,7 +8,7 @@ import type { DesiredDocument, DesiredSet } from '../../../operator/desired-set.
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import type { FleetOptions } from '../../../operator/fleet/fleet.ts'
 import { RecoverSource } from '../../../operator/fleet/recover-source.ts'
-import { digestOf, documentDigest } from '../../../spec/digest.ts'
+import { digestOf, documentDigest } from '../../../language/wire/digest.ts'
 import { readVersion } from '../../../telemetry/version.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { knownReason, OTHER_REASON, toldRealms } from '../../../operator/fleet/told-realms.ts'
-import type { RouterRecord } from '../../../spec/realm-record.ts'
+import type { RouterRecord } from '../../../language/realm/record.ts'
 import { aRealm } from '../../support/desired.ts'
 
 describe('the reason why a session is not open', () => {

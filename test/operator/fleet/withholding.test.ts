@@ -3,7 +3,7 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { Withholding } from '../../../operator/fleet/withholding.ts'
-import type { Problem } from '../../../spec/problem.ts'
+import type { Problem } from '../../../language/problem.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'

@@ -7,7 +7,7 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../../operator/kubernetes/api.ts'
-import { isMap, type ValueMap } from '../../../spec/expression/value.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import type { SimulatedProcess, SimulatedTime } from './simulated-time.ts'
 
 export type Leases = Pick<KubernetesApi, 'get' | 'create' | 'replace'>

@@ -8,7 +8,7 @@ import {
 } from '../../../operator/kubernetes/api.ts'
 import type { CreateReflector } from '../../../operator/kubernetes/referenced-object.ts'
 import type { Watched, WatchedOptions, WatchTrouble } from '../../../operator/kubernetes/watched.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 export interface FakeWatch {
   readonly options: Pick<

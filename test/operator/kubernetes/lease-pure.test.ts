@@ -6,7 +6,7 @@ import {
   readLease,
 } from '../../../operator/kubernetes/lease-record.ts'
 import { nextStep } from '../../../operator/kubernetes/lease-step.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 const NAME = { namespace: 'svc', name: 'lease' }
 const T0 = Date.UTC(2026, 10, 21, 21, 14, 0, 123)

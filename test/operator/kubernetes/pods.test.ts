@@ -7,7 +7,7 @@ import {
 } from '../../../operator/kubernetes/pods.ts'
 import { type PodPlaces, readPod } from '../../../operator/kubernetes/read-pod.ts'
 import type { DataPlane } from '../../../operator/data-plane.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createFakeApi, createFakeWatches, type FakeWatches } from './fake-watches.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { readOfClass } from '../../../operator/kubernetes/read-object.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification } from '../../support/resources.ts'
 
 const anObject = (metadata: ValueMap, document: object = aSpecification('orders')): ValueMap =>

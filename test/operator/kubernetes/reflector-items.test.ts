@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createItems, type Items } from '../../../operator/kubernetes/reflector-items.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 const object = (name: string, version: number, more: ValueMap = {}): ValueMap => ({
   metadata: { namespace: 'shop', name, uid: `uid-${name}`, resourceVersion: String(version) },

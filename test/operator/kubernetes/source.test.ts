@@ -7,7 +7,7 @@ import {
 import { API_VERSION, type Resource } from '../../../operator/resource/resource.ts'
 import type { ResourceSource } from '../../../operator/resource/resource-source.ts'
 import { findSecret, readSecretKey } from '../../../operator/resource/secret-value.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import {

@@ -12,7 +12,7 @@ import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status-book.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
-import type { Problem } from '../../../spec/problem.ts'
+import type { Problem } from '../../../language/problem.ts'
 
 const IS_UPDATE = env['UPDATE_GOLDEN'] === '1'
 const GOLDEN = join(import.meta.dirname, '../../golden/operator')

@@ -5,7 +5,7 @@ import { coversHost } from '../../../operator/reconcile/host-entries.ts'
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
-import { hostKey, parseHost } from '../../../spec/host-pattern.ts'
+import { hostKey, parseHost } from '../../../language/routes/host-pattern.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 

@@ -7,7 +7,7 @@ import { type Reconciliation, Reconciler } from '../../../operator/reconcile/rec
 import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status-book.ts'
 import { readResource } from '../../../operator/resource/read-resource.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 const KEY = 'ApiSpecification/default/orders'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Value, ValueMap } from '../../../spec/expression/value.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { crdNames } from '../../../operator/resource/crd.ts'
 import {

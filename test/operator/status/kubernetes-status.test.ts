@@ -3,7 +3,7 @@ import { ApiError, type ApplyOptions } from '../../../operator/kubernetes/api.ts
 import { createStatusWriter } from '../../../operator/status/kubernetes-status.ts'
 import { afterFailure } from '../../../operator/status/kubernetes-status-failure.ts'
 import { differenceOf, statusObject } from '../../../operator/status/kubernetes-status-object.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { seededRandom } from '../../support/seeded-random.ts'

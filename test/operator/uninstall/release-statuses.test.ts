@@ -7,7 +7,7 @@ import {
   type ReleaseOptions,
   releaseStatuses,
 } from '../../../operator/uninstall/release-statuses.ts'
-import type { ValueMap } from '../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const OPERATOR = 'here/svc-operator'

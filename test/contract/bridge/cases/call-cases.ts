@@ -1,7 +1,7 @@
 // Calls through the bridge, by every transport and serializer: whole results, whole errors, and that nothing a
 // callee or a caller does ends the session that all calls share.
 
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { settled } from '../../../support/settled.ts'
 import { idOf, register, unregister } from '../../../support/wamp-peer.ts'
 import { errorOf } from '../../router/contract-case.ts'

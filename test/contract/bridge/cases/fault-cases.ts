@@ -1,7 +1,7 @@
 // Routers that go, hang or are cut off, and come back: what waits is settled at once, what is held is held again,
 // and no session is left behind. Runs last, as it ends every session.
 
-import { isList, type Value } from '../../../../spec/expression/value.ts'
+import { isList, type Value } from '../../../../language/expression/value.ts'
 import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'

@@ -2,7 +2,7 @@
 // bridge reads it or fails that one call. The session and all other calls of it stay, always.
 
 import { encode } from '@msgpack/msgpack'
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import type { RouterName } from '../../../support/routers/router-under-test.ts'
 import { idOf, register } from '../../../support/wamp-peer.ts'

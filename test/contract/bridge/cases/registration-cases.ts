@@ -1,6 +1,6 @@
 // Procedures that the bridge registers for callbacks, by every transport and serializer.
 
-import type { ValueMap } from '../../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { InvocationHandler } from '../../../../dataplane/wamp/wamp-session.ts'
 import { WampFault } from '../../../../dataplane/wamp/wamp-session.ts'
 import { call, register } from '../../../support/wamp-peer.ts'

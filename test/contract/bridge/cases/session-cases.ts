@@ -1,7 +1,7 @@
 // Sessions of the bridge: who is let in and as whom, what is said when it is not, how many there are, and what
 // happens when the router ends one.
 
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { CRYPTOSIGN_SEED } from '../../../support/routers/router-under-test.ts'
 import { SECURED_REALM } from '../../../support/routers/router-config.ts'
 import { eventually } from '../../../support/eventually.ts'

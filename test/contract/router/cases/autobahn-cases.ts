@@ -1,7 +1,7 @@
 // The client that most callees and pages use, over its own transports: a router that it cannot work with is of no
 // use to the people behind the gateway.
 
-import { isList, type Value } from '../../../../spec/expression/value.ts'
+import { isList, type Value } from '../../../../language/expression/value.ts'
 import {
   type AutobahnClientOptions,
   type AutobahnSession,

@@ -1,7 +1,7 @@
 // Calls that somebody gives up: the caller by CANCEL or by leaving, the router by time. What the callee says
 // afterwards must harm nobody.
 
-import type { ValueMap } from '../../../../spec/expression/value.ts'
+import type { ValueMap } from '../../../../language/expression/value.ts'
 import { MESSAGE, type WampMessage } from '../../../../dataplane/wamp/wire.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {

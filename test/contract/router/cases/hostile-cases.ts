@@ -1,7 +1,7 @@
 // What a client may get wrong, and what it costs: an ERROR, no answer at all, or the session. The gateway
 // checks before it sends because of this table.
 
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
 import { register } from '../../../support/wamp-peer.ts'
 import { type CaseContext, type ContractCase, errorOf, reactionTo } from '../contract-case.ts'

@@ -1,6 +1,6 @@
 // Who is asked: exact, prefix and wildcard registrations, shared ones by each policy, and their end.
 
-import { isList, type ValueMap } from '../../../../spec/expression/value.ts'
+import { isList, type ValueMap } from '../../../../language/expression/value.ts'
 import { call, idOf, register, unregister } from '../../../support/wamp-peer.ts'
 import {
   ABLE_CALLEE,

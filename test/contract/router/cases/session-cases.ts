@@ -1,8 +1,8 @@
 // Who may join, as whom, and how a session ends.
 
 import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto'
-import type { Value } from '../../../../spec/expression/value.ts'
-import { isMap } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
+import { isMap } from '../../../../language/expression/value.ts'
 import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
 import { connectRawPeer, type RawPeerOptions } from '../../../support/raw-wamp-peer.ts'
 import { SECURED_REALM } from '../../../support/routers/router-config.ts'

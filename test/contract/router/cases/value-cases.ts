@@ -2,7 +2,7 @@
 // what the others cost.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import type { SerializerName } from '../../../../dataplane/wamp/wire.ts'
 import type { RawPeer } from '../../../support/raw-wamp-peer.ts'
 import { call, callMessage, idOf, register } from '../../../support/wamp-peer.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { EncodingFault } from '../../../../dataplane/wamp/transport.ts'
 import { json } from '../../../../dataplane/wamp/serializers/json.ts'
 import { readJsonHead } from '../../../../dataplane/wamp/serializers/json-head.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { readMsgpackHead } from '../../../../dataplane/read-msgpack.ts'
 import { msgpack } from '../../../../dataplane/wamp/serializers/msgpack.ts'
 import { ValueMeter } from '../../../../dataplane/memory/value-meter.ts'

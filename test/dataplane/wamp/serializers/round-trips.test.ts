@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { Value } from '../../../../spec/expression/value.ts'
+import type { Value } from '../../../../language/expression/value.ts'
 import { EncodingFault } from '../../../../dataplane/wamp/transport.ts'
 import type { SerializerName, WampMessage } from '../../../../dataplane/wamp/wire.ts'
 import { SERIALIZERS } from '../../../../dataplane/wamp/serializers/by-name.ts'

@@ -1,0 +1,138 @@
+// The pipeline of the language in one screen: an unknown value in, a compiled document or every fault
+// out. Total (never throws on what a user sent), deterministic, pure.
+
+import { type ApiGround, compileVersion } from './compile/version.ts'
+import type { CompiledApi } from './compiled.ts'
+import { conflictsWithin } from './routes/conflicts.ts'
+import type { Environment } from './environment.ts'
+import { ownValue } from './expression/lookup.ts'
+import { isMap, type ValueMap } from './expression/value.ts'
+import { createFindings, type Findings } from './compile/findings.ts'
+import { type HostPattern, parseHost } from './routes/host-pattern.ts'
+import { measure } from './measure.ts'
+import type { Problem, Warning } from './problem.ts'
+import { findTooManyRoutes } from './routes/route-limit.ts'
+import { createScope, type Scope } from './compile/scope.ts'
+import { unknownProperties } from './validate/unknown-properties.ts'
+import { validate } from './validate.ts'
+import { namedVersions } from './versions.ts'
+
+export type Compilation =
+  | { readonly compiled: CompiledApi; readonly warnings: readonly Warning[] }
+  | { readonly problems: readonly Problem[] }
+
+/** What of the bounds of behaviour §2 is a setting. */
+export interface CompileBounds {
+  /** 20,000 if left out. */
+  readonly maxRoutes?: number
+}
+
+/**
+ * Judges and compiles one document.
+ * @example
+ * const outcome = compile(document, { realm: (uri) => realms.get(uri) })
+ * if ('problems' in outcome) report(outcome.problems)
+ * else serve(outcome.compiled)
+ */
+export const compile = (
+  document: unknown,
+  environment: Environment,
+  { maxRoutes }: CompileBounds = {},
+): Compilation => {
+  // What is too large, too deep or no JSON at all is not looked at any further.
+  const unfit = measure(document)
+  if (unfit.length > 0) return { problems: unfit }
+  const findings = createFindings()
+  const validated = validate(document)
+  if (!validated.ok) validated.problems.forEach(findings.report)
+  // Faults of structure do not hide faults of meaning: what has its shape is judged all the same.
+  if (!isMap(document)) return { problems: findings.problems }
+  const tooMany = findTooManyRoutes(document, maxRoutes)
+  if (tooMany !== undefined) {
+    findings.report(tooMany)
+    return { problems: findings.problems }
+  }
+  const compiled = compileApi(document, environment, findings)
+  if (findings.problems.length === 0) conflictsWithin(compiled).forEach(findings.report)
+  if (findings.problems.length > 0) return { problems: findings.problems }
+  return { compiled, warnings: [...unknownProperties(document), ...findings.warnings] }
+}
+
+const compileApi = (
+  document: ValueMap,
+  environment: Environment,
+  findings: Findings,
+): CompiledApi => {
+  const id = text(document, 'id')
+  if (id.startsWith('_')) findings.problem('invalid_value', '/id', 'an id does not begin with _')
+  const realmUri = text(document, 'realm_uri')
+  const realm = environment.realm(realmUri)
+  if (realm === undefined && realmUri !== '')
+    findings.problem(
+      'no_such_realm',
+      '/realm_uri',
+      `There is no realm named '${realmUri.slice(0, 255)}'`,
+    )
+  const scope = withSecurityVariable(
+    createScope(
+      {
+        pointer: '',
+        variables: ownValue(document, 'variables'),
+        defaults: ownValue(document, 'defaults'),
+        status_codes: ownValue(document, 'status_codes'),
+        security: ownValue(document, 'security'),
+        secrets: environment.variables,
+      },
+      undefined,
+      findings,
+    ),
+  )
+  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), findings }
+  const versions = namedVersions(ownValue(document, 'versions'))
+  reportEqualNames(versions, findings)
+  return {
+    id,
+    realmUri,
+    host: text(document, 'host'),
+    hosts: compileHosts(ownValue(document, 'host'), findings),
+    versions: versions.flatMap((version) => compileVersion(version, ground) ?? []),
+  }
+}
+
+const text = (map: ValueMap, key: string): string => {
+  const value = ownValue(map, key)
+  return typeof value === 'string' ? value : ''
+}
+
+const compileHosts = (host: unknown, findings: Findings): readonly HostPattern[] => {
+  if (typeof host !== 'string') return []
+  const parsed = parseHost(host)
+  if (parsed.ok) return parsed.hosts
+  findings.problem('invalid_value', '/host', parsed.message)
+  return []
+}
+
+/** `variables.security` of the API counts as `defaults.security` when that is unset (§2.9). */
+const withSecurityVariable = (scope: Scope): Scope => ({
+  ...scope,
+  default: (name) => {
+    const placed = scope.default(name)
+    if (placed !== undefined || name !== 'security') return placed
+    const template = scope.foldScope.read('variables', 'security')
+    return template && { template, pointer: '/variables/security' }
+  },
+})
+
+const reportEqualNames = (versions: ReturnType<typeof namedVersions>, findings: Findings): void => {
+  const first = new Map<string, string>()
+  for (const { name, pointer } of versions) {
+    const earlier = first.get(name)
+    if (earlier === undefined) first.set(name, pointer)
+    else
+      findings.problem(
+        'invalid_value',
+        pointer,
+        `this version has the same name, '${name}', as ${earlier}`,
+      )
+  }
+}

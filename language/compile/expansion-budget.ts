@@ -1,0 +1,35 @@
+// How much a document may stand for: what is inherited or referred to costs each time that something uses
+// it. A few hundred kilobytes could otherwise keep a gateway busy for hours, or fill its memory.
+
+import { FAULT, weightOf } from '../expression/fold.ts'
+import type { Template } from '../expression/template.ts'
+import type { Findings } from './findings.ts'
+
+export interface Allowance {
+  /** The template; `FAULT` once all is used up. */
+  take(template: Template, pointer: string): Template
+  /** For what is about to be built of so many values; false once all is used up. */
+  spend(values: number, pointer: string): boolean
+}
+
+/** 4 MiB of JSON hold a million values, and a second judges a million. */
+const MAX_VALUES = 4_000_000
+
+/** One per document. Says once that it is used up. */
+export const createAllowance = (findings: Findings): Allowance => {
+  let left = MAX_VALUES
+  const spend = (values: number, pointer: string): boolean => {
+    if (left >= 0 && values > left)
+      findings.problem(
+        'invalid_value',
+        pointer,
+        `With all that is inherited and referred to, the document stands for more than ${MAX_VALUES} values`,
+      )
+    left = values > left ? -1 : left - values
+    return left >= 0
+  }
+  return {
+    spend,
+    take: (template, pointer) => (spend(weightOf(template), pointer) ? template : FAULT),
+  }
+}

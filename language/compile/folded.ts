@@ -1,0 +1,199 @@
+// Reads typed members out of folded values: what is known must have the right type now; what waits for
+// the request may wait where the language allows it. Every refusal names the place.
+
+import { FAULT } from '../expression/fold.ts'
+import { constant, type MapTemplate, type Template } from '../expression/template.ts'
+import { isList, isMap, type ValueMap } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { childPointer } from '../problem.ts'
+
+/** A map whose members are folded values. `get` gives undefined for absent and for faulty members. */
+export interface FoldedMap {
+  readonly pointer: string
+  readonly keys: readonly string[]
+  get(key: string): Template | undefined
+}
+
+/** The members of a map that is known as a map; undefined, with the fault reported, for anything else. */
+export const toFoldedMap = (
+  template: Template,
+  pointer: string,
+  findings: Findings,
+): FoldedMap | undefined => {
+  if (template === FAULT) return undefined
+  if (template.kind === 'map') return waitingMap(template, pointer)
+  const isConstant = template.kind === 'constant'
+  if (isConstant && isMap(template.value)) return knownMap(template.value, pointer)
+  const message = isConstant
+    ? 'a map is expected here'
+    : 'a map is expected here that is known, key by key, when the document is loaded'
+  findings.problem('invalid_datatype', pointer, message)
+  return undefined
+}
+
+const knownMap = (map: ValueMap, pointer: string): FoldedMap => ({
+  pointer,
+  keys: Object.keys(map),
+  get: (key) => (Object.hasOwn(map, key) ? constant(map[key] ?? null) : undefined),
+})
+
+const waitingMap = ({ entries }: MapTemplate, pointer: string): FoldedMap => ({
+  pointer,
+  keys: entries.map((entry) => entry[0]),
+  get: (key) => {
+    const member = entries.find((entry) => entry[0] === key)?.[1]
+    return member === FAULT ? undefined : member
+  },
+})
+
+export interface IntegerRange {
+  readonly minimum: number
+  readonly maximum?: number
+}
+
+/** An integer that is known at load; a fault otherwise. Numeric text counts, as expressions give it. */
+export const readInteger = (
+  template: Template,
+  pointer: string,
+  range: IntegerRange,
+  findings: Findings,
+): number | undefined => {
+  if (template === FAULT) return undefined
+  if (template.kind !== 'constant') {
+    findings.problem(
+      'invalid_value',
+      pointer,
+      'this must be known when the document is loaded: it may not read the request',
+    )
+    return undefined
+  }
+  const { value } = template
+  const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  if (typeof number !== 'number' || !Number.isFinite(number)) {
+    findings.problem('invalid_datatype', pointer, 'a whole number is expected here')
+    return undefined
+  }
+  const { minimum, maximum = Number.MAX_SAFE_INTEGER } = range
+  if (!Number.isInteger(number) || number < minimum || number > maximum) {
+    const bounds = range.maximum === undefined ? `at least ${minimum}` : `${minimum} to ${maximum}`
+    findings.problem('invalid_value', pointer, `a whole number is expected here, ${bounds}`)
+    return undefined
+  }
+  return number
+}
+
+/** An integer, or what will yield one for each request. */
+export const readIntegerOrWait = (
+  template: Template,
+  pointer: string,
+  range: IntegerRange,
+  findings: Findings,
+): Template | undefined => {
+  if (template.kind !== 'constant')
+    return isScalarWait(template, pointer, findings) ? template : undefined
+  const value = readInteger(template, pointer, range, findings)
+  return value === undefined ? undefined : { kind: 'constant', value }
+}
+
+const isScalarWait = (template: Template, pointer: string, findings: Findings): boolean => {
+  if (template.kind !== 'map' && template.kind !== 'list') return true
+  findings.problem('invalid_datatype', pointer, 'a whole number is expected here')
+  return false
+}
+
+/** Text that is known at load. */
+export const readText = (
+  template: Template,
+  pointer: string,
+  findings: Findings,
+): string | undefined => {
+  if (template === FAULT) return undefined
+  if (template.kind === 'constant' && typeof template.value === 'string') return template.value
+  if (template.kind === 'constant')
+    findings.problem('invalid_datatype', pointer, 'text is expected here')
+  else
+    findings.problem(
+      'invalid_value',
+      pointer,
+      'this must be known when the document is loaded: it may not read the request',
+    )
+  return undefined
+}
+
+/** Text, or what will yield it for each request. */
+export const readTextOrWait = (
+  template: Template,
+  pointer: string,
+  findings: Findings,
+): Template | undefined => {
+  if (template === FAULT) return undefined
+  const isText =
+    template.kind === 'constant'
+      ? typeof template.value === 'string'
+      : template.kind !== 'map' && template.kind !== 'list'
+  if (isText) return template
+  findings.problem('invalid_datatype', pointer, 'text is expected here')
+  return undefined
+}
+
+/** One of a closed set of texts, known at load. */
+export const readOneOf = <T extends string>(
+  template: Template,
+  pointer: string,
+  allowed: readonly T[],
+  findings: Findings,
+): T | undefined => {
+  const text = readText(template, pointer, findings)
+  if (text === undefined) return undefined
+  const found = allowed.find((candidate) => candidate === text)
+  if (found === undefined)
+    findings.problem('invalid_value', pointer, `one of ${allowed.join(', ')} is expected here`)
+  return found
+}
+
+/** A list of texts of a closed set (or, without `allowed`, of any texts), known at load. */
+export const readTexts = <T extends string>(
+  template: Template,
+  pointer: string,
+  allowed: readonly T[] | undefined,
+  findings: Findings,
+): readonly T[] | undefined => {
+  if (template === FAULT) return undefined
+  if (template.kind !== 'constant' || !isList(template.value)) {
+    findings.problem('invalid_datatype', pointer, 'a list of texts is expected here')
+    return undefined
+  }
+  const texts: T[] = []
+  for (const [index, value] of template.value.entries()) {
+    const place = childPointer(pointer, index)
+    const text = allowed === undefined ? value : allowed.find((candidate) => candidate === value)
+    if (typeof value !== 'string')
+      findings.problem('invalid_datatype', place, 'text is expected here')
+    else if (text === undefined)
+      findings.problem(
+        'invalid_value',
+        place,
+        `one of ${(allowed ?? []).join(', ')} is expected here`,
+      )
+    else texts.push(text as T)
+  }
+  return texts
+}
+
+/** A map or a list as a whole, or what will yield one; its members may wait. */
+export const readShape = (
+  template: Template,
+  pointer: string,
+  shape: 'map' | 'list',
+  findings: Findings,
+): Template | undefined => {
+  if (template === FAULT) return undefined
+  const isKnownWrong =
+    template.kind === 'constant'
+      ? !(shape === 'map' ? isMap(template.value) : isList(template.value))
+      : template.kind === 'text' ||
+        (shape === 'map' ? template.kind === 'list' : template.kind === 'map')
+  if (!isKnownWrong) return template
+  findings.problem('invalid_datatype', pointer, `a ${shape} is expected here`)
+  return undefined
+}

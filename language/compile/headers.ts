@@ -1,0 +1,42 @@
+// Header maps of a document: names and known values that no HTTP message can carry are refused when the
+// document is loaded, not when the first request fails (RFC 9110 §5.1, §5.5).
+
+import type { Template } from '../expression/template.ts'
+import { isList, type Value } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { membersOf } from './members.ts'
+import { childPointer } from '../problem.ts'
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/** True for a field name (RFC 9110 §5.1). */
+export const isHeaderName = (name: string): boolean => TOKEN.test(name)
+
+/** True for a field value that may be sent: no CR, LF, NUL or other control but a tab. */
+export const isHeaderValue = (value: string): boolean => {
+  for (let index = 0; index < value.length; index++) {
+    const code = value.charCodeAt(index)
+    if ((code < 0x20 && code !== 0x09) || code === 0x7f) return false
+  }
+  return true
+}
+
+/** Reports what is known to be wrong in a header map; what waits is checked for each request. */
+export const checkHeaders = (template: Template, pointer: string, findings: Findings): void => {
+  for (const [name, value] of membersOf(template)) {
+    const place = childPointer(pointer, name)
+    if (!isHeaderName(name))
+      findings.problem('invalid_value', place, 'this is no header name (RFC 9110 §5.1)')
+    else if (value.kind === 'constant') checkValue(value.value, place, findings)
+  }
+}
+
+const checkValue = (value: Value, pointer: string, findings: Findings): void => {
+  const texts = isList(value) ? value : [value]
+  if (texts.some((text) => typeof text === 'string' && !isHeaderValue(text)))
+    findings.problem(
+      'invalid_value',
+      pointer,
+      'a header value may hold no line break or control character',
+    )
+}

@@ -1,0 +1,61 @@
+// What one level of a document (API, version, path) brings along, as a list of named entries, each with
+// the place that a fault of it belongs to. Folds nothing.
+
+import { constant, type Template } from '../expression/template.ts'
+import { isMap, type Value, type ValueMap } from '../expression/value.ts'
+import { membersOf } from './members.ts'
+import { childPointer } from '../problem.ts'
+
+/** Members that are no maps have been reported before. */
+export interface Level {
+  /** Pointer of the object that holds them: `''`, `/versions/v1`, … */
+  readonly pointer: string
+  readonly variables?: unknown
+  readonly defaults?: unknown
+  readonly status_codes?: unknown
+  /** Of an API or version object; a path's own is read where all its properties are. */
+  readonly security?: unknown
+  /** Maps that one expression gave instead, folded already. */
+  readonly given?: Readonly<Partial<Record<Group, Template | undefined>>>
+  /** Values from Secrets: laid over `variables`, data and never expressions. */
+  readonly secrets?: ValueMap | undefined
+}
+
+export type Group = 'variables' | 'defaults' | 'status_codes'
+
+export interface Entry {
+  readonly label: string
+  readonly group: Group
+  readonly name: string
+  readonly pointer: string
+  /** As written, to be folded; or what is known of it already. */
+  readonly source: { readonly value: Value } | { readonly template: Template }
+}
+
+/** @example labelOf('variables', 'cors') // 'variables.cors', as messages have it */
+const labelOf = (group: Group, name: string): string => `${group}.${name}`
+
+/** By label. Of two entries of one name the later source wins: secrets over variables, `security` over defaults. */
+export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {
+  const entries = new Map<string, Entry>()
+  const add = (group: Group, name: string, source: Entry['source'], pointer?: string): void => {
+    const place = pointer ?? childPointer(childPointer(level.pointer, group), name)
+    const label = labelOf(group, name)
+    entries.set(label, { label, group, name, source, pointer: place })
+  }
+  for (const group of ['variables', 'defaults', 'status_codes'] as const) {
+    const given = level.given?.[group]
+    for (const [name, template] of given === undefined ? [] : membersOf(given))
+      add(group, name, { template })
+    const written = level[group]
+    for (const [name, value] of isMap(written) ? Object.entries(written) : [])
+      add(group, name, { value })
+  }
+  for (const [name, value] of Object.entries(level.secrets ?? {}))
+    add('variables', name, { template: constant(value) })
+  const { security } = level
+  // A `security` beside `defaults` must not be served as if it were not there (§5): it is the nearer one.
+  if (isMap(security) || typeof security === 'string')
+    add('defaults', 'security', { value: security }, childPointer(level.pointer, 'security'))
+  return entries
+}

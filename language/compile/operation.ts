@@ -1,0 +1,206 @@
+// Operation Objects (§2.4): one method of one path, folded in the path's scope, becomes everything that
+// serving it needs. Faults are reported, and then nothing is returned.
+
+import { foldInScope } from './bind-status-codes.ts'
+import { compileAction } from './action.ts'
+import { compileBodyLimits, compileCallLimits, nearest } from './limits.ts'
+import { checkHeaders } from './headers.ts'
+import type {
+  CompiledOperation,
+  CompiledResponse,
+  CompiledSecurity,
+  ContentType,
+  ContextRead,
+} from '../compiled.ts'
+import type { Method } from '../document.ts'
+import { FAULT } from '../expression/fold.ts'
+import { constant, type Template } from '../expression/template.ts'
+import type { Value } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
+import { toPlain } from './plain.ts'
+import { operationReads } from '../operation-reads.ts'
+import { childPointer } from '../problem.ts'
+import type { Placed, Scope } from './scope.ts'
+import { validatePart } from '../validate.ts'
+
+const PROVIDES: readonly ContentType[] = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'application/msgpack',
+  'application/msgpack; charset=utf-8',
+]
+const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-urlencoded']
+const NO_HEADERS = constant({})
+const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
+
+/** Fields of §2.10: reading any other key of `request` can only fail. */
+const REQUEST_FIELDS = (
+  'id method scheme peername path host port headers language query_string query_params ' +
+  'bindings body body_length'
+).split(' ')
+const REQUEST_READS: ReadonlySet<string> = new Set(
+  REQUEST_FIELDS.map((field) => `request.${field}`),
+)
+
+/** The path that an operation stands on, its own properties folded. */
+export interface PathGround {
+  readonly map: FoldedMap
+  readonly scope: Scope
+  readonly security: CompiledSecurity
+  readonly findings: Findings
+  /** Inherited header maps that have been judged: a version's paths share them. */
+  readonly judgedHeaders: Map<Placed, Template>
+}
+
+export const compileOperation = (
+  raw: Value,
+  method: Method,
+  pointer: string,
+  ground: PathGround,
+): CompiledOperation | undefined => {
+  const { scope, findings } = ground
+  const template = foldInScope(raw, pointer, scope, findings)
+  if (typeof raw === 'string' && template !== FAULT) judgeGiven(template, method, pointer, findings)
+  const map = toFoldedMap(template, pointer, findings)
+  if (map === undefined) return undefined
+  refuseSecurity(map, findings)
+  const actionMap = requiredMap(map, 'action', findings)
+  const responseMap = optionalMap(map, 'response', findings)
+  const action = actionMap && compileAction(actionMap, method, findings)
+  const onResult = compileResponse(responseMap, 'on_result', findings)
+  const onError = compileResponse(responseMap, 'on_error', findings)
+  const body = compileBodyLimits([map, ground.map], scope, findings)
+  const limits = compileCallLimits([actionMap, map, ground.map], scope, findings)
+  const accepts = compileTypes('accepts', ACCEPTS, ground)
+  const provides = compileTypes('provides', PROVIDES, ground)
+  const headers = compilePathHeaders(ground)
+  if (action === undefined) return undefined
+  const { security } = ground
+  const parts = { pointer, security, accepts, provides, headers, body, limits, action }
+  const operation: CompiledOperation = { ...parts, onResult, onError, reads: [] }
+  const reads = operationReads(operation)
+  warnOfUnknownFields(reads, pointer, findings)
+  return { ...operation, reads }
+}
+
+/** Other properties that nobody reads are warnings; whoever wrote this one believes that it guards something. */
+const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void => {
+  if (keys.includes('security'))
+    findings.problem(
+      'invalid_value',
+      childPointer(pointer, 'security'),
+      'security stands on a path, a version or the API: an operation has none of its own',
+    )
+}
+
+/** An operation that one expression gave is held to the same rules as one that was written. */
+const judgeGiven = (
+  template: Template,
+  method: Method,
+  pointer: string,
+  findings: Findings,
+): void => {
+  const part = method === 'options' ? 'optionsOperation' : 'operation'
+  validatePart(part, toPlain(template), pointer).forEach(findings.report)
+}
+
+/** The nearest of the path's and the defaults' headers, whole. */
+export const compilePathHeaders = (ground: PathGround): Template => {
+  const { map, scope, findings, judgedHeaders } = ground
+  const placed = nearest(['headers'], [map], scope)
+  if (placed === undefined) return NO_HEADERS
+  const judged = judgedHeaders.get(placed)
+  if (judged !== undefined) return judged
+  const template = readShape(placed.template, placed.pointer, 'map', findings)
+  if (template !== undefined) checkHeaders(template, placed.pointer, findings)
+  judgedHeaders.set(placed, template ?? NO_HEADERS)
+  return template ?? NO_HEADERS
+}
+
+const compileTypes = (
+  name: 'accepts' | 'provides',
+  allowed: readonly ContentType[],
+  { map, scope, findings }: PathGround,
+): readonly ContentType[] => {
+  const placed = nearest([name], [map], scope)
+  return (placed && readTexts(placed.template, placed.pointer, allowed, findings)) ?? DEFAULT_TYPES
+}
+
+const requiredMap = (map: FoldedMap, key: string, findings: Findings): FoldedMap | undefined => {
+  const pointer = childPointer(map.pointer, key)
+  const template = map.get(key)
+  if (template !== undefined) return toFoldedMap(template, pointer, findings)
+  if (!map.keys.includes(key))
+    findings.problem('missing_required_value', pointer, `an operation needs an ${key}`)
+  return undefined
+}
+
+const optionalMap = (
+  map: FoldedMap | undefined,
+  key: string,
+  findings: Findings,
+): FoldedMap | undefined => {
+  const template = map?.get(key)
+  return map && template && toFoldedMap(template, childPointer(map.pointer, key), findings)
+}
+
+const compileResponse = (
+  responseMap: FoldedMap | undefined,
+  key: 'on_result' | 'on_error',
+  findings: Findings,
+): CompiledResponse => {
+  const map = optionalMap(responseMap, key, findings)
+  if (map === undefined) return { declared: false }
+  const member = (name: string): Template | undefined => map.get(name)
+  const headersPointer = childPointer(map.pointer, 'headers')
+  const headers =
+    member('headers') &&
+    readShape(member('headers') ?? constant({}), headersPointer, 'map', findings)
+  if (headers !== undefined) checkHeaders(headers, headersPointer, findings)
+  const statusCode = member('status_code')
+  const statusPointer = childPointer(map.pointer, 'status_code')
+  if (statusCode !== undefined) checkStatus(statusCode, statusPointer, findings)
+  const uri =
+    member('uri') &&
+    readTextOrWait(member('uri') ?? constant(''), childPointer(map.pointer, 'uri'), findings)
+  const body = member('body')
+  return {
+    declared: true,
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    ...(statusCode === undefined ? {} : { statusCode }),
+    ...(uri === undefined ? {} : { uri }),
+  }
+}
+
+const checkStatus = (template: Template, pointer: string, findings: Findings): void => {
+  if (template.kind === 'map' || template.kind === 'list') {
+    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+    return
+  }
+  if (template.kind !== 'constant') return
+  const { value } = template
+  const status = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  if (typeof status !== 'number')
+    findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
+  else if (!Number.isInteger(status) || status < 200 || status > 599)
+    findings.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
+}
+
+const warnOfUnknownFields = (
+  reads: readonly ContextRead[],
+  pointer: string,
+  findings: Findings,
+): void => {
+  for (const read of reads) {
+    if (!read.startsWith('request.') || REQUEST_READS.has(read)) continue
+    const field = read.slice('request.'.length)
+    findings.warning(
+      'UnknownContextKey',
+      pointer,
+      // The most important first: kubectl shows 120 characters.
+      `request has no '${field}', so what reads it always fails; it has ${REQUEST_FIELDS.join(', ')}`,
+    )
+  }
+}

@@ -1,0 +1,149 @@
+// Path Objects (§2.3): a path of a version, with everything it inherits, becomes its ways through the
+// route table and its compiled operations.
+
+import { foldInScope } from './bind-status-codes.ts'
+import type { RealmFacts } from '../environment.ts'
+import { LIMIT_NAMES, nearest } from './limits.ts'
+import { compileOperation, compilePathHeaders, type PathGround } from './operation.ts'
+import { compileSecurity } from './security.ts'
+import type { CompiledOperation, CompiledPath, CompiledSecurity } from '../compiled.ts'
+import { type Method, METHODS, type Scheme } from '../document.ts'
+import { fold } from '../expression/fold.ts'
+import { constant, type Template } from '../expression/template.ts'
+import { isMap, type Value, type ValueMap } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { readTexts, toFoldedMap } from './folded.ts'
+import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
+import { childPointer } from '../problem.ts'
+import { createScope, type Placed, type Scope } from './scope.ts'
+
+const SCHEMES: readonly Scheme[] = ['http', 'https']
+
+/** Own properties of a path that its operations inherit. Methods fold on their own. */
+const INHERITED = ['headers', 'accepts', 'provides', 'schemes', 'security', ...LIMIT_NAMES]
+
+/** The version that a path stands in. */
+export interface VersionGround {
+  readonly basePath:
+    { readonly source: string; readonly patterns: readonly PathPattern[] } | undefined
+  readonly scope: Scope
+  readonly realm: RealmFacts | undefined
+  readonly findings: Findings
+  readonly judgedHeaders: PathGround['judgedHeaders']
+}
+
+export interface PathResult {
+  readonly path: CompiledPath | undefined
+  /** Also when the path itself is faulty: its scheme mounts endpoints. */
+  readonly security: CompiledSecurity | undefined
+}
+
+export const compilePath = (
+  source: string,
+  raw: unknown,
+  pointer: string,
+  version: VersionGround,
+): PathResult => {
+  const { findings, realm } = version
+  const patterns = compilePatterns(source, pointer, version)
+  if (!isMap(raw)) return { path: undefined, security: undefined }
+  const scope = createPathScope(raw, pointer, version)
+  const map = toFoldedMap(
+    foldInScope(pick(raw, INHERITED), pointer, scope, findings),
+    pointer,
+    findings,
+  )
+  if (map === undefined) return { path: undefined, security: undefined }
+  const security = compileSecurity(nearest(['security'], [map], scope), realm, findings)
+  const ground: PathGround = {
+    map,
+    scope,
+    security: security ?? { type: 'anonymous' },
+    findings,
+    judgedHeaders: version.judgedHeaders,
+  }
+  const operations = compileOperations(raw, pointer, ground)
+  const path: CompiledPath = {
+    pointer,
+    template: `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/'),
+    patterns: patterns ?? [],
+    schemes: compileSchemes(nearest(['schemes'], [map], scope), findings),
+    headers: compilePathHeaders(ground),
+    operations,
+  }
+  return { path, security }
+}
+
+const compilePatterns = (
+  source: string,
+  pointer: string,
+  { basePath, findings }: VersionGround,
+): readonly PathPattern[] | undefined => {
+  const parsed = parsePath(source)
+  if (!parsed.ok) {
+    findings.problem(parsed.code, pointer, parsed.message)
+    return undefined
+  }
+  if (basePath === undefined) return undefined
+  const joined = joinPatterns(basePath.patterns, parsed.patterns)
+  if (joined.ok) return joined.patterns
+  findings.problem(joined.code, pointer, joined.message)
+  return undefined
+}
+
+/** `variables` and `defaults` of a path may each be one expression that yields the map. */
+const createPathScope = (raw: ValueMap, pointer: string, version: VersionGround): Scope => {
+  const { scope, findings } = version
+  const written = (key: InheritedMap): Value | undefined =>
+    Object.hasOwn(raw, key) ? raw[key] : undefined
+  const give = (key: InheritedMap): Template | undefined => {
+    const value = written(key)
+    if (typeof value !== 'string') return undefined
+    const place = childPointer(pointer, key)
+    const template = fold(value, place, scope.foldScope, findings.report)
+    return toFoldedMap(template, place, findings) && scope.allowance.take(template, place)
+  }
+  const variables = written('variables')
+  const defaults = written('defaults')
+  if (variables === undefined && defaults === undefined) return scope
+  const given = { variables: give('variables'), defaults: give('defaults') }
+  return createScope({ pointer, variables, defaults, given }, scope, findings)
+}
+
+type InheritedMap = 'variables' | 'defaults'
+
+const compileOperations = (
+  raw: ValueMap,
+  pointer: string,
+  ground: PathGround,
+): Partial<Record<Method, CompiledOperation>> => {
+  const operations: Partial<Record<Method, CompiledOperation>> = {}
+  for (const method of METHODS) {
+    const value = Object.hasOwn(raw, method) ? raw[method] : undefined
+    if (value === undefined) continue
+    const operation = compileOperation(value, method, childPointer(pointer, method), ground)
+    if (operation !== undefined) operations[method] = operation
+  }
+  return operations
+}
+
+const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
+  const picked: Record<string, Value> = {}
+  for (const key of keys) {
+    const value = Object.hasOwn(map, key) ? map[key] : undefined
+    if (value !== undefined) picked[key] = value
+  }
+  return picked
+}
+
+/** Both where nothing says otherwise. */
+export const compileSchemes = (placed: Placed | undefined, findings: Findings): readonly Scheme[] =>
+  (placed && readTexts(placed.template, placed.pointer, SCHEMES, findings)) ?? SCHEMES
+
+/** For versions: the security that stands where no path says otherwise. */
+export const inheritedSecurity = (version: VersionGround): CompiledSecurity | undefined =>
+  compileSecurity(
+    version.scope.default('security') ?? { template: constant({}), pointer: '' },
+    version.realm,
+    version.findings,
+  )

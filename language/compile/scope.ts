@@ -1,0 +1,224 @@
+// Inheritance (§2.9, §2.12): the variables, defaults and status codes that one level of a document
+// sees. Each level folds its own entries, in whatever order they need each other, over what its parent
+// has already folded; nothing above is ever re-bound.
+
+import { type Allowance, createAllowance } from './expansion-budget.ts'
+import type { StatusCodes } from '../compiled.ts'
+import { boundMessage } from '../expression/errors.ts'
+import { FAULT, type FoldScope, fold, type LoadRoot, type Report } from '../expression/fold.ts'
+import type { Met } from '../expression/scope.ts'
+import type { ReadTemplate, Template } from '../expression/template.ts'
+import { setOwn, type Value } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { type Entry, entriesOf, type Level } from './level.ts'
+import { membersOf, toMapTemplate } from './members.ts'
+import { settleAll } from './resolve-dependencies.ts'
+import { STATUS_CODES } from '../status-codes.ts'
+
+/** A folded value and the place in the document that a fault of it belongs to. */
+export interface Placed {
+  readonly template: Template
+  readonly pointer: string
+}
+
+export interface Scope {
+  readonly foldScope: FoldScope
+  readonly statusCodes: StatusCodes
+  /** Merged: this level's entry, else the nearest ancestor's. */
+  readonly default: (name: string) => Placed | undefined
+  /** Of the whole document. */
+  readonly allowance: Allowance
+}
+
+/**
+ * The scope of a level below `parent` (none: the API object itself). All entries are folded before this
+ * returns, so that every fault of the level has been reported.
+ */
+export const createScope = (level: Level, parent: Scope | undefined, findings: Findings): Scope => {
+  const entries = entriesOf(level)
+  const allowance = parent?.allowance ?? createAllowance(findings)
+  const foldScope = new LevelFold(entries, parent?.foldScope, { findings, allowance })
+  settleAll(entries.keys(), foldScope)
+  const defaults = placedDefaults(entries, foldScope)
+  const inherited = parent?.default ?? (() => undefined)
+  const nearest: Scope['default'] = (name) => {
+    const placed = defaults.get(name)
+    if (placed === undefined) return inherited(name)
+    const { template, pointer } = placed
+    return allowance.take(template, pointer) === template ? placed : { template: FAULT, pointer }
+  }
+  return {
+    foldScope,
+    allowance,
+    statusCodes: mergeStatusCodes(entries, parent, foldScope, { findings, allowance }),
+    default: defaults.size === 0 ? inherited : nearest,
+  }
+}
+
+const placedDefaults = (
+  entries: ReadonlyMap<string, Entry>,
+  foldScope: LevelFold,
+): ReadonlyMap<string, Placed> => {
+  const defaults = new Map<string, Placed>()
+  for (const entry of entries.values())
+    if (entry.group === 'defaults')
+      defaults.set(entry.name, { template: foldScope.settled(entry), pointer: entry.pointer })
+  return defaults
+}
+
+const STATUS_CODES_READ: ReadTemplate = { kind: 'read', root: 'status_codes', keys: [] }
+const LOAD_BUDGET_BYTES = 1024 * 1024
+
+interface Ground {
+  readonly findings: Findings
+  readonly allowance: Allowance
+}
+
+/** Names of one level, over those of its parent. Complete once all its entries have been settled. */
+class LevelFold implements FoldScope {
+  readonly budget: { left: number }
+  readonly met: Map<string, Met>
+  readonly #entries: ReadonlyMap<string, Entry>
+  /** The same, without a label to be put together for each read. */
+  readonly #named = { variables: new Map<string, Entry>(), defaults: new Map<string, Entry>() }
+  readonly #inherited: FoldScope | undefined
+  readonly #ground: Ground
+  readonly #settled = new Map<string, Template>()
+  readonly #wholes = new Map<LoadRoot, Template>()
+  /** The entry that is being folded, and what it lacks. */
+  #current: Entry | undefined = undefined
+  readonly #lacks = new Set<string>()
+
+  constructor(
+    entries: ReadonlyMap<string, Entry>,
+    inherited: FoldScope | undefined,
+    ground: Ground,
+  ) {
+    this.#entries = entries
+    for (const entry of entries.values())
+      if (entry.group !== 'status_codes') this.#named[entry.group].set(entry.name, entry)
+    this.#inherited = inherited
+    this.#ground = ground
+    this.budget = inherited?.budget ?? { left: LOAD_BUDGET_BYTES }
+    this.met = inherited?.met ?? new Map<string, Met>()
+  }
+
+  read(root: LoadRoot, name: string): Template | undefined {
+    // Which map that is, only the operation knows that uses it.
+    if (root === 'status_codes') return { ...STATUS_CODES_READ, keys: [name] }
+    if (root === 'defaults' && name === 'status_codes') return STATUS_CODES_READ
+    const entry = this.#named[root].get(name)
+    return entry === undefined ? this.#inherited?.read(root, name) : this.#readOwn(entry)
+  }
+
+  whole(root: LoadRoot): Template {
+    if (root === 'status_codes') return STATUS_CODES_READ
+    const known = this.#wholes.get(root)
+    if (known !== undefined) return known
+    const own = [...this.#entries.values()].filter(({ group }) => group === root)
+    // Without entries of its own a level shares its parent's map: one object for a thousand paths.
+    if (own.length === 0 && this.#inherited !== undefined) return this.#inherited.whole(root)
+    const template = this.#merge(root, own)
+    // An entry that builds on what it overrides sees another map than the rest.
+    if (this.#current?.group !== root && this.#lacks.size === 0) this.#wholes.set(root, template)
+    return template
+  }
+
+  /** Of an entry that is there; `FAULT` when it is faulty. */
+  settled({ label }: Entry): Template {
+    return this.#settled.get(label) ?? FAULT
+  }
+
+  isSettled(label: string): boolean {
+    return this.#settled.has(label)
+  }
+
+  attempt(label: string): readonly string[] {
+    const entry = this.#entries.get(label)
+    if (entry === undefined) return []
+    const { left } = this.budget
+    const problems: Parameters<Report>[0][] = []
+    this.#current = entry
+    this.#lacks.clear()
+    const template = this.#fold(entry, (problem) => problems.push(problem))
+    this.#current = undefined
+    if (this.#lacks.size > 0) {
+      this.budget.left = left
+      return [...this.#lacks]
+    }
+    problems.forEach(this.#ground.findings.report)
+    this.#settled.set(label, template)
+    return []
+  }
+
+  settleCycle(chain: readonly string[]): void {
+    const pointer = this.#entries.get(chain[0] ?? '')?.pointer ?? ''
+    const message = boundMessage(
+      `${chain.join(' → ')}: these need each other in a circle; give one of them a value of its own`,
+    )
+    this.#ground.findings.problem('invalid_expression', pointer, message)
+    for (const label of chain) this.#settled.set(label, FAULT)
+  }
+
+  #fold({ source, pointer }: Entry, report: Report): Template {
+    return 'template' in source ? source.template : fold(source.value, pointer, this, report)
+  }
+
+  #readOwn(entry: Entry): Template {
+    const { label, group, name } = entry
+    // An entry that names itself builds on what it overrides: `{{variables.cors |> put(…)}}`.
+    const above =
+      entry === this.#current && group !== 'status_codes'
+        ? this.#inherited?.read(group, name)
+        : undefined
+    const known = above ?? this.#settled.get(label)
+    if (known === undefined) this.#lacks.add(label)
+    return known ?? FAULT
+  }
+
+  #merge(root: Exclude<LoadRoot, 'status_codes'>, own: readonly Entry[]): Template {
+    const above = this.#inherited?.whole(root)
+    if (above === FAULT) return FAULT
+    const members = new Map(above === undefined ? [] : membersOf(above))
+    for (const entry of own) members.set(entry.name, this.#readOwn(entry))
+    const isFaulty = own.some(({ name }) => members.get(name) === FAULT)
+    if (isFaulty || !this.#ground.allowance.spend(members.size, own[0]?.pointer ?? '')) return FAULT
+    return toMapTemplate(members)
+  }
+}
+
+const mergeStatusCodes = (
+  entries: ReadonlyMap<string, Entry>,
+  parent: Scope | undefined,
+  foldScope: LevelFold,
+  { findings, allowance }: Ground,
+): StatusCodes => {
+  const inherited = parent?.statusCodes ?? STATUS_CODES
+  const own = [...entries.values()].filter(({ group }) => group === 'status_codes')
+  const [first] = own
+  if (first === undefined) return inherited
+  const size = Object.keys(inherited).length + own.length
+  if (!allowance.spend(size, first.pointer)) return inherited
+  const merged: Record<string, number> = { ...inherited }
+  for (const entry of own) {
+    const { name, pointer } = entry
+    const template = foldScope.settled(entry)
+    if (template === FAULT) continue
+    const status = template.kind === 'constant' ? toStatus(template.value) : undefined
+    if (status === undefined)
+      findings.problem(
+        'invalid_value',
+        pointer,
+        'a status code is a whole number from 200 to 599 that is known when the document is loaded',
+      )
+    else setOwn(merged, name, status)
+  }
+  return merged
+}
+
+const toStatus = (value: Value): number | undefined => {
+  const number = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599
+    ? number
+    : undefined
+}

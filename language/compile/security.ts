@@ -1,0 +1,240 @@
+// Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; whatever is not understood does not
+// load; what the realm can't satisfy yet loads with a warning and will refuse every request.
+
+import { isHeaderName } from './headers.ts'
+import type { RealmFacts } from '../environment.ts'
+import type {
+  CompiledEndpoint,
+  CompiledSecurity,
+  OAuth2Flow,
+  SecurityRequirements,
+} from '../compiled.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readOneOf, readText, readTexts, toFoldedMap } from './folded.ts'
+import { parsePath } from '../routes/path-pattern.ts'
+import { childPointer } from '../problem.ts'
+import type { Placed } from './scope.ts'
+import { isServedFlow } from '../realm/token-flows.ts'
+
+const FLOWS: readonly OAuth2Flow[] = [
+  'implicit',
+  'authorization_code',
+  'client_credentials',
+  'resource_owner_password_credentials',
+]
+
+const SHARED = ['type', 'description', 'schemes', 'groups', 'roles', 'scopes'] as const
+
+interface Reader {
+  readonly map: FoldedMap
+  readonly realm: RealmFacts | undefined
+  readonly findings: Findings
+}
+
+type SchemeCompiler = (reader: Reader) => CompiledSecurity | undefined
+
+const SCHEMES: Readonly<
+  Record<
+    Exclude<CompiledSecurity['type'], 'anonymous'>,
+    { own: readonly string[]; compile: SchemeCompiler }
+  >
+> = {
+  basic: { own: [], compile: (reader) => ({ type: 'basic', ...requirementsOf(reader) }) },
+  api_key: {
+    own: ['header_name'],
+    compile: (reader) => ({
+      type: 'api_key',
+      headerName: headerName(reader),
+      ...requirementsOf(reader),
+    }),
+  },
+  oauth2: {
+    own: ['flow', 'token_path', 'revoke_token_path'],
+    compile: (reader) => compileOAuth2(reader),
+  },
+  oidc: { own: ['provider'], compile: (reader) => compileOidc(reader) },
+}
+
+type SchemeName = keyof typeof SCHEMES
+
+/** undefined: a fault was reported. Nothing placed: anonymous. */
+export const compileSecurity = (
+  placed: Placed | undefined,
+  realm: RealmFacts | undefined,
+  findings: Findings,
+): CompiledSecurity | undefined => {
+  if (placed === undefined) return { type: 'anonymous' }
+  const map = toFoldedMap(placed.template, placed.pointer, findings)
+  if (map === undefined) return undefined
+  if (map.keys.length === 0) return { type: 'anonymous' }
+  const typePointer = childPointer(map.pointer, 'type')
+  const typeTemplate = map.get('type')
+  if (typeTemplate === undefined) {
+    if (!map.keys.includes('type'))
+      findings.problem(
+        'missing_required_value',
+        typePointer,
+        'a Security Object needs a type; only {} is anonymous',
+      )
+    return undefined
+  }
+  const type = readOneOf(typeTemplate, typePointer, Object.keys(SCHEMES) as SchemeName[], findings)
+  if (type === undefined) return undefined
+  const scheme = SCHEMES[type]
+  for (const key of map.keys)
+    if (!(SHARED as readonly string[]).includes(key) && !scheme.own.includes(key))
+      findings.problem(
+        'invalid_value',
+        childPointer(map.pointer, key),
+        `a Security Object of type ${type} has no property '${key}'`,
+      )
+  return scheme.compile({ map, realm, findings })
+}
+
+/** The endpoints that a version's schemes mount, the version's own scheme first, each once. */
+export const endpointsOf = (
+  securities: readonly (CompiledSecurity | undefined)[],
+): readonly CompiledEndpoint[] => {
+  const endpoints = new Map<string, CompiledEndpoint>()
+  for (const security of securities) {
+    const endpoint = toEndpoint(security)
+    if (endpoint !== undefined) endpoints.set(JSON.stringify(endpoint), endpoint)
+  }
+  return [...endpoints.values()]
+}
+
+const toEndpoint = (security: CompiledSecurity | undefined): CompiledEndpoint | undefined => {
+  if (security?.type === 'oidc') return { type: 'oidc', provider: security.provider }
+  if (security?.type !== 'oauth2') return undefined
+  const { flow, tokenPath, revokeTokenPath } = security
+  return { type: 'oauth2', flow, tokenPath, revokeTokenPath }
+}
+
+const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
+  const { map, findings } = reader
+  const pointer = childPointer(map.pointer, 'flow')
+  const flowTemplate = map.get('flow')
+  if (flowTemplate === undefined) {
+    if (!map.keys.includes('flow'))
+      findings.problem(
+        'missing_required_value',
+        pointer,
+        `oauth2 needs a flow: ${FLOWS.join(', ')}`,
+      )
+    return undefined
+  }
+  const flow = readOneOf(flowTemplate, pointer, FLOWS, findings)
+  if (flow === undefined) return undefined
+  warnOfNoIssuer(reader, flow)
+  warnOfUnsharedKeys(reader)
+  return {
+    type: 'oauth2',
+    flow,
+    tokenPath: endpointPath(reader, 'token_path', '/oauth/token'),
+    revokeTokenPath: endpointPath(reader, 'revoke_token_path', '/oauth/revoke'),
+    ...requirementsOf(reader),
+  }
+}
+
+/** Behaviour §6: what can't be satisfied yet loads with a warning and refuses. */
+const warnOfNoIssuer = ({ map, realm, findings }: Reader, flow: OAuth2Flow): void => {
+  if (realm?.hasIssuers !== false || isServedFlow(flow)) return
+  findings.warning(
+    'UnsatisfiedSecurity',
+    childPointer(map.pointer, 'flow'),
+    `tokens of the flow ${flow} come from trusted issuers, and the realm has none: nobody gets in until it has`,
+  )
+}
+
+const endpointPath = (reader: Reader, key: string, fallback: string): string => {
+  const path = textMember(reader, key) ?? fallback
+  const parsed = parsePath(path)
+  const isPlain =
+    parsed.ok && parsed.patterns.every(({ segments, tail }) => !tail && !segments.includes(null))
+  if (!isPlain || path.includes('['))
+    reader.findings.problem(
+      'invalid_value',
+      childPointer(reader.map.pointer, key),
+      'a path below base_path is expected here: it starts with /, goes on, and has no bindings or brackets',
+    )
+  return path
+}
+
+const headerName = (reader: Reader): string => {
+  const name = textMember(reader, 'header_name') ?? 'authorization'
+  if (!isHeaderName(name))
+    reader.findings.problem(
+      'invalid_value',
+      childPointer(reader.map.pointer, 'header_name'),
+      'this is no header name (RFC 9110 §5.1)',
+    )
+  return name.toLowerCase()
+}
+
+const compileOidc = (reader: Reader): CompiledSecurity => {
+  const { map, realm, findings } = reader
+  const provider = textMember(reader, 'provider') ?? 'default'
+  if (realm !== undefined) {
+    const missing = ['oidcrp', 'cookie'].filter((method) => !realm.authmethods.includes(method))
+    if (missing.length > 0)
+      findings.problem(
+        'invalid_value',
+        childPointer(map.pointer, 'type'),
+        `oidc needs a realm whose authmethods hold oidcrp and cookie; this one lacks ${missing.join(' and ')}`,
+      )
+    else if (!realm.oidcProviders.includes(provider))
+      findings.warning(
+        'UnsatisfiedSecurity',
+        childPointer(map.pointer, 'provider'),
+        `the realm has no OpenID provider named '${provider}': nobody can log in until it has`,
+      )
+  }
+  warnOfUnsharedKeys(reader)
+  return { type: 'oidc', provider, ...requirementsOf(reader) }
+}
+
+/** Behaviour §6: what one replica signs must count at the others. */
+const warnOfUnsharedKeys = ({ map, realm, findings }: Reader): void => {
+  if (realm?.isSignedApart !== true) return
+  findings.warning(
+    'UnsharedKeys',
+    childPointer(map.pointer, 'type'),
+    'the realm gives no signing_keys, so each replica makes its own: what one signs, the others refuse',
+  )
+}
+
+const requirementsOf = (reader: Reader): SecurityRequirements => {
+  const list = (key: string): readonly string[] | undefined => {
+    const template = reader.map.get(key)
+    if (template === undefined) return undefined
+    return readTexts<string>(
+      template,
+      childPointer(reader.map.pointer, key),
+      undefined,
+      reader.findings,
+    )
+  }
+  const schemes = reader.map.get('schemes')
+  if (schemes !== undefined)
+    readTexts(
+      schemes,
+      childPointer(reader.map.pointer, 'schemes'),
+      ['http', 'https'],
+      reader.findings,
+    )
+  textMember(reader, 'description')
+  const groups = list('groups')
+  const roles = list('roles')
+  const scopes = list('scopes')
+  return {
+    ...(groups === undefined ? {} : { groups }),
+    ...(roles === undefined ? {} : { roles }),
+    ...(scopes === undefined ? {} : { scopes }),
+  }
+}
+
+const textMember = (reader: Reader, key: string): string | undefined => {
+  const template = reader.map.get(key)
+  if (template === undefined) return undefined
+  return readText(template, childPointer(reader.map.pointer, key), reader.findings)
+}

@@ -1,0 +1,197 @@
+// The compiled form of a document: all inheritance resolved, everything known at load folded, every
+// wait for the request a `Template`. Plain readonly data, so it prints in golden files and travels to
+// workers. Defaults of behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
+
+import type { Method, Scheme } from './document.ts'
+import type { Root, Template } from './expression/template.ts'
+import type { HostPattern } from './routes/host-pattern.ts'
+import type { PathPattern } from './routes/path-pattern.ts'
+
+export interface CompiledApi {
+  readonly id: string
+  readonly realmUri: string
+  /** As written. */
+  readonly host: string
+  /** What it stands for: `[www.]a.b` is two patterns. */
+  readonly hosts: readonly HostPattern[]
+  readonly versions: readonly CompiledVersion[]
+}
+
+export interface CompiledVersion {
+  readonly name: string
+  /** As written, brackets and all. */
+  readonly basePath: string
+  readonly isActive: boolean
+  /** Response headers of a deprecated version: `Deprecation`, `Sunset`, `Link`. */
+  readonly deprecation?: Readonly<Record<string, string>>
+  readonly poolSize: number
+  /** First one is the default; as written. */
+  readonly languages: readonly string[]
+  /** Built-in table of §7.3, below the API's, below the version's. */
+  readonly statusCodes: StatusCodes
+  /** What a path without `security` has: it stands before `/ws`. */
+  readonly security: CompiledSecurity
+  /** What a path without `schemes` has: `/ws` is served over these. */
+  readonly schemes: readonly Scheme[]
+  readonly paths: readonly CompiledPath[]
+  /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
+  readonly endpoints: readonly CompiledEndpoint[]
+}
+
+export type StatusCodes = Readonly<Record<string, number>>
+
+export interface CompiledPath {
+  /** Pointer of the path in the document: `/versions/v1/paths/~1users~1:id`. */
+  readonly pointer: string
+  /** `base_path` + path as written: the metrics label. */
+  readonly template: string
+  /** One per way to leave out optional segments. */
+  readonly patterns: readonly PathPattern[]
+  readonly schemes: readonly Scheme[]
+  /** For 405 and the OPTIONS that nobody declared. */
+  readonly headers: Template
+  readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
+}
+
+/** What dispatch reads before anything else is built: kept beside the route, never packed. */
+export interface CompiledOperation {
+  readonly pointer: string
+  readonly security: CompiledSecurity
+  readonly accepts: readonly ContentType[]
+  readonly provides: readonly ContentType[]
+  readonly headers: Template
+  readonly body: BodyLimits
+  readonly limits: CallLimits
+  readonly action: CompiledAction
+  readonly onResult: CompiledResponse
+  readonly onError: CompiledResponse
+  readonly reads: readonly ContextRead[]
+}
+
+export type ContentType =
+  | 'application/json'
+  | 'application/json; charset=utf-8'
+  | 'application/msgpack'
+  | 'application/msgpack; charset=utf-8'
+  | 'application/x-www-form-urlencoded'
+
+/**
+ * A part of the context that some template of the operation reads: `request` (as a whole),
+ * `request.body`, `action.result`, `action.result.body`, `action.error.args`, `security`, … Request
+ * and security reads are cut after the first key, action reads after the second. Sorted, unique.
+ */
+export type ContextRead = Root | `${Root}.${string}`
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  readonly readBytes: number
+  readonly readMs: number
+}
+
+/** Templates yield integers; milliseconds. `timeout` absent: the realm's call timeout. */
+export interface CallLimits {
+  readonly timeout?: Template
+  readonly connectTimeout: Template
+  readonly retries: Template
+  readonly retryTimeout: Template
+}
+
+/** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
+export interface SecurityRequirements {
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+}
+
+export type OAuth2Flow =
+  'implicit' | 'authorization_code' | 'client_credentials' | 'resource_owner_password_credentials'
+
+export type CompiledSecurity =
+  | { readonly type: 'anonymous' }
+  | ({ readonly type: 'basic' } & SecurityRequirements)
+  | ({ readonly type: 'api_key'; readonly headerName: string } & SecurityRequirements)
+  | ({ readonly type: 'oauth2' } & OAuth2Endpoints & SecurityRequirements)
+  | ({ readonly type: 'oidc'; readonly provider: string } & SecurityRequirements)
+
+export interface OAuth2Endpoints {
+  readonly flow: OAuth2Flow
+  readonly tokenPath: string
+  readonly revokeTokenPath: string
+}
+
+/** Endpoints of a version that the data plane mounts beside its paths. `oidc` first: the default provider. */
+export type CompiledEndpoint =
+  | { readonly type: 'oidc'; readonly provider: string }
+  | ({ readonly type: 'oauth2' } & OAuth2Endpoints)
+
+export type CompiledAction =
+  | StaticAction
+  | ForwardAction
+  | WampCallAction
+  | WampPublishAction
+  | WampSubscribeAction
+  | WampUnsubscribeAction
+  | WampRegisterAction
+  | WampUnregisterAction
+  | EmptyAction
+
+/** `options: {action: {}}` only: answers `on_result`, 204 by default. */
+export interface EmptyAction {
+  readonly type: 'empty'
+}
+
+export interface StaticAction {
+  readonly type: 'static'
+  /** Absent: the operation's own headers. */
+  readonly headers?: Template
+  readonly body: Template
+}
+
+/** Absent members default to those of the request (behaviour §4). */
+export interface ForwardAction {
+  readonly type: 'forward'
+  readonly method?: Method
+  readonly host: Template
+  readonly path?: Template
+  readonly queryString?: Template
+  readonly headers?: Template
+  readonly body?: Template
+}
+
+/** What all WAMP actions share. `uri` is the procedure or topic; absent where an action has none. */
+interface WampMembers {
+  readonly options: Template
+  readonly args: Template
+  readonly kwargs: Template
+}
+
+export type WampCallAction = { readonly type: 'wamp_call'; readonly uri: Template } & WampMembers
+export type WampPublishAction = {
+  readonly type: 'wamp_publish'
+  readonly uri: Template
+} & WampMembers
+export type WampSubscribeAction = {
+  readonly type: 'wamp_subscribe'
+  readonly uri: Template
+} & WampMembers
+export type WampRegisterAction = {
+  readonly type: 'wamp_register'
+  readonly uri: Template
+} & WampMembers
+export type WampUnsubscribeAction = {
+  readonly type: 'wamp_unsubscribe'
+  readonly uri?: Template
+} & WampMembers
+export type WampUnregisterAction = {
+  readonly type: 'wamp_unregister'
+  readonly uri?: Template
+} & WampMembers
+
+/** §2.6. Absent members fall back as behaviour §5 has it. `declared` is false where the document has none. */
+export interface CompiledResponse {
+  readonly declared: boolean
+  readonly headers?: Template
+  readonly body?: Template
+  readonly statusCode?: Template
+  readonly uri?: Template
+}

@@ -1,0 +1,54 @@
+// Realm records: an unknown value in, the record or every fault of its structure out. A record carries
+// security, so what is not understood is refused; no message ever shows a value of it.
+
+import { isMap, type ValueMap } from '../expression/value.ts'
+import { childPointer, type Problem } from '../problem.ts'
+import type { RealmRecord } from './record.ts'
+import realmSchema from '../schema/realm.schema.json' with { type: 'json' }
+import { createSchemaJudge } from '../validate.ts'
+import { unknownMembers } from '../wire/members.ts'
+
+export type RealmValidation =
+  | { readonly ok: true; readonly realm: RealmRecord }
+  | { readonly ok: false; readonly problems: readonly Problem[] }
+
+const judge = createSchemaJudge(realmSchema)
+
+/**
+ * Judges a realm record (behaviour §6–7). Unknown properties are refused, but for those within `info`
+ * and the `meta` of users. Reports every fault at once, at most 1000.
+ * @example validateRealm({ uri: 'com.acme' }) // { ok: true, realm: { uri: 'com.acme' } }
+ */
+export const validateRealm = (record: unknown): RealmValidation => {
+  const problems = judge.whole(record, { pointer: '', values: 'hidden' })
+  return problems.length === 0
+    ? { ok: true, realm: record as RealmRecord }
+    : { ok: false, problems }
+}
+
+/**
+ * Judges the record of an operator that may be newer: members of the record and of its router that this version does
+ * not know are passed over. The record keeps them, for the version that this gateway is updated to.
+ * @example validateNewerRealm({ uri: 'com.acme', region: 'eu' }) // { ok: true, realm: { uri: 'com.acme', region: 'eu' } }
+ */
+export const validateNewerRealm = (record: unknown): RealmValidation => {
+  const unknown = unknownMembers('realm', { realm: record })
+  if (unknown.length === 0) return validateRealm(record)
+  const validation = validateRealm(withoutMembers(record, unknown))
+  return validation.ok ? { ok: true, realm: record as RealmRecord } : validation
+}
+
+const withoutMembers = (record: unknown, unknown: readonly string[]): unknown => {
+  if (!isMap(record)) return record
+  const known = (map: ValueMap, pointer: string): ValueMap =>
+    Object.fromEntries(
+      Object.entries(map).filter(([name]) => !unknown.includes(childPointer(pointer, name))),
+    )
+  const { router, ...rest } = record
+  return {
+    ...known(rest, '/realm'),
+    ...(router !== undefined && {
+      router: isMap(router) ? known(router, '/realm/router') : router,
+    }),
+  }
+}

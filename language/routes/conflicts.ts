@@ -1,0 +1,226 @@
+// Which routes a document claims, and who wins where two claim the same (behaviour §2, *Conflicts*).
+// Compiled documents in, claims and verdicts out; ages come in with the documents, never from a clock.
+
+import type { CompiledApi, CompiledVersion } from '../compiled.ts'
+import { endpointRoutes } from './endpoint-routes.ts'
+import { hostKey } from './host-pattern.ts'
+import { keyOf, pathKey, printWay } from './path-pattern.ts'
+import { childPointer, type Problem } from '../problem.ts'
+
+/** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */
+export interface Claim {
+  /** Host key ⇥ path key ⇥ method: names of bindings do not count. */
+  readonly key: string
+  readonly pointer: string
+  readonly sharedBy?: string
+}
+
+/** What a document claims, and what settles its clashes: lower `rank`, then older, then smaller id. */
+export interface Claimant {
+  readonly id: string
+  readonly rank: number
+  /** Unix time, milliseconds. */
+  readonly since: number
+  readonly claims: readonly Claim[]
+}
+
+/** A claim that is lost. */
+export interface Clash {
+  readonly claim: Claim
+  readonly winnerId: string
+}
+
+/**
+ * Every claim of a document, endpoints of its security schemes included. Inactive versions claim nothing.
+ * @example claimsOf(compiled) // [{key: 'acme.com\t/v1/users/:\tget', pointer: '/versions/v1/…/get'}]
+ */
+export function claimsOf(compiled: CompiledApi): readonly Claim[] {
+  const routes = routesOf(compiled)
+  return [...new Set(compiled.hosts.map(hostKey))].flatMap((host) =>
+    routes.map((route) => ({ ...route, key: `${host}\t${route.key}` })),
+  )
+}
+
+/** The same rule inside one document: the later of two equal routes is at fault. */
+export function conflictsWithin(compiled: CompiledApi): Problem[] {
+  const first = new Map<string, Claim>()
+  const problems: Problem[] = []
+  for (const claim of routesOf(compiled)) {
+    const earlier = first.get(claim.key)
+    if (earlier === undefined) first.set(claim.key, claim)
+    else if (!mayShare(earlier, claim)) {
+      const message = `${shownRoute(claim.key)} is served by ${earlier.pointer} already; change the path or the method, or make one of the two versions inactive`
+      problems.push({ code: 'conflict', path: claim.pointer, message })
+    }
+  }
+  return problems
+}
+
+/** A lost claim as a fault of the document that lost it. */
+export function conflictProblem(claim: Claim, winnerId: string): Problem {
+  const message = `${shownRoute(claim.key)} belongs to the API '${winnerId}', which comes first; change the host, the path or the method`
+  return { code: 'conflict', path: claim.pointer, message }
+}
+
+/** Who claims what. The work of a change is in proportion to the claims of the document that changes. */
+export class ConflictIndex {
+  readonly #claimants = new Map<string, Claimant>()
+  /** Key → who claims it, the winner first. */
+  readonly #stakes = new Map<string, readonly Stake[]>()
+
+  /** Adds a document, or replaces the one of its id. */
+  put(claimant: Claimant): void {
+    this.remove(claimant.id)
+    this.#claimants.set(claimant.id, claimant)
+    for (const [key, claim] of byKey(claimant)) {
+      const stake = { claimant, claim }
+      const others = this.#stakes.get(key)
+      // A literal holds one element, a list that grew has room for 17: 2.6 KB a document.
+      this.#stakes.set(key, others === undefined ? [stake] : [...others, stake].sort(compareStakes))
+    }
+  }
+
+  /** Does nothing when there is none. */
+  remove(id: string): void {
+    const claimant = this.#claimants.get(id)
+    if (claimant === undefined) return
+    this.#claimants.delete(id)
+    for (const key of byKey(claimant).keys()) {
+      const others = this.#stakesOn(key).filter((stake) => stake.claimant !== claimant)
+      if (others.length === 0) this.#stakes.delete(key)
+      else this.#stakes.set(key, others)
+    }
+  }
+
+  /** The claims that a document loses, in its own order; none for an id that is not held. */
+  conflictsOf(id: string): readonly Clash[] {
+    return this.#keysOf(id).flatMap((key) => {
+      const stakes = this.#stakesOn(key)
+      return lossOf(
+        stakes.find(({ claimant }) => claimant.id === id),
+        stakes[0],
+      )
+    })
+  }
+
+  /**
+   * The claims that a document would lose if it stood here in place of those of the ids `replaced`. Nothing changes; the
+   * work is in proportion to its claims.
+   */
+  clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
+    return [...byKey(claimant)].flatMap(([key, claim]) => {
+      const own = { claimant, claim }
+      const others = this.#stakesOn(key).filter((stake) => !replaced.has(stake.claimant.id))
+      return lossOf(own, [own, ...others].sort(compareStakes)[0])
+    })
+  }
+
+  /**
+   * Ids of the documents whose verdict may rest on this one: those it wins against, and those who may
+   * share with it what others then lose. To know all whom a change concerns, ask before it and after it.
+   */
+  affectedBy(id: string): readonly string[] {
+    const affected = this.#keysOf(id).flatMap((key) => {
+      const [winner, ...others] = this.#stakesOn(key)
+      const decides = winner?.claimant.id === id && others.some((stake) => isLost(stake, winner))
+      return decides ? others.map(({ claimant }) => claimant.id) : []
+    })
+    return [...new Set(affected)]
+  }
+
+  #keysOf(id: string): readonly string[] {
+    const claimant = this.#claimants.get(id)
+    return claimant === undefined ? [] : [...byKey(claimant).keys()]
+  }
+
+  #stakesOn(key: string): readonly Stake[] {
+    return this.#stakes.get(key) ?? []
+  }
+}
+
+interface Stake {
+  readonly claimant: Claimant
+  readonly claim: Claim
+}
+
+/** A route may be claimed twice by one document where it may be shared: two versions with one login. */
+function byKey({ claims }: Claimant): ReadonlyMap<string, Claim> {
+  const first = new Map<string, Claim>()
+  for (const claim of claims) if (!first.has(claim.key)) first.set(claim.key, claim)
+  return first
+}
+
+function compareStakes({ claimant: a }: Stake, { claimant: b }: Stake): number {
+  return a.rank - b.rank || a.since - b.since || (a.id < b.id ? -1 : 1)
+}
+
+const lossOf = (own: Stake | undefined, winner: Stake | undefined): readonly Clash[] =>
+  own === undefined || winner === undefined || !isLost(own, winner)
+    ? []
+    : [{ claim: own.claim, winnerId: winner.claimant.id }]
+
+const isLost = (stake: Stake, winner: Stake): boolean =>
+  stake !== winner && !mayShare(stake.claim, winner.claim)
+
+const mayShare = (a: Claim, b: Claim): boolean =>
+  a.sharedBy !== undefined && a.sharedBy === b.sharedBy
+
+/** Claims without their host. Endpoints first: a path that stands in their way is the one at fault. */
+const routesOf = (compiled: CompiledApi): readonly Claim[] => {
+  const before = known.get(compiled)
+  if (before !== undefined) return before
+  const routes = compiled.versions
+    .filter((version) => version.isActive)
+    .flatMap((version) => [...endpointClaims(version, compiled.realmUri), ...pathClaims(version)])
+  known.set(compiled, routes)
+  return routes
+}
+
+/** Asked for twice: by who judges a document, and by who then holds it. */
+const known = new WeakMap<CompiledApi, readonly Claim[]>()
+
+const pathClaims = (version: CompiledVersion): readonly Claim[] => {
+  const base = keyOf(version.basePath)
+  return version.paths.flatMap(({ pointer, patterns, operations }) => {
+    const [way, another] = patterns
+    const isPlain = way !== undefined && another === undefined
+    const path = isPlain ? printWay(way) : base + keyOf(keyOfPointer(pointer))
+    return Object.entries(operations).map(([method, operation]) => ({
+      key: `${path}\t${method}`,
+      pointer: operation.pointer,
+    }))
+  })
+}
+
+/** The last member of a pointer, as it stands in the document (RFC 6901 §4). */
+const keyOfPointer = (pointer: string): string => {
+  const token = pointer.slice(pointer.lastIndexOf('/') + 1)
+  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token
+}
+
+const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Claim[] => {
+  const pointer = versionPointer(version)
+  return endpointRoutes(version.endpoints).flatMap(({ path, methods }) =>
+    methods.map((method) => ({
+      key: `${pathKey(version.basePath, path)}\t${method}`,
+      pointer,
+      sharedBy: realmUri,
+    })),
+  )
+}
+
+/** An array's versions are known by index in pointers, by name here: a path's pointer tells. */
+function versionPointer({ name, paths }: CompiledVersion): string {
+  const pointer = paths[0]?.pointer
+  return pointer === undefined
+    ? childPointer('/versions', name)
+    : pointer.slice(0, pointer.lastIndexOf('/paths/'))
+}
+
+/** `acme.com⇥/v1/users/:⇥get` → `GET acme.com/v1/users/:`. */
+function shownRoute(key: string): string {
+  const parts = key.split('\t')
+  const method = parts.pop() ?? ''
+  const place = parts.join('')
+  return `${method.toUpperCase()} ${place.length > 160 ? `${place.slice(0, 160)}…` : place}`
+}

@@ -1,0 +1,153 @@
+// The syntax of path patterns: text in, a tree of segments, brackets and tail out, or what is wrong with
+// it. Knows nothing of what may stand where in a document. Never throws.
+
+export type PathNode =
+  | { readonly kind: 'segment'; readonly text: string | null; readonly name: string | null }
+  | { readonly kind: 'optional'; readonly nodes: readonly PathNode[] }
+  | { readonly kind: 'tail' }
+
+export const MAX_WAYS = 64
+export const MAX_SEGMENTS = 64
+export const TOO_MANY_WAYS = `its optional segments allow more than ${MAX_WAYS} ways through it; use fewer brackets`
+export const TOO_MANY_SEGMENTS = `it has more than ${MAX_SEGMENTS} segments`
+
+/** The pattern as a tree, or what is wrong with it. Iterative: depth comes from the document. */
+export function parseNodes(source: string): readonly PathNode[] | string {
+  const level: Frame = { nodes: [], openedAt: 'behind' }
+  if (!source.startsWith('/')) return "it must start with '/'"
+  if (!source.isWellFormed()) return 'it is no well-formed Unicode text'
+  const scanner: Scanner = {
+    source,
+    at: 0,
+    place: 'behind',
+    segments: 0,
+    names: [],
+    level,
+    outer: [],
+  }
+  while (scanner.at < source.length) {
+    const fault = scan(scanner, source.charAt(scanner.at))
+    if (fault !== undefined) return fault
+  }
+  return scanner.outer.length > 0 ? "a '[' is not closed" : level.nodes
+}
+
+/** Where the scanner stands: before a segment, behind one, or behind a tail. */
+type Place = 'before' | 'behind' | 'tail'
+
+interface Frame {
+  readonly nodes: PathNode[]
+  readonly openedAt: Place
+}
+
+interface Scanner {
+  readonly source: string
+  at: number
+  place: Place
+  segments: number
+  readonly names: string[]
+  level: Frame
+  /** Levels around this one, the outermost first: one for each open bracket. */
+  readonly outer: Frame[]
+}
+
+function scan(scanner: Scanner, character: string): string | undefined {
+  if (character === '/') return scanSlash(scanner)
+  if (character === ']') return scanClose(scanner)
+  if (scanner.place === 'tail') return 'nothing may follow [...]'
+  return character === '[' ? scanOpen(scanner) : scanSegment(scanner)
+}
+
+function scanSlash(scanner: Scanner): string | undefined {
+  const isLast = scanner.at === scanner.source.length - 1
+  if (scanner.place === 'before') return "it has an empty segment ('//')"
+  if (scanner.place === 'tail' && !isLast) return 'nothing may follow [...]'
+  scanner.place = 'before'
+  scanner.at += 1
+  return undefined
+}
+
+function scanOpen(scanner: Scanner): string | undefined {
+  const { source, at, place } = scanner
+  if (place === 'before' && source.startsWith('[...]', at)) {
+    scanner.level.nodes.push({ kind: 'tail' })
+    scanner.place = 'tail'
+    scanner.at += '[...]'.length
+    return undefined
+  }
+  if (place === 'behind' && source.charAt(at + 1) !== '/') {
+    return "a '[' must stand at the start of a segment: '/a/[b]'"
+  }
+  if (scanner.outer.length === MAX_WAYS) return TOO_MANY_WAYS
+  scanner.outer.push(scanner.level)
+  scanner.level = { nodes: [], openedAt: place }
+  scanner.at += 1
+  return undefined
+}
+
+function scanClose(scanner: Scanner): string | undefined {
+  const around = scanner.outer.pop()
+  if (around === undefined) return "a ']' closes nothing"
+  const frame = scanner.level
+  if (frame.nodes.length === 0) return "'[' and ']' have nothing between them"
+  if (frame.openedAt === 'behind' && scanner.place === 'before') {
+    return "'[/…/]' leaves the slash behind it open: write '[/…]'"
+  }
+  around.nodes.push({ kind: 'optional', nodes: frame.nodes })
+  scanner.level = around
+  scanner.at += 1
+  return undefined
+}
+
+function scanSegment(scanner: Scanner): string | undefined {
+  if (scanner.place === 'behind') return "a ']' must stand at the end of a segment: '/[a]/b'"
+  const text = segmentText(scanner)
+  scanner.at += text.length
+  scanner.place = 'behind'
+  scanner.segments += 1
+  if (scanner.segments > MAX_SEGMENTS) return TOO_MANY_SEGMENTS
+  return text.startsWith(':') ? addBinding(scanner, text.slice(1)) : addLiteral(scanner, text)
+}
+
+function segmentText(scanner: Scanner): string {
+  let end = scanner.at
+  while (end < scanner.source.length && !isMark(scanner.source.charCodeAt(end))) end += 1
+  return scanner.source.slice(scanner.at, end)
+}
+
+/** `/`, `[`, `]` */
+const isMark = (code: number): boolean => code === 0x2f || code === 0x5b || code === 0x5d
+
+function addBinding(scanner: Scanner, name: string): string | undefined {
+  if (!/^[\w-]+$/.test(name)) {
+    return `the binding ':${shown(name)}' needs a name of letters, digits, '_' and '-'`
+  }
+  if (scanner.names.includes(name)) return `the binding ':${shown(name)}' occurs twice; rename one`
+  const isNamed = name !== '_'
+  if (isNamed) scanner.names.push(name)
+  scanner.level.nodes.push({ kind: 'segment', text: null, name: isNamed ? name : null })
+  return undefined
+}
+
+function addLiteral(scanner: Scanner, raw: string): string | undefined {
+  if (/[?#]/.test(raw))
+    return "a query or fragment is no part of a path; encode '?' as '%3F', '#' as '%23'"
+  const text = decode(raw)
+  if (text === undefined)
+    return `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`
+  if (text === '..' || text === '../..') return "a segment '..' or '../..' never matches a request"
+  scanner.level.nodes.push({ kind: 'segment', text, name: null })
+  return undefined
+}
+
+function decode(raw: string): string | undefined {
+  if (!raw.includes('%')) return raw
+  try {
+    return decodeURIComponent(raw)
+  } catch {
+    return undefined
+  }
+}
+
+/** Bounded: it goes into messages. */
+export const shown = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)

@@ -1,0 +1,125 @@
+// What a fault is called for people: what was expected, what is there, cut to a bounded length. Shows
+// no value where that may be a secret.
+
+import { METHODS } from '../document.ts'
+import { isMap } from '../expression/value.ts'
+
+/** A complaint about one keyword of a schema, as ajv gives it with `verbose`. */
+export interface SchemaFault {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly schemaPath: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly parentSchema?: Readonly<Record<string, unknown>>
+  readonly data?: unknown
+}
+
+/** Where the judged value stands, and whether messages may show values. */
+export interface Place {
+  readonly pointer: string
+  /** `hidden` where a value may be a secret: messages name its type only. */
+  readonly values: 'shown' | 'hidden'
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+const MAX_SHOWN = 60
+
+/** The schemas have one place where nothing is valid: what a path without a method is. */
+const NO_METHOD = `A path needs at least one method: ${METHODS.join(', ')}.`
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  object: 'a map',
+  array: 'a list',
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+/** Keywords that bound a size or a range, as the end of "… is expected here". */
+const BOUNDS: Readonly<Record<string, (limit: string) => string>> = {
+  minimum: (limit) => `At least ${limit}`,
+  maximum: (limit) => `At most ${limit}`,
+  minLength: () => 'A text that is not empty',
+  maxLength: (limit) => `A text of at most ${limit} characters`,
+  minItems: (limit) => `A list of at least ${limit}`,
+  maxItems: (limit) => `A list of at most ${limit}`,
+  minProperties: (limit) => `A map of at least ${limit}`,
+  maxProperties: (limit) => `A map of at most ${limit}`,
+}
+
+/**
+ * One sentence: what was expected, and what is there.
+ * @example 'A whole number or an expression is expected here, not "soon".'
+ */
+export const describeFault = (fault: SchemaFault, values: Place['values']): string => {
+  const { keyword, params, parentSchema = {} } = fault
+  if (keyword === 'required')
+    return describeMissing(String(params['missingProperty']), parentSchema)
+  if (keyword === 'additionalProperties')
+    return describeUnknown(String(params['additionalProperty']), parentSchema)
+  if (keyword === 'false schema') return NO_METHOD
+  const expected = expectation(fault, parentSchema)
+  const found = shown(fault.data, values)
+  return expected === undefined
+    ? `${capitalise(found)} does not fit here${descriptionOf(parentSchema)}`
+    : `${capitalise(expected)} is expected here, not ${found}.`
+}
+
+const describeMissing = (name: string, schema: Schema): string => {
+  const properties = schema['properties']
+  const property = isMap(properties) && Object.hasOwn(properties, name) ? properties[name] : {}
+  return `'${name}' is required here${descriptionOf(isMap(property) ? property : {})}`
+}
+
+const descriptionOf = ({ description }: Schema): string =>
+  typeof description === 'string' ? `: ${description}` : '..'
+
+const describeUnknown = (name: string, schema: Schema): string => {
+  const known = Object.keys(schema['properties'] ?? {})
+  return `There is no property '${cut(name)}' here; there are ${known.join(', ')}.`
+}
+
+/** undefined: the schema has nothing but a pattern or a format to say, which its description puts better. */
+const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string | undefined => {
+  const bound = BOUNDS[keyword]
+  if (bound !== undefined) return bound(String(params['limit']))
+  if (keyword === 'enum') return oneOf(schema['enum'])
+  if (keyword === 'type') return typesOf(schema)
+  if (keyword === 'pattern') return Array.isArray(schema['type']) ? typesOf(schema) : undefined
+  const choice = listOf(schema['anyOf'])
+    .filter(isMap)
+    .find((branch) => Object.hasOwn(branch, 'enum'))
+  return choice === undefined ? undefined : oneOf(choice['enum'])
+}
+
+const oneOf = (values: unknown): string => `one of ${listOf(values).join(', ')}`
+
+const typesOf = ({ type, pattern }: Schema): string => {
+  if (!Array.isArray(type)) return typeName(type)
+  // A text beside other types is an expression, or a number written as text.
+  const names = type.filter((name) => name !== 'string' || pattern === undefined).map(typeName)
+  if (typeof pattern === 'string' && pattern.startsWith('^')) names.push('one as text')
+  if (pattern !== undefined) names.push('an expression')
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].join(' or ')
+}
+
+const typeName = (name: unknown): string => TYPE_NAMES[String(name)] ?? String(name)
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+const shown = (value: unknown, values: Place['values']): string => {
+  if (Array.isArray(value)) return `a list of ${value.length}`
+  if (isMap(value)) return `a map of ${Object.keys(value).length}`
+  if (value === null) return 'null'
+  const isShown = values === 'shown'
+  if (typeof value === 'string') return isShown ? JSON.stringify(cut(value)) : 'this text'
+  if (isShown && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
+  return `this ${typeof value}`
+}
+
+const cut = (text: string): string =>
+  text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN).toWellFormed()}…`
+
+const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

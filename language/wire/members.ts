@@ -1,0 +1,122 @@
+// Says of every member of an entry of a sync call what becomes of it at a gateway that is older than the member: it is
+// ignored, or, where it is a policy, the entry is refused. Both programs read these tables.
+
+import { isMap } from '../expression/value.ts'
+import { childPointer } from '../problem.ts'
+import type { RealmRecord, RouterRecord } from '../realm/record.ts'
+import type { RealmPut, SpecPut } from './wire.ts'
+
+/**
+ * `known`: to every gateway that reads `critical`. What comes later is either `critical`, which is everything that
+ * restricts somebody, or `ignorable`.
+ */
+export type Importance = 'known' | 'critical' | 'ignorable'
+
+type Members<T> = Readonly<Record<keyof T, Importance>>
+
+const SPEC_MEMBERS = {
+  id: 'known',
+  digest: 'known',
+  since: 'known',
+  spec: 'known',
+  variables: 'known',
+  confinedTo: 'critical',
+  critical: 'known',
+} as const satisfies Members<SpecPut>
+
+const REALM_PUT_MEMBERS = {
+  uri: 'known',
+  digest: 'known',
+  realm: 'known',
+  critical: 'known',
+} as const satisfies Members<RealmPut>
+
+const REALM_MEMBERS = {
+  uri: 'known',
+  description: 'known',
+  authmethods: 'known',
+  router: 'known',
+  call_timeout: 'known',
+  users: 'known',
+  groups: 'known',
+  api_keys: 'known',
+  trusted_issuers: 'known',
+  callback_origins: 'known',
+  callback_secret: 'known',
+  allowed_origins: 'known',
+  oauth2: 'known',
+  info: 'known',
+  signing_keys: 'known',
+} as const satisfies Members<RealmRecord>
+
+const ROUTER_MEMBERS = {
+  url: 'known',
+  urls: 'known',
+  serializers: 'known',
+  auth: 'known',
+  pool: 'known',
+  keepalive: 'known',
+  call_timeout_unit: 'known',
+} as const satisfies Members<RouterRecord>
+
+interface Table {
+  readonly pointer: string
+  readonly members: Readonly<Record<string, Importance>>
+}
+
+const TABLES = {
+  spec: [{ pointer: '', members: SPEC_MEMBERS }],
+  // In users, keys, issuers and providers the schema refuses what it does not know: all of that says who may call.
+  realm: [
+    { pointer: '', members: REALM_PUT_MEMBERS },
+    { pointer: '/realm', members: REALM_MEMBERS },
+    { pointer: '/realm/router', members: ROUTER_MEMBERS },
+  ],
+} as const satisfies Record<string, readonly Table[]>
+
+export type EntryKind = keyof typeof TABLES
+
+/**
+ * JSON pointers to the members of an entry that its reader may not ignore.
+ * @example criticalMembers('spec', { id: 'a', …, confinedTo: 'shop' }) // ['/confinedTo']
+ */
+export const criticalMembers = (kind: EntryKind, entry: object): readonly string[] =>
+  membersWhere(kind, entry, (importance) => importance === 'critical')
+
+/**
+ * JSON pointers to the members of an entry that a newer version has written, and this one does not know.
+ * @example unknownMembers('spec', { id: 'a', …, weight: 3 }) // ['/weight']
+ */
+export const unknownMembers = (kind: EntryKind, entry: unknown): readonly string[] =>
+  membersWhere(kind, entry, (importance) => importance === undefined)
+
+/**
+ * Whether this version knows the member that a JSON pointer names. What is deeper than the tables, the schema judges.
+ * @example isKnownMember('spec', '/confinedTo') // true
+ */
+export const isKnownMember = (kind: EntryKind, pointer: string): boolean =>
+  TABLES[kind].every(({ pointer: parent, members }: Table) => {
+    if (!pointer.startsWith(`${parent}/`)) return true
+    const [name = ''] = pointer.slice(parent.length + 1).split('/')
+    return Object.hasOwn(members, name)
+  })
+
+const membersWhere = (
+  kind: EntryKind,
+  entry: unknown,
+  isWanted: (importance: Importance | undefined) => boolean,
+): readonly string[] =>
+  TABLES[kind].flatMap(({ pointer, members }: Table) =>
+    Object.keys(mapAt(entry, pointer))
+      .filter((name) => isWanted(Object.hasOwn(members, name) ? members[name] : undefined))
+      .map((name) => childPointer(pointer, name)),
+  )
+
+const mapAt = (entry: unknown, pointer: string): object => {
+  const names = pointer.split('/').slice(1)
+  const found = names.reduce<unknown>(
+    (map, name) => (isMap(map) && Object.hasOwn(map, name) ? map[name] : undefined),
+    entry,
+  )
+  return isMap(found) ? found : {}
+}

@@ -1,0 +1,78 @@
+// Bounds what a data plane tells its operator of one document or realm: findings and sessions come in, those that fit
+// go out. The data plane keeps to it, and the operator takes what is larger for a data plane that misbehaves.
+
+import type { Problem, Warning } from '../problem.ts'
+import type { SessionState } from './wire.ts'
+
+interface Room {
+  readonly count: number
+  /** As JSON text in UTF-8. */
+  readonly bytes: number
+}
+
+const WARNINGS: Room = { count: 8, bytes: 1024 }
+const ERRORS: Room = { count: 16, bytes: 4096 }
+const SESSIONS: Room = { count: 16, bytes: 4096 }
+/** Names of members, digest, owner. */
+const FRAME_BYTES = 512
+
+/** Bytes that a state view may have for one document, beside its id. */
+const DOCUMENT_BYTES = FRAME_BYTES + WARNINGS.bytes
+const REALM_BYTES = FRAME_BYTES + SESSIONS.bytes
+const ITEM_BYTES = FRAME_BYTES + ERRORS.bytes + WARNINGS.bytes
+
+/** Bytes that a state view may have for a document or a realm. */
+export const toldBytes = (kind: 'spec' | 'realm', key: string): number =>
+  jsonBytes(key) + (kind === 'spec' ? DOCUMENT_BYTES : REALM_BYTES)
+
+/** Bytes that the answer to a sync call may have for one entry of the call. */
+export const toldItemBytes = (key: string): number => jsonBytes(key) + ITEM_BYTES
+
+/** `Shadowed` comes first: the other warnings are known to whoever has the document. */
+export const toldWarnings = (warnings: readonly Warning[]): readonly Warning[] =>
+  fitting(warnings, WARNINGS, ({ code }) => (code === 'Shadowed' ? 0 : 1))
+
+export const toldErrors = (errors: readonly Problem[]): readonly Problem[] =>
+  fitting(errors, ERRORS, () => 0)
+
+/** One that is open comes first: it tells that the realm can be reached. Then those that say why it can't. */
+export const toldSessions = (sessions: readonly SessionState[]): readonly SessionState[] => {
+  const rank = ({ state, reason }: SessionState): number => {
+    if (state === 'open') return 0
+    return state === 'refused' ? 1 : reason === undefined ? 3 : 2
+  }
+  return fitWithin(sessions, SESSIONS, rank)
+}
+
+/** A first one that is too large by itself is told without its texts. */
+const fitting = <Finding extends Problem | Warning>(
+  findings: readonly Finding[],
+  room: Room,
+  rank: (finding: Finding) => number,
+): readonly Finding[] => {
+  const told = fitWithin(findings, room, rank)
+  const [first] = sorted(findings, rank)
+  return told.length > 0 || first === undefined ? told : [{ ...first, path: '', message: '' }]
+}
+
+const fitWithin = <T>(
+  items: readonly T[],
+  { count, bytes }: Room,
+  rank: (item: T) => number,
+): readonly T[] => {
+  if (items.length === 0) return items
+  const told: T[] = []
+  let left = bytes
+  for (const item of sorted(items, rank)) {
+    left -= jsonBytes(item) + 1
+    if (told.length === count || left < 0) break
+    told.push(item)
+  }
+  return told
+}
+
+/** As they came, where all are of one rank. */
+const sorted = <T>(items: readonly T[], rank: (item: T) => number): readonly T[] =>
+  items.toSorted((left, right) => rank(left) - rank(right))
+
+const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))

@@ -1,0 +1,118 @@
+// What operator and data plane say to each other over the management API (architecture, *Management
+// API*). Additive to specification §4.2.
+
+import type { ValueMap } from '../expression/value.ts'
+import type { Problem, Warning } from '../problem.ts'
+import type { RealmRecord } from '../realm/record.ts'
+
+/** `GET /api_specs?view=state`; `ETag` is the quoted `<bootId>-<version>`. */
+export interface StateView {
+  readonly bootId: string
+  /** Grows with every change of what is held. */
+  readonly version: number
+  /** Of the program, `1.4.0`; one that does not say it is older than this member. */
+  readonly gatewayVersion?: string
+  readonly manager: string | null
+  readonly epoch: number
+  /** Over this manager's entries as held: see `rootDigest` in digest.ts. */
+  readonly rootDigest: string
+  /** A sync call with a matching `complete` has been answered in this boot. */
+  readonly complete: boolean
+  readonly specs: Readonly<Record<string, SpecState>>
+  readonly realms: Readonly<Record<string, RealmState>>
+}
+
+export interface SpecState {
+  readonly digest: string
+  /** null: loaded by hand. */
+  readonly managedBy: string | null
+  readonly warnings: readonly Warning[]
+}
+
+export interface RealmState {
+  readonly digest: string
+  readonly managedBy: string | null
+  /** Router sessions; empty while the realm has no router or no document. */
+  readonly sessions: readonly SessionState[]
+}
+
+export interface SessionState {
+  readonly url: string
+  readonly state: 'connecting' | 'open' | 'waiting' | 'refused'
+  readonly reason?: string
+}
+
+/** `POST /api_specs/_sync`. */
+export interface SyncRequest {
+  readonly managedBy: string
+  readonly epoch: number
+  /** Root digest that the difference was made on. */
+  readonly base: string
+  readonly realms?: {
+    readonly put?: readonly RealmPut[]
+    readonly delete?: readonly string[]
+  }
+  readonly specs?: {
+    readonly put?: readonly SpecPut[]
+    readonly delete?: readonly string[]
+  }
+  /** Root digest expected after this call. */
+  readonly complete?: string
+}
+
+export interface RealmPut {
+  readonly uri: string
+  readonly digest: string
+  readonly realm: RealmRecord
+  /** See `SpecPut`. */
+  readonly critical?: readonly string[]
+}
+
+export interface SpecPut {
+  readonly id: string
+  readonly digest: string
+  /** Unix time, milliseconds: the age that settles conflicts. */
+  readonly since: number
+  readonly spec: ValueMap
+  /** From Secrets: laid over the document's own `variables`, never read back. */
+  readonly variables?: ValueMap
+  /**
+   * Namespace of the document where it may reach, of all that is in the cluster, Services of that one alone. The
+   * digest differs with it.
+   */
+  readonly confinedTo?: string
+  /**
+   * JSON pointers into this entry, to members that its reader may not ignore (as `crit` of RFC 7515 §4.1.11): who does
+   * not know one of them refuses the entry. Other unknown members are ignored. wire-members.ts says which are which.
+   */
+  readonly critical?: readonly string[]
+}
+
+export interface SyncReply {
+  readonly rootDigest: string
+  readonly items: readonly SyncItem[]
+}
+
+export interface SyncItem {
+  /** Document id, or realm uri. */
+  readonly id: string
+  readonly kind: 'spec' | 'realm'
+  readonly result: 'loaded' | 'unchanged' | 'rejected' | 'deleted'
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
+}
+
+/** §2.14, and what behaviour §2 adds to it. */
+export interface ErrorRecord {
+  readonly code: string
+  readonly message: string
+  readonly description: string
+  readonly errors?: readonly Problem[]
+}
+
+/** 409 of a sync call: a lower epoch than the one known, or a `complete` that does not match. */
+export interface SyncRefusal extends ErrorRecord {
+  readonly epoch?: number
+  readonly rootDigest?: string
+  readonly held?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from '@jest/globals'
+import fc from 'fast-check'
+import { compile } from '../../language/compile.ts'
+import type { Value } from '../../language/expression/value.ts'
+import { compiled, compiledGet, documentOf, faultsOf, problemsOf, STATIC } from './documents.ts'
+
+const environment = { realm: () => ({ authmethods: ['oidcrp', 'cookie'], oidcProviders: [] }) }
+
+describe('compile never throws', () => {
+  it.each<[string, unknown]>([
+    ['undefined', undefined],
+    ['null', null],
+    ['a text', 'x'],
+    ['a list', []],
+    [
+      'a cycle',
+      (() => {
+        const map: Record<string, unknown> = {}
+        map['map'] = map
+        return map
+      })(),
+    ],
+    ['a class', new Date()],
+    ['an empty map', {}],
+    ['reserved words', JSON.parse('{"__proto__": {}, "constructor": {"prototype": 1}}')],
+    [
+      'members of wrong types',
+      {
+        id: 1,
+        host: 2,
+        realm_uri: 3,
+        versions: 4,
+        variables: 5,
+        defaults: 6,
+        status_codes: 7,
+        security: 8,
+        meta: 9,
+      },
+    ],
+    [
+      'versions of wrong types',
+      documentOf({
+        api: {
+          versions: {
+            a: 1,
+            b: { base_path: 7, paths: [] },
+            c: { paths: { '/x': null, '/y': { get: 7 } } },
+          },
+        },
+      }),
+    ],
+  ])('on %s', (_, document) => {
+    expect(compile(document, environment)).toHaveProperty('problems')
+  })
+
+  const names = fc.constantFrom(
+    'action',
+    'response',
+    'type',
+    'host',
+    'get',
+    'headers',
+    'security',
+    'variables',
+    'defaults',
+    '__proto__',
+    'constructor',
+    'on_error',
+    'status_code',
+    'timeout',
+  )
+  const leaves = fc.oneof(
+    fc.constantFrom(
+      '{{request.id}}',
+      '{{variables.a}}',
+      '{{variables |> put(a, b)}}',
+      '{{nope}}',
+      'static',
+      'forward',
+      'wamp_call',
+      'a..b',
+      '{{',
+      '',
+    ),
+    fc.integer(),
+    fc.constant(null),
+    fc.boolean(),
+  )
+  const { value } = fc.letrec<{ value: Value }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 5 },
+      leaves,
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(names, tie('value'), { maxKeys: 4 }),
+    ),
+  }))
+
+  it('on whatever stands where', () => {
+    fc.assert(
+      fc.property(
+        fc.record({ variables: value, defaults: value, path: value, get: value }),
+        (parts) => {
+          const { variables, defaults, path, get } = parts
+          const whole: unknown = Object.assign({}, path, { get })
+          const document = documentOf({ api: { variables, defaults }, paths: { '/x': whole } })
+          const first = compile(document, environment)
+          // Deterministic, and a document that has faults says where.
+          expect(compile(document, environment)).toEqual(first)
+          expect('compiled' in first || first.problems.length > 0).toBe(true)
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a document', () => {
+  it('is not looked at any further when it is too large or too deep', () => {
+    const nest = (depth: number): unknown => (depth === 0 ? 1 : { k: nest(depth - 1) })
+    expect(problemsOf({ api: { meta: nest(70), id: 7 } })).toHaveLength(1)
+  })
+
+  it('reports faults of structure and of meaning together', () => {
+    const paths = { '/x': { get: { action: { type: 'static', body: '{{nope}}' } } } }
+    expect(faultsOf({ api: { id: 7, host: 'a..b' }, paths })).toEqual([
+      ['/id', 'invalid_datatype'],
+      ['/host', 'invalid_value'],
+      ['/versions/v1/paths/~1x/get/action/body', 'invalid_expression'],
+    ])
+  })
+
+  it('names its realm, cut, when there is none', () => {
+    const document = documentOf({ api: { realm_uri: `com.${'x'.repeat(1000)}` } })
+    const compilation = compile(document, { realm: () => undefined })
+    expect(compilation).toMatchObject({
+      problems: [
+        {
+          code: 'no_such_realm',
+          path: '/realm_uri',
+          message: expect.stringMatching(/^There is no realm named 'com\.x{251}'$/),
+        },
+      ],
+    })
+  })
+
+  it('of more than 2000 paths is refused without judging them all', () => {
+    const paths = Object.fromEntries(
+      Array.from({ length: 3000 }, (_, i) => [
+        `/p${i}`,
+        { get: { action: { type: 'static', body: '{{nope}}' } } },
+      ]),
+    )
+    const codes = faultsOf({ paths })
+    expect(codes[0]).toEqual(['/versions/v1/paths', 'invalid_value'])
+    expect(codes.length).toBeLessThanOrEqual(1001)
+  })
+
+  it('may have no path at all', () => {
+    expect(compiled({ paths: {} }).versions[0]?.paths).toEqual([])
+  })
+
+  it('collects what its operations read, from every template', () => {
+    const response = {
+      on_result: { uri: '{{action.result.uri}}', status_code: '{{action.result.status_code}}' },
+      on_error: { body: '{{action.error}}', headers: { a: '{{security.authid}}' } },
+    }
+    const get = {
+      action: { type: 'forward', host: '{{request.host}}', timeout: '{{request.body.t}}' },
+      response,
+    }
+    const operation = compiledGet({
+      paths: { '/x': { headers: { b: '{{request.headers.b}}' }, get } },
+    })
+    expect(operation.reads).toEqual([
+      'action.error',
+      'action.result.status_code',
+      'action.result.uri',
+      'request.body',
+      'request.headers',
+      'request.host',
+      'request.path',
+      'request.query_string',
+      'security.authid',
+    ])
+  })
+
+  it('warns of fields that a request does not have', () => {
+    const get = {
+      action: {
+        type: 'static',
+        body: ['{{request.nope}}', '{{request.constructor}}', '{{request.body.x}}'],
+      },
+    }
+    expect(
+      compiled({ paths: { '/x': { get } } }).warnings.map(({ code, message }) => [code, message]),
+    ).toEqual([['UnknownContextKey', expect.stringContaining("'constructor'")]])
+  })
+
+  it('gives every method of a path its own operation', () => {
+    const methods = ['delete', 'get', 'head', 'options', 'patch', 'post', 'put']
+    const path = Object.fromEntries(methods.map((method) => [method, STATIC]))
+    const operations = compiled({ paths: { '/x': path } }).versions[0]?.paths[0]?.operations ?? {}
+    expect(Object.keys(operations)).toEqual(methods)
+  })
+})

@@ -1,0 +1,281 @@
+// The function table: each row holds both at load, where the input is a variable, and at request time,
+// where it comes from the body.
+
+import { describe, expect, it } from '@jest/globals'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { functionNamed } from '../../../language/expression/functions.ts'
+import { evaluator } from '../../../language/expression/run.ts'
+import type { Value } from '../../../language/expression/value.ts'
+import { contextOf, failureOf, folded } from './scope-of.ts'
+
+const atLoad = (input: Value, pipe: string): Value => {
+  const { template, messages } = folded(`{{variables.x |> ${pipe}}}`, { variables: { x: input } })
+  const [message] = messages
+  if (message !== undefined) throw new ExpressionError(message)
+  return evaluator(template)(contextOf())
+}
+
+const atRequest = (input: Value, pipe: string): Value => {
+  const { template, messages } = folded(`{{request.x |> ${pipe}}}`)
+  expect(messages).toEqual([])
+  return evaluator(template)(contextOf({ request: { x: input } }))
+}
+
+const own = JSON.parse('{"__proto__": 1, "constructor": 2}') as Value
+const bytes = new Uint8Array([1, 2, 255])
+
+describe('functions give', () => {
+  it.each<[string, Value, Value]>([
+    ['integer', 13.99, 13],
+    ['integer', -4.5, -4],
+    ['integer', '42', 42],
+    ['integer', '42.0', 42],
+    ['integer', '-4.9', -4],
+    ['integer', '+7', 7],
+    ['integer', '', ''],
+    ['float', '4.50', 4.5],
+    ['float', 3, 3],
+    ['string', 13.99, '13.99'],
+    ['string', true, 'true'],
+    ['string', null, 'null'],
+    ['string', 'as is', 'as is'],
+    ['string', { a: [1, null] }, '{"a":[1,null]}'],
+    ['string', bytes, 'AQL/'],
+    ['boolean', true, true],
+    ['boolean', 1, true],
+    ['boolean', 'true', true],
+    ['boolean', '1', true],
+    ['boolean', false, false],
+    ['boolean', 0, false],
+    ['boolean', 'false', false],
+    ['boolean', '0', false],
+    ['abs', -4.5, 4.5],
+    ['head', [1, 2], 1],
+    ['head', [null, 2], null],
+    ['head', [], ''],
+    ['last', [1, 2], 2],
+    ['last', [2, null], null],
+    ['last', [], ''],
+    ['tail', [1, 2, 3], [2, 3]],
+    ['tail', [], []],
+    ['nth(1)', ['a'], 'a'],
+    ["nth('2')", ['a', 'b'], 'b'],
+    ['nth({{variables.two}})', ['a', 'b'], 'b'],
+    ['nth(2)', ['a', null], null],
+    ['min', [3, 1, 2], 1],
+    ['max', [3, 1, 2], 3],
+    ['min', ['b', 5, 'a'], 5],
+    ['max', ['b', 5, 'a'], 'b'],
+    ['min', ['b', 'b'], 'b'],
+    ['max', [], ''],
+    ['length', [1, null], 2],
+    ['size', { a: 1 }, 1],
+    ['size', own, 2],
+    ['get(a)', { a: null }, null],
+    ['get(a.b)', { 'a.b': 1, a: { b: 2 } }, 1],
+    ["get('')", { '': 1 }, 1],
+    ['get(b, c d)', { a: 1 }, 'cd'],
+    ["get(b, '')", { a: 1 }, ''],
+    ['get(b, $map)', { a: 1 }, {}],
+    ['get({{variables.two}})', { 2: 'two' }, 'two'],
+    ['get(__proto__)', own, 1],
+    ['get(__proto__, none)', {}, 'none'],
+    ['get(toString, none)', {}, 'none'],
+    ['put(b, 1)', { a: 1 }, { a: 1, b: '1' }],
+    ['put(a, {{variables.two}})', { a: 1 }, { a: 2 }],
+    ['merge({{variables.map}})', { a: 1, k: 2 }, { a: 1, k: 'v' }],
+    ['merge(_, {{variables.map}})', { k: 2 }, { k: 'v' }],
+    ['merge({{variables.map}}, _)', { k: 2 }, { k: 2 }],
+    ['merge($map)', { k: 2 }, { k: 2 }],
+    ['merge($map, _)', own, own],
+    ['merge(_, $map)', own, own],
+    ['with([a, zz])', { a: 1, b: 2 }, { a: 1 }],
+    ['with([])', { a: 1 }, {}],
+    ['with([__proto__])', own, JSON.parse('{"__proto__": 1}') as Value],
+    ['with([toString, {{variables.two}}])', { 2: 1 }, { 2: 1 }],
+    ["without(['a', zz])", { a: 1, b: 2 }, { b: 2 }],
+    ['without([constructor])', own, JSON.parse('{"__proto__": 1}') as Value],
+    ['base64:encode', 'ž', 'xb4='],
+    ['base64:encode', bytes, 'AQL/'],
+    ['base64:decode', 'xb4=', 'ž'],
+    ['base64:decode |> base64:encode', '77u/YQ==', '77u/YQ=='],
+    ['json:encode', { a: ['"', null] }, '{"a":["\\"",null]}'],
+    ['json:encode', 'a', '"a"'],
+    ['json:decode', '[1,{"a":"]{"}]', [1, { a: ']{' }]],
+    ['json:decode', ' "a\\"b" ', 'a"b'],
+    ['json:decode', '{"__proto__": 1, "constructor": 2}', own],
+    [
+      'json:decode |> json:encode',
+      '['.repeat(512) + ']'.repeat(512),
+      '['.repeat(512) + ']'.repeat(512),
+    ],
+    ['get(a, 500) |> integer', {}, 500],
+    ['tail |> tail |> head', [1, 2], ''],
+    ['tail |> tail |> head |> nth(1) |> integer', [1, 2], ''],
+  ])('%s of %j: %j', (pipe, input, expected) => {
+    const known = { two: 2, map: { k: 'v' } }
+    const { template, messages } = folded(`{{variables.x |> ${pipe}}}`, {
+      variables: { ...known, x: input },
+    })
+    expect(messages).toEqual([])
+    expect(template).toEqual({ kind: 'constant', value: expected })
+    const late = folded(`{{request.x |> ${pipe}}}`, { variables: known })
+    expect(evaluator(late.template)(contextOf({ request: { x: input } }))).toEqual(expected)
+  })
+
+  it.each([
+    'integer',
+    'head',
+    'nth(9)',
+    'get(a)',
+    'merge($map)',
+    'with([a])',
+    'json:decode',
+    'random(3)',
+    'length',
+  ])('the empty text through %s, unchanged', (pipe) => {
+    expect(atLoad('', pipe)).toBe('')
+    expect(atRequest('', pipe)).toBe('')
+  })
+
+  it('does not even look at the arguments when the empty text comes in', () => {
+    const { template } = folded('{{request.x |> get({{request.nope}})}}')
+    expect(evaluator(template)(contextOf({ request: { x: '' } }))).toBe('')
+  })
+})
+
+describe('functions refuse', () => {
+  const deep = '['.repeat(513) + ']'.repeat(513)
+  it.each<[string, Value, string]>([
+    ['integer', '1e3', 'integer takes a number or decimal text, got text "1e3"'],
+    ['integer', ' 42 ', 'integer takes a number or decimal text, got text " 42 "'],
+    ['integer', '4.', 'integer takes a number or decimal text, got text "4."'],
+    ['integer', '.5', 'integer takes a number or decimal text, got text ".5"'],
+    ['integer', '-', 'integer takes a number or decimal text, got text "-"'],
+    ['integer', '1.2.3', 'integer takes a number or decimal text, got text "1.2.3"'],
+    ['integer', '٣', 'integer takes a number or decimal text, got text "٣"'],
+    [
+      'integer',
+      '9'.repeat(400),
+      `integer takes a number or decimal text, got text "${'9'.repeat(32)}…"`,
+    ],
+    ['integer', true, 'integer takes a number or decimal text, got true'],
+    ['float', null, 'float takes a number or decimal text, got null'],
+    ['float', [], 'float takes a number or decimal text, got a list'],
+    ['float', Infinity, 'float takes a number or decimal text, got number Infinity'],
+    ['boolean', 'yes', 'boolean takes true, false, 1, 0 or one of these as text, got text "yes"'],
+    ['boolean', 2, 'boolean takes true, false, 1, 0 or one of these as text, got number 2'],
+    ['abs', '3', 'abs takes a number, got text "3"'],
+    ['head', { a: 1 }, 'head takes a list, got a map'],
+    ['tail', 'abc', 'tail takes a list, got text "abc"'],
+    ['last', 1, 'last takes a list, got number 1'],
+    ['nth(0)', [1], 'nth finds no element 0 in a list of 1'],
+    ['nth(2)', [1], 'nth finds no element 2 in a list of 1'],
+    ['nth(x)', [1], 'nth takes a whole number as argument, not text'],
+    ['nth(1.5)', [1], 'nth takes a whole number as argument, not text'],
+    ['nth({{variables.map}})', [1], 'nth takes a whole number as argument, not a map'],
+    ['min', [1, null], 'min takes numbers and texts in its list, got null'],
+    ['max', [[1]], 'max takes numbers and texts in its list, got a list'],
+    ['length', {}, 'length takes a list, got a map'],
+    ['length', 'abc', 'length takes a list, got text "abc"'],
+    ['size', [], 'size takes a map, got a list'],
+    ['size', bytes, 'size takes a map, got bytes'],
+    ['random(2)', [1], "random can't draw 2 elements from a list of 1"],
+    ['get(nope)', {}, "get finds no key 'nope' and has no default"],
+    ['get(constructor)', {}, "get finds no key 'constructor' and has no default"],
+    ['get(__proto__)', {}, "get finds no key '__proto__' and has no default"],
+    ['get(a)', [1], 'get takes a map, got a list'],
+    ['get(length)', [1], 'get takes a map, got a list'],
+    ['get({{variables.map}})', {}, 'get takes a text as key, not a map'],
+    ['put(a, b)', 'text', 'put takes a map, got text "text"'],
+    ['merge(a)', {}, 'merge takes maps, not text'],
+    ['merge(a, _)', {}, 'merge takes maps, not text'],
+    ['merge($map)', [], 'merge takes a map, got a list'],
+    ['with([a])', 1, 'with takes a map, got number 1'],
+    ['without([{{variables.map}}])', {}, 'without takes a text as key, not a map'],
+    ['base64:encode', 1, 'base64:encode takes text, got number 1'],
+    ['base64:decode', 'YWJ', 'base64:decode takes base64 text with padding, got text "YWJ"'],
+    ['base64:decode', 'YW Jj', 'base64:decode takes base64 text with padding, got text "YW Jj"'],
+    ['base64:decode', '/w==', 'base64:decode takes base64 of UTF-8 text, got text "/w=="'],
+    ['json:decode', '{a}', 'json:decode takes JSON text, got text "{a}"'],
+    ['json:decode', '"a', 'json:decode takes JSON text, got text "\\"a"'],
+    ['json:decode', 1, 'json:decode takes text, got number 1'],
+    [
+      'json:decode',
+      deep,
+      `json:decode takes JSON text of at most 512 levels, got text "${'['.repeat(32)}…"`,
+    ],
+  ])('%s of %j: %s', (pipe, input, message) => {
+    const known = { two: 2, map: { k: 'v' } }
+    const source = `{{request.x |> ${pipe}}}`
+    const run = evaluator(folded(source, { variables: known }).template)
+    const failure = failureOf(() => run(contextOf({ request: { x: input } })))
+    expect(failure).toBeInstanceOf(ExpressionError)
+    expect(failure.message).toBe(`${source}: ${message}`)
+    const early = folded(`{{variables.x |> ${pipe}}}`, { variables: { ...known, x: input } })
+    const isDrawn = pipe.startsWith('random')
+    expect(early.messages).toHaveLength(isDrawn ? 0 : 1)
+  })
+
+  it.each([
+    ['nosuch', "there is no function 'nosuch'; there are integer, float, string"],
+    ['constructor', "there is no function 'constructor'"],
+    ['__proto__', "there is no function '__proto__'"],
+    ['.(a)', "there is no function '.'"],
+    ['Integer', "there is no function 'Integer'"],
+    ['integer(1)', 'integer takes 0 arguments, got 1'],
+    ['get()', 'get takes 1 to 2 arguments, got 0'],
+    ['get(a, b, c)', 'get takes 1 to 2 arguments, got 3'],
+    ['put(a)', 'put takes 2 arguments, got 1'],
+    ['nth', 'nth takes 1 argument, got 0'],
+    ['with(a)', 'with takes keys in brackets: with([a, b])'],
+    ['without({{variables.x}})', 'without takes keys in brackets: without([a, b])'],
+    ['with', 'with takes 1 argument, got 0'],
+    ['get([a])', 'get takes no brackets; only with and without do'],
+    ['merge(_)', 'merge takes one map, or two of which one is _, the piped one'],
+    ['merge(a, b)', 'merge takes one map, or two of which one is _, the piped one'],
+    ['merge(_, _)', 'merge takes one map, or two of which one is _, the piped one'],
+    ['integer |> nosuch', "there is no function 'nosuch'"],
+  ])('%s, at load, whatever the input', (pipe, message) => {
+    for (const input of ['request.x', 'variables.x', 'variables.empty']) {
+      const { messages } = folded(`{{${input} |> ${pipe}}}`, { variables: { x: 1, empty: '' } })
+      expect(messages).toHaveLength(1)
+      expect(messages[0]).toContain(`{{${input} |> ${pipe}}}: ${message}`)
+    }
+  })
+})
+
+describe('random', () => {
+  const list = [1, 2, 3, 4]
+
+  it('draws distinct positions, each order as the chance has it', () => {
+    const { template } = folded('{{variables.list |> random(3)}}', { variables: { list } })
+    const run = evaluator(template)
+    expect(run(contextOf({ random: () => 0 }))).toEqual([1, 2, 3])
+    expect(run(contextOf({ random: () => 0.999 }))).toEqual([4, 1, 2])
+    expect(new Set(run(contextOf()) as readonly Value[]).size).toBe(3)
+  })
+
+  it.each([
+    ['random(0)', []],
+    ['random(4) |> length', 4],
+    ['random({{request.n}}) |> length', 2],
+  ])('%s', (pipe, expected) => {
+    const { template } = folded(`{{variables.list |> ${pipe}}}`, { variables: { list } })
+    expect(template.kind).toBe('pipe')
+    expect(evaluator(template)(contextOf({ request: { n: 2 } }))).toEqual(expected)
+  })
+
+  it('leaves the list as it is', () => {
+    evaluator(folded('{{variables.list |> random(4)}}', { variables: { list } }).template)(
+      contextOf(),
+    )
+    expect(list).toEqual([1, 2, 3, 4])
+  })
+})
+
+describe('functionNamed', () => {
+  it.each(['constructor', '__proto__', 'toString', '', '.'])('%j is none', (name) => {
+    expect(functionNamed(name)).toBeUndefined()
+  })
+})

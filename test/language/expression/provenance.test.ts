@@ -1,0 +1,57 @@
+// Whose text a template gives: the document's own, or what somebody else has a say in.
+
+import { describe, expect, it } from '@jest/globals'
+import { isOfDocument } from '../../../language/expression/provenance.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import { folded } from './scope-of.ts'
+
+const variables: ValueMap = {
+  name: 'a.b',
+  names: { first: 'a.b', second: 'c.d' },
+  list: ['a.b', 'c.d'],
+  id: '{{request.bindings.id}}',
+  mixed: { first: 'a.b', second: '{{request.body}}' },
+  late: 'a.{{security.authid}}',
+  realm: 'x.{{security.realm_uri}}',
+}
+
+describe('isOfDocument', () => {
+  it.each<[Value, boolean]>([
+    ['plain', true],
+    [{ a: ['b.c', 1] }, true],
+    ['{{variables.name}}', true],
+    ['{{status_codes}}', true],
+    ['{{security.realm_uri}}', true],
+    ['{{security.type}} {{security.authmethod}}', true],
+    ['{{variables.realm}}', true],
+    ['{{variables.names |> get({{request.bindings.id}})}}', true],
+    ['{{variables.names |> get({{request.bindings.id}}, first)}}', true],
+    ['{{variables.names |> with([{{request.body.x}}])}}', true],
+    ['{{variables.names |> without([{{request.body.x}}])}}', true],
+    ['{{variables.list |> nth({{request.query_params.n}})}}', true],
+    ['{{variables.list |> random({{request.query_params.n}}) |> head}}', true],
+
+    ['{{request.bindings.id}}', false],
+    ['{{request.host}}', false],
+    ['{{request}}', false],
+    ['{{action.result.args}}', false],
+    ['{{security}}', false],
+    ['{{security.authid}}', false],
+    ['{{security.client_id}}', false],
+    ['{{security.groups |> head}}', false],
+    ['{{security.meta.type}}', false],
+    ['{{variables.id}}', false],
+    ['{{variables.late}}', false],
+    ['{{variables.mixed |> get({{security.type}})}}', false],
+    ['{{variables.names |> get({{request.bindings.id}}, {{request.body.x}})}}', false],
+    ['{{variables.names |> put(x, {{request.body}})}}', false],
+    ['{{variables.names |> put({{request.body.x}}, y)}}', false],
+    ['{{variables.names |> merge(_, {{request.body}})}}', false],
+    ['{{request.body |> base64:decode}}', false],
+    [{ a: ['{{request.id}}'] }, false],
+  ])('%j: %s', (value, expected) => {
+    expect(isOfDocument(folded(value, { variables, status_codes: { 'a.b': 400 } }).template)).toBe(
+      expected,
+    )
+  })
+})

@@ -1,0 +1,260 @@
+import { describe, expect, it } from '@jest/globals'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { validateRealm } from '../../../language/realm/validate.ts'
+import { caseRealms } from '../case-documents.ts'
+
+const hash = '$scrypt$ln=14,r=8,p=1$c2FsdA$aGFzaA'
+const provider = {
+  issuer: 'https://idp.test',
+  client_id: 'gw',
+  client_secret: 'cs',
+  redirect_uri: 'https://api.test/v1/oidc/corp/callback',
+}
+
+const realmWith = (more: ValueMap): ValueMap => ({ uri: 'com.acme', ...more })
+const faults = (record: unknown): readonly string[] => {
+  const validation = validateRealm(record)
+  return validation.ok ? [] : validation.problems.map(({ path, code }) => `${path} ${code}`)
+}
+
+describe('validateRealm accepts', () => {
+  it.each<[string, ValueMap]>([
+    ['a uri alone', realmWith({})],
+    ['a uri that is a URL', realmWith({ uri: 'https://example.com/realm?a=b;c,d' })],
+    ...[
+      'ws://router.test',
+      'wss://me:secret@router.test:8443/ws?token=1',
+      'ws://[::1]:8080/ws',
+      'rs://router.test:9000',
+      'rss://[::1]:9000/',
+      'rs+unix:/run/router.sock',
+      'unix:/run/router%20one.sock',
+      'unix:///run/router.sock',
+    ].map((url): [string, ValueMap] => [`the address ${url}`, realmWith({ router: { url } })]),
+    [
+      'everything',
+      realmWith({
+        description: '',
+        authmethods: ['oidcrp', 'cookie'],
+        router: {
+          urls: ['ws://127.0.0.1:8080/ws', 'rs://127.0.0.1:8081'],
+          serializers: ['msgpack', 'json', 'cbor'],
+          auth: { method: 'wampcra', authid: 'gw', secret: 's' },
+          pool: 2,
+          keepalive: 10,
+          call_timeout_unit: 's',
+        },
+        call_timeout: 20_000,
+        users: [{ username: 'alice', password_hash: hash, groups: ['staff'], meta: { a: [{}] } }],
+        groups: ['staff'],
+        api_keys: [{ key_sha256: 'a'.repeat(64), username: 'alice' }],
+        trusted_issuers: [
+          { issuer: 'x', jwks_uri: 'https://x.test/jwks', audience: 'api', algorithms: ['ES256'] },
+          { issuer: 'y', jwks_uri: 'https://y.test/jwks', audience: 'api', require_typ: 'at+jwt' },
+        ],
+        callback_origins: ['http://127.0.0.1:9000'],
+        callback_secret: 's',
+        allowed_origins: ['https://app.test', 'null'],
+        oauth2: { grants: ['password'] },
+        info: { oidc_providers: { corp: { ...provider, auto_provision: true } }, anything: 1 },
+        signing_keys: ['-----BEGIN PRIVATE KEY-----', { kty: 'EC', d: 'x' }],
+      }),
+    ],
+    [
+      'a router without credentials',
+      realmWith({ router: { url: 'ws://a', auth: { method: 'anonymous' } } }),
+    ],
+  ])('%s', (_name, record) => {
+    expect(faults(record)).toEqual([])
+  })
+
+  it.each(caseRealms())('the realm of %s', (_file, record) => {
+    expect(faults(record)).toEqual([])
+  })
+})
+
+describe('validateRealm rejects', () => {
+  it.each<[string, unknown, ...string[]]>([
+    ['null', null, ' invalid_datatype'],
+    ['no uri', {}, '/uri missing_required_value'],
+    ['an empty uri', { uri: '' }, '/uri invalid_value'],
+    ['a uri with a control character', { uri: 'a\nb' }, '/uri invalid_value'],
+    ['a long uri', { uri: 'a'.repeat(256) }, '/uri invalid_value'],
+    [
+      'an unknown property',
+      realmWith({ user: [], constructor: 1 }),
+      '/user invalid_value',
+      '/constructor invalid_value',
+    ],
+    [
+      'an unknown property of a user',
+      realmWith({ users: [{ username: 'a', password: 'x' }] }),
+      '/users/0/password invalid_value',
+    ],
+    [
+      'a user without a name',
+      realmWith({ users: [{}, 1] }),
+      '/users/0/username missing_required_value',
+      '/users/1 invalid_datatype',
+    ],
+    [
+      'a plain password',
+      realmWith({ users: [{ username: 'a', password_hash: 'x' }] }),
+      '/users/0/password_hash invalid_value',
+    ],
+    [
+      'a plain key',
+      realmWith({ api_keys: [{ username: 'a', key_sha256: 'A'.repeat(64) }] }),
+      '/api_keys/0/key_sha256 invalid_value',
+    ],
+    [
+      'a router without an address',
+      realmWith({ router: {} }),
+      '/router/url missing_required_value',
+    ],
+    [
+      'a router address without a scheme',
+      realmWith({ router: { url: 'localhost' } }),
+      '/router/url invalid_value',
+    ],
+    ...[
+      'http://router.test/ws',
+      'WS://router.test/ws',
+      'ws:router.test',
+      'ws:////me:secret@router.test',
+      'ws:\\\\me:secret@router.test',
+      'ws://router.test/ws#part',
+      'ws:// router.test',
+      'rs://router.test',
+      'rs://me@router.test:9000',
+      'rs://router.test:9000/path',
+      'unix:run/router.sock',
+      'unix://host/run/router.sock',
+    ].flatMap((url): [string, ValueMap, ...string[]][] => [
+      [`the address ${url}`, realmWith({ router: { url } }), '/router/url invalid_value'],
+      [
+        `${url} among addresses`,
+        realmWith({ router: { urls: ['ws://a', url] } }),
+        '/router/urls/1 invalid_value',
+      ],
+    ]),
+    [
+      'credentials without a secret',
+      realmWith({ router: { url: 'ws://a', auth: { method: 'ticket' } } }),
+      '/router/auth/secret missing_required_value',
+    ],
+    [
+      'an unknown method',
+      realmWith({ router: { url: 'ws://a', auth: { method: 'x' } } }),
+      '/router/auth/method invalid_value',
+    ],
+    [
+      'a symmetric algorithm',
+      realmWith({
+        trusted_issuers: [
+          { issuer: 'x', jwks_uri: 'file:/x', audience: 'a', algorithms: ['HS256'] },
+        ],
+      }),
+      '/trusted_issuers/0/jwks_uri invalid_value',
+      '/trusted_issuers/0/algorithms/0 invalid_value',
+    ],
+    [
+      'types that no token has',
+      realmWith({
+        trusted_issuers: ['', 'at jwt', 5].map((type) => ({
+          issuer: 'x',
+          jwks_uri: 'https://x.test/jwks',
+          audience: 'a',
+          require_typ: type,
+        })),
+      }),
+      '/trusted_issuers/0/require_typ invalid_value',
+      '/trusted_issuers/1/require_typ invalid_value',
+      '/trusted_issuers/2/require_typ invalid_datatype',
+    ],
+    [
+      'an unknown grant',
+      realmWith({ oauth2: { grants: ['implicit'], x: 1 } }),
+      '/oauth2/x invalid_value',
+      '/oauth2/grants/0 invalid_value',
+    ],
+    [
+      'a provider with nothing in it',
+      realmWith({ info: { oidc_providers: { __proto: {} } } }),
+      ...['issuer', 'client_id', 'client_secret', 'redirect_uri'].map(
+        (name) => `/info/oidc_providers/__proto/${name} missing_required_value`,
+      ),
+    ],
+    [
+      'a provider with a wrong SameSite',
+      realmWith({ info: { oidc_providers: { a: { ...provider, cookie_same_site: 'Lax' } } } }),
+      '/info/oidc_providers/a/cookie_same_site invalid_value',
+    ],
+    ...[
+      '',
+      'https://example.com',
+      'a;b',
+      '*.example.com',
+      'a..b',
+      'x\r\nset-cookie: a=b',
+      'a'.repeat(254),
+    ].map((domain): [string, ValueMap, string] => [
+      `a provider with '${domain}' as the domain of its cookies`,
+      realmWith({ info: { oidc_providers: { a: { ...provider, cookie_domain: domain } } } }),
+      '/info/oidc_providers/a/cookie_domain invalid_value',
+    ]),
+    ...['private_key_jwt', 'constructor', ''].map((method): [string, ValueMap, string] => [
+      `a provider that is shown who we are by '${method}'`,
+      realmWith({
+        info: { oidc_providers: { a: { ...provider, token_endpoint_auth_method: method } } },
+      }),
+      '/info/oidc_providers/a/token_endpoint_auth_method invalid_value',
+    ]),
+    [
+      'origins of any page',
+      realmWith({ allowed_origins: ['https://app.test', '*', 'https://*.app.test', ''] }),
+      '/allowed_origins/1 invalid_value',
+      '/allowed_origins/2 invalid_value',
+      '/allowed_origins/3 invalid_value',
+    ],
+    [
+      'null for what is optional',
+      realmWith({ description: null, router: null }),
+      '/description invalid_datatype',
+      '/router invalid_datatype',
+    ],
+    [
+      '101 providers',
+      realmWith({
+        info: {
+          oidc_providers: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`p${i}`, {}])),
+        },
+      }),
+      '/info/oidc_providers invalid_value',
+    ],
+  ])('%s', (_name, record, ...expected) => {
+    expect(faults(record)).toEqual(expected)
+  })
+
+  it('in words that say which addresses there are', () => {
+    const validation = validateRealm(realmWith({ router: { url: 'http://router.test/ws' } }))
+    expect(validation).toMatchObject({
+      problems: [{ message: expect.stringMatching(/ws:\/\/.*rs:\/\/.*unix:/) }],
+    })
+  })
+
+  it('without showing a value', () => {
+    const secret = 'hunter2'
+    const validation = validateRealm({
+      uri: 5,
+      users: [{ username: 'a', password_hash: secret }],
+      callback_secret: { secret },
+      router: { url: secret, auth: { method: secret, secret: [secret] } },
+      signing_keys: secret,
+      call_timeout: secret,
+    })
+    expect(validation.ok).toBe(false)
+    expect(JSON.stringify(validation)).not.toContain(secret)
+    expect(JSON.stringify(validation)).toContain('this text')
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import { unknownProperties } from '../../../language/validate/unknown-properties.ts'
+
+const documentWith = (path: ValueMap, more: ValueMap = {}): ValueMap => ({
+  id: 'a',
+  host: 'b',
+  realm_uri: 'c',
+  versions: { v1: { base_path: '/', paths: { '/a': path } } },
+  ...more,
+})
+const withAction = (action: Value): ValueMap => documentWith({ get: { action } })
+const PATH = '/versions/v1/paths/~1a'
+
+describe('unknownProperties', () => {
+  it.each<[string, unknown, ...string[]]>([
+    ['none', documentWith({ get: { action: { type: 'static' } } })],
+    ['no document', 7],
+    ['null', null],
+    ['in the API', documentWith({}, { hots: 'a', constructor: 1 }), '/hots', '/constructor'],
+    ['in a version', documentWith({}, { versions: [{ basepath: '/' }] }), '/versions/0/basepath'],
+    ['in a path', documentWith({ trace: {}, 'a/b~': null }), `${PATH}/trace`, `${PATH}/a~1b~0`],
+    [
+      'in defaults',
+      documentWith({ defaults: { time_out: 1 } }, { defaults: { retry: 1 } }),
+      `${PATH}/defaults/time_out`,
+      '/defaults/retry',
+    ],
+    ['in an operation', documentWith({ get: { timeout: 1, action: {} } }), `${PATH}/get/timeout`],
+    [
+      'in an operation of OPTIONS',
+      documentWith({ options: { action: {}, x: 1 } }),
+      `${PATH}/options/x`,
+    ],
+    [
+      'in a response',
+      documentWith({ get: { response: { on_success: {}, on_error: { status: 1 } } } }),
+      `${PATH}/get/response/on_success`,
+      `${PATH}/get/response/on_error/status`,
+    ],
+    [
+      'of another action type',
+      withAction({ type: 'static', host: 'a', timeout: 1 }),
+      `${PATH}/get/action/host`,
+      `${PATH}/get/action/timeout`,
+    ],
+    [
+      'of a WAMP action',
+      withAction({ type: 'wamp_call', procedure: 'a', topic: 'b', args: [], retries: 1 }),
+      `${PATH}/get/action/topic`,
+    ],
+    [
+      'of an action under options',
+      documentWith({ options: { action: { type: 'forward', path: '/', uri: 1 } } }),
+      `${PATH}/options/action/uri`,
+    ],
+    ['an own __proto__', JSON.parse('{"__proto__": {}}'), '/__proto__'],
+    [
+      'nowhere in free-form maps',
+      documentWith(
+        {
+          variables: { x: 1 },
+          headers: { x: 1 },
+          get: {
+            info: { x: 1 },
+            action: { type: 'wamp_call', options: { x: 1 }, kwargs: { x: 1 } },
+          },
+          put: {
+            action: { type: 'static', body: { x: { get: 1 } } },
+            response: { on_result: { body: { x: 1 } } },
+          },
+        },
+        { meta: { x: 1 }, variables: { x: { hots: 1 } }, status_codes: { x: 404 }, ts: 1 },
+      ),
+    ],
+    [
+      'nowhere in expressions',
+      documentWith({ get: '{{variables.op}}', defaults: '{{variables.d}}' }),
+    ],
+    [
+      'in security, where they are faults of their own',
+      documentWith({ security: { type: 'basic', x: 1 } }),
+      `${PATH}/security/x`,
+    ],
+  ])('%s', (_name, document, ...expected) => {
+    const warnings = unknownProperties(document)
+    expect(warnings.map(({ path }) => path)).toEqual(expected)
+    expect(warnings.every(({ code }) => code === 'UnknownProperty')).toBe(true)
+  })
+
+  it('names the property, cut to a bounded length', () => {
+    const [short, long] = unknownProperties({ hots: 1, ['x'.repeat(5000)]: 1 })
+    expect(short?.message).toBe("There is no property 'hots' here: it has no effect")
+    expect(long?.message.length).toBeLessThan(120)
+  })
+
+  it('warns at most 1000 times', () => {
+    const many = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`x${i}`, 1]))
+    expect(unknownProperties(many)).toHaveLength(1000)
+  })
+})

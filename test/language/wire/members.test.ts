@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals'
+import realmSchema from '../../../language/schema/realm.schema.json' with { type: 'json' }
+import { criticalMembers, isKnownMember, unknownMembers } from '../../../language/wire/members.ts'
+
+const realmWith = (member: string): object => ({ realm: { [member]: 1 } })
+const routerWith = (member: string): object => ({ realm: { router: { [member]: 1 } } })
+
+describe('members that are known', () => {
+  it.each(Object.keys(realmSchema.properties))('%s of a realm, as its schema has it', (member) => {
+    expect(unknownMembers('realm', realmWith(member))).toEqual([])
+  })
+
+  it.each(Object.keys(realmSchema.$defs.router.properties))('%s of a router, too', (member) => {
+    expect(unknownMembers('realm', routerWith(member))).toEqual([])
+  })
+})
+
+describe('unknownMembers', () => {
+  it.each<[Parameters<typeof unknownMembers>[0], unknown, readonly string[]]>([
+    ['spec', { id: 'a', spec: { anything: 1 }, confinedTo: 'a', critical: [] }, []],
+    ['spec', { quota: 1, 'a/b': 2 }, ['/quota', '/a~1b']],
+    ['spec', { constructor: 1, hasOwnProperty: 1 }, ['/constructor', '/hasOwnProperty']],
+    ['spec', JSON.parse('{"__proto__": 1}'), ['/__proto__']],
+    ['spec', null, []],
+    ['spec', ['a'], []],
+    ['realm', { uri: 'a', digest: 'd', realm: { uri: 'a', users: [{ more: 1 }] } }, []],
+    [
+      'realm',
+      { shard: 1, realm: { region: 1, router: { weight: 1 } } },
+      ['/shard', '/realm/region', '/realm/router/weight'],
+    ],
+    ['realm', { realm: { router: 'x' } }, []],
+    ['realm', { realm: 7 }, []],
+  ])('of a %s: %j', (kind, entry, pointers) => {
+    expect(unknownMembers(kind, entry)).toEqual(pointers)
+  })
+})
+
+describe('isKnownMember', () => {
+  it.each<[Parameters<typeof isKnownMember>[0], string, boolean]>([
+    ['spec', '/confinedTo', true],
+    ['spec', '/spec/anything/below', true],
+    ['spec', '/quota', false],
+    ['spec', '/quota/rate', false],
+    ['spec', '/__proto__', false],
+    ['spec', '/', false],
+    ['realm', '/realm/users/0/username', true],
+    ['realm', '/realm/router/url', true],
+    ['realm', '/realm/router/tls', false],
+    ['realm', '/realm/networks', false],
+    ['realm', '/shard', false],
+  ])('%s %s: %j', (kind, pointer, isKnown) => {
+    expect(isKnownMember(kind, pointer)).toBe(isKnown)
+  })
+})
+
+it('a document that may not leave its namespace says that this is no mere word', () => {
+  expect(criticalMembers('spec', { id: 'a', spec: {}, confinedTo: 'shop' })).toEqual([
+    '/confinedTo',
+  ])
+})
