@@ -3,7 +3,7 @@
 
 import type { SessionState } from '../language/wire/wire.ts'
 import type { SharedHealth } from './shared/shared-state.ts'
-import type { HeldKind, HeldListing, RealmBridgeStatus } from './wamp/wamp-client.ts'
+import type { HeldKind, HeldListing, RealmBridgeStatus } from './wamp/realm/wamp-client.ts'
 
 /** A registration or subscription for a callback, wherever in this gateway it is held. */
 export interface HeldName {

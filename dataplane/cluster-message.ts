@@ -9,7 +9,7 @@ import type { SecretRings } from './security-state.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from './shared/relayed-state.ts'
 import type { SharedHealth } from './shared/shared-state.ts'
 import type { ServingChange } from './store/serving.ts'
-import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
+import type { RealmBridgeStatus } from './wamp/realm/wamp-client.ts'
 
 /** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
 export type ToWorker =

@@ -17,7 +17,7 @@ import type { Plane } from './plane.ts'
 import type { SecurityState } from './security-state.ts'
 import { StartError } from './start-error.ts'
 import type { ServingChange } from './store/serving.ts'
-import type { RealmBridgeStatus } from './wamp/wamp-client.ts'
+import type { RealmBridgeStatus } from './wamp/realm/wamp-client.ts'
 
 export interface ClusterOptions {
   readonly processes: number

@@ -25,8 +25,8 @@ import type { Traces } from './traces.ts'
 import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServingSecurity } from './serving-security.ts'
 import type { TableServing } from './store/table-serving.ts'
-import { createRelays, type Relays } from './wamp/relays.ts'
-import type { RouterDial } from './wamp/router-dial.ts'
+import { createRelays, type Relays } from './wamp/relay/relays.ts'
+import type { RouterDial } from './wamp/transport/router-dial.ts'
 
 export interface ServingHttpOptions {
   readonly settings: GatewaySettings

@@ -24,7 +24,7 @@ import { createServingMemory } from './serving-memory.ts'
 import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
 import { createServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
-import { createRouterDial } from './wamp/router-dial.ts'
+import { createRouterDial } from './wamp/transport/router-dial.ts'
 import type { SecretRings } from './security-state.ts'
 import type { SharedState } from './shared/shared-state.ts'
 import type { PackedDocument } from './store/packed-document.ts'
@@ -34,7 +34,7 @@ import type { SocketEndpoint } from './upstream/guard.ts'
 import { createPoolScope } from './upstream/limiter.ts'
 import { createRetryBudget } from './upstream/retry-budget.ts'
 import type { Upstream } from './upstream/upstream.ts'
-import type { WampBridge } from './wamp/wamp-client.ts'
+import type { WampBridge } from './wamp/realm/wamp-client.ts'
 
 export interface ServingEnvironment {
   readonly settings: GatewaySettings

@@ -17,11 +17,11 @@ import type { RealmRegistry } from './realm/realm-registry.ts'
 import type { ServedVersion } from './served.ts'
 import { SYSTEM_CLOCK } from './upstream/retry.ts'
 import type { Upstream } from './upstream/upstream.ts'
-import { createBridge } from './wamp/bridge.ts'
-import { createLateTransport } from './wamp/late-transport.ts'
-import { createLinkOpener } from './wamp/link.ts'
-import type { RouterDial } from './wamp/router-dial.ts'
-import type { WampBridge } from './wamp/wamp-client.ts'
+import { createBridge } from './wamp/realm/bridge.ts'
+import { createLateTransport } from './wamp/transport/lazy-transport.ts'
+import { createLinkOpener } from './wamp/session/link.ts'
+import type { RouterDial } from './wamp/transport/router-dial.ts'
+import type { WampBridge } from './wamp/realm/wamp-client.ts'
 
 export interface ServingWampOptions {
   readonly realms: RealmRegistry
@@ -45,7 +45,7 @@ export interface ServingWamp {
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
   const { realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf } = options
   const openTransport = createLateTransport(async () => {
-    const { createTransportOpener } = await import('./wamp/open-transport.ts')
+    const { createTransportOpener } = await import('./wamp/transport/open-transport.ts')
     return createTransportOpener({ dial, memory })
   })
   const bridge: WampBridge = createBridge({

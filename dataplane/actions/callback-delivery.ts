@@ -10,7 +10,7 @@ import type {
   UpstreamFailure,
   UpstreamSink,
 } from '../upstream/upstream.ts'
-import type { WampFault } from '../wamp/wamp-session.ts'
+import type { WampFault } from '../wamp/session/joined-session.ts'
 import { callbackFault, type CallbackReply } from './callback-reply.ts'
 import { signatureOf } from './callback-signature.ts'
 import type { CallbackUrl } from './callback-url.ts'

@@ -6,8 +6,8 @@ import { isList, isMap, type Value, type ValueMap } from '../../language/express
 import { isWampUri } from '../../language/wamp-uri.ts'
 import { decodeBody, mediaKind } from '../codec.ts'
 import type { Holding } from '../memory/memory-budget.ts'
-import { WampFault } from '../wamp/wamp-session.ts'
-import type { Payload } from '../wamp/wire.ts'
+import { WampFault } from '../wamp/session/joined-session.ts'
+import type { Payload } from '../wamp/protocol/messages.ts'
 import { isFitText, unfitOf } from './wamp-fit.ts'
 
 export interface CallbackReply {

@@ -3,8 +3,8 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { TraceSpan } from '../../telemetry/tracer.ts'
-import type { WampClient } from '../wamp/wamp-client.ts'
-import { type CallHandler, type PendingCall, WampFault } from '../wamp/wamp-session.ts'
+import type { WampClient } from '../wamp/realm/wamp-client.ts'
+import { type CallHandler, type PendingCall, WampFault } from '../wamp/session/joined-session.ts'
 
 export type CallingClient = Pick<WampClient, 'awaitSession' | 'call' | 'publish'>
 

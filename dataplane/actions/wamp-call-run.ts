@@ -3,14 +3,14 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { createPauses, type Pauses, type RetryClock } from '../upstream/retry.ts'
-import type { WampClient } from '../wamp/wamp-client.ts'
+import type { WampClient } from '../wamp/realm/wamp-client.ts'
 import {
   type CallHandler,
   type CallRequest,
   type PendingCall,
   WampFault,
   type WampResult,
-} from '../wamp/wamp-session.ts'
+} from '../wamp/session/joined-session.ts'
 import type { CallTimes } from './call-limits.ts'
 import type { EventSink, Exchange } from './performer.ts'
 import { failExchange, faultError, overdueError, overloadedError } from './wamp-failure.ts'

@@ -5,7 +5,7 @@ import { boundMessage } from '../../language/expression/errors.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { isWampPattern, type WampMatch } from '../../language/wamp-uri.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
-import { WampFault } from '../wamp/wamp-session.ts'
+import { WampFault } from '../wamp/session/joined-session.ts'
 import { isFitText, unfitOf } from './wamp-fit.ts'
 
 /** What the gateway tells callees of the caller; nobody else may set it. */

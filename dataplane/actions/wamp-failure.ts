@@ -4,7 +4,7 @@
 import { ownValue } from '../../language/expression/lookup.ts'
 import { boundMessage } from '../../language/expression/errors.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { WampFault } from '../wamp/wamp-session.ts'
+import { WampFault } from '../wamp/session/joined-session.ts'
 import { gatewayError } from './forward-failure.ts'
 import type { ActionError, Exchange, Perform } from './performer.ts'
 import { sayWampError } from './wamp-words.ts'

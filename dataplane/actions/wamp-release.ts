@@ -8,7 +8,7 @@ import type {
 } from '../../language/compiled.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import type { Value } from '../../language/expression/value.ts'
-import type { HeldKind } from '../wamp/wamp-client.ts'
+import type { HeldKind } from '../wamp/realm/wamp-client.ts'
 import { prepareLimits } from './call-limits.ts'
 import type { Perform } from './performer.ts'
 import { checkArgs, invalid, refusal } from './wamp-check.ts'

@@ -2,7 +2,7 @@
 // on the shared wheel, an ear at the client and a place among those that wait for a session, and lets all go together, once.
 
 import type { Deadlines, Timed } from '../deadlines.ts'
-import type { SessionWait, WampClient } from '../wamp/wamp-client.ts'
+import type { SessionWait, WampClient } from '../wamp/realm/wamp-client.ts'
 import type { Exchange } from './performer.ts'
 import type { CallQuota } from './wamp-quota.ts'
 

@@ -3,8 +3,8 @@
 // ordinary answer.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { Follower, Following, WampClient } from '../wamp/wamp-client.ts'
-import type { WampEvent, WampFault } from '../wamp/wamp-session.ts'
+import type { Follower, Following, WampClient } from '../wamp/realm/wamp-client.ts'
+import type { WampEvent, WampFault } from '../wamp/session/joined-session.ts'
 import type { EventSink, Exchange } from './performer.ts'
 import { failExchange, faultError, overdueError, overloadedError } from './wamp-failure.ts'
 import type { OperationTimes } from './wamp-operation.ts'

@@ -4,7 +4,7 @@
 import type { CompiledOperation, WampSubscribeAction } from '../../language/compiled.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { GatewayError } from '../gateway-error.ts'
-import type { WampEvent } from '../wamp/wamp-session.ts'
+import type { WampEvent } from '../wamp/session/joined-session.ts'
 import { callbackOf, refuseOthers } from './callback-url.ts'
 import type { Exchange, Perform } from './performer.ts'
 import type { WampEnvironment } from './wamp-environment.ts'

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../language/compiled.ts'
 import type { Authority } from '../authority.ts'
 import { GatewayError } from '../gateway-error.ts'
-import type { RelayHandshake } from '../wamp/relay-handshake.ts'
+import type { RelayHandshake } from '../wamp/relay/handshake.ts'
 import type { RealmOrigins } from './realm-origins.ts'
 import { hasBody, type RequestHead } from './request-head.ts'
 

@@ -3,7 +3,7 @@
 import { redacted, secretPointers } from '../realm/redact.ts'
 import type { HeldRealm } from '../store/holdings.ts'
 import type { Store } from '../store/store.ts'
-import type { HeldListing } from '../wamp/wamp-client.ts'
+import type { HeldListing } from '../wamp/realm/wamp-client.ts'
 import { sendJson, sendNothing } from './answer.ts'
 import type { Endpoint } from './endpoint.ts'
 import { type BodyReading, withJson } from './body.ts'

@@ -1,7 +1,7 @@
 // Messages of publishers and subscribers in; EVENTs and answers out, to the sessions they are for. Keeps
 // subscriptions of one realm, never an event.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { type Publish, type Subscribe, type Unsubscribe, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'

@@ -1,7 +1,7 @@
 // A message of a client in, as it was decoded; what it asks of the router out, or a ProtocolViolation. Knows
 // nothing of sessions: whether the message may come now is for others to say.
 
-import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { isWampId } from './wamp-id.ts'
 

@@ -1,7 +1,7 @@
 // Messages of one connected client in, from HELLO to GOODBYE; answers out, and its part in a realm's routing.
 // Knows nothing of sockets or serializers; what one client does wrong ends that client alone.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { isList } from '../../language/expression/value.ts'
 import { type Challenge, openEntry, type UserMethod } from './authenticators.ts'
 import {

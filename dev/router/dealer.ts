@@ -1,7 +1,7 @@
 // Messages of callers and callees in; INVOCATIONs, INTERRUPTs, results and errors out, to the sessions they
 // are for. Keeps the registrations and the calls in flight of one realm; settles each call exactly once.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import {
   type Call,

@@ -1,7 +1,7 @@
 // HELLO details in; the roles and features that a client announces, out. And what this router announces, in
 // WELCOME: what it has, and nothing else.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { BROKER_FEATURES } from './broker.ts'
 import { own } from './client-message.ts'

@@ -1,9 +1,9 @@
 // Bytes of a client in, to its inlet as messages; messages of the router out as what its serializer makes of
 // them. What can't be read or written is a word to one session, never an exception.
 
-import { SERIALIZERS } from '../../dataplane/wamp/serializers/by-name.ts'
-import type { Serializer } from '../../dataplane/wamp/serializers/serializer.ts'
-import type { WampMessage } from '../../dataplane/wamp/wire.ts'
+import { SERIALIZERS } from '../../dataplane/wamp/transport/serializers/by-name.ts'
+import type { Serializer } from '../../dataplane/wamp/transport/serializers/serializer.ts'
+import type { WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { Inlet } from './connection.ts'
 
 export const takeBytes = (inlet: Inlet, serializer: Serializer, bytes: Buffer): void => {

@@ -1,8 +1,12 @@
 // The four bytes that a RawSocket client begins with, in; the four that a router answers and what was agreed
 // on, out (WAMP protocol, *RawSocket Transport*). Pure.
 
-import { greeting, MAX_FRAME_BYTES, takenBytes } from '../../dataplane/wamp/rawsocket-handshake.ts'
-import type { Serializer } from '../../dataplane/wamp/serializers/serializer.ts'
+import {
+  greeting,
+  MAX_FRAME_BYTES,
+  takenBytes,
+} from '../../dataplane/wamp/transport/rawsocket-handshake.ts'
+import type { Serializer } from '../../dataplane/wamp/transport/serializers/serializer.ts'
 import { serializerOfId } from './message-codec.ts'
 
 export type Handshake =

@@ -8,8 +8,8 @@ import {
   FrameFault,
   FrameReader,
   type FrameType,
-} from '../../dataplane/wamp/rawsocket-frames.ts'
-import { HANDSHAKE_BYTES } from '../../dataplane/wamp/rawsocket-handshake.ts'
+} from '../../dataplane/wamp/transport/rawsocket-frames.ts'
+import { HANDSHAKE_BYTES } from '../../dataplane/wamp/transport/rawsocket-handshake.ts'
 import type { Outlet } from './connection.ts'
 import { endServer, LEAVE_MS, type Listener, type ListenerNeeds, listenOn } from './listener.ts'
 import { encodeFor, takeBytes } from './message-codec.ts'

@@ -1,7 +1,7 @@
 // Messages of the sessions of one realm in; each goes to the broker or the dealer, unless its URI is refused.
 // Knows nothing of how sessions join.
 
-import { MESSAGE } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 import { type Broker, createBroker } from './broker.ts'
 import { own, type RoutedMessage } from './client-message.ts'
 import { createDealer, type Dealer } from './dealer.ts'

@@ -1,7 +1,7 @@
 // REGISTER and UNREGISTER of callees in; the answers out, to them, and for a URI the callee whose turn it is.
 // Knows nothing of calls.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { type Register, type Unregister, own } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'

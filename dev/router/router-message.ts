@@ -1,7 +1,7 @@
 // What the router says, in; the messages that say so, out: lists as WAMP has them, empty arguments left off.
 // Sends nothing.
 
-import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 
 export const errorMessage = (

@@ -1,7 +1,7 @@
 // CALLs of the router's own procedures in; their answers out. Of WAMP's session meta API there are `count` and
 // `kill`, what tests and a bridge use; the rest is no such procedure, and the API is not announced.
 
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { isList } from '../../language/expression/value.ts'
 import { isWampUri } from '../../language/wamp-uri.ts'
 import { type Call, own } from './client-message.ts'

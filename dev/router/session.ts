@@ -1,7 +1,7 @@
 // What routing knows of a client that has joined a realm: who it is, what it can do, how to tell it something.
 // No sockets, no state of calls or subscriptions.
 
-import type { WampMessage } from '../../dataplane/wamp/wire.ts'
+import type { WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 
 /** As WELCOME tells it. */

@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
-import type { Serializer } from '../../dataplane/wamp/serializers/serializer.ts'
+import type { Serializer } from '../../dataplane/wamp/transport/serializers/serializer.ts'
 import type { Outlet } from './connection.ts'
 import { endServer, LEAVE_MS, type Listener, type ListenerNeeds, listenOn } from './listener.ts'
 import { encodeFor, serializerOfProtocol, takeBytes } from './message-codec.ts'

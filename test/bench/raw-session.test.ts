@@ -1,7 +1,7 @@
 // The peers of the WAMP tables, on the router of the playground.
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { MESSAGE } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 import { type Router, startRouter } from '../../dev/router/router.ts'
 import { ask, joinRouter } from './raw-session.ts'
 

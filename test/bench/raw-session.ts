@@ -3,14 +3,14 @@
 
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { FRAME, FrameBatch, FrameReader } from '../../dataplane/wamp/rawsocket-frames.ts'
+import { FRAME, FrameBatch, FrameReader } from '../../dataplane/wamp/transport/rawsocket-frames.ts'
 import {
   greeting,
   HANDSHAKE_BYTES,
   MAX_FRAME_BYTES,
   readAnswer,
-} from '../../dataplane/wamp/rawsocket-handshake.ts'
-import { MESSAGE } from '../../dataplane/wamp/wire.ts'
+} from '../../dataplane/wamp/transport/rawsocket-handshake.ts'
+import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 
 export interface RawSession extends Disposable {
   /** A message as JSON text. */

@@ -2,7 +2,7 @@
 // of it, and whoever uses other realms notices nothing.
 
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { MESSAGE, type SerializerName } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type SerializerName } from '../../dataplane/wamp/protocol/messages.ts'
 import type { SessionState } from '../../language/wire/wire.ts'
 import { openEventClient } from '../dataplane/http/event-client.ts'
 import { eventually } from '../support/eventually.ts'

@@ -4,7 +4,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { SerializerName } from '../../dataplane/wamp/wire.ts'
+import type { SerializerName } from '../../dataplane/wamp/protocol/messages.ts'
 import { createCertificateAuthority } from '../support/certificates.ts'
 import { eventually, type Patience } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Procedures, startProcedures } from '../../dev/procedures.ts'
 import { type Router, startRouter } from '../../dev/router/router.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../support/eventually.ts'
 import { openRawPeer, type RawPeer } from '../support/raw-wamp-peer.ts'
 import { call, callMessage, type PeerEvent, subscribe } from '../support/wamp-peer.ts'

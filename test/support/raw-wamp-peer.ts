@@ -3,7 +3,11 @@
 
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
-import { MESSAGE, type SerializerName, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import {
+  MESSAGE,
+  type SerializerName,
+  type WampMessage,
+} from '../../dataplane/wamp/protocol/messages.ts'
 import { openRawWampWire, type RawWampWire } from './raw-wamp-wire.ts'
 import { WAMP_CODECS, type WampCodec } from './wamp-codec.ts'
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { WebSocket } from 'ws'
-import type { SerializerName } from '../../dataplane/wamp/wire.ts'
+import type { SerializerName } from '../../dataplane/wamp/protocol/messages.ts'
 import { WAMP_CODECS } from './wamp-codec.ts'
 
 export interface RawWampWire {

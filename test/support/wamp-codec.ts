@@ -4,7 +4,7 @@
 import { decode as decodeMsgpack, encode as encodeMsgpack } from '@msgpack/msgpack'
 import { decode as decodeCbor, encode as encodeCbor } from 'cborg'
 import { isList, isMap } from '../../language/expression/value.ts'
-import type { SerializerName, WampMessage } from '../../dataplane/wamp/wire.ts'
+import type { SerializerName, WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 
 export interface WampCodec {
   /** Number in the RawSocket handshake (WAMP, *RawSocket*). */

@@ -2,7 +2,7 @@
 // data. An ERROR is an answer like any other here, never an exception.
 
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { MESSAGE, type WampMessage } from '../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { RawPeer } from './raw-wamp-peer.ts'
 
 /** As much of a RESULT or ERROR as the callee decides. Empty parts are left out: routers differ in sending them. */

@@ -1,7 +1,7 @@
 // The callee of the WAMP tables: answers every call with the same JSON, as cheaply as it can be done.
 
 import { createServer } from 'node:net'
-import { MESSAGE } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../dataplane/wamp/protocol/messages.ts'
 import { STATIC_BODY } from '../documents.ts'
 import { ask, joinRouter } from '../raw-session.ts'
 import { PROCEDURE } from '../wamp-documents.ts'

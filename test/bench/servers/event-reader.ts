@@ -2,7 +2,7 @@
 // publications are under way at a time; the next follows when the oldest has come to all of them.
 
 import { connect } from 'node:net'
-import { MESSAGE } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../dataplane/wamp/protocol/messages.ts'
 import { joinRouter } from '../raw-session.ts'
 import { offerRuns } from '../run-on-demand.ts'
 import { percentile } from '../statistics.ts'

@@ -2,7 +2,7 @@
 // stream, and with each publication the bytes that the gateway would send.
 
 import { createServer, type Socket } from 'node:net'
-import { MESSAGE } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../dataplane/wamp/protocol/messages.ts'
 import { ask, joinRouter } from '../raw-session.ts'
 import { EVENT_DATA, TOPICS } from '../wamp-documents.ts'
 

@@ -2,7 +2,7 @@
 // that all calls share stays.
 
 import { connect } from 'node:net'
-import { MESSAGE } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { addressOf } from '../../support/raw-client.ts'
 import { register, type PeerInvocation } from '../../support/wamp-peer.ts'

@@ -1,7 +1,7 @@
 // What a hostile router sends for a call: frames that are no message, messages out of place and values that break
 // rules, each with what becomes of the call and of the session.
 
-import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
+import type { SerializerName, WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { Codec, Frame, Script } from './scripted-router.ts'
 
 const text = (body: string): Frame => ({ bytes: Buffer.from(body), isText: true })

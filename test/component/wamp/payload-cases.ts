@@ -2,7 +2,7 @@
 
 import { buffer } from 'node:stream/consumers'
 import { decode, encode } from '@msgpack/msgpack'
-import type { SerializerName } from '../../../dataplane/wamp/wire.ts'
+import type { SerializerName } from '../../../dataplane/wamp/protocol/messages.ts'
 import { openRequest, request } from '../../support/http-request.ts'
 import { register } from '../../support/wamp-peer.ts'
 import type { FaultCase, FaultContext, Transport } from './fault-case.ts'

@@ -4,7 +4,11 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { MESSAGE, type SerializerName, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import {
+  MESSAGE,
+  type SerializerName,
+  type WampMessage,
+} from '../../../dataplane/wamp/protocol/messages.ts'
 import { WAMP_CODECS } from '../../support/wamp-codec.ts'
 
 /** One frame. */

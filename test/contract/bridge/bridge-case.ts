@@ -1,7 +1,7 @@
 // What one case of the bridge's contract is: the bridge is used as the actions use it, against a router and
 // peers that share no code with it, and what is observed must be the same whatever the router does.
 
-import type { SerializerName } from '../../../dataplane/wamp/wire.ts'
+import type { SerializerName } from '../../../dataplane/wamp/protocol/messages.ts'
 import { openRawPeer, type RawPeer, type RawPeerOptions } from '../../support/raw-wamp-peer.ts'
 import { OPEN_REALM } from '../../support/routers/router-config.ts'
 import type {

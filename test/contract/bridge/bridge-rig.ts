@@ -6,20 +6,20 @@ import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { RouterRecord } from '../../../language/realm/record.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { createBridge } from '../../../dataplane/wamp/bridge.ts'
-import { createLinkOpener } from '../../../dataplane/wamp/link.ts'
-import { createTransportOpener } from '../../../dataplane/wamp/open-transport.ts'
-import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
-import type { Every } from '../../../dataplane/wamp/transport-silence.ts'
-import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/wamp-client.ts'
-import type { OpenTransport } from '../../../dataplane/wamp/transport.ts'
+import { createBridge } from '../../../dataplane/wamp/realm/bridge.ts'
+import { createLinkOpener } from '../../../dataplane/wamp/session/link.ts'
+import { createTransportOpener } from '../../../dataplane/wamp/transport/open-transport.ts'
+import { createRouterDial } from '../../../dataplane/wamp/transport/router-dial.ts'
+import type { Every } from '../../../dataplane/wamp/transport/keep-alive.ts'
+import type { RealmBridgeStatus, WampClient } from '../../../dataplane/wamp/realm/wamp-client.ts'
+import type { OpenTransport } from '../../../dataplane/wamp/protocol/transport.ts'
 import {
   type OpenLink,
   type PendingCall,
   type WampEvent,
   WampFault,
-} from '../../../dataplane/wamp/wamp-session.ts'
-import type { Payload } from '../../../dataplane/wamp/wire.ts'
+} from '../../../dataplane/wamp/session/joined-session.ts'
+import type { Payload } from '../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { OPEN_REALM } from '../../support/routers/router-config.ts'
 

@@ -2,7 +2,7 @@
 // and what is observed is the same on all routers, or differs in a way that the gateway must live with.
 
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import {
   NothingCameError,
   openRawPeer,

@@ -11,7 +11,10 @@ import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream, UpstreamSink } from '../../../dataplane/upstream/upstream.ts'
 import { UpstreamError } from '../../../dataplane/upstream/upstream.ts'
-import { WampFault, type InvocationHandler } from '../../../dataplane/wamp/wamp-session.ts'
+import {
+  WampFault,
+  type InvocationHandler,
+} from '../../../dataplane/wamp/session/joined-session.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

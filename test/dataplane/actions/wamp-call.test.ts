@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
+import { WampFault } from '../../../dataplane/wamp/session/joined-session.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { stopTimers } from '../stop-timers.ts'
 import { exchangeOf, fault, resultOf, worldOf, type WorldOptions } from './wamp-fixture.ts'

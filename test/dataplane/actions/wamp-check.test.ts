@@ -8,7 +8,7 @@ import {
 } from '../../../dataplane/actions/wamp-check.ts'
 import { unfitOf } from '../../../dataplane/actions/wamp-fit.ts'
 import { checkOptions, type OptionsKind } from '../../../dataplane/actions/wamp-options.ts'
-import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
+import { WampFault } from '../../../dataplane/wamp/session/joined-session.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { WampMatch } from '../../../language/wamp-uri.ts'
 

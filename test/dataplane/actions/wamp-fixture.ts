@@ -16,7 +16,7 @@ import type {
   Registration,
   Subscription,
   WampClient,
-} from '../../../dataplane/wamp/wamp-client.ts'
+} from '../../../dataplane/wamp/realm/wamp-client.ts'
 import {
   WampFault,
   type CallHandler,
@@ -24,8 +24,8 @@ import {
   type WampEvent,
   type WampFaultMore,
   type WampResult,
-} from '../../../dataplane/wamp/wamp-session.ts'
-import type { Payload } from '../../../dataplane/wamp/wire.ts'
+} from '../../../dataplane/wamp/session/joined-session.ts'
+import type { Payload } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
 import { compiledPath } from '../../language/documents.ts'

@@ -28,10 +28,14 @@ import { createTableServing } from '../../../dataplane/store/table-serving.ts'
 import { createDeadlines } from '../../../dataplane/deadlines.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
-import { createRelays, type RelayLimits, type Relays } from '../../../dataplane/wamp/relays.ts'
-import { createRouterDial } from '../../../dataplane/wamp/router-dial.ts'
-import type { WampClient } from '../../../dataplane/wamp/wamp-client.ts'
-import { WampFault } from '../../../dataplane/wamp/wamp-session.ts'
+import {
+  createRelays,
+  type RelayLimits,
+  type Relays,
+} from '../../../dataplane/wamp/relay/relays.ts'
+import { createRouterDial } from '../../../dataplane/wamp/transport/router-dial.ts'
+import type { WampClient } from '../../../dataplane/wamp/realm/wamp-client.ts'
+import { WampFault } from '../../../dataplane/wamp/session/joined-session.ts'
 import { compile } from '../../../language/compile.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { AccessEntry } from '../../../telemetry/access-log.ts'

@@ -9,7 +9,12 @@ import { eventually } from '../../support/eventually.ts'
 import { roundTrip } from '../round-trip.ts'
 import { headerValues } from '../../support/raw-client.ts'
 import { frame } from '../wamp/frames.ts'
-import { answerText, startRawRouter, startTestRouter, type TestRouter } from '../wamp/relay-rig.ts'
+import {
+  answerText,
+  startRawRouter,
+  startTestRouter,
+  type TestRouter,
+} from '../wamp/relay/relay-rig.ts'
 import {
   answers,
   apiOf,

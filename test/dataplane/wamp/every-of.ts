@@ -1,6 +1,6 @@
 // A manual clock measures how long the peer of a transport has been silent.
 
-import type { Every } from '../../../dataplane/wamp/transport-silence.ts'
+import type { Every } from '../../../dataplane/wamp/transport/keep-alive.ts'
 import type { ManualClock } from '../../support/manual-clock.ts'
 
 /**

@@ -6,10 +6,14 @@ import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { WebSocketServer, type WebSocket } from 'ws'
-import { FrameBatch, FrameReader, FRAME } from '../../../dataplane/wamp/rawsocket-frames.ts'
-import { SERIALIZERS } from '../../../dataplane/wamp/serializers/by-name.ts'
-import type { Serializer } from '../../../dataplane/wamp/serializers/serializer.ts'
-import type { SerializerName, WampMessage } from '../../../dataplane/wamp/wire.ts'
+import {
+  FrameBatch,
+  FrameReader,
+  FRAME,
+} from '../../../dataplane/wamp/transport/rawsocket-frames.ts'
+import { SERIALIZERS } from '../../../dataplane/wamp/transport/serializers/by-name.ts'
+import type { Serializer } from '../../../dataplane/wamp/transport/serializers/serializer.ts'
+import type { SerializerName, WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { Certificate } from '../../support/certificates.ts'
 
 export interface FakeRouterOptions {

@@ -4,14 +4,14 @@ import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
-import { createBridge } from '../../../dataplane/wamp/bridge.ts'
-import type { BridgeOptions } from '../../../dataplane/wamp/bridge-setup.ts'
+import { createBridge } from '../../../dataplane/wamp/realm/bridge.ts'
+import type { BridgeOptions } from '../../../dataplane/wamp/realm/bridge-setup.ts'
 import type {
   BridgeChange,
   Follower,
   HeldKind,
   WampBridge,
-} from '../../../dataplane/wamp/wamp-client.ts'
+} from '../../../dataplane/wamp/realm/wamp-client.ts'
 import {
   WampFault,
   type CallHandler,
@@ -24,7 +24,7 @@ import {
   type SessionHold,
   type WampEvent,
   type WampSession,
-} from '../../../dataplane/wamp/wamp-session.ts'
+} from '../../../dataplane/wamp/session/joined-session.ts'
 
 type Operation = 'subscribe' | 'unsubscribe' | 'register' | 'unregister' | 'publish'
 

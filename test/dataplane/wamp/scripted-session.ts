@@ -1,10 +1,18 @@
 // Sessions whose router is a test: opened or joined, with all that they told. Nothing is checked here.
 
 import { expect } from '@jest/globals'
-import { loadAutobahn } from '../../../dataplane/wamp/autobahn-door.ts'
-import { createAuthentication } from '../../../dataplane/wamp/challenge.ts'
-import { openSession, type OpenSession, type SessionEnd } from '../../../dataplane/wamp/session.ts'
-import type { CallHandler, SessionAuth, WampSession } from '../../../dataplane/wamp/wamp-session.ts'
+import { loadAutobahn } from '../../../dataplane/wamp/session/autobahn.ts'
+import { createAuthentication } from '../../../dataplane/wamp/session/authentication.ts'
+import {
+  openSession,
+  type OpenSession,
+  type SessionEnd,
+} from '../../../dataplane/wamp/session/session.ts'
+import type {
+  CallHandler,
+  SessionAuth,
+  WampSession,
+} from '../../../dataplane/wamp/session/joined-session.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { scriptTransports, type ScriptedTransport } from './scripted-transport.ts'

@@ -1,15 +1,15 @@
 // Transports whose other end is a test: what is sent is kept, what is received is said by the test. Nothing
 // is checked here.
 
-import { EncodingFault } from '../../../dataplane/wamp/transport.ts'
+import { EncodingFault } from '../../../dataplane/wamp/protocol/transport.ts'
 import type {
   OpenTransport,
   Transport,
   TransportEnd,
   TransportHandlers,
   TransportTarget,
-} from '../../../dataplane/wamp/transport.ts'
-import type { WampMessage } from '../../../dataplane/wamp/wire.ts'
+} from '../../../dataplane/wamp/protocol/transport.ts'
+import type { WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 
 /** In place of a value, in arguments or options: the message can't be encoded. */
 export const UNENCODABLE = 'unencodable'

@@ -1,7 +1,7 @@
 // Publications by tables: what publishers and subscribers say to the core of the router, and what it says.
 
 import { describe, expect, it } from '@jest/globals'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import { converse, PLAIN_ROLES, type Step, type Told } from './converse.ts'
 
 const clients = { pub: undefined, sub: undefined, plain: PLAIN_ROLES }

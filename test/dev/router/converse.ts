@@ -4,7 +4,7 @@
 import { createRouterCore, type RouterCore } from '../../../dev/router/router-core.ts'
 import type { RealmOptions } from '../../../dev/router/router-options.ts'
 import type { Surroundings } from '../../../dev/router/surroundings.ts'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 export type Step =

@@ -1,7 +1,7 @@
 // Calls by tables: what callers and callees say to the core of the router, and what it says to whom.
 
 import { describe, expect, it } from '@jest/globals'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import { converse, createStage, PLAIN_ROLES, type Step, type Told } from './converse.ts'
 
 const REGISTER: Step = ['callee', [MESSAGE.register, 1, {}, 'com.add']]

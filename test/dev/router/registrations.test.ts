@@ -1,7 +1,7 @@
 // Registrations by tables: patterns, shared procedures, and what is refused.
 
 import { describe, expect, it } from '@jest/globals'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import { converse, type Step, type Told } from './converse.ts'
 
 const clients = { caller: undefined, a: undefined, b: undefined, c: undefined }

@@ -2,7 +2,7 @@
 
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../dataplane/wamp/protocol/messages.ts'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { converse, createStage, PLAIN_ROLES, type Stage, type Step, type Told } from './converse.ts'
 

@@ -7,11 +7,18 @@ import {
   FrameFault,
   FrameReader,
   type FrameType,
-} from '../../../dataplane/wamp/rawsocket-frames.ts'
-import { greeting, readAnswer, takenBytes } from '../../../dataplane/wamp/rawsocket-handshake.ts'
-import { FrameScanner } from '../../../dataplane/wamp/relay-frames.ts'
-import { readHandshakeAnswer } from '../../../dataplane/wamp/relay-handshake.ts'
-import { FrameBatch as ClientFrameBatch, OPCODE } from '../../../dataplane/wamp/websocket-frames.ts'
+} from '../../../dataplane/wamp/transport/rawsocket-frames.ts'
+import {
+  greeting,
+  readAnswer,
+  takenBytes,
+} from '../../../dataplane/wamp/transport/rawsocket-handshake.ts'
+import { FrameScanner } from '../../../dataplane/wamp/relay/frames.ts'
+import { readHandshakeAnswer } from '../../../dataplane/wamp/relay/handshake.ts'
+import {
+  FrameBatch as ClientFrameBatch,
+  OPCODE,
+} from '../../../dataplane/wamp/transport/websocket-frames.ts'
 import type { FuzzTarget } from '../fuzz.ts'
 import { mutateBytes } from '../mutate.ts'
 

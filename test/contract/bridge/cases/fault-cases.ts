@@ -2,7 +2,7 @@
 // and no session is left behind. Runs last, as it ends every session.
 
 import { isList, type Value } from '../../../../language/expression/value.ts'
-import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { openRawPeer, type RawPeer } from '../../../support/raw-wamp-peer.ts'

@@ -3,7 +3,7 @@
 
 import { encode } from '@msgpack/msgpack'
 import type { Value } from '../../../../language/expression/value.ts'
-import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type SerializerName } from '../../../../dataplane/wamp/protocol/messages.ts'
 import type { RouterName } from '../../../support/routers/router-under-test.ts'
 import { idOf, register } from '../../../support/wamp-peer.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'

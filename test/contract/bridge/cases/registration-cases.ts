@@ -1,8 +1,8 @@
 // Procedures that the bridge registers for callbacks, by every transport and serializer.
 
 import type { ValueMap } from '../../../../language/expression/value.ts'
-import type { InvocationHandler } from '../../../../dataplane/wamp/wamp-session.ts'
-import { WampFault } from '../../../../dataplane/wamp/wamp-session.ts'
+import type { InvocationHandler } from '../../../../dataplane/wamp/session/joined-session.ts'
+import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { call, register } from '../../../support/wamp-peer.ts'
 import { errorOf, textIn } from '../../router/contract-case.ts'
 import type { BridgeCase, BridgeContext } from '../bridge-case.ts'

@@ -1,6 +1,6 @@
 // Calls that end as they should: results, errors, details, progress, and callees that go.
 
-import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../../dataplane/wamp/protocol/messages.ts'
 import {
   call,
   callMessage,

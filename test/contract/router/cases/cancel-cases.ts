@@ -2,7 +2,7 @@
 // afterwards must harm nobody.
 
 import type { ValueMap } from '../../../../language/expression/value.ts'
-import { MESSAGE, type WampMessage } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE, type WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {
   call,

@@ -2,7 +2,7 @@
 // checks before it sends because of this table.
 
 import type { Value } from '../../../../language/expression/value.ts'
-import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { register } from '../../../support/wamp-peer.ts'
 import { type CaseContext, type ContractCase, errorOf, reactionTo } from '../contract-case.ts'
 

@@ -1,6 +1,6 @@
 // What is published, who hears of it, and what the publisher is told.
 
-import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../../dataplane/wamp/protocol/messages.ts'
 import type { RawPeer } from '../../../support/raw-wamp-peer.ts'
 import {
   call,

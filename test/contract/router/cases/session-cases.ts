@@ -3,7 +3,7 @@
 import { createHmac, createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import type { Value } from '../../../../language/expression/value.ts'
 import { isMap } from '../../../../language/expression/value.ts'
-import { MESSAGE } from '../../../../dataplane/wamp/wire.ts'
+import { MESSAGE } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { connectRawPeer, type RawPeerOptions } from '../../../support/raw-wamp-peer.ts'
 import { SECURED_REALM } from '../../../support/routers/router-config.ts'
 import { CRYPTOSIGN_SEED } from '../../../support/routers/router-under-test.ts'

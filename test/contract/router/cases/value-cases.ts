@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Value } from '../../../../language/expression/value.ts'
-import type { SerializerName } from '../../../../dataplane/wamp/wire.ts'
+import type { SerializerName } from '../../../../dataplane/wamp/protocol/messages.ts'
 import type { RawPeer } from '../../../support/raw-wamp-peer.ts'
 import { call, callMessage, idOf, register } from '../../../support/wamp-peer.ts'
 import { ABLE_CALLER, type CaseContext, type ContractCase, reactionTo } from '../contract-case.ts'

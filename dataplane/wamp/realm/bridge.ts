@@ -1,0 +1,83 @@
+// Changes of what is served in, sessions with the routers of the realms in use out, and a client for each
+// realm. It never blocks who tells it of a change, and never throws at them.
+
+import { BRIDGE_TIMES, secureRandom, type BridgeOptions, type BridgeSetup } from './bridge-setup.ts'
+import { BridgeClient, type ClientParts } from './client.ts'
+import { RunningInvocations } from './durable/invocations.ts'
+import type { RealmParts } from './realm-bridge.ts'
+import { RealmDirectory } from './directory.ts'
+import { Retirement } from './retirement.ts'
+import type { WampBridge } from './wamp-client.ts'
+
+/**
+ * @example
+ * const bridge = createBridge({ openLink, log, onStatus, releaseElsewhere })
+ * bridge.follow({ put: [document], remove: [], realms: { put: [record], delete: [] } })
+ * bridge.clientOf('com.acme').call({ procedure: 'com.acme.add', args, kwargs, options }, handler)
+ */
+export const createBridge = (options: BridgeOptions): WampBridge => {
+  const parts = partsOf(options)
+  const realms = new RealmDirectory(parts)
+  let isClosed = false
+
+  const releaseHere: WampBridge['releaseHere'] = (realmUri, kind, id) =>
+    realms.find(realmUri).held.release(kind, id)
+
+  const ofClients: ClientParts = {
+    find: (realmUri) => realms.find(realmUri),
+    release: async (realmUri, kind, id) =>
+      (await releaseHere(realmUri, kind, id)) ||
+      (await options.releaseElsewhere(realmUri, kind, id)),
+  }
+
+  return {
+    clientOf: (realmUri) => new BridgeClient(realmUri, ofClients),
+    follow: (change) => {
+      if (isClosed) return
+      for (const realm of realms.take(change)) realm.settle()
+    },
+    status: () => realms.all().flatMap((realm) => realm.status() ?? []),
+    releaseHere,
+    close: async () => {
+      isClosed = true
+      for (const realm of realms.all()) realm.close()
+      const { closeMs } = parts.setup.times
+      // The other half is for GOODBYE.
+      await withinMs(closeMs, parts.retirement.closeAll(closeMs / 2))
+    },
+  }
+}
+
+const partsOf = (options: BridgeOptions): RealmParts => {
+  const times = { ...BRIDGE_TIMES, ...options.times }
+  const setup: BridgeSetup = {
+    openLink: options.openLink,
+    log: options.log,
+    random: options.random ?? secureRandom,
+    times,
+    noteStatus: oncePerTick(options.onStatus),
+  }
+  const invocations = new RunningInvocations()
+  return { setup, invocations, retirement: new Retirement(times, invocations) }
+}
+
+const oncePerTick = (run: () => void): (() => void) => {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    setImmediate(() => {
+      isDue = false
+      run()
+    })
+  }
+}
+
+const withinMs = async (durationMs: number, done: Promise<void>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const timeUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, durationMs)
+  })
+  await Promise.race([done, timeUp])
+  clearTimeout(timer)
+}

@@ -1,0 +1,74 @@
+// A realm's uri in, the client that the actions use out: always there, whatever becomes of the realm. It
+// holds nothing itself.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { RealmBridge } from './realm-bridge.ts'
+import type {
+  Follower,
+  Following,
+  Held,
+  HeldKind,
+  Registration,
+  SessionWait,
+  Subscription,
+  WampClient,
+} from './wamp-client.ts'
+import type { CallHandler, CallRequest, PendingCall } from '../session/joined-session.ts'
+import type { Payload } from '../protocol/messages.ts'
+
+export interface ClientParts {
+  /** The realm as of now; one without a record where there is none. */
+  find(realmUri: string): RealmBridge
+  release(realmUri: string, kind: HeldKind, id: number): Promise<boolean>
+}
+
+/** A class, since one is made for a request: two fields instead of a closure for every method. */
+export class BridgeClient implements WampClient {
+  readonly #realmUri: string
+  readonly #parts: ClientParts
+
+  constructor(realmUri: string, parts: ClientParts) {
+    this.#realmUri = realmUri
+    this.#parts = parts
+  }
+
+  get callTimeoutUnit(): 'ms' | 's' | undefined {
+    return this.#realm().record?.router?.call_timeout_unit
+  }
+
+  awaitSession(longestMs: number, onOver: () => void): SessionWait | undefined {
+    return this.#realm().awaitSession(longestMs, onOver)
+  }
+
+  call(request: CallRequest, handler: CallHandler): PendingCall {
+    return this.#realm().session().call(request, handler)
+  }
+
+  async publish(
+    topic: string,
+    payload: Payload,
+    options: ValueMap,
+  ): Promise<{ publicationId: number }> {
+    return this.#realm().session().publish(topic, payload, options)
+  }
+
+  follow(topic: string, options: ValueMap, follower: Follower): Following {
+    return this.#realm().topics.follow(topic, options, follower)
+  }
+
+  register(registration: Registration): Promise<Held> {
+    return this.#realm().held.register(registration)
+  }
+
+  subscribe(subscription: Subscription): Promise<Held> {
+    return this.#realm().held.subscribe(subscription)
+  }
+
+  release(kind: HeldKind, id: number): Promise<boolean> {
+    return this.#parts.release(this.#realmUri, kind, id)
+  }
+
+  #realm(): RealmBridge {
+    return this.#parts.find(this.#realmUri)
+  }
+}

@@ -1,0 +1,22 @@
+// Invocations that callbacks are answering in, how many there are on a session out: a session that was
+// replaced is not closed under them.
+
+import type { WampSession } from '../../session/joined-session.ts'
+
+export class RunningInvocations {
+  readonly #counts = new WeakMap<WampSession, number>()
+
+  on(session: WampSession): number {
+    return this.#counts.get(session) ?? 0
+  }
+
+  /** Counts one on the session until the answer is there. */
+  async during<T>(session: WampSession, answer: () => Promise<T>): Promise<T> {
+    this.#counts.set(session, this.on(session) + 1)
+    try {
+      return await answer()
+    } finally {
+      this.#counts.set(session, this.on(session) - 1)
+    }
+  }
+}

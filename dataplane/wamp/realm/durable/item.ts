@@ -1,0 +1,19 @@
+// The door between the list of what is held for callbacks and its two kinds.
+
+import type { HeldKind } from '../wamp-client.ts'
+import type { WampFault, WampSession } from '../../session/joined-session.ts'
+
+export interface HeldItem {
+  readonly kind: HeldKind
+  readonly uri: string
+  readonly match: string
+  readonly callback: string
+  /** The router has it. */
+  readonly isActive: boolean
+  /** Asks the router for the first time. Rejects with a WampFault; then the item is of no use. */
+  start(): Promise<void>
+  /** To another session; undefined: the router is away. */
+  moveTo(session: WampSession | undefined): void
+  /** Nothing runs any more; resolves when the router has been told, or will not answer. */
+  end(fault: WampFault): Promise<void>
+}

@@ -1,0 +1,119 @@
+// One topic that a callback is told of: a follower of the shared topic, kept until released. After the
+// first time a refusal is no end: it follows again.
+
+import type { HeldItem } from './item.ts'
+import type { HeldRealm } from './registration.ts'
+import { HeldRetry } from './retry.ts'
+import type { TopicBoard } from '../topic-registry.ts'
+import { matchOf } from '../topic-match.ts'
+import type { Following, Subscription } from '../wamp-client.ts'
+import type { WampFault, WampSession } from '../../session/joined-session.ts'
+
+export class HeldSubscription implements HeldItem {
+  readonly kind = 'subscription'
+  readonly uri: string
+  readonly match: string
+  readonly callback: string
+  readonly #subscription: Subscription
+  readonly #realm: HeldRealm
+  readonly #topics: TopicBoard
+  readonly #retry: HeldRetry
+  #following: Following | undefined
+  #isActive = false
+  #isEnded = false
+  #isAway = false
+  /** Of the first time; undefined afterwards. */
+  #started: PromiseWithResolvers<undefined> | undefined
+
+  constructor(subscription: Subscription, realm: HeldRealm, topics: TopicBoard) {
+    this.uri = subscription.topic
+    this.match = matchOf(subscription.options)
+    this.callback = subscription.callback
+    this.#subscription = subscription
+    this.#realm = realm
+    this.#topics = topics
+    this.#retry = new HeldRetry(realm.setup)
+  }
+
+  get isActive(): boolean {
+    return this.#isActive
+  }
+
+  async start(): Promise<void> {
+    const started = Promise.withResolvers<undefined>()
+    this.#started = started
+    this.#follow()
+    await started.promise
+  }
+
+  /** The shared topic moves by itself; who was refused there tries again at once. */
+  moveTo(session: WampSession | undefined): void {
+    this.#isAway = session === undefined
+    this.#retry.reset()
+    if (session !== undefined && this.#following === undefined && !this.#isEnded) this.#follow()
+  }
+
+  end(fault: WampFault): Promise<void> {
+    this.#isEnded = true
+    this.#subscription.onEnd()
+    this.#isActive = false
+    this.#retry.reset()
+    this.#following?.end()
+    this.#following = undefined
+    this.#started?.reject(fault)
+    this.#started = undefined
+    return Promise.resolve()
+  }
+
+  #follow(): void {
+    const { topic, options, onEvent } = this.#subscription
+    this.#following = this.#topics.follow(topic, options, {
+      onFollowed: () => {
+        this.#started?.resolve(undefined)
+        this.#started = undefined
+        this.#retry.succeed()
+        this.#setActive(true)
+      },
+      onEvent,
+      onInterrupted: () => {
+        this.#setActive(false)
+      },
+      onResumed: () => {
+        this.#setActive(true)
+      },
+      onFailure: (fault) => {
+        this.#fail(fault)
+      },
+    })
+  }
+
+  #fail(fault: WampFault): void {
+    this.#following = undefined
+    this.#setActive(false)
+    if (this.#started !== undefined) {
+      this.#started.reject(fault)
+      this.#started = undefined
+      return
+    }
+    if (this.#isEnded || this.#isAway) return
+    const isFirst = this.#retry.schedule(() => {
+      this.#follow()
+    })
+    if (isFirst) this.#logRefusal(fault)
+  }
+
+  #setActive(isActive: boolean): void {
+    if (this.#isActive === isActive) return
+    this.#isActive = isActive
+    this.#realm.setup.noteStatus()
+  }
+
+  #logRefusal(fault: WampFault): void {
+    const { realmUri, setup } = this.#realm
+    setup.log.warn('a held subscription was refused; it is tried again', {
+      realm: realmUri,
+      topic: this.uri,
+      error: fault,
+    })
+  }
+}

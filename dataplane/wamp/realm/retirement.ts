@@ -1,0 +1,65 @@
+// Pools that have been replaced in, closed links out, once nothing is under way on them or their time is
+// up. Never blocks who retires one.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { BridgeTimes } from './bridge-setup.ts'
+import type { RunningInvocations } from './durable/invocations.ts'
+import type { RealmPool } from './session-pool.ts'
+
+const LOOK_EVERY_MS = 100
+
+export class Retirement {
+  readonly #times: BridgeTimes
+  readonly #invocations: RunningInvocations
+  readonly #draining = new Map<RealmPool, NodeJS.Timeout>()
+  readonly #closing = new Set<Promise<void>>()
+
+  constructor(times: BridgeTimes, invocations: RunningInvocations) {
+    this.#times = times
+    this.#invocations = invocations
+  }
+
+  /** Calls in flight end on their session; nothing new is put on it. */
+  retire(pool: RealmPool): void {
+    const { settleMs, drainMs } = this.#times
+    if (pool.joined.length === 0) this.#close(pool)
+    else this.#lookAfter(pool, Math.min(settleMs, drainMs), drainMs)
+  }
+
+  /** Closes all, without waiting for what is under way but the answers of callbacks, and for those `graceMs`. */
+  async closeAll(graceMs: number): Promise<void> {
+    const pauseMs = Math.min(LOOK_EVERY_MS, graceMs)
+    for (let leftMs = graceMs; leftMs > 0 && this.#isAnswering(); leftMs -= pauseMs)
+      await sleep(pauseMs, undefined, { ref: false })
+    for (const pool of [...this.#draining.keys()]) this.#close(pool)
+    await Promise.all(this.#closing)
+  }
+
+  #lookAfter(pool: RealmPool, pauseMs: number, leftMs: number): void {
+    const look = (): void => {
+      const restMs = leftMs - pauseMs
+      if (restMs <= 0 || this.#isIdle(pool)) this.#close(pool)
+      else this.#lookAfter(pool, Math.min(LOOK_EVERY_MS, restMs), restMs)
+    }
+    this.#draining.set(pool, setTimeout(look, pauseMs).unref())
+  }
+
+  #isAnswering(): boolean {
+    return [...this.#draining.keys()].some(({ joined }) =>
+      joined.some((session) => this.#invocations.on(session) > 0),
+    )
+  }
+
+  #isIdle(pool: RealmPool): boolean {
+    return pool.joined.every(
+      (session) => session.pendingCalls === 0 && this.#invocations.on(session) === 0,
+    )
+  }
+
+  #close(pool: RealmPool): void {
+    clearTimeout(this.#draining.get(pool))
+    this.#draining.delete(pool)
+    const closed = pool.close().finally(() => this.#closing.delete(closed))
+    this.#closing.add(closed)
+  }
+}

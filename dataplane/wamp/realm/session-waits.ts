@@ -1,0 +1,67 @@
+// Operations of a realm wait here for a session that is being opened: each is told once, in the order they came, when
+// waiting is over. Whether that is because a session has joined is for them to see; nothing is sent from here.
+
+import type { Log } from '../../../telemetry/log.ts'
+import type { SessionWait } from './wamp-client.ts'
+
+interface Waiting {
+  readonly onOver: () => void
+  timer: NodeJS.Timeout | undefined
+}
+
+/**
+ * It has no bound of its own: whoever waits holds a place of its version's `pool_size`, and a deadline.
+ *
+ * @example
+ * const wait = waits.add(8000, () => client.call(request, handler))
+ * wait.cancel()
+ */
+export class SessionWaits {
+  readonly #realmUri: string
+  readonly #log: Log
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(realmUri: string, log: Log) {
+    this.#realmUri = realmUri
+    this.#log = log
+  }
+
+  get size(): number {
+    return this.#waiting.size
+  }
+
+  add(longestMs: number, onOver: () => void): SessionWait {
+    const waiting: Waiting = { onOver, timer: undefined }
+    waiting.timer = setTimeout(() => {
+      this.#tell(waiting)
+    }, longestMs).unref()
+    this.#waiting.add(waiting)
+    return {
+      cancel: () => {
+        this.#remove(waiting)
+      },
+    }
+  }
+
+  /** Those that come meanwhile wait on; one that is cancelled by what another does is not told. */
+  tellAll(): void {
+    for (const waiting of [...this.#waiting]) this.#tell(waiting)
+  }
+
+  #tell(waiting: Waiting): void {
+    if (!this.#remove(waiting)) return
+    try {
+      waiting.onOver()
+    } catch (error) {
+      this.#log.error('an operation that waited for a WAMP session failed', {
+        realm: this.#realmUri,
+        error,
+      })
+    }
+  }
+
+  #remove(waiting: Waiting): boolean {
+    clearTimeout(waiting.timer)
+    return this.#waiting.delete(waiting)
+  }
+}

@@ -1,0 +1,298 @@
+// One topic (a URI and a match): its followers in, one router subscription for all of them out, on whatever
+// session is there. It never copies an event, and no follower's fault reaches another.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { BridgeTimes } from './bridge-setup.ts'
+import { HeldRetry } from './durable/retry.ts'
+import { releaseHold } from './release.ts'
+import { asFault, isLoss } from './unavailable.ts'
+import type { RealmTurns } from './router-request-limiter.ts'
+import type { Follower } from './wamp-client.ts'
+import type { SessionHold, WampEvent, WampFault, WampSession } from '../session/joined-session.ts'
+
+export interface TopicRealm {
+  readonly log: Log
+  readonly times: BridgeTimes
+  readonly random: () => number
+  readonly turns: RealmTurns
+  readonly realmUri: string
+}
+
+export interface TopicOwner {
+  /** Why nothing can be subscribed at the moment. */
+  obstacle(): WampFault
+  /** Nobody follows any more, or the router has refused: a later follower makes a new topic. */
+  onEnd(topic: TopicSubscription): void
+  /** Another topic of the same key has taken its place. */
+  isReplaced(topic: TopicSubscription): boolean
+  /** One follower fewer. */
+  onLeft(): void
+}
+
+interface Seat {
+  readonly follower: Follower
+  /** Has heard `onFollowed`, and nothing final. */
+  isFollowing: boolean
+}
+
+/** One SUBSCRIBE on one session. */
+interface Attempt {
+  readonly session: WampSession
+  hold: SessionHold | undefined
+  /** After the answer has been dealt with; never rejects. */
+  settled: Promise<void>
+}
+
+export class TopicSubscription {
+  readonly key: string
+  readonly #topic: string
+  readonly #options: ValueMap
+  readonly #realm: TopicRealm
+  readonly #owner: TopicOwner
+  readonly #retry: HeldRetry
+  readonly #seats = new Set<Seat>()
+  /** Asked, not answered yet. */
+  #pending: Attempt | undefined
+  /** Where events come from. */
+  #live: Attempt | undefined
+  #isInterrupted = false
+  #linger: NodeJS.Timeout | undefined
+
+  constructor(
+    key: string,
+    subscription: { readonly topic: string; readonly options: ValueMap },
+    realm: TopicRealm,
+    owner: TopicOwner,
+  ) {
+    this.key = key
+    this.#topic = subscription.topic
+    this.#options = subscription.options
+    this.#realm = realm
+    this.#owner = owner
+    this.#retry = new HeldRetry(realm)
+  }
+
+  /** Tells nothing within the call. What it returns ends this follower. */
+  join(follower: Follower): () => void {
+    clearTimeout(this.#linger)
+    const seat: Seat = { follower, isFollowing: false }
+    this.#seats.add(seat)
+    if (this.#live !== undefined)
+      queueMicrotask(() => {
+        this.#admit(seat, this.#live)
+      })
+    return () => {
+      this.#leave(seat)
+    }
+  }
+
+  /** To another session, which may be the first one; undefined: the router is away. */
+  moveTo(session: WampSession | undefined): void {
+    this.#retry.reset()
+    if (this.#seats.size === 0) this.#end()
+    else if (session === undefined) this.#interrupt()
+    else this.#subscribe(session)
+  }
+
+  /** Everybody hears of it; it is over. */
+  fail(fault: WampFault): void {
+    const seats = [...this.#seats]
+    this.#end()
+    for (const seat of seats) this.#dismiss(seat, fault)
+  }
+
+  #subscribe(session: WampSession): void {
+    const attempt: Attempt = { session, hold: undefined, settled: Promise.resolve() }
+    this.#pending = attempt
+    attempt.settled = this.#realm.turns
+      .run(
+        () => this.#ask(attempt),
+        (hold) => {
+          this.#discard(hold)
+        },
+      )
+      .then(
+        (hold) => {
+          this.#acknowledge(attempt, hold)
+        },
+        (error: unknown) => {
+          this.#refuse(attempt, asFault(error))
+        },
+      )
+  }
+
+  /** Its turn may come when a later attempt has taken its place. */
+  #ask(attempt: Attempt): Promise<SessionHold> {
+    if (this.#pending !== attempt) return Promise.reject(this.#owner.obstacle())
+    return attempt.session.subscribe(this.#topic, this.#options, (event) => {
+      this.#receive(attempt, event)
+    })
+  }
+
+  /** Events may come in one piece with the acknowledgement: they wait until the followers have heard of that. */
+  #receive(attempt: Attempt, event: WampEvent): void {
+    if (this.#live === attempt) this.#deliver(event)
+    else if (this.#pending === attempt)
+      void attempt.settled.then(() => {
+        if (this.#live === attempt) this.#deliver(event)
+      })
+  }
+
+  #deliver(event: WampEvent): void {
+    Object.freeze(event)
+    for (const seat of this.#seats) {
+      if (!seat.isFollowing) continue
+      try {
+        seat.follower.onEvent(event)
+      } catch (error) {
+        this.#logThrown(error)
+      }
+    }
+  }
+
+  #acknowledge(attempt: Attempt, hold: SessionHold): void {
+    if (this.#pending !== attempt) {
+      this.#discard(hold)
+      return
+    }
+    const before = this.#live
+    const wasInterrupted = this.#isInterrupted
+    attempt.hold = hold
+    this.#pending = undefined
+    this.#live = attempt
+    this.#isInterrupted = false
+    this.#retry.succeed()
+    void hold.revoked.then(() => {
+      this.#lose(attempt)
+    })
+    this.#release(before?.hold)
+    for (const seat of this.#seats) {
+      if (!seat.isFollowing) this.#admit(seat, attempt)
+      else if (wasInterrupted)
+        this.#tell(seat, (follower) => {
+          follower.onResumed()
+        })
+    }
+    if (this.#seats.size === 0) this.#startLinger()
+  }
+
+  #refuse(attempt: Attempt, fault: WampFault): void {
+    if (this.#pending !== attempt) return
+    this.#pending = undefined
+    const waiting = [...this.#seats].filter(({ isFollowing }) => !isFollowing)
+    if (!isLoss(fault) || waiting.length === this.#seats.size) {
+      this.fail(fault)
+      return
+    }
+    // The session has ended under it, the next one is on its way: only who never followed gives up.
+    for (const seat of waiting) this.#dismiss(seat, fault)
+  }
+
+  /** The router has revoked it: asked again, it says yes, or why not. */
+  #lose(attempt: Attempt): void {
+    if (this.#live !== attempt) return
+    this.#live = undefined
+    if (this.#seats.size === 0) {
+      this.#end()
+      return
+    }
+    this.#tellInterrupted()
+    // Else another session is about to have it.
+    if (this.#pending !== undefined) return
+    const isFirst = this.#retry.schedule(() => {
+      this.#subscribe(attempt.session)
+    })
+    const { log, realmUri } = this.#realm
+    if (isFirst)
+      log.warn('a subscription was revoked by the router; it is made again', {
+        realm: realmUri,
+        topic: this.#topic,
+      })
+  }
+
+  #interrupt(): void {
+    this.#pending = undefined
+    const before = this.#live
+    this.#live = undefined
+    this.#release(before?.hold)
+    for (const seat of this.#seats)
+      if (!seat.isFollowing) this.#dismiss(seat, this.#owner.obstacle())
+    this.#tellInterrupted()
+    if (this.#seats.size === 0) this.#end()
+  }
+
+  #tellInterrupted(): void {
+    if (this.#isInterrupted) return
+    this.#isInterrupted = true
+    for (const seat of this.#seats)
+      if (seat.isFollowing)
+        this.#tell(seat, (follower) => {
+          follower.onInterrupted()
+        })
+  }
+
+  #admit(seat: Seat, attempt: Attempt | undefined): void {
+    const id = attempt?.hold?.id
+    if (id === undefined || seat.isFollowing || !this.#seats.has(seat)) return
+    seat.isFollowing = true
+    this.#tell(seat, (follower) => {
+      follower.onFollowed(id)
+    })
+  }
+
+  #dismiss(seat: Seat, fault: WampFault): void {
+    if (!this.#seats.delete(seat)) return
+    this.#owner.onLeft()
+    this.#tell(seat, (follower) => {
+      follower.onFailure(fault)
+    })
+  }
+
+  #leave(seat: Seat): void {
+    if (!this.#seats.delete(seat)) return
+    this.#owner.onLeft()
+    if (this.#seats.size === 0) this.#startLinger()
+  }
+
+  #startLinger(): void {
+    clearTimeout(this.#linger)
+    this.#linger = setTimeout(() => {
+      // Not while a SUBSCRIBE waits for its answer: the UNSUBSCRIBE would overtake the next follower's.
+      if (this.#seats.size === 0 && this.#pending === undefined) this.#end()
+    }, this.#realm.times.lingerMs).unref()
+  }
+
+  #end(): void {
+    clearTimeout(this.#linger)
+    this.#retry.reset()
+    const hold = this.#live?.hold
+    this.#pending = undefined
+    this.#live = undefined
+    this.#owner.onEnd(this)
+    this.#release(hold)
+  }
+
+  /** It came too late. A session has one of each topic: not while another's SUBSCRIBE may wait for its answer. */
+  #discard(hold: SessionHold): void {
+    if (!this.#owner.isReplaced(this)) this.#release(hold)
+    else setTimeout(this.#release, 2 * this.#realm.times.acknowledgeMs, hold).unref()
+  }
+
+  readonly #release = (hold: SessionHold | undefined): void => {
+    void releaseHold(hold, this.#realm)
+  }
+
+  #tell(seat: Seat, say: (follower: Follower) => void): void {
+    try {
+      say(seat.follower)
+    } catch (error) {
+      this.#logThrown(error)
+    }
+  }
+
+  #logThrown(error: unknown): void {
+    const { log, realmUri } = this.#realm
+    log.error('a follower of a topic threw', { realm: realmUri, topic: this.#topic, error })
+  }
+}

@@ -1,0 +1,108 @@
+// One direction of a relayed WebSocket connection: bytes come in from one socket and go out to the other as
+// they are, no faster than that one takes them. Nothing but our own Close frame is ever put between them.
+
+import type { Duplex } from 'node:stream'
+import { type FrameFault, FrameScanner } from './frames.ts'
+
+export interface LaneEnds {
+  readonly from: Duplex
+  readonly to: Duplex
+}
+
+export interface LaneOptions {
+  /** Frames of a client are masked. */
+  readonly isMasked: boolean
+  readonly maxMessageBytes: number
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Whoever sends here has broken the protocol, or a limit. */
+  readonly onFault: (fault: FrameFault) => void
+}
+
+const NOTHING = Buffer.alloc(0)
+
+export class Lane {
+  readonly #from: Duplex
+  readonly #to: Duplex
+  readonly #options: LaneOptions
+  readonly #scanner: FrameScanner
+  /** The beginning of a header, at most 13 bytes: it waits for the rest. */
+  #rest = NOTHING
+  /** A Close frame of ours that waits for the end of the frame that is on its way. */
+  #farewell: Buffer | undefined = undefined
+  #isOver = false
+  #stuckSinceMs: number | undefined = undefined
+  #lastByteMs: number
+
+  constructor({ from, to }: LaneEnds, options: LaneOptions) {
+    this.#from = from
+    this.#to = to
+    this.#options = options
+    this.#scanner = new FrameScanner(options)
+    this.#lastByteMs = options.now()
+    to.on('drain', () => {
+      this.#stuckSinceMs = undefined
+      from.resume()
+    })
+  }
+
+  /** Nothing passes any more: a Close frame, of theirs or of ours, was the last. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get lastByteMs(): number {
+    return this.#lastByteMs
+  }
+
+  /** Since when the receiver has taken nothing of what waits for it; undefined: nothing waits. */
+  get stuckSinceMs(): number | undefined {
+    return this.#stuckSinceMs
+  }
+
+  /** From the sender. What comes after a Close frame is dropped. */
+  take(chunk: Buffer): void {
+    this.#lastByteMs = this.#options.now()
+    if (this.#isOver) return
+    if (this.#farewell !== undefined) {
+      this.#pass(chunk.subarray(0, this.#scanner.finishFrame(chunk)))
+      this.#sayFarewell()
+      return
+    }
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    const count = this.#scanner.scan(bytes)
+    // A copy: a few bytes must not keep the whole chunk.
+    this.#rest = count === bytes.length ? NOTHING : Buffer.from(bytes.subarray(count))
+    this.#pass(bytes.subarray(0, count))
+    if (this.#scanner.hasClosed) this.#isOver = true
+    else if (this.#scanner.fault !== undefined) this.#options.onFault(this.#scanner.fault)
+  }
+
+  /** The receiver gets `frame` as soon as the frame that is on its way has ended, and nothing after it. */
+  close(frame: Buffer): void {
+    if (this.#isOver || this.#farewell !== undefined) return
+    this.#farewell = frame
+    this.#sayFarewell()
+  }
+
+  /** Nothing more comes: ends the receiver's half. */
+  end(): void {
+    this.#isOver = true
+    this.#to.end()
+  }
+
+  #sayFarewell(): void {
+    if (this.#farewell === undefined || this.#scanner.payloadLeft > 0) return
+    this.#pass(this.#farewell)
+    this.end()
+    // Read on, so that the sender's own Close frame does not meet a closed socket and reset ours.
+    this.#from.resume()
+  }
+
+  #pass(bytes: Buffer): void {
+    if (bytes.length === 0 || !this.#to.writable) return
+    if (this.#to.write(bytes)) return
+    this.#stuckSinceMs ??= this.#options.now()
+    this.#from.pause()
+  }
+}

@@ -1,0 +1,140 @@
+// A client's socket and a router's, both past their WebSocket handshake, in; bytes moved both ways until either
+// ends, or time or limits are up. Never throws: whatever happens to one end, the other one is closed.
+
+import type { Duplex } from 'node:stream'
+import { closeFrame } from './close-frame.ts'
+import type { FrameFault } from './frames.ts'
+import { Lane } from './lane.ts'
+
+export interface RelayEnds {
+  readonly client: Duplex
+  /** What came behind the client's handshake, and behind the router's. */
+  readonly clientHead: Buffer
+  readonly router: Duplex
+  readonly routerHead: Buffer
+}
+
+export interface RelayOptions {
+  readonly maxMessageBytes: number
+  /** Longest time without a byte of either; pings count. */
+  readonly idleMs: number
+  /** Longest time that either takes nothing of what waits for it. */
+  readonly stallMs: number
+  /** From the first sign of an end to the end. */
+  readonly lingerMs: number
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Four bytes for the mask of a Close frame (RFC 6455 §5.3). */
+  readonly mask: () => Uint8Array
+  /** Both ends are closed. */
+  readonly onClosed: () => void
+}
+
+interface CloseReason {
+  readonly code: number
+  readonly reason: string
+}
+
+/** RFC 6455 §7.4.1. */
+export const GOING_AWAY = 1001
+
+export class Relay {
+  readonly #ends: RelayEnds
+  readonly #options: RelayOptions
+  readonly #toRouter: Lane
+  readonly #toClient: Lane
+  #openEnds = 2
+  #linger: NodeJS.Timeout | undefined = undefined
+
+  /** Bytes move from now on. */
+  constructor(ends: RelayEnds, options: RelayOptions) {
+    const { client, router } = ends
+    this.#ends = ends
+    this.#options = options
+    const { maxMessageBytes, now } = options
+    this.#toRouter = new Lane(
+      { from: client, to: router },
+      { isMasked: true, maxMessageBytes, now, onFault: this.#closeForClient },
+    )
+    this.#toClient = new Lane(
+      { from: router, to: client },
+      { isMasked: false, maxMessageBytes, now, onFault: this.#closeForRouter },
+    )
+    this.#connect(client, this.#toRouter, ends.clientHead)
+    this.#connect(router, this.#toClient, ends.routerHead)
+  }
+
+  /** Tells the client `code`, the router that its client goes away, and ends both in time. Idempotent. */
+  close(code: number, reason: string): void {
+    this.#close({ code, reason }, GOING_AWAY)
+  }
+
+  /** At once, without a word. */
+  destroy(): void {
+    this.#ends.client.destroy()
+    this.#ends.router.destroy()
+  }
+
+  /** Ends what is idle or stalled; to be called now and then. */
+  check(): void {
+    const now = this.#options.now()
+    const lanes = [this.#toRouter, this.#toClient]
+    const { idleMs, stallMs } = this.#options
+    if (
+      lanes.some(({ stuckSinceMs }) => stuckSinceMs !== undefined && now - stuckSinceMs > stallMs)
+    )
+      this.destroy()
+    else if (lanes.every(({ lastByteMs }) => now - lastByteMs > idleMs))
+      this.close(GOING_AWAY, 'idle')
+  }
+
+  /** The router need not know what its client has done. */
+  readonly #closeForClient = (fault: FrameFault): void => {
+    this.#close(fault, GOING_AWAY)
+  }
+
+  readonly #closeForRouter = (fault: FrameFault): void => {
+    this.#close(fault, fault.code)
+  }
+
+  #close({ code, reason }: CloseReason, forRouter: number): void {
+    this.#toClient.close(closeFrame(code, reason))
+    this.#toRouter.close(closeFrame(forRouter, '', this.#options.mask()))
+    this.#endSoon()
+  }
+
+  #connect(from: Duplex, lane: Lane, head: Buffer): void {
+    const other = from === this.#ends.client ? this.#ends.router : this.#ends.client
+    // What went wrong is of no use to the other end; `close` follows.
+    from.on('error', () => undefined)
+    from.on('data', (chunk: Buffer) => {
+      lane.take(chunk)
+      if (this.#toRouter.isOver && this.#toClient.isOver) this.#endSoon()
+    })
+    from.once('end', () => {
+      lane.end()
+    })
+    const onClose = (): void => {
+      lane.end()
+      this.#endSoon()
+      this.#openEnds -= 1
+      if (this.#openEnds > 0) return
+      clearTimeout(this.#linger)
+      this.#options.onClosed()
+    }
+    if (from.closed) process.nextTick(onClose)
+    else from.once('close', onClose)
+    // The other's half is ended and all of it has gone out: it has no reason to stay.
+    other.once('finish', () => {
+      this.#endSoon()
+    })
+    from.resume()
+    if (head.length > 0) lane.take(head)
+  }
+
+  #endSoon(): void {
+    this.#linger ??= setTimeout(() => {
+      this.destroy()
+    }, this.#options.lingerMs)
+  }
+}

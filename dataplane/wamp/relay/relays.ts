@@ -1,0 +1,241 @@
+// All WebSocket connections of one process that are carried to routers: opened, bounded, looked after, and
+// closed when the gateway drains or a realm's router is no longer there.
+
+import { randomBytes } from 'node:crypto'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { RouterRecord } from '../../../language/realm/record.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import { GOING_AWAY, Relay, type RelayOptions } from './relay.ts'
+import type { RelayHandshake } from './handshake.ts'
+import {
+  type ConnectOptions,
+  connectRouter,
+  RouterAway,
+  type RouterConnection,
+} from './router-connection.ts'
+import { hasUrl, webSocketUrls } from './router-urls.ts'
+import type { RouterDial } from '../transport/router-dial.ts'
+
+export interface RelayLimits
+  extends
+    Pick<RelayOptions, 'maxMessageBytes' | 'idleMs' | 'stallMs' | 'lingerMs'>,
+    Pick<ConnectOptions, 'connectTimeoutMs' | 'answerTimeoutMs' | 'totalMs'> {
+  /** Open and being opened, in this process. */
+  readonly maxRelays: number
+  /** How often idle, stalled and orphaned ones are looked for. */
+  readonly checkMs: number
+}
+
+const LIMITS: RelayLimits = {
+  maxRelays: 10_000,
+  maxMessageBytes: 16 * 1024 * 1024,
+  idleMs: 5 * 60_000,
+  stallMs: 60_000,
+  lingerMs: 2000,
+  connectTimeoutMs: 5000,
+  answerTimeoutMs: 5000,
+  totalMs: 10_000,
+  checkMs: 1000,
+}
+
+export interface RelaysOptions {
+  /** As the realm's record has it now; undefined: there is no such realm, or it has no router. */
+  readonly routerOf: (realmUri: string) => RouterRecord | undefined
+  readonly dial: RouterDial
+  readonly log: Log
+  readonly limits?: Partial<RelayLimits>
+  /** Monotonic, milliseconds. */
+  readonly now?: () => number
+}
+
+/** A router that waits for its client. One of `start` and `drop` must be called, at once. */
+export interface OpenedRelay {
+  /** Of the router's answer, for the client's: `Sec-WebSocket-Accept`, `Sec-WebSocket-Protocol`. */
+  readonly accept: string
+  readonly protocol: string
+  /** The client has been told; `head` is what came behind its handshake. */
+  start(client: Duplex, head: Buffer): void
+  /** The client has gone. */
+  drop(): void
+}
+
+/** What a connection belongs to. */
+export interface RelayPlace {
+  readonly realmUri: string
+  /** Asked now and then: once it is false, the connection is closed. */
+  readonly isServed: () => boolean
+}
+
+export interface Relays {
+  /** Whether the realm has a router that is reached by WebSocket. */
+  hasRouter(realmUri: string): boolean
+  /**
+   * @throws GatewayError `svc.error.bad_gateway`: no router takes the connection; `svc.error.overloaded`: there
+   * are too many, or the gateway is shutting down
+   */
+  open(place: RelayPlace, handshake: RelayHandshake, signal: AbortSignal): Promise<OpenedRelay>
+  /** Closes all with `code` and takes no new ones; resolves when the last has ended, within about 2 s. */
+  closeAll(code?: number): Promise<void>
+  /** Open now. */
+  readonly size: number
+}
+
+/**
+ * @example
+ * const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
+ * const place = { realmUri: 'com.acme', isServed: () => true }
+ * const opened = await relays.open(place, { key, protocols: ['wamp.2.json'] }, signal)
+ */
+export const createRelays = (options: RelaysOptions): Relays => new RelayRegistry(options)
+
+interface Held {
+  readonly relay: Relay
+  readonly place: RelayPlace
+  readonly url: string
+}
+
+class RelayRegistry implements Relays {
+  readonly #options: RelaysOptions
+  readonly #limits: RelayLimits
+  readonly #now: () => number
+  readonly #held = new Set<Held>()
+  readonly #closing = new AbortController()
+  /** Realms whose routers took no connection when last asked. */
+  readonly #away = new Set<string>()
+  #opening = 0
+  #timer: NodeJS.Timeout | undefined = undefined
+  #whenEmpty: (() => void)[] = []
+
+  constructor(options: RelaysOptions) {
+    this.#options = options
+    this.#limits = { ...LIMITS, ...options.limits }
+    this.#now = options.now ?? (() => performance.now())
+  }
+
+  get size(): number {
+    return this.#held.size
+  }
+
+  hasRouter(realmUri: string): boolean {
+    return webSocketUrls(this.#options.routerOf(realmUri)).length > 0
+  }
+
+  async open(
+    place: RelayPlace,
+    handshake: RelayHandshake,
+    signal: AbortSignal,
+  ): Promise<OpenedRelay> {
+    if (this.#closing.signal.aborted) throw overloaded('The gateway is shutting down')
+    if (this.#held.size + this.#opening >= this.#limits.maxRelays)
+      throw overloaded('There are too many WebSocket connections')
+    this.#opening += 1
+    try {
+      return this.#opened(place, await this.#connect(place.realmUri, handshake, signal))
+    } catch (error) {
+      this.#opening -= 1
+      throw error
+    }
+  }
+
+  closeAll(code = GOING_AWAY): Promise<void> {
+    this.#closing.abort()
+    for (const { relay } of this.#held) relay.close(code, 'the gateway is shutting down')
+    return new Promise((resolve) => {
+      if (this.#held.size === 0) resolve()
+      else this.#whenEmpty.push(resolve)
+    })
+  }
+
+  async #connect(
+    realmUri: string,
+    handshake: RelayHandshake,
+    signal: AbortSignal,
+  ): Promise<RouterConnection> {
+    const urls = webSocketUrls(this.#options.routerOf(realmUri))
+    const connectOptions: ConnectOptions = {
+      ...this.#limits,
+      now: this.#now,
+      dial: this.#options.dial,
+    }
+    const given = AbortSignal.any([signal, this.#closing.signal])
+    try {
+      const connection = await connectRouter(urls, handshake, connectOptions, given)
+      this.#away.delete(realmUri)
+      return connection
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw overloaded('The gateway is shutting down', error)
+      if (error instanceof RouterAway && !signal.aborted) this.#tell(realmUri, error.reasons)
+      throw badGateway(error)
+    }
+  }
+
+  /** Once, until a router takes a connection again: clients may be many, and insist. */
+  #tell(realm: string, reasons: readonly string[]): void {
+    if (this.#away.has(realm)) return
+    this.#away.add(realm)
+    this.#options.log.warn('no router takes a WebSocket connection', { realm, reasons })
+  }
+
+  #opened(place: RelayPlace, connection: RouterConnection): OpenedRelay {
+    const { socket: router, head: routerHead, accept, protocol, url } = connection
+    return {
+      accept,
+      protocol,
+      start: (client, clientHead) => {
+        this.#opening -= 1
+        if (client instanceof Socket) client.setTimeout(0)
+        this.#hold(place, url, { client, clientHead, router, routerHead })
+      },
+      drop: () => {
+        this.#opening -= 1
+        router.destroy()
+      },
+    }
+  }
+
+  #hold(place: RelayPlace, url: string, ends: ConstructorParameters<typeof Relay>[0]): void {
+    const relay = new Relay(ends, {
+      ...this.#limits,
+      now: this.#now,
+      mask: () => randomBytes(4),
+      onClosed: () => {
+        this.#let(held)
+      },
+    })
+    const held: Held = { relay, place, url }
+    this.#held.add(held)
+    this.#timer ??= setInterval(() => {
+      this.#check()
+    }, this.#limits.checkMs).unref()
+    if (this.#closing.signal.aborted) relay.close(GOING_AWAY, 'the gateway is shutting down')
+  }
+
+  #let(held: Held): void {
+    this.#held.delete(held)
+    if (this.#held.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    for (const resolve of this.#whenEmpty) resolve()
+    this.#whenEmpty = []
+  }
+
+  /** What let a connection in is gone, or its realm, or its realm has another router: it has no place to be. */
+  #check(): void {
+    for (const { relay, place, url } of this.#held) {
+      relay.check()
+      if (!place.isServed()) relay.close(GOING_AWAY, 'the API is served no more')
+      else if (!hasUrl(this.#options.routerOf(place.realmUri), url))
+        relay.close(GOING_AWAY, 'the realm has another router')
+    }
+  }
+}
+
+const overloaded = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError('svc.error.overloaded', message, { headers: { 'retry-after': '1' }, cause })
+
+const badGateway = (cause: unknown): GatewayError =>
+  new GatewayError('svc.error.bad_gateway', 'The router of the realm takes no connection', {
+    cause,
+  })

@@ -1,0 +1,40 @@
+// What becomes of a link comes in; lines for the log go out: a router that is away, or comes and goes, writes
+// one line a minute and not one a try.
+
+import type { Log } from '../../../telemetry/log.ts'
+
+export interface LinkLog {
+  joined(fields: Readonly<Record<string, unknown>>): void
+  failed(failure: {
+    readonly url: string
+    readonly isRefusal: boolean
+    readonly reason: string
+  }): void
+}
+
+const QUIET_MS = 60_000
+
+/** Of each address each change of reason once, the same again after a minute. A join is told if its end was. */
+export const createLinkLog = (log: Log, now: () => number): LinkLog => {
+  const lastOf = new Map<string, { readonly reason: string; readonly at: number }>()
+  let isJoinTold = false
+
+  return {
+    joined: (fields) => {
+      if (isJoinTold) return
+      isJoinTold = true
+      log.info('joined a WAMP router', fields)
+    },
+    failed: ({ url, isRefusal, reason }) => {
+      const at = now()
+      const last = lastOf.get(url)
+      if (last?.reason === reason && at - last.at < QUIET_MS) return
+      lastOf.set(url, { reason, at })
+      isJoinTold = false
+      log.warn(isRefusal ? 'a WAMP router refuses us' : 'no session with a WAMP router', {
+        url,
+        reason,
+      })
+    },
+  }
+}

@@ -1,0 +1,93 @@
+// The peer and the outbox of a session come in; what serves its operations goes out, and the session as the
+// bridge sees it. When it opens and ends is not decided here.
+
+import type { Log } from '../../../telemetry/log.ts'
+import type { Peer } from './autobahn.ts'
+import { createCalls, type Asking } from './calls.ts'
+import { netFailure, stuffedFault } from './errors.ts'
+import type { SessionParts } from './inbox.ts'
+import { createInvocations } from './invocations.ts'
+import type { Outbox } from './outbox.ts'
+import { payloadToSend } from './payload.ts'
+import { createRegistrations } from './registrations.ts'
+import { createRequests } from './requests.ts'
+import { createSubscriptions } from './subscriptions.ts'
+import type { WampSession } from './joined-session.ts'
+import { MESSAGE } from '../protocol/messages.ts'
+
+export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts => {
+  const told = new Set<string>()
+  const asking: Asking = {
+    autobahn: peer.session,
+    outbox,
+    account: peer.receive,
+    guard: (run) => {
+      try {
+        run()
+      } catch (error) {
+        log.error('a handler of a WAMP session failed', { error })
+      }
+    },
+  }
+  const requests = createRequests(asking)
+  const invocations = createInvocations(outbox, log)
+  return {
+    autobahn: peer.session,
+    outbox,
+    requests,
+    calls: createCalls(asking),
+    subscriptions: createSubscriptions(asking, requests),
+    registrations: createRegistrations(asking, requests, invocations),
+    invocations,
+    onDropped: (what, why) => {
+      if (told.has(what)) return
+      told.add(what)
+      log.warn('a router message was lost; later ones like it are not logged', { what, why })
+    },
+  }
+}
+
+/** Everything that waits fails with `wamp.error.net_failure`, now. */
+export const endParts = (parts: SessionParts): void => {
+  const fault = netFailure(true)
+  parts.subscriptions.end()
+  parts.registrations.end()
+  parts.invocations.end()
+  parts.calls.end(fault)
+  parts.requests.end(fault)
+}
+
+/** Operations fail unsent once `isOpen` says no. */
+export const createSession = (
+  id: number,
+  parts: SessionParts,
+  isOpen: () => boolean,
+): WampSession => {
+  const { autobahn, outbox, calls, requests, subscriptions, registrations } = parts
+  const ended = (): Promise<never> => Promise.reject(netFailure(false))
+  return {
+    id,
+    call: (request, handler) => {
+      if (!isOpen()) throw netFailure(false)
+      if (outbox.isStuffed) throw stuffedFault()
+      return calls.call(request, handler)
+    },
+    publish: (topic, payload, options) => {
+      if (!isOpen()) return ended()
+      if (outbox.isStuffed) return Promise.reject(stuffedFault())
+      const { args, kwargs } = payloadToSend(payload)
+      return requests.ask(
+        MESSAGE.publish,
+        () => autobahn.publish(topic, args, kwargs, { ...options, acknowledge: true }),
+        (answer) => ({ publicationId: answer[2] as number }),
+      )
+    },
+    subscribe: (topic, options, onEvent) =>
+      isOpen() ? subscriptions.subscribe(topic, options, onEvent) : ended(),
+    register: (procedure, options, handler) =>
+      isOpen() ? registrations.register(procedure, options, handler) : ended(),
+    get pendingCalls() {
+      return calls.size
+    },
+  }
+}

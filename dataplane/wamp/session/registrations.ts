@@ -1,0 +1,95 @@
+// Registrations of a session: REGISTERED and INVOCATION messages come in, the handler of a procedure is run.
+// How it answers is not known here.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Asking } from './calls.ts'
+import type { Invocations } from './invocations.ts'
+import { payloadAt } from './payload.ts'
+import type { Requests } from './requests.ts'
+import { createRevocation } from './revocation.ts'
+import type { InvocationHandler, SessionHold } from './joined-session.ts'
+import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
+
+export interface Registrations {
+  register(procedure: string, options: ValueMap, handler: InvocationHandler): Promise<SessionHold>
+  onInvocation(message: WampMessage): void
+  /** UNREGISTERED of the router's own will. One that we have just ended ourselves is nobody's. */
+  onRevoked(registrationId: number, message: WampMessage): void
+  end(): void
+}
+
+interface Registered {
+  readonly procedure: string
+  readonly handler: InvocationHandler
+  readonly onRevoked: () => void
+}
+
+export const createRegistrations = (
+  { autobahn, account }: Asking,
+  requests: Requests,
+  invocations: Invocations,
+): Registrations => {
+  const registrations = new Map<number, Registered>()
+
+  /** Invocations are served until the router has answered. */
+  const release = async (id: number, registration: unknown): Promise<void> => {
+    if (!registrations.has(id)) return
+    try {
+      await requests.ask(
+        MESSAGE.unregister,
+        () => autobahn.unregister(registration),
+        () => registrations.delete(id),
+      )
+    } catch (error) {
+      // Also where the router says no: whoever held it has let go.
+      registrations.delete(id)
+      throw error
+    }
+  }
+
+  return {
+    register: (procedure, options, handler) =>
+      requests.ask(
+        MESSAGE.register,
+        () => autobahn.register(procedure, nothing, options),
+        (message, outcome) => {
+          const id = message[2] as number
+          const { revoked, onRevoked } = createRevocation()
+          registrations.set(id, { procedure, handler, onRevoked: onRevoked })
+          let released: Promise<void> | undefined
+          return {
+            id,
+            revoked,
+            release: () => (released ??= release(id, outcome.value)),
+          }
+        },
+      ),
+
+    onInvocation: (message) => {
+      const [, requestId, id, given] = message as readonly [number, number, number, ValueMap]
+      const registered = registrations.get(id)
+      if (registered === undefined) {
+        // Unregistered a moment ago: the caller shall not wait for ever.
+        invocations.refuse(requestId, 'wamp.error.no_such_procedure', 'no longer registered')
+        return
+      }
+      const { procedure, handler } = registered
+      const details = typeof given['procedure'] === 'string' ? given : { ...given, procedure }
+      invocations.run(requestId, handler, { ...payloadAt(message, 4), details })
+    },
+
+    onRevoked: (id, message) => {
+      const revoked = registrations.get(id)
+      if (revoked === undefined) return
+      registrations.delete(id)
+      account(message)
+      revoked.onRevoked()
+    },
+
+    end: () => {
+      registrations.clear()
+    },
+  }
+}
+
+const nothing = (): void => undefined

@@ -1,0 +1,97 @@
+// Subscriptions of a session: EVENT messages come in, handlers are told. An event of a subscription that is
+// not there (any more) is nobody's.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Asking } from './calls.ts'
+import { payloadAt } from './payload.ts'
+import type { Requests } from './requests.ts'
+import { createRevocation } from './revocation.ts'
+import type { SessionHold, WampEvent } from './joined-session.ts'
+import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
+
+export interface Subscriptions {
+  subscribe(
+    topic: string,
+    options: ValueMap,
+    onEvent: (event: WampEvent) => void,
+  ): Promise<SessionHold>
+  onEvent(message: WampMessage): void
+  /** UNSUBSCRIBED of the router's own will. One that we have just ended ourselves is nobody's. */
+  onRevoked(subscriptionId: number, message: WampMessage): void
+  end(): void
+}
+
+interface Subscriber {
+  readonly topic: string
+  readonly onEvent: (event: WampEvent) => void
+  readonly onRevoked: () => void
+}
+
+export const createSubscriptions = (asking: Asking, requests: Requests): Subscriptions => {
+  const { autobahn, account, guard } = asking
+  /** A router gives the same topic and match the same id. */
+  const subscribers = new Map<number, Set<Subscriber>>()
+
+  const release = (id: number, subscriber: Subscriber, subscription: unknown): Promise<void> => {
+    const others = subscribers.get(id)
+    if (others?.delete(subscriber) !== true) return Promise.resolve()
+    if (others.size > 0) {
+      // Sends nothing: autobahn only counts down.
+      autobahn.unsubscribe(subscription)
+      return Promise.resolve()
+    }
+    subscribers.delete(id)
+    return requests.ask(
+      MESSAGE.unsubscribe,
+      () => autobahn.unsubscribe(subscription),
+      () => undefined,
+    )
+  }
+
+  return {
+    subscribe: (topic, options, onEvent) =>
+      requests.ask(
+        MESSAGE.subscribe,
+        () => autobahn.subscribe(topic, nothing, options),
+        (answer, outcome) => {
+          const id = answer[2] as number
+          const { revoked, onRevoked } = createRevocation()
+          const subscriber = { topic, onEvent, onRevoked }
+          const others = subscribers.get(id)
+          if (others === undefined) subscribers.set(id, new Set([subscriber]))
+          else others.add(subscriber)
+          let released: Promise<void> | undefined
+          return {
+            id,
+            revoked,
+            release: () => (released ??= release(id, subscriber, outcome.value)),
+          }
+        },
+      ),
+
+    onEvent: (message) => {
+      const [, id, publicationId, given] = message as readonly [number, number, number, ValueMap]
+      const payload = payloadAt(message, 4)
+      for (const { topic, onEvent } of subscribers.get(id) ?? []) {
+        const details = typeof given['topic'] === 'string' ? given : { ...given, topic }
+        guard(() => {
+          onEvent({ publicationId, ...payload, details })
+        })
+      }
+    },
+
+    onRevoked: (id, message) => {
+      const revoked = subscribers.get(id)
+      if (revoked === undefined) return
+      subscribers.delete(id)
+      account(message)
+      for (const { onRevoked } of revoked) onRevoked()
+    },
+
+    end: () => {
+      subscribers.clear()
+    },
+  }
+}
+
+const nothing = (): void => undefined

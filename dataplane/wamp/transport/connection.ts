@@ -1,0 +1,232 @@
+// The life of one connection, whatever carries it: connecting, open, closing, ended. Turns bytes into messages
+// for the handlers, keeps the clock, and tells the end once. Knows no socket; nothing that a handler throws
+// gets through to whoever feeds it.
+
+import type { MemoryBudget } from '../../memory/memory-budget.ts'
+import type { RouterDial } from './router-dial.ts'
+import { SendBacklog } from './send-backlog.ts'
+import { SERIALIZERS } from './serializers/by-name.ts'
+import { DecodingFault, type Serializer } from './serializers/serializer.ts'
+import { watchSilence, type Every } from './keep-alive.ts'
+import { EncodingFault } from '../protocol/transport.ts'
+import type { TransportEnd, TransportHandlers, TransportTarget } from '../protocol/transport.ts'
+import type { SerializerName, WampMessage } from '../protocol/messages.ts'
+
+/** What carries the bytes. */
+export interface Carrier {
+  readonly bytesRead: number
+  /** Makes any peer answer; without it the session is asked to do so. */
+  ping?(): void
+  /** After the end: lets go of the connection; when `malformed`, a word to the peer may precede. */
+  release(kind: TransportEnd['kind']): void
+}
+
+/** What all transports of a process have in common. */
+export interface TransportOpening {
+  readonly dial: RouterDial
+  /** How long a close may take, the router's too, before the connection is destroyed. */
+  readonly closeGraceMs: number
+  /** Where what waits to be sent counts, and what says whether there is room for a message that has come. */
+  readonly memory: MemoryBudget
+  /** Measures silence; by the system's clock when absent. */
+  readonly every?: Every
+}
+
+type State = 'connecting' | 'open' | 'closing' | 'ended'
+
+export class TransportLife {
+  /** What the carrier has not been able to send yet. */
+  readonly backlog: SendBacklog
+  readonly #target: TransportTarget
+  readonly #handlers: TransportHandlers
+  readonly #carrier: Carrier
+  readonly #opening: TransportOpening
+  #state: State = 'connecting'
+  #serializer: Serializer = SERIALIZERS.json
+  #timer: NodeJS.Timeout
+  #stopWatching: (() => void) | undefined
+
+  constructor(
+    target: TransportTarget,
+    handlers: TransportHandlers,
+    carrier: Carrier,
+    opening: TransportOpening,
+  ) {
+    this.#target = target
+    this.#handlers = handlers
+    this.#carrier = carrier
+    this.#opening = opening
+    this.backlog = new SendBacklog(opening.memory, {
+      destroy: () => {
+        this.end('lost', 'the router does not read what it is sent, and memory has run out')
+      },
+    })
+    this.#timer = setTimeout(() => {
+      this.end('unreachable', `no connection within ${target.connectTimeoutMs} ms`)
+    }, target.connectTimeoutMs).unref()
+  }
+
+  get isConnecting(): boolean {
+    return this.#state === 'connecting'
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open'
+  }
+
+  open(name: SerializerName): void {
+    if (this.#state !== 'connecting') return
+    clearTimeout(this.#timer)
+    this.#state = 'open'
+    this.#serializer = SERIALIZERS[name]
+    this.#stopWatching = this.#watch()
+    try {
+      this.#handlers.onOpen({ serializer: name })
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  #watch(): (() => void) | undefined {
+    const carrier = this.#carrier
+    const { keepaliveMs } = this.#target
+    if (keepaliveMs === 0 || !(carrier.ping ?? this.#handlers.onQuiet)) return undefined
+    const peer = {
+      bytesRead: () => carrier.bytesRead,
+      ping: () => {
+        this.#provoke()
+      },
+      onSilent: () => {
+        this.end('silent', `nothing came for ${keepaliveMs} ms`)
+      },
+    }
+    return watchSilence(keepaliveMs, peer, this.#opening.every)
+  }
+
+  #provoke(): void {
+    if (this.#carrier.ping) {
+      this.#carrier.ping()
+      return
+    }
+    try {
+      this.#handlers.onQuiet?.()
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  /** The one that was agreed on. */
+  get serializer(): Serializer {
+    return this.#serializer
+  }
+
+  /** The bytes of one message; those that come after a close are dropped. */
+  take(bytes: Buffer): void {
+    if (this.#state !== 'open') return
+    const { maxMessageBytes } = this.#target
+    const isTooLarge = bytes.length > maxMessageBytes
+    const isTaken = !isTooLarge && this.#opening.memory.open().hasRoomFor(bytes.length)
+    let message: WampMessage
+    try {
+      message = this.#serializer.decode(isTaken ? bytes : beginningOf(bytes))
+    } catch (error) {
+      const why = isTooLarge
+        ? `a message has more than ${maxMessageBytes} bytes`
+        : 'the gateway has no memory for a message now'
+      this.#takeUnreadable(
+        !isTaken && error instanceof DecodingFault ? new DecodingFault(why, error.head) : error,
+      )
+      return
+    }
+    if (!isTaken) {
+      this.end('malformed', 'a message that goes on behind its end')
+      return
+    }
+    try {
+      this.#handlers.onMessage(message)
+    } catch (error) {
+      this.#endForHandler(error)
+    }
+  }
+
+  #takeUnreadable(error: unknown): void {
+    if (!(error instanceof DecodingFault)) {
+      this.end('malformed', 'a message that cannot be taken')
+      return
+    }
+    if (error.head === undefined) {
+      this.end('malformed', error.message)
+      return
+    }
+    try {
+      this.#handlers.onUnreadable(error.head, error.message)
+    } catch (cause) {
+      this.#endForHandler(cause)
+    }
+  }
+
+  /** The name alone: the words of an error may quote the message. */
+  #endForHandler(error: unknown): void {
+    const name = error instanceof Error ? error.name : typeof error
+    this.end('malformed', `the session failed (${name})`)
+  }
+
+  /** Begins an end of our own; false when one has begun already. */
+  startClosing(): boolean {
+    if (this.#state === 'closing' || this.#state === 'ended') return false
+    this.#state = 'closing'
+    this.#stopClocks()
+    this.#timer = setTimeout(() => {
+      this.end('closed', '')
+    }, this.#opening.closeGraceMs).unref()
+    return true
+  }
+
+  /** Once. Whatever ends a connection that we are closing, `closed` is told; before it was open, `unreachable`. */
+  end(kind: TransportEnd['kind'], reason: string): void {
+    const was = this.#state
+    if (was === 'ended') return
+    this.#state = 'ended'
+    this.#stopClocks()
+    this.backlog.end()
+    this.#carrier.release(kind)
+    const end: TransportEnd =
+      was === 'closing'
+        ? { kind: 'closed', reason: 'we closed the connection' }
+        : { kind: was === 'connecting' ? 'unreachable' : kind, reason }
+    try {
+      this.#handlers.onClose(end)
+    } catch {
+      // The last word has been said; there is nobody left to tell.
+    }
+  }
+
+  #stopClocks(): void {
+    clearTimeout(this.#timer)
+    this.#stopWatching?.()
+  }
+}
+
+/** Enough to tell which request a message is about, cut between two characters. */
+const beginningOf = (bytes: Buffer): Buffer => {
+  let end = Math.min(BEGINNING_BYTES, bytes.length - 1)
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
+  return bytes.subarray(0, end)
+}
+
+const BEGINNING_BYTES = 4096
+
+/**
+ * @returns the bytes of an encoded message
+ * @throws EncodingFault
+ */
+export const checkedLength = (encoded: string | Uint8Array, limitBytes: number): number => {
+  const bytes = typeof encoded === 'string' ? Buffer.byteLength(encoded) : encoded.length
+  if (bytes > limitBytes)
+    throw new EncodingFault(`the message has ${bytes} bytes, the limit is ${limitBytes}`)
+  return bytes
+}
+
+/** Connecting to several addresses fails with an error that has no words but a code. */
+export const reasonOf = (error: Error): string =>
+  error.message || ('code' in error ? String(error.code) : error.name)

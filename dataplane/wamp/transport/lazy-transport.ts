@@ -1,0 +1,70 @@
+// The transports of routers, loaded when the first of them is opened: a gateway without a router does not pay
+// for them (measured: 20 MB).
+
+import type { OpenTransport, Transport, TransportHandlers } from '../protocol/transport.ts'
+import { messageOf } from '../../thrown.ts'
+
+/**
+ * @param load gives the real one; called at the first use, and again after it has failed
+ * @example createLateTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
+ */
+export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
+  let open: OpenTransport | undefined
+  return (target, handlers) => {
+    if (open !== undefined) return open(target, handlers)
+    const late = new LateTransport(handlers)
+    load().then(
+      (loaded) => {
+        open = loaded
+        late.start((watched) => loaded(target, watched))
+      },
+      (cause: unknown) => {
+        late.fail(messageOf(cause))
+      },
+    )
+    return late
+  }
+}
+
+/** Nothing is sent before it is open, so there is nothing to keep until then. */
+class LateTransport implements Transport {
+  readonly #handlers: TransportHandlers
+  #real: Transport | undefined = undefined
+  #isClosed = false
+
+  constructor(handlers: TransportHandlers) {
+    this.#handlers = handlers
+  }
+
+  get bufferedBytes(): number {
+    return this.#real?.bufferedBytes ?? 0
+  }
+
+  get hasRoom(): boolean {
+    return this.#real?.hasRoom ?? true
+  }
+
+  send(...[message]: Parameters<Transport['send']>): void {
+    this.#real?.send(message)
+  }
+
+  close(): void {
+    if (this.#real !== undefined) this.#real.close()
+    else if (!this.#isClosed) {
+      this.#isClosed = true
+      queueMicrotask(() => {
+        this.#handlers.onClose({ kind: 'closed', reason: 'closed before it was opened' })
+      })
+    }
+  }
+
+  start(open: (handlers: TransportHandlers) => Transport): void {
+    if (!this.#isClosed) this.#real = open(this.#handlers)
+  }
+
+  fail(reason: string): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#handlers.onClose({ kind: 'unreachable', reason: `the transport is broken: ${reason}` })
+  }
+}

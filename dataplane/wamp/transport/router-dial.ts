@@ -1,0 +1,61 @@
+// CAs and a guard come in, what sockets to routers need goes out: addresses of names that may be dialled, and whom to
+// trust. Made once in a process, for the sessions of its realms and for what is carried at /ws. Opens nothing.
+
+import { isIP, type LookupFunction } from 'node:net'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { createNameLookup, type Resolve, socketLookup } from '../../name-lookup.ts'
+import { trustBeside } from '../../trust.ts'
+
+export interface RouterDial {
+  /**
+   * For a socket to that host and port. Sockets do not call it for addresses: those are judged here.
+   * @param host without brackets
+   * @throws Error for an address that may not be dialled
+   */
+  readonly lookupFor: (host: string, port: number) => LookupFunction
+  /**
+   * One for all.
+   * @throws Error for a CA that is none
+   */
+  readonly secureContext: () => SecureContext
+}
+
+export interface RouterDialOptions {
+  /** Shared with whoever else looks names up in this process. */
+  readonly names?: Resolve
+  /** Whether that host may be dialled at that address; absent: any may. */
+  readonly guard?: (host: string, address: string, port: number) => boolean
+}
+
+/**
+ * @param extraCa more CA certificates beside the system's, PEM
+ * @example const dial = createRouterDial([])
+ */
+export const createRouterDial = (
+  extraCa: readonly string[],
+  { names = createNameLookup(), guard = () => true }: RouterDialOptions = {},
+): RouterDial => {
+  let context: SecureContext | undefined
+  return {
+    lookupFor: (host, port) => {
+      if (isIP(host) !== 0 && !guard(host, host, port)) throw new RouterDenied(host, port)
+      return socketLookup((name, options, callback) => {
+        names(name, options, (error, addresses) => {
+          const allowed = addresses.filter(({ address }) => guard(name, address, port))
+          const isDenied = error === null && allowed.length === 0 && addresses.length > 0
+          callback(isDenied ? new RouterDenied(name, port) : error, allowed)
+        })
+      })
+    },
+    secureContext: () => (context ??= trustBeside(extraCa) ?? createSecureContext({})),
+  }
+}
+
+class RouterDenied extends Error {
+  constructor(host: string, port: number) {
+    super(
+      `${host}:${port} may not be dialled: it is link-local, the API server or a gateway itself`,
+    )
+    this.name = 'RouterDenied'
+  }
+}

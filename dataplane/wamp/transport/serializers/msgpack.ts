@@ -1,0 +1,28 @@
+// WAMP messages as MessagePack. Reading is strict: no extension types, text keys alone, text in UTF-8.
+
+import type { Value } from '../../../../language/expression/value.ts'
+import { TooManyValues, ValueMeter } from '../../../memory/value-meter.ts'
+import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../../read-msgpack.ts'
+import { writeMsgpack } from '../../../write-msgpack.ts'
+import { portable } from './portable.ts'
+import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
+import { widenInteger } from './wide-integers.ts'
+
+export const msgpack: Serializer = {
+  name: 'msgpack',
+  isText: false,
+  rawSocketId: 2,
+
+  encode: (message) => writeMsgpack(portable(message, widenInteger)),
+
+  decode(bytes) {
+    let message: Value
+    try {
+      message = readMsgpack(bytes, MAX_DEPTH, new ValueMeter())
+    } catch (cause) {
+      if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
+      throw unreadable(readMsgpackHead(bytes, MAX_DEPTH, new ValueMeter()), cause.message)
+    }
+    return asMessage(message)
+  },
+}

@@ -1,0 +1,65 @@
+// A value in, one that a format can carry out: the same object wherever nothing has to change, which is
+// nearly always. It never changes the value that came in.
+
+import { setOwn, type Value, type ValueMap } from '../../../../language/expression/value.ts'
+import { EncodingFault } from '../../protocol/transport.ts'
+import { MAX_DEPTH } from './serializer.ts'
+
+/** What a format makes of bytes, of numbers that are no 32-bit integers, and of texts beginning with U+0000. */
+export type Leaf = (value: Uint8Array | number | string) => unknown
+
+/**
+ * Refuses what no router survives: lone surrogates are never answered, or end the session.
+ * @throws EncodingFault also for what is no `Value`, and for what is nested too deeply
+ */
+export const portable = (value: Value, leaf: Leaf, depth = 0): unknown => {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) throw new EncodingFault('a text has a lone surrogate')
+      return value.charCodeAt(0) === 0 ? leaf(value) : value
+    case 'number':
+      return (value | 0) === value ? value : leaf(value)
+    case 'boolean':
+      return value
+    case 'object':
+      return value === null ? null : portableObject(value, leaf, depth)
+    default:
+      throw new EncodingFault(`no serializer can carry a value of type ${typeof value}`)
+  }
+}
+
+const portableObject = (
+  value: Uint8Array | readonly Value[] | ValueMap,
+  leaf: Leaf,
+  depth: number,
+): unknown => {
+  if (depth >= MAX_DEPTH) throw new EncodingFault(`it is nested more than ${MAX_DEPTH} deep`)
+  if (Array.isArray(value)) return portableList(value as readonly Value[], leaf, depth)
+  if (value instanceof Uint8Array) return leaf(value)
+  return portableMap(value as ValueMap, leaf, depth)
+}
+
+const portableList = (list: readonly Value[], leaf: Leaf, depth: number): unknown => {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < list.length; index++) {
+    const before = list[index] as Value
+    const after = portable(before, leaf, depth + 1)
+    if (after === before) continue
+    copy ??= [...list]
+    copy[index] = after
+  }
+  return copy ?? list
+}
+
+const portableMap = (map: ValueMap, leaf: Leaf, depth: number): unknown => {
+  let copy: Record<string, Value> | undefined
+  for (const key in map) {
+    if (!key.isWellFormed()) throw new EncodingFault('the key of a map has a lone surrogate')
+    const before = map[key] as Value
+    const after = portable(before, leaf, depth + 1)
+    if (after === before) continue
+    copy ??= { ...map }
+    setOwn(copy, key, after as Value)
+  }
+  return copy ?? map
+}
