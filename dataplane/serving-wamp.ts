@@ -3,9 +3,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../telemetry/log.ts'
-import { createCallbackPoster } from './actions/callback-poster.ts'
-import type { WampEnvironment } from './actions/wamp-environment.ts'
-import { createCallQuota } from './actions/wamp-quota.ts'
+import { createCallbackPoster } from './actions/wamp/callback/poster.ts'
+import type { WampEnvironment } from './actions/wamp/environment.ts'
+import { createCallQuota } from './actions/wamp/quota.ts'
 import type { BridgePeers } from './bridge-board.ts'
 import type { Confinements } from './confinements.ts'
 import { createDeadlines } from './deadlines.ts'

@@ -1,15 +1,15 @@
 // Action type → what performs it, in one table: a new type does not compile until it stands here.
 
 import type { CompiledAction, CompiledOperation } from '../../language/compiled.ts'
-import { prepareForward, type ForwardEnvironment } from './forward.ts'
+import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
 import type { Perform } from './performer.ts'
 import { prepareStatic } from './static.ts'
-import { prepareWampCall } from './wamp-call.ts'
-import type { WampEnvironment } from './wamp-environment.ts'
-import { prepareWampPublish } from './wamp-publish.ts'
-import { prepareWampRegister } from './wamp-register.ts'
-import { prepareWampRelease } from './wamp-release.ts'
-import { prepareWampSubscribe } from './wamp-subscribe.ts'
+import { prepareWampCall } from './wamp/call.ts'
+import type { WampEnvironment } from './wamp/environment.ts'
+import { prepareWampPublish } from './wamp/publish.ts'
+import { prepareWampRegister } from './wamp/register.ts'
+import { prepareWampRelease } from './wamp/release.ts'
+import { prepareWampSubscribe } from './wamp/subscribe.ts'
 
 /** What actions reach of the world, for one version of one document. */
 export interface ActionEnvironment {

@@ -10,7 +10,7 @@ import type {
 import type { Method } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
-import { planOutcome } from '../actions/forward-outcome.ts'
+import { planOutcome } from '../actions/forward/response-needs.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
 import { type EventPlan, makesEvents, prepareEvents } from './event-plan.ts'

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import { collectBody, streamBody } from '../../dataplane/actions/forward-incoming.ts'
+import { collectBody, streamBody } from '../../dataplane/actions/forward/incoming-body.ts'
 import { readBody } from '../../dataplane/http/body.ts'
 import { createUnboundedMemory } from '../../dataplane/memory/memory-budget.ts'
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { env, execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
-import { signatureOf } from '../../dataplane/actions/callback-signature.ts'
+import { signatureOf } from '../../dataplane/actions/wamp/callback/signature.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
 import { isRealRequired } from '../support/availability.ts'
 

@@ -4,7 +4,7 @@ import { Context } from '../../../dataplane/context.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { constant, type Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'
-import { operationOf, read } from './forward-fixture.ts'
+import { operationOf, read } from './forward/forward-fixture.ts'
 
 const host = constant('http://h')
 

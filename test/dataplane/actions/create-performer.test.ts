@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
-import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
+import type { WampEnvironment } from '../../../dataplane/actions/wamp/environment.ts'
 import type { PoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { compiledPath } from '../../language/documents.ts'

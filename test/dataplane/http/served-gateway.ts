@@ -2,11 +2,11 @@
 // replaced by what a test says. Counts what the process would count.
 
 import type { AddressInfo } from 'node:net'
-import type { CallbackPoster } from '../../../dataplane/actions/callback-poster.ts'
+import type { CallbackPoster } from '../../../dataplane/actions/wamp/callback/poster.ts'
 import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
-import type { WampEnvironment } from '../../../dataplane/actions/wamp-environment.ts'
-import { createCallQuota } from '../../../dataplane/actions/wamp-quota.ts'
+import type { WampEnvironment } from '../../../dataplane/actions/wamp/environment.ts'
+import { createCallQuota } from '../../../dataplane/actions/wamp/quota.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/client-error.ts'
 import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/arrival.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'

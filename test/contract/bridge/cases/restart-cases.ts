@@ -4,7 +4,7 @@
 import type { Perform } from '../../../../dataplane/actions/performer.ts'
 import { eventually } from '../../../support/eventually.ts'
 import type { Probe } from '../../../dataplane/actions/exchange-probe.ts'
-import { exchangeOf, worldOf } from '../../../dataplane/actions/wamp-fixture.ts'
+import { exchangeOf, worldOf } from '../../../dataplane/actions/wamp/wamp-fixture.ts'
 import type { BridgeCase } from '../bridge-case.ts'
 import type { LinkPhase } from '../bridge-rig.ts'
 

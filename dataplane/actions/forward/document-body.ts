@@ -1,0 +1,62 @@
+// The body that a document gives to an upstream: a template in, a closure out that makes bytes and their
+// content type of it.
+
+import { jsonWriter, toJson } from '../../../language/expression/json.ts'
+import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import { toText } from '../../../language/expression/text.ts'
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { mediaKind, type MediaKind } from '../../codec.ts'
+import { writeMsgpack } from '../../write-msgpack.ts'
+
+export interface OutgoingBody {
+  readonly bytes: Buffer | null
+  /** undefined: the one that is there (the document's, else the request's) fits. */
+  readonly contentType: string | undefined
+}
+
+const NOTHING: OutgoingBody = { bytes: null, contentType: undefined }
+const JSON_TYPE = 'application/json'
+
+/**
+ * Maps and lists become JSON, unless `own`, the content type among the document's headers, names another
+ * type that can hold them. Text and bytes go as they are. `""` and null are no body.
+ *
+ * @throws ExpressionError (of the closure)
+ */
+export const prepareDocumentBody = (
+  template: Template,
+): ((context: EvaluationContext, own: string | undefined) => OutgoingBody) => {
+  const evaluate = evaluator(template)
+  if (template.kind !== 'map' && template.kind !== 'list') {
+    return (context, own) => encode(evaluate(context), own)
+  }
+  const write = jsonWriter(template)
+  return (context, own) =>
+    own === undefined || mediaKind(own) === 'json'
+      ? { bytes: Buffer.from(write(context)), contentType: own ?? JSON_TYPE }
+      : encode(evaluate(context), own)
+}
+
+const encode = (value: Value, own: string | undefined): OutgoingBody => {
+  if (value === null || value === '') return NOTHING
+  if (typeof value === 'string') return { bytes: Buffer.from(value), contentType: undefined }
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value), contentType: undefined }
+  const kind = own === undefined ? 'json' : mediaKind(own)
+  return { bytes: ENCODERS[kind](value), contentType: own ?? JSON_TYPE }
+}
+
+const toBytes = (value: Value): Buffer => Buffer.from(toJson(value))
+
+/** What a type can't hold is JSON in it, as the author of the document wanted. */
+const ENCODERS = {
+  json: toBytes,
+  msgpack: writeMsgpack,
+  form: (value) => (isMap(value) ? Buffer.from(toForm(value)) : toBytes(value)),
+  other: (value) => Buffer.from(toText(value)),
+} as const satisfies Record<MediaKind, (value: Value) => Buffer>
+
+const toForm = (map: ValueMap): string =>
+  new URLSearchParams(
+    Object.keys(map).map((name): [string, string] => [name, toText(map[name] ?? null)]),
+  ).toString()

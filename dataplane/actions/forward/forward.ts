@@ -1,0 +1,156 @@
+// The `forward` action (specification §2.5, behaviour §4): an operation in, a performer out that sends
+// each request on to an upstream and reports the answer. Everything that does not depend on the
+// request is worked out here, once.
+
+import type { CompiledOperation, ForwardAction } from '../../../language/compiled.ts'
+import { type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
+import type { SpanOf } from '../../request-spans.ts'
+import type { PoolScope } from '../../upstream/limiter.ts'
+import type { RetryBudget } from '../../upstream/retry-budget.ts'
+import { SYSTEM_CLOCK, type RetryClock } from '../../upstream/retry.ts'
+import type { Upstream } from '../../upstream/upstream.ts'
+import { collectBody, streamBody } from './incoming-body.ts'
+import { prepareLimits, type CallTimes } from '../call-limits.ts'
+import { planOutcome } from './response-needs.ts'
+import { declaredLength, prepareRequest, type OutgoingRequest } from './request.ts'
+import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'
+import type { Exchange, Perform } from '../performer.ts'
+import { traceUpstream } from './traced-upstream.ts'
+
+export type ForwardOperation = CompiledOperation & { readonly action: ForwardAction }
+
+export interface ForwardEnvironment {
+  readonly upstream: Upstream
+  /** Of the version: its `pool_size`, per origin. */
+  readonly scope: PoolScope
+  /** Of the document: it may reach no other namespace of the cluster. */
+  readonly confinedTo?: string | undefined
+  /** Of the document: answers of upstreams that tell of a fault count for it alone. */
+  readonly realm?: string | undefined
+  /** Of the process; without one retries are bounded by each request's own limits alone. */
+  readonly retryBudget?: RetryBudget | undefined
+  /** The realm's call timeout: the `timeout` of operations that set none. */
+  readonly callTimeoutMs: () => number
+  /** For tests: the clock and dice of retries. */
+  readonly clock?: RetryClock
+  /** Whether memory or connections are short; of its slots the scope knows. */
+  readonly isScarce?: IsScarce | undefined
+  /** Where there are traces. */
+  readonly spanOf?: SpanOf | undefined
+}
+
+/**
+ * Reads `id`, `method`, `scheme`, `path`, `query_string` of the context's request besides what the
+ * document reads, and `peername` where it is filled (else the peer of the socket is the client).
+ *
+ * @throws (the performer) GatewayError and ExpressionError for a request that can't be forwarded
+ * @example
+ * const perform = prepareForward(operation, { upstream, scope: createPoolScope(200), callTimeoutMs })
+ * perform(exchange)
+ */
+export const prepareForward = (
+  operation: ForwardOperation,
+  environment: ForwardEnvironment,
+): Perform => {
+  const { action, security } = operation
+  const outcome = planOutcome(operation)
+  const isServedByGet = !operation.pointer.endsWith('/head')
+  const prepare = prepareRequest({
+    action,
+    security,
+    getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
+  })
+  const limitsOf = prepareLimits(operation.limits, environment.callTimeoutMs)
+  const toolsFor = prepareTools(environment, outcome)
+
+  return (exchange) => {
+    const outgoing = prepare(exchange)
+    const limits = limitsOf(exchange.context)
+    const tools = toolsFor(exchange)
+    const { body } = outgoing
+    if (body !== 'client') {
+      new Forwarding(exchange, tools, { outgoing, limits, body, contentLength: undefined }).start()
+      return
+    }
+    sendClientBody(exchange, { outgoing, limits }, tools, operation)
+  }
+}
+
+/** Without traces every request has the same ones. */
+const prepareTools = (
+  {
+    upstream,
+    scope,
+    confinedTo,
+    realm,
+    retryBudget,
+    clock = SYSTEM_CLOCK,
+    isScarce = NEVER_SCARCE,
+    spanOf,
+  }: ForwardEnvironment,
+  outcome: ForwardTools['outcome'],
+): ((exchange: Exchange) => ForwardTools) => {
+  const tools: ForwardTools = {
+    ...{ upstream, scope, confinedTo, realm, retryBudget, clock, isScarce, outcome },
+  }
+  if (spanOf === undefined) return () => tools
+  return ({ incoming }) => {
+    const span = spanOf(incoming)
+    return span === undefined ? tools : { ...tools, upstream: traceUpstream(upstream, span) }
+  }
+}
+
+interface ClientRequest {
+  readonly outgoing: OutgoingRequest
+  readonly limits: CallTimes
+}
+
+const sendClientBody = (
+  exchange: Exchange,
+  request: ClientRequest,
+  tools: ForwardTools,
+  operation: ForwardOperation,
+): void => {
+  const contentLength = declaredLength(exchange.incoming)
+  let forwarding: Forwarding | undefined
+  const run = (body: ReadyRequest['body']): void => {
+    forwarding = new Forwarding(exchange, tools, { ...request, body, contentLength })
+    forwarding.start()
+  }
+  const { origin } = request.outgoing
+  const options = {
+    limits: operation.body,
+    memory: exchange.memory,
+    isScarce: () => tools.scope.isBusy(origin) || tools.isScarce(),
+    onFault: (fault: Error): void => {
+      if (forwarding !== undefined) {
+        forwarding.refuse(fault)
+        return
+      }
+      exchange.onCancel(undefined)
+      exchange.refuse(fault)
+    },
+  }
+  if (contentLength !== undefined && contentLength <= REPLAYED_BYTES) {
+    const collecting = collectBody(exchange.incoming, options, run)
+    exchange.onCancel(() => {
+      collecting.cancel()
+    })
+    return
+  }
+  const keepBytes = request.limits.retries > 0 ? REPLAYED_BYTES : 0
+  const body = streamBody(exchange.incoming, { ...options, keepBytes })
+  if (!tools.scope.isBusy(origin)) {
+    run(body)
+    return
+  }
+  // Else bodies that hardly come would hold the slots that are left.
+  exchange.onCancel(() => {
+    body.close()
+  })
+  body.readAhead(READ_AHEAD_BYTES, () => {
+    run(body)
+  })
+}
+
+const READ_AHEAD_BYTES = 64 * 1024

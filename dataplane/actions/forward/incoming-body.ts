@@ -1,0 +1,233 @@
+// The client's body on its way to an upstream, unread: an IncomingMessage comes in, its bytes go out,
+// within the limits of the operation, and a second time while they are few. The message itself never
+// reaches the HTTP client, which would destroy it, and with it the client's connection.
+
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import type { BodyLimits } from '../../../language/compiled.ts'
+import { BodyWatch, type SlowBody } from '../../body-watch.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import { BELOW_LEAST_RATE, type IsScarce } from '../../least-rate.ts'
+import { ByteCollector } from '../../memory/byte-collector.ts'
+import type { Holding } from '../../memory/memory-budget.ts'
+import { noMemoryToRead } from '../../memory/no-memory.ts'
+
+export interface StreamedBody {
+  /**
+   * Before it is opened: reads so many bytes, or all where there are fewer, and calls back once. Not called back
+   * where it is refused or closed first.
+   */
+  readAhead(bytes: number, onRead: () => void): void
+  /** For one attempt. Opening again ends the one before. */
+  open(): Readable
+  /** Nothing has been read that `open` could not give again. */
+  readonly isReplayable: boolean
+  /** Nobody will open it any more: what still comes is thrown away. */
+  close(): void
+}
+
+export interface StreamOptions {
+  readonly limits: BodyLimits
+  /** What is kept to be sent again. */
+  readonly keepBytes: number
+  /** Pays for what is kept. */
+  readonly memory: Holding
+  /** Below the least rate the body is refused while this says true. */
+  readonly isScarce: IsScarce
+  /** Too large, too slow, no memory for it, or the client is gone. Told at most once. */
+  readonly onFault: (fault: GatewayError) => void
+}
+
+export const streamBody = (incoming: IncomingMessage, options: StreamOptions): StreamedBody =>
+  new IncomingBody(incoming, options)
+
+/** Bodies of a known, small length are sent in one piece: half the cost of a stream. */
+export const collectBody = (
+  incoming: IncomingMessage,
+  options: Omit<StreamOptions, 'keepBytes'>,
+  onBody: (bytes: Buffer) => void,
+): { cancel(): void } => {
+  const body = new ByteCollector()
+  const { limits, isScarce, memory } = options
+  const watch = new BodyWatch({
+    bounds: 'whole',
+    limitMs: limits.readMs,
+    isScarce,
+    onSlow: (slow) => {
+      cancel()
+      options.onFault(tooSlow(limits, slow))
+    },
+  })
+  const onData = (chunk: Buffer): void => {
+    watch.received(chunk.length)
+    if (memory.reserve(chunk.length)) body.add(chunk)
+    else {
+      cancel()
+      options.onFault(noMemoryToRead())
+    }
+  }
+  const onEnd = (): void => {
+    cancel()
+    onBody(body.join())
+  }
+  const cancel = (): void => {
+    watch.stop()
+    incoming.off('data', onData).off('end', onEnd)
+  }
+  watch.start()
+  incoming.on('data', onData).on('end', onEnd)
+  return { cancel }
+}
+
+/** What a chunk costs beside its bytes. */
+const CHUNK_BYTES = 128
+
+class IncomingBody implements StreamedBody {
+  readonly #incoming: IncomingMessage
+  readonly #options: StreamOptions
+  readonly #watch: BodyWatch
+  /** What `open` begins with. */
+  #kept: Buffer[] = []
+  #aheadBytes = 0
+  #onAhead: (() => void) | undefined
+  #received = 0
+  #isReplayable = true
+  #isAttached = false
+  #isOver = false
+  #out: Readable | undefined
+
+  constructor(incoming: IncomingMessage, options: StreamOptions) {
+    this.#incoming = incoming
+    this.#options = options
+    // `body_read_seconds` bounds the pause between the chunks of a streamed body (behaviour §3).
+    this.#watch = new BodyWatch({
+      bounds: 'pause',
+      limitMs: options.limits.readMs,
+      isScarce: options.isScarce,
+      onSlow: (slow) => {
+        this.#fault(tooSlow(options.limits, slow))
+      },
+    })
+  }
+
+  get isReplayable(): boolean {
+    return this.#isReplayable
+  }
+
+  readAhead(bytes: number, onRead: () => void): void {
+    this.#aheadBytes = bytes
+    this.#onAhead = onRead
+    this.#pull()
+  }
+
+  open(): Readable {
+    const out = new Readable({
+      read: () => {
+        if (this.#out === out) this.#pull()
+      },
+      destroy: (error, done) => {
+        if (this.#out === out) this.#hold()
+        done(error)
+      },
+    })
+    // The HTTP client listens for errors only while it writes.
+    out.on('error', () => undefined)
+    this.#out = out
+    for (const chunk of this.#kept) out.push(chunk)
+    if (this.#isOver) out.push(null)
+    return out
+  }
+
+  close(): void {
+    this.#watch.stop()
+    const out = this.#out
+    this.#out = undefined
+    this.#kept = []
+    // An upstream that has answered before it got the whole of the body gets no more of it.
+    if (!this.#isOver) out?.destroy()
+    this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
+    if (this.#isAttached && !this.#isOver) this.#incoming.resume()
+  }
+
+  /** First at the first read: a body that is not wanted is not touched. */
+  #pull(): void {
+    if (this.#isOver) return
+    if (!this.#isAttached) {
+      this.#isAttached = true
+      this.#incoming.on('data', this.#onData).on('end', this.#onEnd)
+    }
+    this.#incoming.resume()
+    this.#watch.start()
+  }
+
+  /** The reader takes no more for now: the client's time stands still. */
+  #hold(): void {
+    this.#watch.stop()
+    this.#incoming.pause()
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#received += chunk.length
+    if (this.#received > this.#options.limits.maxBytes) {
+      this.#fault(tooLarge(this.#options.limits))
+      return
+    }
+    this.#watch.received(chunk.length)
+    this.#keep(chunk)
+    if (this.#onAhead !== undefined) {
+      if (this.#received >= this.#aheadBytes) this.#endReadingAhead()
+    } else if (this.#out?.push(chunk) !== true) this.#hold()
+  }
+
+  readonly #onEnd = (): void => {
+    this.#isOver = true
+    this.#watch.stop()
+    this.#out?.push(null)
+    if (this.#onAhead !== undefined) this.#endReadingAhead()
+  }
+
+  #endReadingAhead(): void {
+    const onRead = this.#onAhead
+    this.#onAhead = undefined
+    this.#hold()
+    onRead?.()
+  }
+
+  /** What there is no memory for can't be sent a second time, and what was read ahead can't be sent at all. */
+  #keep(chunk: Buffer): void {
+    const { keepBytes, memory } = this.#options
+    const isAhead = this.#onAhead !== undefined
+    const isWanted = isAhead || this.#received <= keepBytes
+    if (this.#isReplayable && isWanted && memory.reserve(chunk.length + CHUNK_BYTES)) {
+      this.#kept.push(chunk)
+    } else if (isAhead) this.#fault(noMemoryToRead())
+    else {
+      this.#isReplayable = false
+      this.#kept = []
+    }
+  }
+
+  #fault(fault: GatewayError): void {
+    this.#hold()
+    this.#onAhead = undefined
+    this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
+    this.#options.onFault(fault)
+  }
+}
+
+// The rest of the body will not be read: the connection can't serve another request.
+const CLOSE = { headers: { connection: 'close' } }
+
+const tooLarge = ({ maxBytes }: BodyLimits): GatewayError =>
+  new GatewayError(
+    'svc.error.payload_too_large',
+    `The body is larger than the ${maxBytes} bytes that are taken here`,
+    CLOSE,
+  )
+
+const tooSlow = ({ readMs }: BodyLimits, slow: SlowBody): GatewayError =>
+  new GatewayError(
+    'svc.error.request_timeout',
+    slow === 'rate' ? BELOW_LEAST_RATE : `No more of the body arrived within ${readMs} ms`,
+    CLOSE,
+  )

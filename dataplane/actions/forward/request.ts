@@ -1,0 +1,230 @@
+// An exchange in, the request to the upstream out: everything that the document leaves open is taken
+// from the client's request. Closures are made once per operation.
+
+import type { IncomingMessage } from 'node:http'
+import type { CompiledSecurity, ForwardAction } from '../../../language/compiled.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import { toText, urlWriter } from '../../../language/expression/text.ts'
+import { isMap, type Value } from '../../../language/expression/value.ts'
+import { clientAddress } from '../../client-address.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import {
+  dashed,
+  fromClient,
+  fromDocument,
+  type HeaderList,
+  valuesOf,
+} from '../../upstream/headers.ts'
+import {
+  encodePart,
+  encodePathText,
+  encodeQueryText,
+  readOrigin,
+  requestTarget,
+} from '../../upstream/url.ts'
+import { prepareDocumentBody } from './document-body.ts'
+import type { Exchange } from '../performer.ts'
+
+/** What goes upstream, but for times. */
+export interface OutgoingRequest {
+  readonly origin: string
+  /** Upper case. */
+  readonly method: string
+  readonly path: string
+  readonly headers: HeaderList
+  /** `client`: the body of the request, as it comes. */
+  readonly body: Buffer | null | 'client'
+}
+
+export interface RequestOptions {
+  readonly action: ForwardAction
+  readonly security: CompiledSecurity
+  /** HEAD is served by GET, and the document reads the body that a HEAD would not bring. */
+  readonly getsForHead: boolean
+}
+
+type PrepareRequest = (exchange: Exchange) => OutgoingRequest
+
+/**
+ * @returns a closure that throws GatewayError or ExpressionError for what can't be forwarded
+ */
+export const prepareRequest = ({
+  action,
+  security,
+  getsForHead,
+}: RequestOptions): PrepareRequest => {
+  const origin = prepareOrigin(action.host)
+  const target = prepareTarget(action)
+  const headers = prepareHeaders(action, credentialOf(security))
+  const documentBody = action.body && prepareDocumentBody(action.body)
+  const method = action.method?.toUpperCase()
+
+  return (exchange) => {
+    const { context, incoming } = exchange
+    const own = method ?? incoming.method ?? 'GET'
+    const list = headers(exchange)
+    const outgoing = {
+      origin: origin(context),
+      method: getsForHead && own === 'HEAD' ? 'GET' : own,
+      path: target(exchange),
+      headers: list,
+    }
+    if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
+    const { bytes, contentType } = documentBody(context, ownContentType(action, list))
+    removeHeader(list, 'content-encoding')
+    if (bytes === null || contentType !== undefined) removeHeader(list, 'content-type')
+    if (contentType !== undefined) list.push('content-type', contentType)
+    return { ...outgoing, body: bytes }
+  }
+}
+
+/** A constant host is read once; others are few, so that they are remembered for a while. */
+const prepareOrigin = (host: Template): ((context: EvaluationContext) => string) => {
+  const run = evaluator(host)
+  const known = new Map<string, string>()
+  return (context) => {
+    const text = run(context)
+    if (typeof text !== 'string') throw new ExpressionError('host: text is expected')
+    const origin = known.get(text)
+    if (origin !== undefined) return origin
+    const reading = readOrigin(text)
+    if (!reading.ok) throw badHost(host, reading.message)
+    if (known.size >= 64) known.clear()
+    known.set(text, reading.origin)
+    return reading.origin
+  }
+}
+
+const badHost = (host: Template, message: string): Error =>
+  host.kind === 'constant'
+    ? new ExpressionError(`host ${message}`)
+    : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`)
+
+const prepareTarget = (action: ForwardAction): ((exchange: Exchange) => string) => {
+  const path = action.path && urlWriter(action.path, { part: encodePart, text: encodePathText })
+  const query =
+    action.queryString && urlWriter(action.queryString, { part: encodePart, text: encodeQueryText })
+  return ({ context, incoming }) => {
+    const target = requestTarget(
+      path === undefined ? context.request.path : path(context),
+      query === undefined ? context.request.query_string : query(context),
+    )
+    // An empty query is none to documents; a signature may count it.
+    const isEmptyQuery = query === undefined && incoming.url?.endsWith('?') === true
+    return isEmptyQuery && !target.includes('?') ? `${target}?` : target
+  }
+}
+
+/** The header that carries what the gateway has checked itself. */
+const credentialOf = (security: CompiledSecurity): string | undefined => {
+  if (security.type === 'anonymous') return undefined
+  return security.type === 'api_key' ? dashed(security.headerName.toLowerCase()) : 'authorization'
+}
+
+const prepareHeaders = (
+  action: ForwardAction,
+  credential: string | undefined,
+): ((exchange: Exchange) => HeaderList) => {
+  if (action.headers === undefined) {
+    return (exchange) => {
+      const list = fromClient(exchange.incoming.rawHeaders, credential)
+      addForwarding(list, exchange)
+      return list
+    }
+  }
+  const document = prepareDocumentHeaders(action.headers, credential)
+  const keepsBody = action.body === undefined
+  return (exchange) => {
+    const { incoming, context } = exchange
+    const list = document(incoming, context)
+    // They belong to the body, which goes as it came.
+    if (keepsBody)
+      for (const name of ['content-type', 'content-encoding']) borrow(list, incoming, name)
+    for (const name of ['traceparent', 'tracestate']) borrow(list, incoming, name)
+    addForwarding(list, exchange)
+    return list
+  }
+}
+
+const prepareDocumentHeaders = (
+  template: Template,
+  credential: string | undefined,
+): ((incoming: IncomingMessage, context: EvaluationContext) => HeaderList) => {
+  const run = evaluator(template)
+  // Written name by name, the document means what it sets; a whole map is merely handed on.
+  const isExplicit = template.kind === 'map' || template.kind === 'constant'
+  return (incoming, context) => {
+    const map = run(context)
+    if (!isMap(map)) throw new ExpressionError('headers: a map is expected')
+    const { list, fault } = fromDocument(map, {
+      toText,
+      isClients: (plain, value) => isClients(incoming.rawHeaders, plain, value),
+      credential: isExplicit ? undefined : credential,
+    })
+    if (fault === undefined) return list
+    throw new GatewayError('svc.error.invalid_data', `A header can't be forwarded: ${fault}.`)
+  }
+}
+
+const isClients = (raw: readonly string[], plain: string, value: Value): boolean => {
+  const sent: string[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    if (dashed((raw[at] ?? '').toLowerCase()) === plain) sent.push(raw[at + 1] ?? '')
+  }
+  return sent.some((each) => each === value) || sent.join(', ') === value
+}
+
+const borrow = (list: HeaderList, incoming: IncomingMessage, name: string): void => {
+  const [value] = valuesOf(incoming.rawHeaders, name)
+  if (value !== undefined && headerOf(list, name) === undefined) list.push(name, value)
+}
+
+const addForwarding = (
+  list: HeaderList,
+  { incoming, authority, context: { request } }: Exchange,
+): void => {
+  list.push(
+    'x-forwarded-for',
+    addressOf(request.peername, incoming),
+    'x-forwarded-proto',
+    request.scheme,
+    'x-forwarded-host',
+    authority.text,
+    'x-request-id',
+    request.id,
+  )
+}
+
+const addressOf = (peername: string, incoming: IncomingMessage): string => {
+  if (peername === '') return clientAddress(incoming, undefined)
+  const address = peername.slice(0, peername.lastIndexOf(':'))
+  return address.startsWith('[') ? address.slice(1, -1) : address
+}
+
+const clientBody = ({ incoming, rawBody }: Exchange): OutgoingRequest['body'] => {
+  if (rawBody !== undefined) return rawBody.length === 0 ? null : rawBody
+  const { rawHeaders } = incoming
+  const hasBody =
+    valuesOf(rawHeaders, 'transfer-encoding').length > 0 || (declaredLength(incoming) ?? 0) > 0
+  return hasBody ? 'client' : null
+}
+
+/** Bytes of the client's body, if it says. */
+export const declaredLength = ({ rawHeaders }: IncomingMessage): number | undefined => {
+  const [length] = valuesOf(rawHeaders, 'content-length')
+  return length === undefined ? undefined : Number(length)
+}
+
+const ownContentType = (action: ForwardAction, list: HeaderList): string | undefined =>
+  action.headers === undefined ? undefined : headerOf(list, 'content-type')
+
+const headerOf = (list: HeaderList, name: string): string | undefined => {
+  for (let at = 0; at + 1 < list.length; at += 2) if (list[at] === name) return list[at + 1]
+  return undefined
+}
+
+const removeHeader = (list: HeaderList, name: string): void => {
+  for (let at = list.length - 2; at >= 0; at -= 2) if (list[at] === name) list.splice(at, 2)
+}

@@ -1,0 +1,163 @@
+// The body of an upstream's answer where the document reads it: collected bytes come in, a value goes
+// out. Compressed bodies are inflated within a bound, off the event loop.
+
+import {
+  brotliDecompress,
+  gunzip,
+  inflate,
+  inflateRaw,
+  type InputType,
+  zstdDecompress,
+} from 'node:zlib'
+import type { Value } from '../../../language/expression/value.ts'
+import { decodeBody, mediaKind } from '../../codec.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import type { Holding } from '../../memory/memory-budget.ts'
+import { noMemory } from '../../memory/no-memory.ts'
+
+/** What is read of an answer at most, as received and as inflated (behaviour §4). */
+export const MAX_ANSWER_BYTES = 25_000_000
+
+type Pairs = readonly (readonly [name: string, value: string])[]
+
+/** @internal */
+export interface DecodedAnswer {
+  readonly body: Value
+  /** Without `content-encoding` and `content-length` where they do not hold for `body` any more. */
+  readonly headers: Pairs
+}
+
+interface AnswerOptions {
+  /** An undecodable body is given as it is, for its status matters more. */
+  readonly isLenient: boolean
+  /** Pays for what the body is inflated and decoded to. */
+  readonly memory: Holding
+}
+
+type Done = (fault: Error | 'no memory' | undefined, answer?: DecodedAnswer) => void
+
+/**
+ * JSON and msgpack become values, all else text, or bytes where it is no UTF-8. An empty body is `""`.
+ *
+ * @param done told later, or at once where there is nothing to inflate
+ */
+export const decodeAnswer = (
+  headers: Pairs,
+  bytes: Buffer,
+  options: AnswerOptions,
+  done: Done,
+): void => {
+  const codings = codingsOf(headers)
+  inflateAll(bytes, codings, (error, plain) => {
+    if (error !== null) {
+      done(
+        new Error('The upstream sent a compressed body that is broken or too large.', {
+          cause: error,
+        }),
+      )
+      return
+    }
+    if (plain !== bytes && !options.memory.reserve(plain.length)) {
+      done('no memory')
+      return
+    }
+    const kept =
+      codings.length === 0 ? headers : headers.filter(([name]) => !DESCRIBES_CODED.has(name))
+    readValue(kept, plain, options, done)
+  })
+}
+
+const DESCRIBES_CODED: ReadonlySet<string> = new Set(['content-encoding', 'content-length'])
+
+const readValue = (
+  headers: Pairs,
+  bytes: Buffer,
+  { isLenient, memory }: AnswerOptions,
+  done: Done,
+): void => {
+  const contentType = headers.find(([name]) => name === 'content-type')?.[1] ?? ''
+  const kind = mediaKind(contentType)
+  const isDecoded = bytes.length > 0 && (kind === 'json' || kind === 'msgpack')
+  let body: Value
+  try {
+    body = isDecoded ? decodeBody(contentType, bytes, memory) : asText(bytes, memory)
+  } catch (cause) {
+    if (isNoMemory(cause) || !isLenient) {
+      done(isNoMemory(cause) ? 'no memory' : new Error(unreadable(cause), { cause }))
+      return
+    }
+    body = textOrBytes(bytes)
+  }
+  done(undefined, { body, headers })
+}
+
+/** @throws GatewayError `svc.error.overloaded` */
+const asText = (bytes: Buffer, memory: Holding): Value => {
+  if (!memory.reserveValues(bytes.length)) throw noMemory()
+  return textOrBytes(bytes)
+}
+
+const isNoMemory = (cause: unknown): boolean =>
+  cause instanceof GatewayError && cause.code === 'svc.error.overloaded'
+
+const unreadable = (cause: unknown): string =>
+  cause instanceof GatewayError && cause.code === 'svc.error.payload_too_large'
+    ? 'The upstream sent a body with too many values.'
+    : 'The upstream sent a body that does not match its content type.'
+
+const textOrBytes = (bytes: Buffer): Value => {
+  const text = bytes.toString('utf8')
+  // A replacement character may also stand there in its own right; only then are the bytes compared.
+  return !text.includes('\uFFFD') || Buffer.from(text).equals(bytes) ? text : bytes
+}
+
+type Inflate = (
+  bytes: InputType,
+  options: { readonly maxOutputLength: number },
+  done: (error: Error | null, result: Buffer) => void,
+) => void
+
+/** RFC 9110 §8.4.1. `deflate` is zlib, but some servers send the bare stream. */
+const INFLATERS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
+  ['gzip', gunzip],
+  ['x-gzip', gunzip],
+  ['br', brotliDecompress],
+  ['zstd', zstdDecompress],
+  [
+    'deflate',
+    (bytes, options, done) => {
+      const isZlib = bytes instanceof Uint8Array && ((bytes[0] ?? 0) & 0x0f) === 8
+      ;(isZlib ? inflate : inflateRaw)(bytes, options, done)
+    },
+  ],
+])
+
+/** Those that can be undone, last applied first. An unknown one leaves the body as it is. */
+const codingsOf = (headers: Pairs): readonly Inflate[] => {
+  const names = headers
+    .filter(([name]) => name === 'content-encoding')
+    .flatMap(([, value]) => value.toLowerCase().split(','))
+    .map((each) => each.trim())
+    .filter((each) => each !== '' && each !== 'identity')
+  const inflaters = names.map((name) => INFLATERS.get(name))
+  return inflaters.every((each) => each !== undefined) ? inflaters.reverse() : []
+}
+
+/** More are an attack: each layer may blow up a thousandfold. */
+const MAX_CODINGS = 3
+
+const inflateAll = (
+  bytes: Buffer,
+  codings: readonly Inflate[],
+  done: (error: Error | null, result: Buffer) => void,
+): void => {
+  const [first, ...rest] = codings
+  if (first === undefined || bytes.length === 0) done(null, bytes)
+  else if (codings.length > MAX_CODINGS) done(new Error('too many content codings'), bytes)
+  else {
+    first(bytes, { maxOutputLength: MAX_ANSWER_BYTES }, (error, result) => {
+      if (error !== null) done(error, bytes)
+      else inflateAll(result, rest, done)
+    })
+  }
+}

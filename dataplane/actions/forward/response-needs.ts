@@ -1,0 +1,48 @@
+// What an operation wants of an upstream's answer, known before any request: whether the body passes
+// through unread, and on which side somebody reads it. Pure.
+
+import type {
+  CompiledOperation,
+  CompiledResponse,
+  ContextRead,
+} from '../../../language/compiled.ts'
+import { readsOf } from '../../../language/expression/reads.ts'
+
+export interface OutcomePlan {
+  /** `on_result` hands the body through unchanged, or is left out, and nothing else reads it. */
+  readonly passesThrough: boolean
+  readonly readsResultBody: boolean
+  readonly readsErrorBody: boolean
+}
+
+export const planOutcome = ({
+  onResult,
+  onError,
+}: Pick<CompiledOperation, 'onResult' | 'onError'>): OutcomePlan => {
+  const readsResultBody = reads(onResult, RESULT_BODY)
+  const { body, ...rest } = onResult
+  const isUnchanged =
+    body === undefined ||
+    (body.kind === 'read' && body.root === 'action' && body.keys.join() === 'result,body')
+  return {
+    passesThrough: isUnchanged && !reads(rest, RESULT_BODY),
+    readsResultBody,
+    readsErrorBody: reads(onError, ERROR_BODY),
+  }
+}
+
+const RESULT_BODY: ReadonlySet<ContextRead> = new Set([
+  'action',
+  'action.result',
+  'action.result.body',
+])
+const ERROR_BODY: ReadonlySet<ContextRead> = new Set([
+  'action',
+  'action.error',
+  'action.error.body',
+])
+
+const reads = (response: CompiledResponse, body: ReadonlySet<ContextRead>): boolean =>
+  [response.headers, response.body, response.statusCode, response.uri].some(
+    (template) => template !== undefined && readsOf(template).some((read) => body.has(read)),
+  )

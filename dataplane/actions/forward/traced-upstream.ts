@@ -1,0 +1,98 @@
+// An upstream and the span of the request that it is used for in, the same upstream out with a client span
+// for each attempt (OpenTelemetry's HTTP conventions), whose context goes along. Decides nothing.
+
+import type { SpanAttributes, TraceSpan } from '../../../telemetry/tracer.ts'
+import type {
+  Upstream,
+  UpstreamError,
+  UpstreamRequest,
+  UpstreamSink,
+} from '../../upstream/upstream.ts'
+
+/** For one request: what it sends again counts as resent. */
+export const traceUpstream = (upstream: Upstream, parent: TraceSpan): Upstream => {
+  let attempts = 0
+  return {
+    send: (request, sink) => {
+      const resends = attempts++
+      // Nobody keeps any of it: the decision alone goes on.
+      if (!parent.isRecorded) return upstream.send(withContext(request, parent), sink)
+      const attributes = attributesOf(request, resends)
+      const span = parent.child({ name: request.method, kind: 'client', attributes })
+      return upstream.send(withContext(request, span), new TracedSink(sink, span))
+    },
+    stats: () => upstream.stats(),
+    close: () => upstream.close(),
+  }
+}
+
+/** Ours instead of what the client or the document sent. */
+const withContext = (request: UpstreamRequest, span: TraceSpan): UpstreamRequest => {
+  const headers: string[] = []
+  for (let at = 0; at + 1 < request.headers.length; at += 2) {
+    const name = request.headers[at] ?? ''
+    if (name !== 'traceparent' && name !== 'tracestate')
+      headers.push(name, request.headers[at + 1] ?? '')
+  }
+  return { ...request, headers: [...headers, ...span.headers()] }
+}
+
+const attributesOf = (
+  { origin, method, path }: UpstreamRequest,
+  resends: number,
+): SpanAttributes => {
+  const { hostname, port, protocol } = new URL(origin)
+  const query = path.indexOf('?')
+  return {
+    'http.request.method': method,
+    'url.full': `${origin}${query === -1 ? path : path.slice(0, query)}`,
+    'server.address': hostname,
+    'server.port': port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    ...(resends > 0 && { 'http.request.resend_count': resends }),
+  }
+}
+
+class TracedSink implements UpstreamSink {
+  readonly #sink: UpstreamSink
+  readonly #span: TraceSpan
+  #status = 0
+
+  constructor(sink: UpstreamSink, span: TraceSpan) {
+    this.#sink = sink
+    this.#span = span
+  }
+
+  onHead(statusCode: number, rawHeaders: readonly Buffer[] | readonly string[]): void {
+    this.#status = statusCode
+    this.#sink.onHead(statusCode, rawHeaders)
+  }
+
+  onData(chunk: Buffer): boolean {
+    return this.#sink.onData(chunk)
+  }
+
+  onEnd(): void {
+    this.#end()
+    this.#sink.onEnd()
+  }
+
+  onError(error: UpstreamError): void {
+    this.#end(error)
+    this.#sink.onError(error)
+  }
+
+  #end(error?: UpstreamError): void {
+    const status = this.#status
+    // What is broken off by us after its head is an answer that was of no more use.
+    const failure =
+      error === undefined || (error.failure === 'aborted' && status > 0) ? undefined : error.failure
+    const type = failure ?? (status >= 400 ? String(status) : undefined)
+    this.#span.end({
+      attributes: {
+        ...(status > 0 && { 'http.response.status_code': status }),
+        ...(type !== undefined && { 'error.type': type }),
+      },
+      isError: type !== undefined,
+    })
+  }
+}

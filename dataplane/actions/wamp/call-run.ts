@@ -1,0 +1,157 @@
+// One WAMP call from its exchange to its outcome: sends it, waits for the answer, tries again where that is
+// safe, and reports exactly once. When the client leaves or time is up, the router is told to cancel.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { createPauses, type Pauses, type RetryClock } from '../../upstream/retry.ts'
+import type { WampClient } from '../../wamp/realm/wamp-client.ts'
+import {
+  type CallHandler,
+  type CallRequest,
+  type PendingCall,
+  WampFault,
+  type WampResult,
+} from '../../wamp/session/joined-session.ts'
+import type { CallTimes } from '../call-limits.ts'
+import type { EventSink, Exchange } from '../performer.ts'
+import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
+import { Span, type SpanOwner, type SpanTools } from './operation-lifetime.ts'
+
+export interface CallTools extends SpanTools {
+  readonly client: () => Pick<WampClient, 'awaitSession' | 'call'>
+  readonly clock: RetryClock
+}
+
+export class Calling implements CallHandler, SpanOwner {
+  readonly #exchange: Exchange
+  readonly #tools: CallTools
+  readonly #request: CallRequest
+  readonly #times: CallTimes
+  readonly #span: Span
+  readonly #handler: CallHandler
+  #pending: PendingCall | undefined
+  #pauses: Pauses | undefined
+  #sink: EventSink | undefined
+
+  constructor(exchange: Exchange, tools: CallTools, request: CallRequest, times: CallTimes) {
+    this.#exchange = exchange
+    this.#tools = tools
+    this.#request = request
+    this.#times = times
+    this.#span = new Span(exchange, tools, this)
+    this.#handler = exchange.eventStreams === 'preferred' ? this.#progressive() : this
+  }
+
+  start(): void {
+    const { retries, timeoutMs } = this.#times
+    if (!this.#span.begin(timeoutMs)) {
+      this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
+      return
+    }
+    if (retries > 0) this.#pauses = createPauses(this.#times, this.#tools.clock)
+    this.#attempt()
+  }
+
+  onResult(result: WampResult): void {
+    if (!this.#span.isOpen) return
+    const view = viewOf(result)
+    if (this.#handler === this) {
+      this.#span.end()
+      this.#exchange.succeed(view)
+      return
+    }
+    const sink = this.#sendEvent('result', view)
+    if (this.#span.end()) sink?.end()
+  }
+
+  onFailure(fault: WampFault): void {
+    if (!this.#span.isOpen) return
+    const again = this.#sink === undefined && isRetried(fault)
+    if (again && this.#pauses?.offer(this.#attempt) === true) return
+    this.#span.end()
+    const { status_codes: codes } = this.#exchange.context
+    const error = faultError(fault, codes, this.#request.procedure)
+    if (this.#sink === undefined) this.#exchange.fail(error)
+    else this.#sink.fail(error)
+  }
+
+  onOverdue(): void {
+    this.#letGo()
+    const error = overdueError(this.#exchange.context.status_codes)
+    if (this.#sink === undefined) this.#exchange.fail(error)
+    else this.#sink.fail(error)
+  }
+
+  onGone(): void {
+    this.#letGo()
+  }
+
+  readonly #attempt = (): void => {
+    this.#span.whenJoined(this.#times.connectTimeoutMs, this.#send)
+  }
+
+  readonly #send = (): void => {
+    try {
+      this.#pending = this.#tools.client().call(this.#request, this.#handler)
+    } catch (error) {
+      this.#pending = undefined
+      if (error instanceof WampFault) this.onFailure(error)
+      else if (this.#span.end()) failExchange(this.#exchange, error)
+    }
+  }
+
+  /** A handler with `onProgress` is what asks the callee for progressive results. */
+  #progressive(): CallHandler {
+    return {
+      onResult: (result) => {
+        this.onResult(result)
+      },
+      onFailure: (fault) => {
+        this.onFailure(fault)
+      },
+      onProgress: (result) => {
+        if (!this.#span.isOpen) return
+        this.#span.extend(this.#times.timeoutMs)
+        this.#sendEvent('progress', viewOf(result))
+      },
+    }
+  }
+
+  /** undefined: nobody listens any more, and the call is cancelled. */
+  #sendEvent(name: string, result: ValueMap): EventSink | undefined {
+    this.#sink ??= this.#exchange.events(result)
+    if (this.#sink?.send({ name, result }) === true) return this.#sink
+    if (this.#span.end()) this.#letGo()
+    return undefined
+  }
+
+  #letGo(): void {
+    this.#pauses?.cancel()
+    this.#pending?.cancel()
+  }
+}
+
+const viewOf = ({ requestId, args, kwargs, details }: WampResult): ValueMap => ({
+  request_id: requestId,
+  args,
+  kwargs,
+  details,
+})
+
+/**
+ * Behaviour §2: what the router can't have seen, or answered that it has given to nobody. A call that was lost
+ * with its connection may have been carried out.
+ */
+const isRetried = ({ wasSent, uri }: WampFault): boolean =>
+  wasSent ? REFUSED_BY_ROUTER.has(uri) : NOT_SENT.has(uri)
+
+const REFUSED_BY_ROUTER: ReadonlySet<string> = new Set([
+  'wamp.error.no_eligible_callee',
+  'wamp.error.network_failure',
+])
+
+/** Not for what can't be encoded: it never will be. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  'wamp.error.net_failure',
+  'wamp.error.network_failure',
+  'wamp.error.no_such_realm',
+])

@@ -1,0 +1,56 @@
+// A line in front of a callback: tasks come in, so many run at once, the others wait in order. It is
+// bounded, by how many there are and by what they hold: what finds no place is told so.
+
+import type { Holding } from '../../../memory/memory-budget.ts'
+
+export interface Line {
+  /**
+   * undefined: there is no place left, and the task will not run.
+   * @param bytes that it holds until it is done; who is alone may hold any number
+   */
+  run<T>(bytes: number, task: () => Promise<T>): Promise<T> | undefined
+}
+
+export interface LineBounds {
+  /** Tasks that run at once. */
+  readonly places: number
+  readonly maxWaiting: number
+  /** Of those that run and those that wait, together. */
+  readonly maxBytes: number
+  /** Pays for what is held. */
+  readonly memory: Holding
+}
+
+/** @example createLine({ places: 1, maxWaiting: 256, maxBytes: 2 ** 26, memory }) // one after the other, in order */
+export const createLine = ({ places, maxWaiting, maxBytes, memory }: LineBounds): Line => {
+  const waiting: (() => void)[] = []
+  let running = 0
+  let heldBytes = 0
+
+  const enter = (): Promise<void> => {
+    if (running === places) return new Promise((resolve) => waiting.push(resolve))
+    running++
+    return Promise.resolve()
+  }
+  const leave = (): void => {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+
+  return {
+    run(bytes, task) {
+      if (running === places && waiting.length >= maxWaiting) return undefined
+      if (running > 0 && heldBytes + bytes > maxBytes) return undefined
+      if (!memory.reserve(bytes)) return undefined
+      heldBytes += bytes
+      return enter()
+        .then(task)
+        .finally(() => {
+          heldBytes -= bytes
+          memory.subtract(bytes)
+          leave()
+        })
+    },
+  }
+}

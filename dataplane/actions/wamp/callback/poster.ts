@@ -1,0 +1,163 @@
+// Callbacks (behaviour §4): what a router brings, invocations and events, is posted as JSON to HTTP URLs
+// within bounds, and what they reply goes back as payloads. Where it may go the destination guard of the
+// upstream decides, and the realm's list of origins, at each delivery anew.
+
+import { toJson } from '../../../../language/expression/json.ts'
+import { ownValue } from '../../../../language/expression/lookup.ts'
+import type { ValueMap } from '../../../../language/expression/value.ts'
+import type { MemoryBudget } from '../../../memory/memory-budget.ts'
+import { createOncePerMinute } from '../../../once-a-minute.ts'
+import type { InvocationHandler, WampEvent } from '../../../wamp/session/joined-session.ts'
+import type { Payload } from '../../../wamp/protocol/messages.ts'
+import { messageOf } from '../../../thrown.ts'
+import { deliver, type DeliveryTools } from './delivery.ts'
+import { createLine } from './bounded-queue.ts'
+import { callbackFault, type CallbackReply, readReply } from './reply.ts'
+import { type CallbackRules, type CallbackUrl, isAllowed } from './url.ts'
+
+export interface CallbackTarget {
+  readonly url: CallbackUrl
+  /** Asked at each delivery, too: the namespace where the document may reach no other of the cluster. */
+  readonly confinedTo?: (() => string | undefined) | undefined
+  /** Asked at each delivery: an origin that the realm has withdrawn is called back no more. */
+  readonly rules: () => CallbackRules | undefined
+  /** Of the whole delivery, its retries included; at most 30 s count. */
+  readonly timeoutMs: () => number
+}
+
+export interface CallbackPoster {
+  /** For a registration: 64 posts at once, 256 that wait, 64 MiB in all; beyond, `svc.error.overloaded`. */
+  invocations(target: CallbackTarget): InvocationHandler
+  /** For a subscription: one post at a time, in order, 256 that wait, 64 MiB in all; what is lost is counted. */
+  events(target: CallbackTarget): EventPoster
+}
+
+export interface EventPoster {
+  readonly onEvent: (event: WampEvent) => void
+  /** What still waits is not posted any more. */
+  readonly onEnd: () => void
+}
+
+export interface CallbackPosterOptions extends DeliveryTools {
+  /** An id for each delivery. */
+  readonly newId: () => string
+  /** An event that no callback has taken. */
+  readonly onLost: (loss: LostEvent) => void
+  readonly memory: MemoryBudget
+}
+
+export interface LostEvent {
+  /** There was no place for it, or the delivery failed. */
+  readonly why: 'overloaded' | 'failed'
+  /** For people. */
+  readonly reason: string
+  /** Origin and path. */
+  readonly callback: string
+  /** The first of its kind for this subscription within a minute. */
+  readonly isNews: boolean
+}
+
+const MAX_TIMEOUT_MS = 30_000
+const POSTS_AT_ONCE = 64
+/** Bodies are made before they wait: then it is known what they hold. */
+const BOUNDS = { maxWaiting: 256, maxBytes: 64 * 1024 * 1024 }
+
+/**
+ * @example
+ * const callbacks = createCallbackPoster({
+ *   upstream, clock: SYSTEM_CLOCK, wallClock: Date.now, newId: randomUUID, onLost, memory,
+ * })
+ */
+export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPoster => {
+  const { newId, memory } = options
+
+  const post = (target: CallbackTarget, body: Buffer): Promise<CallbackReply> => {
+    const rules = target.rules()
+    if (!isAllowed(target.url, rules)) throw withdrawn()
+    const delivery = {
+      url: target.url,
+      confinedTo: target.confinedTo?.(),
+      id: newId(),
+      body,
+      secret: rules?.callback_secret,
+      timeoutMs: Math.min(target.timeoutMs(), MAX_TIMEOUT_MS),
+    }
+    return deliver(delivery, options)
+  }
+
+  return {
+    invocations(target) {
+      const line = createLine({ ...BOUNDS, places: POSTS_AT_ONCE, memory: memory.open() })
+      const answer = async (body: Buffer): Promise<Payload> =>
+        readWithin(memory, await post(target, body))
+      return async ({ args, kwargs, details }) => {
+        const body = toBody({ args, kwargs, details })
+        const answered = line.run(body.length, () => answer(body))
+        if (answered === undefined) throw overloaded()
+        return answered
+      }
+    },
+    events(target) {
+      const line = createLine({ ...BOUNDS, places: 1, memory: memory.open() })
+      const lose = createLoss(target.url, options)
+      let isEnded = false
+      const tell = async (body: Buffer): Promise<void> => {
+        if (isEnded) return
+        const { statusCode } = await post(target, body)
+        if (statusCode >= 300) lose('failed', `It answered with status ${statusCode}.`)
+      }
+      return {
+        onEvent: (event) => {
+          const body = toBody(viewOf(event))
+          const told = line.run(body.length, () => tell(body))
+          if (told === undefined) lose('overloaded', 'Too many events wait for it.')
+          else {
+            told.catch((error: unknown) => {
+              lose('failed', messageOf(error))
+            })
+          }
+        },
+        onEnd: () => {
+          isEnded = true
+        },
+      }
+    },
+  }
+}
+
+/** What a reply decodes to goes to the router at once. */
+const readWithin = (memory: MemoryBudget, reply: CallbackReply): Payload => {
+  const holding = memory.open()
+  try {
+    return readReply(reply, holding)
+  } finally {
+    holding.release()
+  }
+}
+
+/** Of one subscription. */
+const createLoss = (
+  { shown: callback }: CallbackUrl,
+  { onLost, clock }: CallbackPosterOptions,
+): ((why: LostEvent['why'], reason: string) => void) => {
+  const isNews = createOncePerMinute(() => clock.now())
+  return (why, reason) => {
+    onLost({ why, reason, callback, isNews: isNews(why) })
+  }
+}
+
+const toBody = (view: ValueMap): Buffer => Buffer.from(toJson(view))
+
+const viewOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap => ({
+  args,
+  kwargs,
+  details,
+  publication_id: publicationId,
+  topic: ownValue(details, 'topic') ?? '',
+})
+
+const withdrawn = (): Error =>
+  callbackFault('wamp.error.not_authorized', 'The realm does not allow this callback any more.')
+
+const overloaded = (): Error =>
+  callbackFault('svc.error.overloaded', 'Too many invocations wait for this callback.')

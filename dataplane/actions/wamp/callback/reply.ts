@@ -1,0 +1,81 @@
+// What a callback answered (behaviour §4): status, type and bytes in, the payload of a YIELD out, or the
+// WampFault that becomes an ERROR. Nothing leaves here that a router would not carry.
+
+import { ownValue } from '../../../../language/expression/lookup.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../../../language/expression/value.ts'
+import { isWampUri } from '../../../../language/wamp-uri.ts'
+import { decodeBody, mediaKind } from '../../../codec.ts'
+import type { Holding } from '../../../memory/memory-budget.ts'
+import { WampFault } from '../../../wamp/session/joined-session.ts'
+import type { Payload } from '../../../wamp/protocol/messages.ts'
+import { isFitText, unfitOf } from '../payload-fault.ts'
+
+export interface CallbackReply {
+  readonly statusCode: number
+  /** Content-Type; '' without one. */
+  readonly contentType: string
+  readonly bytes: Buffer
+}
+
+const NOTHING: Payload = { args: [], kwargs: {} }
+
+/**
+ * 2xx: a JSON map with `args` and `kwargs` alone is these; any other JSON value is the only argument; no body
+ * is no argument. 4xx and 5xx: JSON `{error_uri, args, kwargs}` (or `error` for `error_uri`) is that error.
+ *
+ * @param memory pays for what it decodes to
+ * @throws WampFault the reply's own error; `svc.error.upstream.<status>` where it names none;
+ * `svc.error.bad_gateway` for redirects and what is no JSON
+ */
+export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
+  const { statusCode } = reply
+  if (statusCode >= 400) throw errorOf(reply, memory)
+  if (statusCode >= 300) throw badReply(`The callback answered with a redirect (${statusCode}).`)
+  if (reply.bytes.length === 0 || statusCode === 204 || statusCode === 205) return NOTHING
+  const value = jsonOf(reply, memory)
+  if (value === undefined) throw badReply('The callback did not answer with JSON.')
+  if (unfitOf(value) !== undefined) throw badReply(NOT_CARRIED)
+  return payloadOf(value) ?? { args: [value], kwargs: {} }
+}
+
+const NOT_CARRIED = 'The callback answered with values that WAMP routers do not carry.'
+
+/** The text is what callers see: WAMP errors have no message of their own. */
+export const callbackFault = (uri: string, message: string, cause?: unknown): WampFault =>
+  new WampFault(uri, message, { args: [message], cause })
+
+const badReply = (message: string): WampFault => callbackFault('svc.error.bad_gateway', message)
+
+const errorOf = (reply: CallbackReply, memory: Holding): WampFault => {
+  const { statusCode } = reply
+  const body = jsonOf(reply, memory)
+  const uri = ownValue(body, 'error_uri') ?? ownValue(body, 'error')
+  const message = `The callback answered with status ${statusCode}.`
+  if (typeof uri !== 'string' || !isFitText(uri) || !isWampUri(uri) || !isMap(body)) {
+    return callbackFault(`svc.error.upstream.${statusCode}`, message)
+  }
+  const payload = payloadOf(withoutOthers(body)) ?? NOTHING
+  const isFit = unfitOf(payload.args) === undefined && unfitOf(payload.kwargs) === undefined
+  return new WampFault(uri, message, isFit ? payload : NOTHING)
+}
+
+const jsonOf = ({ contentType, bytes }: CallbackReply, memory: Holding): Value | undefined => {
+  if (mediaKind(contentType) !== 'json') return undefined
+  try {
+    return decodeBody(contentType, bytes, memory)
+  } catch {
+    return undefined
+  }
+}
+
+const withoutOthers = (map: ValueMap): ValueMap =>
+  Object.fromEntries(Object.entries(map).filter(([name]) => name === 'args' || name === 'kwargs'))
+
+/** undefined: this is a value of its own, not a payload. `{}` is one. */
+const payloadOf = (value: Value): Payload | undefined => {
+  if (!isMap(value)) return undefined
+  if (Object.keys(value).some((name) => name !== 'args' && name !== 'kwargs')) return undefined
+  const args = ownValue(value, 'args') ?? []
+  const kwargs = ownValue(value, 'kwargs') ?? {}
+  return isList(args) && isMap(kwargs) ? { args, kwargs } : undefined
+}

@@ -1,0 +1,111 @@
+// One stream of server-sent events (behaviour §4, `wamp_subscribe`): follows a topic for as long as the
+// client listens. The head is written when the router has acknowledged: until then a failure is an
+// ordinary answer.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Follower, Following, WampClient } from '../../wamp/realm/wamp-client.ts'
+import type { WampEvent, WampFault } from '../../wamp/session/joined-session.ts'
+import type { EventSink, Exchange } from '../performer.ts'
+import { failExchange, faultError, overdueError, overloadedError } from './failure.ts'
+import type { OperationTimes } from './operation.ts'
+import { Span, type SpanOwner, type SpanTools } from './operation-lifetime.ts'
+
+export interface StreamTools extends SpanTools {
+  readonly client: () => WampClient
+  /** The same result for the same event: what is made of it can be made once for all streams. */
+  readonly view: (event: WampEvent) => ValueMap
+}
+
+export interface Topic {
+  readonly uri: string
+  readonly options: ValueMap
+}
+
+export class Streaming implements Follower, SpanOwner {
+  readonly #exchange: Exchange
+  readonly #tools: StreamTools
+  readonly #span: Span
+  #topic = ''
+  #following: Following | undefined
+  #sink: EventSink | undefined
+  #isOver = false
+
+  constructor(exchange: Exchange, tools: StreamTools) {
+    this.#exchange = exchange
+    this.#tools = tools
+    this.#span = new Span(exchange, tools, this)
+  }
+
+  /** `timeoutMs` is up to the router's acknowledgement; the quota counts the stream up to there too. */
+  start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
+    if (!this.#span.begin(timeoutMs)) {
+      this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
+      return
+    }
+    this.#topic = topic.uri
+    this.#span.whenJoined(connectTimeoutMs, () => {
+      this.#follow(topic)
+    })
+  }
+
+  #follow({ uri, options }: Topic): void {
+    try {
+      this.#following = this.#tools.client().follow(uri, options, this)
+    } catch (error) {
+      if (this.#span.end()) failExchange(this.#exchange, error)
+      return
+    }
+    // It may have been told of its end before it was known what to end.
+    if (this.#isOver) this.#following.end()
+  }
+
+  onFollowed(subscriptionId: number): void {
+    if (!this.#span.end()) return
+    this.#sink = this.#exchange.events({ subscription_id: subscriptionId })
+    if (this.#sink === undefined) {
+      this.#end()
+      return
+    }
+    this.#exchange.onCancel(() => {
+      this.#end()
+    })
+  }
+
+  onEvent(event: WampEvent): void {
+    if (this.#isOver || this.#sink === undefined) return
+    const result = this.#tools.view(event)
+    if (!this.#sink.send({ id: String(event.publicationId), result })) this.#end()
+  }
+
+  onInterrupted(): void {
+    if (!this.#isOver) this.#sink?.comment('router connection lost; events may be missed')
+  }
+
+  onResumed(): void {
+    if (!this.#isOver) this.#sink?.comment('router connection restored')
+  }
+
+  onFailure(fault: WampFault): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const error = faultError(fault, this.#exchange.context.status_codes, this.#topic)
+    if (this.#sink !== undefined) {
+      this.#exchange.onCancel(undefined)
+      this.#sink.fail(error)
+    } else if (this.#span.end()) this.#exchange.fail(error)
+  }
+
+  onOverdue(): void {
+    this.#end()
+    this.#exchange.fail(overdueError(this.#exchange.context.status_codes))
+  }
+
+  onGone(): void {
+    this.#end()
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#following?.end()
+  }
+}

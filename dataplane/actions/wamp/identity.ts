@@ -1,0 +1,32 @@
+// `options.forward_identity` (behaviour §4): who called, as the gateway has authenticated them, goes to the
+// callee, who sees the gateway's session otherwise. What a client puts there never does.
+
+import { ownValue } from '../../../language/expression/lookup.ts'
+import { isList, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { CALLER_KEY } from './validate.ts'
+
+/**
+ * `kwargs` with `_caller: {authid, authrole, authmethod, realm}` over whatever stands there. Of several
+ * roles the first: joined ones could be taken for a role of that name.
+ *
+ * @param security of the context: empty for anonymous requests
+ */
+export const withCaller = (kwargs: ValueMap, security: ValueMap, realmUri: string): ValueMap => ({
+  ...kwargs,
+  [CALLER_KEY]: callerOf(security, realmUri),
+})
+
+const callerOf = (security: ValueMap, realm: string): ValueMap => {
+  if (Object.keys(security).length === 0) {
+    return { authid: null, authrole: 'anonymous', authmethod: 'anonymous', realm }
+  }
+  const roles = ownValue(security, 'authroles')
+  return {
+    authid: textOf(ownValue(security, 'authid')),
+    authrole: isList(roles) ? textOf(roles[0]) : null,
+    authmethod: textOf(ownValue(security, 'authmethod')),
+    realm,
+  }
+}
+
+const textOf = (value: Value | undefined): Value => (typeof value === 'string' ? value : null)

@@ -1,0 +1,70 @@
+// Whether a value may be given to a router at all (behaviour §4): one walk, a value in, the first unfit
+// place out. Two routers were seen to end the session, or never to answer, for what is refused here.
+
+import { isList, type Value, type ValueMap } from '../../../language/expression/value.ts'
+
+/** Deeper values end a session on some routers. The value itself is the first level. */
+const MAX_NESTING = 64
+
+export interface Unfit {
+  readonly reason: string
+  /** Written as a path: `.customer.name[0]`; cut where it is long. */
+  readonly place: string
+}
+
+/**
+ * Texts, and keys, without half surrogate pairs and not beginning with U+0000; nesting of 64 at most. Bytes
+ * are fit. A value that is fit costs nothing but the walk.
+ * @example unfitOf({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
+ */
+export const unfitOf = (value: Value): Unfit | undefined => findUnfit(value, MAX_NESTING)
+
+const findUnfit = (value: Value, levels: number): Unfit | undefined => {
+  if (typeof value === 'string') return isFitText(value) ? undefined : explainText(value, 'text')
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return undefined
+  if (levels === 0) return { reason: `nested more than ${MAX_NESTING} levels deep`, place: '' }
+  return isList(value) ? findInList(value, levels - 1) : findInMap(value, levels - 1)
+}
+
+const findInList = (list: readonly Value[], levels: number): Unfit | undefined => {
+  for (let index = 0; index < list.length; index++) {
+    const unfit = findUnfit(list[index] ?? null, levels)
+    if (unfit !== undefined) return below(`[${index}]`, unfit)
+  }
+  return undefined
+}
+
+const findInMap = (map: ValueMap, levels: number): Unfit | undefined => {
+  for (const key of Object.keys(map)) {
+    if (!isFitText(key)) return below(`.${showKey(key)}`, explainText(key, 'key'))
+    const unfit = findUnfit(map[key] ?? null, levels)
+    if (unfit !== undefined) return below(`.${showKey(key)}`, unfit)
+  }
+  return undefined
+}
+
+export const isFitText = (text: string): boolean => text.charCodeAt(0) !== 0 && text.isWellFormed()
+
+const explainText = (text: string, what: 'text' | 'key'): Unfit => ({
+  reason:
+    text.charCodeAt(0) === 0
+      ? `the ${what} begins with U+0000, which not every WAMP router carries`
+      : `the ${what} holds half a surrogate pair, which no UTF-8 can hold`,
+  place: '',
+})
+
+const SHOWN_PLACE = 200
+
+/** On the way back up: the outer step stands before the inner ones. */
+const below = (step: string, { reason, place }: Unfit): Unfit => ({
+  reason,
+  place: place.length > SHOWN_PLACE ? `${step}…` : step + place,
+})
+
+const SHOWN_KEY = 80
+
+const showKey = (key: string): string =>
+  key
+    .slice(0, SHOWN_KEY)
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '�')

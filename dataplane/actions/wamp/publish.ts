@@ -1,0 +1,32 @@
+// The `wamp_publish` action (behaviour §4): an operation in, a performer out that publishes, waits for the
+// router's acknowledgement and reports the id of the publication.
+
+import type { CompiledOperation, WampPublishAction } from '../../../language/compiled.ts'
+import type { Perform } from '../performer.ts'
+import type { WampEnvironment } from './environment.ts'
+import { prepareClient } from './client-for.ts'
+import { failingOnFaults } from './failure.ts'
+import { runOperation } from './operation.ts'
+import { prepareWampRequest } from './request.ts'
+
+/**
+ * Is never repeated: nobody could tell two publications from one.
+ *
+ * @throws (the performer) ExpressionError
+ */
+export const prepareWampPublish = (
+  operation: Pick<CompiledOperation, 'limits'> & { readonly action: WampPublishAction },
+  environment: WampEnvironment,
+): Perform => {
+  const read = prepareWampRequest('publish', operation, environment)
+  const clientFor = prepareClient(environment)
+  return failingOnFaults((exchange) => {
+    const { uri, options, args, kwargs, times } = read(exchange.context)
+    const client = clientFor(exchange, options)
+    runOperation(exchange, environment, times, {
+      subject: uri,
+      start: () => client().publish(uri, { args, kwargs }, options.sent),
+      view: ({ publicationId }) => ({ publication_id: publicationId }),
+    })
+  })
+}

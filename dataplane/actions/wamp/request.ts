@@ -1,0 +1,124 @@
+// The members of a WAMP action, for each request: templates in, checked values out. All of them are
+// evaluated before any is checked, so that a fault of the document is told before one of the data.
+
+import type { CompiledOperation } from '../../../language/compiled.ts'
+import { evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import type { Value, ValueMap } from '../../../language/expression/value.ts'
+import type { WampMatch } from '../../../language/wamp-uri.ts'
+import type { Context } from '../../context.ts'
+import type { LimitPolicy } from '../../limit-policy.ts'
+import { type CallTimes, prepareLimits } from '../call-limits.ts'
+import { checkArgs, checkInserted, checkKwargs, checkKwargsMap, checkUri } from './validate.ts'
+import type { WampEnvironment } from './environment.ts'
+import { withCaller } from './identity.ts'
+import { type CheckedOptions, checkOptions, type OptionsKind } from './options.ts'
+import { type EvaluatedUri, prepareUri } from './uri-value.ts'
+import { asError } from '../../thrown.ts'
+
+export interface WampMembers {
+  readonly uri: Template
+  readonly options: Template
+  readonly args: Template
+  readonly kwargs: Template
+}
+
+export interface WampRequest {
+  readonly uri: string
+  readonly options: CheckedOptions
+  readonly args: readonly Value[]
+  /** With `_caller` where the document says so, and never with the client's. */
+  readonly kwargs: ValueMap
+  /** `options.timeout`, more than 0, is the `timeout`. */
+  readonly times: CallTimes
+}
+
+const URI_NAMES = {
+  call: 'procedure',
+  publish: 'topic',
+  subscribe: 'topic',
+  register: 'procedure',
+} as const satisfies Record<OptionsKind, string>
+
+/** @throws ExpressionError; WampFault `wamp.error.invalid_uri`, `wamp.error.invalid_argument` */
+export type ReadWampRequest = (context: Context) => WampRequest
+
+/**
+ * @example
+ * const read = prepareWampRequest('call', operation, environment)
+ * const { uri, args, times } = read(exchange.context)
+ */
+export const prepareWampRequest = (
+  kind: OptionsKind,
+  { action, limits }: Pick<CompiledOperation, 'limits'> & { readonly action: WampMembers },
+  environment: Pick<WampEnvironment, 'realmUri' | 'callTimeoutMs' | 'limits'>,
+): ReadWampRequest => {
+  const uri = prepareUri(action.uri)
+  const options = evaluator(action.options)
+  const args = evaluator(action.args)
+  const kwargs = evaluator(action.kwargs)
+  const { realmUri, callTimeoutMs } = environment
+  const timesOf = prepareLimits(limits, callTimeoutMs)
+  const checkTheUri = rememberingUri(URI_NAMES[kind], environment.limits)
+  const checkTheOptions = once(action.options, (value) => checkOptions(kind, value))
+  const checkTheArgs = once(action.args, checkArgs)
+  const checkTheKwargs = once(action.kwargs, checkKwargs)
+  return (context) => {
+    const given = {
+      uri: uri(context),
+      options: options(context),
+      args: args(context),
+      kwargs: kwargs(context),
+    }
+    const times = timesOf(context)
+    const checked = checkTheOptions(given.options)
+    return {
+      uri: checkTheUri(given.uri, checked.match),
+      options: checked,
+      args: checkTheArgs(given.args),
+      kwargs: checked.forwardsIdentity
+        ? withCaller(checkKwargsMap(given.kwargs), context.security, realmUri)
+        : checkTheKwargs(given.kwargs),
+      times: checked.timeoutMs === 0 ? times : { ...times, timeoutMs: checked.timeoutMs },
+    }
+  }
+}
+
+/** The same text as last time was fine: most operations only ever see one. */
+const rememberingUri = (
+  name: string,
+  limits: LimitPolicy | undefined,
+): ((uri: EvaluatedUri, match: WampMatch) => string) => {
+  let fine: string | undefined
+  let fineFor: WampMatch | undefined
+  return ({ value, inserted }, match) => {
+    // The same text may have been put together of other values.
+    checkInserted(name, inserted, match, limits)
+    if (value !== fine || match !== fineFor) {
+      fine = checkUri(name, value, match)
+      fineFor = match
+    }
+    return fine
+  }
+}
+
+/** What is known at load is checked at the first request alone, whatever comes of it. */
+const once = <T>(template: Template, check: (value: Value) => T): ((value: Value) => T) => {
+  if (template.kind !== 'constant') return check
+  let outcome: (() => T) | undefined
+  return (value) => {
+    outcome ??= settle(() => check(value))
+    return outcome()
+  }
+}
+
+const settle = <T>(make: () => T): (() => T) => {
+  try {
+    const made = make()
+    return () => made
+  } catch (error) {
+    return () => {
+      throw asError(error)
+    }
+  }
+}

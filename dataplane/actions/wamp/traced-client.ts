@@ -1,0 +1,111 @@
+// A realm's client and the span of the request that it is used for in, its calls and publications out with a
+// span for each attempt (OpenTelemetry's conventions for RPC and messaging). Decides nothing.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { TraceSpan } from '../../../telemetry/tracer.ts'
+import type { WampClient } from '../../wamp/realm/wamp-client.ts'
+import { type CallHandler, type PendingCall, WampFault } from '../../wamp/session/joined-session.ts'
+
+export type CallingClient = Pick<WampClient, 'awaitSession' | 'call' | 'publish'>
+
+export interface TracedClientOptions {
+  /** Asked at each use. */
+  readonly client: () => CallingClient
+  readonly parent: TraceSpan
+  readonly realmUri: string
+  /** `options.forward_trace`: the context goes along as `kwargs._trace`. WAMP has no place of its own for it. */
+  readonly isForwarded: boolean
+}
+
+export const traceClient = (options: TracedClientOptions): CallingClient => ({
+  // The spans are those of attempts, which begin when the wait is over.
+  awaitSession: (longestMs, onOver) => options.client().awaitSession(longestMs, onOver),
+  call: (request, handler) => {
+    const span = begin(options, 'call', request.procedure)
+    const traced = { ...request, kwargs: withTrace(request.kwargs, options, span) }
+    try {
+      return pendingOf(options.client().call(traced, observed(handler, span)), span)
+    } catch (error) {
+      endFailed(span, error)
+      throw error
+    }
+  },
+  publish: async (topic, payload, sent) => {
+    const span = begin(options, 'publish', topic)
+    const traced = { ...payload, kwargs: withTrace(payload.kwargs, options, span) }
+    try {
+      const published = await options.client().publish(topic, traced, sent)
+      span.end(DONE)
+      return published
+    } catch (error) {
+      endFailed(span, error)
+      throw error
+    }
+  },
+})
+
+const TRACE_KEY = '_trace'
+const DONE = { attributes: {}, isError: false }
+/** URIs may be made of what a client sends. */
+const MAX_URI = 255
+
+const begin = (
+  { parent, realmUri }: TracedClientOptions,
+  kind: 'call' | 'publish',
+  uri: string,
+): TraceSpan => {
+  const subject = uri.slice(0, MAX_URI)
+  if (kind === 'call') {
+    const attributes = { 'rpc.system': 'wamp', 'rpc.method': subject, 'svc.realm': realmUri }
+    return parent.child({ name: subject, kind: 'client', attributes })
+  }
+  const attributes = {
+    'messaging.system': 'wamp',
+    'messaging.operation.type': 'send',
+    'messaging.operation.name': 'publish',
+    'messaging.destination.name': subject,
+    'svc.realm': realmUri,
+  }
+  return parent.child({ name: `publish ${subject}`, kind: 'producer', attributes })
+}
+
+const withTrace = (
+  kwargs: ValueMap,
+  { isForwarded }: TracedClientOptions,
+  span: TraceSpan,
+): ValueMap => {
+  if (!isForwarded) return kwargs
+  const [, traceparent = '', , tracestate] = span.headers()
+  const context = tracestate === undefined ? { traceparent } : { traceparent, tracestate }
+  return { ...kwargs, [TRACE_KEY]: context }
+}
+
+const observed = (handler: CallHandler, span: TraceSpan): CallHandler => ({
+  onResult: (result) => {
+    span.end(DONE)
+    handler.onResult(result)
+  },
+  onFailure: (fault) => {
+    endFailed(span, fault)
+    handler.onFailure(fault)
+  },
+  // Whether it is there decides whether progress is asked for.
+  ...(handler.onProgress && {
+    onProgress: (result) => {
+      handler.onProgress?.(result)
+    },
+  }),
+})
+
+/** After `cancel` the handler hears nothing more. */
+const pendingOf = (pending: PendingCall, span: TraceSpan): PendingCall => ({
+  cancel: () => {
+    pending.cancel()
+    span.end({ attributes: { 'error.type': 'cancelled' }, isError: true })
+  },
+})
+
+const endFailed = (span: TraceSpan, error: unknown): void => {
+  const type = error instanceof WampFault ? error.uri.slice(0, MAX_URI) : 'internal'
+  span.end({ attributes: { 'error.type': type }, isError: true })
+}

@@ -1,0 +1,91 @@
+// What an action is about to give to a router: evaluated values in, the same values checked and typed out
+// (behaviour §4). Nothing that fails here is ever sent: a client can't end the session that all share.
+
+import { boundMessage } from '../../../language/expression/errors.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { isWampPattern, type WampMatch } from '../../../language/wamp-uri.ts'
+import { ENFORCED, type LimitPolicy } from '../../limit-policy.ts'
+import { WampFault } from '../../wamp/session/joined-session.ts'
+import { isFitText, unfitOf } from './payload-fault.ts'
+
+/** What the gateway tells callees of the caller; nobody else may set it. */
+export const CALLER_KEY = '_caller'
+
+/**
+ * What a request puts into a longer URI is one part of it, or a piece of one: with a dot it would name another procedure
+ * than the document means, and nothing at all would open a pattern to everything.
+ * @throws WampFault `wamp.error.invalid_uri`
+ */
+export const checkInserted = (
+  name: string,
+  inserted: readonly string[],
+  match: WampMatch,
+  limits: LimitPolicy = ENFORCED,
+): void => {
+  for (const text of inserted) {
+    const hasDot = text.includes('..')
+    if (!hasDot && (text !== '' || match === 'exact')) continue
+    if (!limits.refuses('wamp_uri_values')) return
+    throw refusal('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)
+  }
+}
+
+const NO_DOT = 'a value inside a longer URI may hold no dot: it would add parts to the URI'
+const NOT_EMPTY = 'a value inside a pattern may not be empty: it would match more'
+
+/**
+ * @param name how the document calls it: `procedure`, `topic`
+ * @throws WampFault `wamp.error.invalid_uri`
+ */
+export const checkUri = (name: string, value: Value, match: WampMatch): string => {
+  if (typeof value === 'string' && isFitText(value) && isWampPattern(value, match)) return value
+  throw refusal(
+    'wamp.error.invalid_uri',
+    `${name}: a WAMP URI is expected: parts separated by dots, ${EMPTY_PARTS[match]}, without blanks and #`,
+  )
+}
+
+const EMPTY_PARTS = {
+  exact: 'none of them empty',
+  prefix: 'none of them empty but the last',
+  wildcard: 'any of them may be empty',
+} as const satisfies Record<WampMatch, string>
+
+/** @throws WampFault `wamp.error.invalid_argument` */
+export const checkArgs = (value: Value): readonly Value[] => {
+  if (!isList(value)) throw invalid('args: a list is expected')
+  checkFit('args', value)
+  return value
+}
+
+/**
+ * `_caller` is refused: a callee may trust it (docs/wamp.md, *Caller identity*).
+ * @throws WampFault `wamp.error.invalid_argument`
+ */
+export const checkKwargs = (value: Value): ValueMap => {
+  const kwargs = checkKwargsMap(value)
+  if (!Object.hasOwn(kwargs, CALLER_KEY)) return kwargs
+  throw invalid(
+    `kwargs.${CALLER_KEY}: only the gateway sets it; the document asks for it by options.forward_identity`,
+  )
+}
+
+/** As `checkKwargs`, where the gateway puts its own `_caller` over whatever stands there. */
+export const checkKwargsMap = (value: Value): ValueMap => {
+  if (!isMap(value)) throw invalid('kwargs: a map is expected')
+  checkFit('kwargs', value)
+  return value
+}
+
+/** @throws WampFault `wamp.error.invalid_argument` naming the place */
+export const checkFit = (name: string, value: Value): void => {
+  const unfit = unfitOf(value)
+  if (unfit !== undefined) throw invalid(`${name}${unfit.place}: ${unfit.reason}`)
+}
+
+export const invalid = (message: string): WampFault =>
+  refusal('wamp.error.invalid_argument', message)
+
+/** An action that fails before anything is sent. */
+export const refusal = (uri: string, message: string): WampFault =>
+  new WampFault(uri, boundMessage(message), { wasSent: false })

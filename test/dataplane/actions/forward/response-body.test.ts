@@ -1,0 +1,129 @@
+import {
+  brotliCompressSync,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
+import { describe, expect, it } from '@jest/globals'
+import {
+  decodeAnswer,
+  type DecodedAnswer,
+} from '../../../../dataplane/actions/forward/response-body.ts'
+import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
+import { writeMsgpack } from '../../../../dataplane/write-msgpack.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+const decode = (
+  headers: Headers,
+  bytes: Buffer | string,
+  isLenient = false,
+  memory = createUnboundedMemory(),
+): Promise<DecodedAnswer> =>
+  new Promise((resolve, reject) => {
+    decodeAnswer(
+      Object.entries(headers),
+      Buffer.from(bytes as string),
+      { isLenient, memory: memory.open() },
+      (fault, answer) => {
+        if (answer !== undefined) resolve(answer)
+        else reject(fault instanceof Error ? fault : new Error(fault))
+      },
+    )
+  })
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+const json = Buffer.from('{"a":1}')
+
+describe('decodeAnswer', () => {
+  it.each<[string, Headers, Buffer | string, unknown]>([
+    ['JSON', { 'content-type': 'application/json; charset=utf-8' }, json, { a: 1 }],
+    ['a kind of JSON', { 'content-type': 'application/problem+json' }, json, { a: 1 }],
+    [
+      'msgpack',
+      { 'content-type': 'application/msgpack' },
+      writeMsgpack({ a: [1, 'two'] }),
+      { a: [1, 'two'] },
+    ],
+    ['text', { 'content-type': 'text/plain' }, 'čau', 'čau'],
+    ['a form is text', { 'content-type': 'application/x-www-form-urlencoded' }, 'a=1', 'a=1'],
+    ['no type', {}, 'x', 'x'],
+    ['a replacement character', {}, '\uFFFD', '\uFFFD'],
+    ['nothing', JSON_TYPE, '', ''],
+    ['reserved words', JSON_TYPE, '{"constructor":1}', { constructor: 1 }],
+  ])('%s', async (_, headers, bytes, body) => {
+    const answer = await decode(headers, bytes)
+    expect(answer).toEqual({ body, headers: Object.entries(headers) })
+  })
+
+  it('bytes that are no UTF-8 are kept', async () => {
+    const { body } = await decode({ 'content-type': 'image/png' }, Buffer.from([0x89, 0x50, 0xff]))
+    expect(body).toEqual(Buffer.from([0x89, 0x50, 0xff]))
+  })
+
+  it.each([
+    ['gzip', gzipSync(json)],
+    ['X-GZIP', gzipSync(json)],
+    ['br', brotliCompressSync(json)],
+    ['deflate', deflateSync(json)],
+    ['deflate', deflateRawSync(json)],
+    ['zstd', zstdCompressSync(json)],
+    ['br, gzip', gzipSync(brotliCompressSync(json))],
+    ['identity', json],
+    ['', json],
+  ])('%s', async (coding, bytes) => {
+    const headers = {
+      ...JSON_TYPE,
+      'content-encoding': coding,
+      'content-length': String(bytes.length),
+    }
+    const answer = await decode(headers, bytes)
+    expect(answer.body).toEqual({ a: 1 })
+    const isCoded = bytes !== json
+    expect(answer.headers.map(([name]) => name)).toEqual(
+      isCoded ? ['content-type'] : ['content-type', 'content-encoding', 'content-length'],
+    )
+  })
+
+  it('an unknown coding is left as it is', async () => {
+    const { body } = await decode(
+      { 'content-type': 'text/plain', 'content-encoding': 'rot13' },
+      'nopx',
+    )
+    expect(body).toBe('nopx')
+  })
+
+  it('an empty body is not inflated', async () => {
+    expect((await decode({ ...JSON_TYPE, 'content-encoding': 'gzip' }, '')).body).toBe('')
+  })
+
+  it.each<[string, Headers, Buffer]>([
+    ['broken gzip', { 'content-encoding': 'gzip' }, Buffer.from('not gzip')],
+    ['gzip cut short', { 'content-encoding': 'gzip' }, gzipSync(json).subarray(0, 12)],
+    ['a bomb', { 'content-encoding': 'gzip' }, gzipSync(Buffer.alloc(25_000_001))],
+    [
+      'a bomb in layers',
+      { 'content-encoding': 'gzip, gzip' },
+      gzipSync(gzipSync(Buffer.alloc(26_000_000))),
+    ],
+    ['too many layers', { 'content-encoding': 'gzip, gzip, gzip, gzip' }, gzipSync(json)],
+    ['broken JSON', JSON_TYPE, Buffer.from('{"a"')],
+    ['JSON that is no UTF-8', JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])],
+    ['broken msgpack', { 'content-type': 'application/msgpack' }, Buffer.from([0xc1])],
+  ])('%s is an error', async (_, headers, bytes) => {
+    await expect(decode(headers, bytes)).rejects.toThrow(/^The upstream sent/)
+  })
+
+  it('exactly the limit is read', async () => {
+    const { body } = await decode(
+      { 'content-encoding': 'gzip' },
+      gzipSync(Buffer.alloc(25_000_000, 'x')),
+    )
+    expect(body).toHaveLength(25_000_000)
+  })
+
+  it('of an error, what can’t be decoded is text', async () => {
+    expect((await decode(JSON_TYPE, '<html>', true)).body).toBe('<html>')
+  })
+})

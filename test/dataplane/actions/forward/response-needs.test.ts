@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals'
+import { planOutcome } from '../../../../dataplane/actions/forward/response-needs.ts'
+import type { CompiledResponse } from '../../../../language/compiled.ts'
+import { constant } from '../../../../language/expression/template.ts'
+import { map, read, text } from './forward-fixture.ts'
+
+const NONE: CompiledResponse = { declared: false }
+const whole = read('action.result.body')
+
+describe('planOutcome', () => {
+  it.each<[string, CompiledResponse, boolean, boolean]>([
+    ['not declared', NONE, true, false],
+    ['no body', { declared: true, statusCode: constant(202) }, true, false],
+    ['the body as it is', { declared: true, body: whole }, true, true],
+    [
+      'with other reads',
+      {
+        declared: true,
+        body: whole,
+        headers: read('action.result.headers'),
+        statusCode: read('action.result.status_code'),
+      },
+      true,
+      true,
+    ],
+    ['a constant body', { declared: true, body: constant('x') }, false, false],
+    ['a part of the body', { declared: true, body: read('action.result.body.id') }, false, true],
+    ['the body in a map', { declared: true, body: map({ b: whole }) }, false, true],
+    ['the body as text', { declared: true, body: text('', whole) }, false, true],
+    [
+      'a header of the body',
+      { declared: true, body: whole, headers: map({ x: read('action.result.body.id') }) },
+      false,
+      true,
+    ],
+    [
+      'a header of the whole result',
+      { declared: true, headers: map({ x: read('action.result') }) },
+      false,
+      true,
+    ],
+    ['the whole result', { declared: true, body: read('action.result') }, false, true],
+    ['the whole action', { declared: true, body: read('action') }, false, true],
+    [
+      'the status alone',
+      { declared: true, body: map({ s: read('action.result.status_code') }) },
+      false,
+      false,
+    ],
+  ])('%s', (_, onResult, passesThrough, readsResultBody) => {
+    expect(planOutcome({ onResult, onError: NONE })).toEqual({
+      passesThrough,
+      readsResultBody,
+      readsErrorBody: false,
+    })
+  })
+
+  it.each([
+    ['action.error.body', true],
+    ['action.error.body.code', true],
+    ['action.error', true],
+    ['action', true],
+    ['action.error.status_code', false],
+  ])('on_error reading %s: %s', (path, readsErrorBody) => {
+    const onError = { declared: true, body: read(path) }
+    expect(planOutcome({ onResult: NONE, onError })).toMatchObject({ readsErrorBody })
+  })
+})
