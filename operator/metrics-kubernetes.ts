@@ -5,7 +5,7 @@ import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/met
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { DesiredSet } from './desired-set.ts'
 import type { FleetCounters } from './fleet/counters.ts'
-import type { RequestFacts } from './kubernetes/request.ts'
+import type { RequestFacts } from './kubernetes/client/request.ts'
 import type { StatusWriterFacts } from './status/kubernetes-status.ts'
 
 const TABLE = {

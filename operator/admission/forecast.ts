@@ -4,7 +4,7 @@
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../clock.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
-import { readOfClass } from '../kubernetes/read-object.ts'
+import { readOfClass } from '../source/read-object.ts'
 import { realmForbidden } from '../reconcile/findings.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { NO_DATA_PLANES } from '../reconcile/programmed.ts'

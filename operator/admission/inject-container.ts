@@ -2,7 +2,7 @@
 // by hand is generated from here, too.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
+import { SIDECAR_CONTAINER } from '../source/read-pod.ts'
 import { DATA_PLANE_SECRET } from '../resource/roles.ts'
 import type { Wiring } from './inject-annotations.ts'
 import { flagName } from './inject-flags.ts'

@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
+import { SIDECAR_CONTAINER } from '../source/read-pod.ts'
 import { ownMember } from '../resource/shape.ts'
 import { ANNOTATIONS, type Wiring } from './inject-annotations.ts'
 import { gatewayVolumes, HEALTH_PORT, MANAGEMENT_PORT } from './inject-container.ts'

@@ -4,7 +4,7 @@
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'
-import { DATA_PLANE_LABEL, SIDECAR_CONTAINER } from '../kubernetes/read-pod.ts'
+import { DATA_PLANE_LABEL, SIDECAR_CONTAINER } from '../source/read-pod.ts'
 import { ANNOTATIONS, readWiring, type Wiring } from './inject-annotations.ts'
 import { gatewayContainer, gatewayVolumes } from './inject-container.ts'
 import {

@@ -2,9 +2,9 @@
 // server as far as no watch holds them: the first who refers to one has none. Bounded in number and in time.
 
 import type { Clock } from '../clock.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/api.ts'
-import { readKeyed } from '../kubernetes/read-object.ts'
-import { referencesOf, type WantedObject, wantedObjects } from '../kubernetes/referenced-objects.ts'
+import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { readKeyed } from '../source/read-object.ts'
+import { referencesOf, type WantedObject, wantedObjects } from '../source/referenced-objects.ts'
 import { isObjectName } from '../resource/object-name.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'

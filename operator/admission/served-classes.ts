@@ -1,7 +1,7 @@
 // The name of a class in; whether some release in the cluster serves it out, as the Pods of operators tell by a label.
 
 import type { Clock } from '../clock.ts'
-import { type KubernetesApi, TYPES } from '../kubernetes/api.ts'
+import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
 import { within } from './within.ts'
 

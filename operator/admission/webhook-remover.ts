@@ -4,7 +4,7 @@
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
-import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { Rounds } from '../rounds.ts'
 import { map, own } from './review.ts'
 import { MADE_FROM } from './webhook-keeper.ts'

@@ -3,7 +3,7 @@
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
-import type { KubernetesApi, ObjectName } from '../kubernetes/api.ts'
+import type { KubernetesApi, ObjectName } from '../kubernetes/client/api.ts'
 import { Rounds } from '../rounds.ts'
 import type { Authority } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'

@@ -1,7 +1,7 @@
 // Namespaces of data planes in; a server certificate in each of them, and what stands in the way of it, out.
 // One namespace that fails holds back no other.
 
-import { ApiError } from '../kubernetes/api.ts'
+import { ApiError } from '../kubernetes/client/api.ts'
 import { CERTIFICATE_WRITER } from '../resource/roles.ts'
 import { grantCommand } from '../resource/roles-for.ts'
 import { type Authority, bundleText } from './authority.ts'

@@ -4,7 +4,7 @@
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../clock.ts'
-import { ApiError, type KubernetesApi } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi } from '../kubernetes/client/api.ts'
 import { ownSecretCommand } from '../resource/roles-for.ts'
 import { REALM_KEYS_SECRET } from '../resource/roles.ts'
 import { Rounds } from '../rounds.ts'

@@ -2,7 +2,7 @@
 // other goes on from what it wrote. Values are never logged and stand in no error.
 
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import type { SecretTexts } from './authority.ts'
 
 export interface StoredSecret {

@@ -1,7 +1,7 @@
 // Namespaces that are about to have a gateway in; their first certificate, or what stands in its way, out. Not only
 // of the leader, and never in the queue behind its rounds: a pod waits for it. Creates only.
 
-import type { ObjectName } from '../kubernetes/api.ts'
+import type { ObjectName } from '../kubernetes/client/api.ts'
 import { readAuthority } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
 import { seedLeaf, type Workshop } from './kept-secrets.ts'

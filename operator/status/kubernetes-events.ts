@@ -1,7 +1,7 @@
 // Decides which Events a resource deserves, from what was told of it and its status now. Pure.
 
 import type { Problem } from '../../language/problem.ts'
-import type { EventFacts } from '../kubernetes/event-object.ts'
+import type { EventFacts } from '../kubernetes/events/object.ts'
 import type { ResourceStatus } from '../reconcile/status-book.ts'
 import type { Condition, ConditionType } from '../resource/condition.ts'
 import {

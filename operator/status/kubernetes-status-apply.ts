@@ -2,7 +2,7 @@
 // resource of the same name.
 
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
-import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/api.ts'
+import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/client/api.ts'
 import { DEFAULT_CLASS } from '../resource/resource.ts'
 import { ownMember } from '../resource/shape.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { changedKeys } from '../edited-map.ts'
-import type { EventRecorder } from '../kubernetes/event-recorder.ts'
+import type { EventRecorder } from '../kubernetes/events/recorder.ts'
 import { eventsOf, REFERENCES_GRACE_MS, type Told, toldBefore } from './kubernetes-events.ts'
 import { podEventsOf, type ToldPods } from './pod-events.ts'
 

@@ -1,7 +1,7 @@
 // Why a status could not be written in; what to do about it out. Pure.
 
 import { backOffMs } from '../clock.ts'
-import type { ApiError } from '../kubernetes/api.ts'
+import type { ApiError } from '../kubernetes/client/api.ts'
 
 export type AfterFailure =
   /** It will pass by itself. */

@@ -2,8 +2,8 @@
 // by then, out. Pure.
 
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { EventFacts } from '../kubernetes/event-object.ts'
-import { podOf } from '../kubernetes/read-pod.ts'
+import type { EventFacts } from '../kubernetes/events/object.ts'
+import { podOf } from '../source/read-pod.ts'
 
 /** Name of a data plane → what was said of it last. Only of those that are kept out of service. */
 export type ToldPods = ReadonlyMap<string, string>

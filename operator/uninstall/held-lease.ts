@@ -2,9 +2,9 @@
 // else begins. Waits for nobody and deletes nothing by itself.
 
 import type { Clock } from '../clock.ts'
-import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/api.ts'
-import { createLeaseStore, type LeaseStore } from '../kubernetes/lease-store.ts'
-import type { LeaseRecord } from '../kubernetes/lease-record.ts'
+import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
+import { createLeaseStore, type LeaseStore } from '../kubernetes/leader-election/lease-store.ts'
+import type { LeaseRecord } from '../kubernetes/leader-election/lease.ts'
 
 /**
  * Also for how long an operator that still runs does nothing once the Lease is deleted: it takes the last holder for

@@ -10,8 +10,8 @@ import {
   type ResourceType,
   type Scope,
   TYPES,
-} from '../kubernetes/api.ts'
-import { readOfAnyClass } from '../kubernetes/read-object.ts'
+} from '../kubernetes/client/api.ts'
+import { readOfAnyClass } from '../source/read-object.ts'
 import { isReleased, releasedConditions } from '../resource/released.ts'
 import {
   API_VERSION,

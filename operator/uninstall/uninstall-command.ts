@@ -5,8 +5,8 @@ import type { Log } from '../../telemetry/log.ts'
 import { readVersion } from '../../telemetry/version.ts'
 import { type Clock, SYSTEM_CLOCK } from '../clock.ts'
 import type { OperatorSettings } from '../config.ts'
-import { createKubernetesApi } from '../kubernetes/client.ts'
-import { type ClusterOptions, loadCluster } from '../kubernetes/kubeconfig.ts'
+import { createKubernetesApi } from '../kubernetes/client/client.ts'
+import { type ClusterOptions, loadCluster } from '../kubernetes/config/kubeconfig.ts'
 import { uninstall } from './uninstall.ts'
 
 export interface UninstallRun {

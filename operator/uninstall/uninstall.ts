@@ -10,7 +10,7 @@ import {
   type ObjectName,
   type ResourceType,
   TYPES,
-} from '../kubernetes/api.ts'
+} from '../kubernetes/client/api.ts'
 import { uninstallReleased } from '../resource/released.ts'
 import { LEASE_LABELS } from '../resource/roles-for.ts'
 import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'

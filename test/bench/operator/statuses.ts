@@ -2,8 +2,8 @@
 
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
-import { createReflector } from '../../../operator/kubernetes/reflector.ts'
+import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { createReflector } from '../../../operator/kubernetes/watch/reflector.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { NAMESPACE } from './documents.ts'

@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import type { KubernetesApi } from '../../../operator/kubernetes/api.ts'
-import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
+import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
+import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import {
   createEventRecorder,
   type EventRecorder,
-} from '../../../operator/kubernetes/event-recorder.ts'
+} from '../../../operator/kubernetes/events/recorder.ts'
 import { createSilentLog, type Log } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { demand } from '../../support/kubernetes/api-client.ts'

@@ -3,9 +3,9 @@
 
 import { afterEach, beforeAll, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
-import { createLeaseLeadership } from '../../../operator/kubernetes/lease-leadership.ts'
-import type { LeaseLeadership } from '../../../operator/kubernetes/lease-options.ts'
+import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { createLeaseLeadership } from '../../../operator/kubernetes/leader-election/leadership.ts'
+import type { LeaseLeadership } from '../../../operator/kubernetes/leader-election/options.ts'
 import type { Tenure } from '../../../operator/tenure.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'

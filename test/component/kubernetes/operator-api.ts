@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import type { KubernetesApi } from '../../../operator/kubernetes/api.ts'
-import { createKubernetesApi } from '../../../operator/kubernetes/client.ts'
-import { loadCluster } from '../../../operator/kubernetes/kubeconfig.ts'
+import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
+import { createKubernetesApi } from '../../../operator/kubernetes/client/client.ts'
+import { loadCluster } from '../../../operator/kubernetes/config/kubeconfig.ts'
 import {
   type OperatorAccount,
   rolesFor,

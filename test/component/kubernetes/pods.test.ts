@@ -3,12 +3,12 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
 import type { DataPlane } from '../../../operator/data-plane.ts'
-import type { KubernetesApi } from '../../../operator/kubernetes/api.ts'
+import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import {
   createPodDataPlanes,
   type PodDataPlanes,
   type PodDataPlanesOptions,
-} from '../../../operator/kubernetes/pods.ts'
+} from '../../../operator/source/pods.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakePod, FakePodOptions } from '../../support/kubernetes/fake-pod.ts'

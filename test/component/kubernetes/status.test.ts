@@ -2,8 +2,8 @@
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
-import { readOfClass } from '../../../operator/kubernetes/read-object.ts'
+import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { readOfClass } from '../../../operator/source/read-object.ts'
 import type { ResourceStatus } from '../../../operator/reconcile/status-book.ts'
 import type { ApiSpecificationResource } from '../../../operator/resource/resource.ts'
 import {

@@ -1,7 +1,7 @@
 // Operators and their Lease come in; who leads, since which epoch, and what was sent to data planes meanwhile goes out.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EPOCH_ANNOTATION } from '../../../operator/kubernetes/lease-record.ts'
+import { EPOCH_ANNOTATION } from '../../../operator/kubernetes/leader-election/lease.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'

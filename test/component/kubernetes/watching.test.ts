@@ -3,8 +3,8 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/api.ts'
-import { createKubernetesSource } from '../../../operator/kubernetes/source.ts'
+import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { createKubernetesSource } from '../../../operator/source/source.ts'
 import type { ResourceSource } from '../../../operator/resource/resource-source.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'

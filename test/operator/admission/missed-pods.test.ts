@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { MissedPods, type MissedPodsOptions } from '../../../operator/admission/missed-pods.ts'
-import { ApiError, type ListOptions, TYPES } from '../../../operator/kubernetes/api.ts'
+import { ApiError, type ListOptions, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

@@ -8,7 +8,7 @@ import {
   type KubernetesApi,
   type ResourceType,
   TYPES,
-} from '../../../operator/kubernetes/api.ts'
+} from '../../../operator/kubernetes/client/api.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

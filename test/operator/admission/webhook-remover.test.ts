@@ -3,7 +3,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { injectConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookRemover } from '../../../operator/admission/webhook-remover.ts'
-import { ApiError, TYPES } from '../../../operator/kubernetes/api.ts'
+import { ApiError, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { createLog } from '../../../telemetry/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

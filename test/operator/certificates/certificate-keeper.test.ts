@@ -7,7 +7,7 @@ import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.t
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
-import { ApiError } from '../../../operator/kubernetes/api.ts'
+import { ApiError } from '../../../operator/kubernetes/client/api.ts'
 import {
   DATA_PLANE_SECRET,
   OPERATOR_SECRETS,

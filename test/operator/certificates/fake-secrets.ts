@@ -5,7 +5,7 @@ import {
   type KubernetesApi,
   type ObjectName,
   type ResourceType,
-} from '../../../operator/kubernetes/api.ts'
+} from '../../../operator/kubernetes/client/api.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 
 export interface FakeSecrets {

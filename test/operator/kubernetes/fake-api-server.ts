@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
-import type { Cluster } from '../../../operator/kubernetes/kubeconfig-cluster.ts'
+import type { Cluster } from '../../../operator/kubernetes/config/cluster.ts'
 
 export interface FakeRequest {
   readonly method: string

@@ -7,7 +7,7 @@ import {
   type ObjectList,
   type WatchEvent,
   type WatchOptions,
-} from '../../../operator/kubernetes/api.ts'
+} from '../../../operator/kubernetes/client/api.ts'
 
 /** One thing that the reflector has asked and that waits for the test. */
 export type Asked =

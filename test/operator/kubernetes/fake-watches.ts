@@ -5,9 +5,13 @@ import {
   type KubernetesApi,
   type ResourceType,
   TYPES,
-} from '../../../operator/kubernetes/api.ts'
-import type { CreateReflector } from '../../../operator/kubernetes/referenced-object.ts'
-import type { Watched, WatchedOptions, WatchTrouble } from '../../../operator/kubernetes/watched.ts'
+} from '../../../operator/kubernetes/client/api.ts'
+import type { CreateReflector } from '../../../operator/source/referenced-object.ts'
+import type {
+  Watched,
+  WatchedOptions,
+  WatchTrouble,
+} from '../../../operator/kubernetes/watch/watched.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 export interface FakeWatch {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
+import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import { eventsOf, toldBefore } from '../../../operator/status/kubernetes-events.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { ApiError, type ApplyOptions } from '../../../operator/kubernetes/api.ts'
+import { ApiError, type ApplyOptions } from '../../../operator/kubernetes/client/api.ts'
 import { createStatusWriter } from '../../../operator/status/kubernetes-status.ts'
 import { afterFailure } from '../../../operator/status/kubernetes-status-failure.ts'
 import { differenceOf, statusObject } from '../../../operator/status/kubernetes-status-object.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
-import type { EventFacts } from '../../../operator/kubernetes/event-object.ts'
+import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import { createStatusEvents } from '../../../operator/status/kubernetes-status-events.ts'
 import { podEventsOf, type ToldPods } from '../../../operator/status/pod-events.ts'
 import { createManualClock } from '../../support/manual-clock.ts'

@@ -1,7 +1,11 @@
 // What an operator says of the resources that it lets go, and how many requests that takes.
 
 import { describe, expect, it } from '@jest/globals'
-import { ApiError, type KubernetesApi, type ListOptions } from '../../../operator/kubernetes/api.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ListOptions,
+} from '../../../operator/kubernetes/client/api.ts'
 import {
   releaseLines,
   type ReleaseOptions,

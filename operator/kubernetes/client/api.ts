@@ -1,0 +1,173 @@
+// What the operator asks of a Kubernetes API server, and nothing more: the door behind which client-node and
+// HTTP stand. Types, and the one error that it throws.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { GROUP } from '../../resource/resource.ts'
+
+/** A kind as the API serves it. */
+export interface ResourceType {
+  /** Empty for the core group. */
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly kind: string
+  readonly isNamespaced: boolean
+}
+
+export const TYPES = {
+  apiSpecifications: ours('apispecifications', 'ApiSpecification'),
+  realms: ours('realms', 'Realm'),
+  secrets: core('secrets', 'Secret'),
+  configMaps: core('configmaps', 'ConfigMap'),
+  pods: core('pods', 'Pod'),
+  namespaces: { ...core('namespaces', 'Namespace'), isNamespaced: false },
+  leases: namespaced('coordination.k8s.io', 'v1', 'leases', 'Lease'),
+  events: namespaced('events.k8s.io', 'v1', 'events', 'Event'),
+  customResourceDefinitions: {
+    ...namespaced(
+      'apiextensions.k8s.io',
+      'v1',
+      'customresourcedefinitions',
+      'CustomResourceDefinition',
+    ),
+    isNamespaced: false,
+  },
+  validatingWebhookConfigurations: webhooks('validating', 'Validating'),
+  mutatingWebhookConfigurations: webhooks('mutating', 'Mutating'),
+} as const satisfies Readonly<Record<string, ResourceType>>
+
+/** @example {namespace: 'default', name: 'shop'}; the namespace of a cluster-scoped object is '' */
+export interface ObjectName {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** Which objects: a namespace or, without one, all of them. */
+export interface Scope {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly fieldSelector?: string
+}
+
+export interface ListOptions extends Scope {
+  readonly limit?: number
+  readonly continue?: string
+  readonly resourceVersion?: string
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
+  /** Nothing else of each object is asked for. */
+  readonly onlyMetadata?: boolean
+}
+
+export interface ObjectList {
+  readonly resourceVersion: string
+  /** For the next page. */
+  readonly continue?: string
+  /** With `apiVersion` and `kind`, which a list of the API leaves out. */
+  readonly items: readonly ValueMap[]
+}
+
+export interface WatchOptions extends Scope {
+  readonly resourceVersion: string
+  /** The server ends the watch after it. */
+  readonly timeoutSeconds: number
+  /** The server has agreed to tell: an event may be long in coming. */
+  readonly onOpen?: () => void
+}
+
+export type WatchEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ValueMap }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string }
+
+export interface WriteOptions {
+  readonly subresource?: 'status'
+}
+
+export interface ApplyOptions extends WriteOptions {
+  readonly fieldManager: string
+}
+
+/** Every call throws ApiError, or the reason of `signal`. */
+export interface KubernetesApi {
+  get(type: ResourceType, name: ObjectName): Promise<ValueMap>
+  list(type: ResourceType, options: ListOptions, signal?: AbortSignal): Promise<ObjectList>
+  /**
+   * Bookmarks are asked for. Ends when the server ends it; an ERROR event, a line that is no JSON, and silence for
+   * longer than bookmarks leave are thrown as ApiError (410 where the version is too old).
+   */
+  watch(
+    type: ResourceType,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncIterableIterator<WatchEvent>
+  create(type: ResourceType, namespace: string, object: ValueMap): Promise<ValueMap>
+  /** Compare and swap: 409 unless `metadata.resourceVersion` is the one that stands there. */
+  replace(type: ResourceType, name: ObjectName, object: ValueMap): Promise<ValueMap>
+  /** Server-side apply, forced; only metadata comes back. */
+  apply(
+    type: ResourceType,
+    name: ObjectName,
+    object: ValueMap,
+    options: ApplyOptions,
+  ): Promise<ValueMap>
+  /** JSON merge patch (RFC 7386). */
+  patch(
+    type: ResourceType,
+    name: ObjectName,
+    patch: ValueMap,
+    options?: WriteOptions,
+  ): Promise<ValueMap>
+  /** @param uid of the very object that is meant: another one of that name is a 409 */
+  delete(type: ResourceType, name: ObjectName, uid?: string): Promise<void>
+  /**
+   * Calls back with the first success after none for seconds: whoever waits to try again need not wait any longer. Where
+   * requests were not answered at all, what is under way on connections from before is broken off a moment later,
+   * watches too.
+   * @returns ends it
+   */
+  onReturn(listener: () => void): () => void
+  close(): Promise<void>
+}
+
+/** An answer that is no success, or none. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** HTTP; 0: there was no answer. */
+  readonly status: number
+  /** Of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
+  readonly reason: string
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    facts: {
+      readonly status: number
+      readonly reason?: string
+      readonly retryAfterMs?: number | undefined
+      readonly cause?: unknown
+    },
+  ) {
+    super(message, { cause: facts.cause })
+    this.status = facts.status
+    this.reason = facts.reason ?? ''
+    this.retryAfterMs = facts.retryAfterMs
+  }
+}
+
+function ours(plural: string, kind: string): ResourceType {
+  return namespaced(GROUP, 'v1alpha1', plural, kind)
+}
+
+function core(plural: string, kind: string): ResourceType {
+  return namespaced('', 'v1', plural, kind)
+}
+
+function namespaced(group: string, version: string, plural: string, kind: string): ResourceType {
+  return { group, version, plural, kind, isNamespaced: true }
+}
+
+function webhooks(head: string, kindHead: string): ResourceType {
+  const plural = `${head}webhookconfigurations`
+  const kind = `${kindHead}WebhookConfiguration`
+  const type = namespaced('admissionregistration.k8s.io', 'v1', plural, kind)
+  return { ...type, isNamespaced: false }
+}

@@ -1,0 +1,133 @@
+// What the operator asks of the API in, the HTTP calls that ask it out. Pure.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import {
+  type ApplyOptions,
+  type ListOptions,
+  type ObjectName,
+  type ResourceType,
+  TYPES,
+  type WatchOptions,
+  type WriteOptions,
+} from './api.ts'
+import { collectionPath, objectPath, queryOf, type Query } from './path.ts'
+import type { Call } from './request.ts'
+
+export type ApiCall = Omit<Call, 'signal'>
+
+const ONLY_METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+const ONLY_METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
+export const getCall = (type: ResourceType, name: ObjectName): ApiCall => ({
+  ...asking(type, 'get', name.namespace),
+  path: objectPath(type, name),
+})
+
+export const listCall = (type: ResourceType, asked: ListOptions): ApiCall => {
+  const { namespace, labelSelector, fieldSelector, onlyMetadata, ...rest } = asked
+  const query = queryOf({ labelSelector, fieldSelector, ...rest } satisfies Query)
+  return {
+    ...asking(type, 'list', namespace),
+    path: collectionPath(type, namespace) + query,
+    ...(onlyMetadata === true && { accept: ONLY_METADATA_LIST }),
+    ...(asked.resourceVersionMatch === 'NotOlderThan' && { retriedAs: 'check' }),
+  }
+}
+
+export const watchCall = (type: ResourceType, asked: WatchOptions): ApiCall => {
+  const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds } = asked
+  const query = queryOf({
+    labelSelector,
+    fieldSelector,
+    watch: true,
+    allowWatchBookmarks: true,
+    resourceVersion,
+    timeoutSeconds,
+  })
+  const path = collectionPath(type, namespace) + query
+  return { ...asking(type, 'watch'), lane: 'watch', path }
+}
+
+export const createCall = (type: ResourceType, namespace: string, object: ValueMap): ApiCall => ({
+  ...writing(type, object),
+  verb: 'create',
+  method: 'POST',
+  path: collectionPath(type, namespace),
+})
+
+export const replaceCall = (type: ResourceType, name: ObjectName, object: ValueMap): ApiCall => ({
+  ...writing(type, object),
+  verb: 'update',
+  method: 'PUT',
+  path: objectPath(type, name),
+})
+
+/** Field manager and subresource of a server-side apply. */
+export interface Applied extends ApplyOptions {
+  readonly name: ObjectName
+  readonly object: ValueMap
+}
+
+export const applyCall = (type: ResourceType, applied: Applied): ApiCall => ({
+  ...writing(type, applied.object),
+  verb: 'apply',
+  method: 'PATCH',
+  path: objectPath(type, applied.name) + under(applied) + queryOf(forced(applied)),
+  // JSON is YAML.
+  contentType: 'application/apply-patch+yaml',
+  accept: ONLY_METADATA,
+})
+
+export interface Patched extends WriteOptions {
+  readonly name: ObjectName
+  readonly patch: ValueMap
+}
+
+export const patchCall = (type: ResourceType, patched: Patched): ApiCall => ({
+  ...writing(type, patched.patch),
+  verb: 'patch',
+  method: 'PATCH',
+  path: objectPath(type, patched.name) + under(patched),
+  contentType: 'application/merge-patch+json',
+})
+
+export const deleteCall = (type: ResourceType, name: ObjectName, uid?: string): ApiCall => ({
+  ...asking(type, 'get'),
+  verb: 'delete',
+  method: 'DELETE',
+  path: objectPath(type, name),
+  ...(uid !== undefined && { body: JSON.stringify({ preconditions: { uid } }) }),
+})
+
+const asking = (
+  type: ResourceType,
+  verb: 'get' | 'list' | 'watch',
+  namespace = '',
+): Pick<ApiCall, 'type' | 'verb' | 'method' | 'lane' | 'group'> => ({
+  type,
+  verb,
+  method: 'GET',
+  lane: laneOf(type),
+  // Documents and Realms decide how many are looked at.
+  ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
+})
+
+const REFERRED: ReadonlySet<ResourceType> = new Set([TYPES.secrets, TYPES.configMaps])
+
+const writing = (
+  type: ResourceType,
+  object: ValueMap,
+): Pick<ApiCall, 'type' | 'lane' | 'body'> => ({
+  type,
+  lane: laneOf(type),
+  body: JSON.stringify(object),
+})
+
+/** A Lease that is renewed late is lost: it never waits behind a thousand writes of status. */
+const laneOf = (type: ResourceType): 'shared' | 'own' =>
+  type.group === 'coordination.k8s.io' ? 'own' : 'shared'
+
+const under = ({ subresource }: WriteOptions): string =>
+  subresource === undefined ? '' : `/${subresource}`
+
+const forced = ({ fieldManager }: ApplyOptions): Query => ({ fieldManager, force: true })

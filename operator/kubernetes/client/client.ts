@@ -1,0 +1,155 @@
+// A cluster in, its API as the operator uses it out. What HTTP needs (turns, credentials, connections, repeats) is
+// `request.ts`'s; nothing here keeps an object.
+
+import { isList, isMap, type ValueMap } from '../../../language/expression/value.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { Clock } from '../../clock.ts'
+import {
+  ApiError,
+  type KubernetesApi,
+  type ObjectList,
+  type ResourceType,
+  type WatchEvent,
+} from './api.ts'
+import {
+  applyCall,
+  createCall,
+  deleteCall,
+  getCall,
+  listCall,
+  patchCall,
+  replaceCall,
+  watchCall,
+  type ApiCall,
+} from './calls.ts'
+import type { Cluster } from '../config/cluster.ts'
+import { errorFromNetwork, unreadable } from './api-error.ts'
+import { createLimiter } from './rate-limiter.ts'
+import { Reachability } from './reachability.ts'
+import { createTransport, type Timeouts } from './transport.ts'
+import { createRequester, type Call, type RequestFacts, type Requester } from './request.ts'
+import { readWatchEvents } from './watch-stream.ts'
+
+export interface KubernetesApiOptions {
+  /** Of `loadCluster`. */
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly log: Log
+  /** @example svc-operator/1.2.0 */
+  readonly userAgent: string
+  /** For metrics: told of every try, also of those that are repeated. */
+  readonly onRequest?: (facts: RequestFacts) => void
+  readonly timeouts?: Partial<Timeouts>
+  /** Requests a second, and at once; 50 and 100. */
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
+}
+
+/**
+ * Silence: a watch that hears nothing else gets its first bookmark after two minutes, every further one after one
+ * (measured on Kubernetes 1.36).
+ */
+const TIMEOUTS: Timeouts = {
+  ...{ connectMs: 5_000, answerMs: 15_000, ownAnswerMs: 5_000 },
+  watchSilenceMs: 150_000,
+}
+/** What is under way when the API server is back after it was away: an answer that is coming comes by then. */
+const LATE_ANSWER_MS = 500
+const RATE = { perSecond: 50, burst: 100 }
+
+/**
+ * Connects at the first call.
+ * @example
+ * const cluster = await loadCluster({ env: process.env, clock })
+ * const api = createKubernetesApi({ cluster, clock, log, userAgent: 'svc-operator/1.2.0' })
+ */
+export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesApi => {
+  const { cluster, clock, log, userAgent } = options
+  const timeouts = { ...TIMEOUTS, ...options.timeouts }
+  const transport = createTransport({ cluster, userAgent, timeouts })
+  const limiter = createLimiter({ ...(options.rate ?? RATE), clock })
+  const onRequest = guarded(options.onRequest, log)
+  const reachability = new Reachability(clock)
+  reachability.onReturn((wasSilent) => {
+    if (wasSilent) clock.after(LATE_ANSWER_MS, transport.renew())
+  })
+  const requester = createRequester({
+    ...{ cluster, transport, limiter, clock, onRequest },
+    reachability,
+  })
+  const closing = new AbortController()
+  const signalOf = (signal?: AbortSignal): AbortSignal =>
+    signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal])
+
+  const ask = async (call: ApiCall): Promise<ValueMap> => {
+    const body = await requester.json({ ...call, signal: closing.signal })
+    if (!isMap(body)) throw unreadable(call.type, 'it is no object')
+    return body
+  }
+
+  return {
+    get: async (type, name) => ask(getCall(type, name)),
+    list: async (type, asked, signal) => {
+      const call = { ...listCall(type, asked), signal: signalOf(signal) }
+      return readList(type, await requester.json(call))
+    },
+    watch: (type, asked, signal) => {
+      const call = { ...watchCall(type, asked), signal: signalOf(signal) }
+      return watch(requester, call, asked.onOpen)
+    },
+    create: async (type, namespace, object) => ask(createCall(type, namespace, object)),
+    replace: async (type, name, object) => ask(replaceCall(type, name, object)),
+    apply: async (type, name, object, how) => ask(applyCall(type, { ...how, name, object })),
+    patch: async (type, name, patch, how) => ask(patchCall(type, { ...how, name, patch })),
+    delete: async (type, name, uid) => {
+      await ask(deleteCall(type, name, uid))
+    },
+    onReturn: (listener) => reachability.onReturn(listener),
+    close: async () => {
+      closing.abort(new ApiError('the client is closed', { status: 0, reason: 'Closed' }))
+      await transport.close()
+    },
+  }
+}
+
+const readList = (type: ResourceType, body: unknown): ObjectList => {
+  const metadata = isMap(body) ? (body['metadata'] ?? null) : null
+  // `null` is how an API server written in Go says that there are none.
+  const items = isMap(body) ? (body['items'] ?? []) : null
+  if (!isMap(metadata) || !isList(items)) throw unreadable(type, 'it is no list')
+  const { resourceVersion, continue: next } = metadata
+  if (typeof resourceVersion !== 'string') throw unreadable(type, 'the list has no resourceVersion')
+  const apiVersion = type.group === '' ? type.version : `${type.group}/${type.version}`
+  return {
+    resourceVersion,
+    ...(typeof next === 'string' && next !== '' && { continue: next }),
+    items: items.filter(isMap).map((item) => ({ apiVersion, kind: type.kind, ...item })),
+  }
+}
+
+async function* watch(
+  requester: Requester,
+  call: Call,
+  onOpen: (() => void) | undefined,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const { body } = await requester.open(call)
+  try {
+    onOpen?.()
+    yield* readWatchEvents(call.type, body)
+  } catch (error) {
+    call.signal.throwIfAborted()
+    throw errorFromNetwork(call.type, error)
+  } finally {
+    // Whoever stops reading leaves the connection in the midst of an answer.
+    body.on('error', () => undefined).destroy()
+  }
+}
+
+const guarded =
+  (onRequest: KubernetesApiOptions['onRequest'], log: Log) =>
+  (facts: RequestFacts): void => {
+    try {
+      onRequest?.(facts)
+    } catch (error) {
+      log.error('a metrics hook failed', { error })
+    }
+  }

@@ -1,0 +1,18 @@
+// A time to wait in; the end of it out, or of the signal that cuts it short.
+
+import type { Clock } from '../../clock.ts'
+
+/** @throws the reason of `signal` */
+export const pause = async (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => {
+  signal.throwIfAborted()
+  await new Promise<void>((resolve) => {
+    const end = (): void => {
+      cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(ms, end)
+    signal.addEventListener('abort', end)
+  })
+  signal.throwIfAborted()
+}

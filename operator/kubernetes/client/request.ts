@@ -1,0 +1,169 @@
+// One call in; the answer of the API server, read and parsed, out: waits its turn, takes the credentials of the
+// moment, tries again where that is safe. Throws ApiError or the reason of a signal, never anything else.
+
+import type { Dispatcher } from 'undici'
+
+import type { Clock } from '../../clock.ts'
+import type { ResourceType } from './api.ts'
+import type { Cluster, ClusterCredentials } from '../config/cluster.ts'
+import {
+  errorFromAnswer,
+  errorFromCredentials,
+  errorFromNetwork,
+  tooLarge,
+  unreadable,
+} from './api-error.ts'
+import type { Limiter } from './rate-limiter.ts'
+import { pause } from './pause.ts'
+import type { Reachability } from './reachability.ts'
+import { waitBeforeRetry, type RetriedAs, type Verb } from './retry.ts'
+import type { Transport, WireRequest } from './transport.ts'
+
+export interface Call extends WireRequest {
+  readonly type: ResourceType
+  readonly verb: Verb
+  /** Where that is not as its verb is. */
+  readonly retriedAs?: RetriedAs
+  /** See `Limiter`. */
+  readonly group?: string
+}
+
+/** What became of one try. */
+export interface RequestFacts {
+  readonly verb: Verb
+  /** Plural of the kind. */
+  readonly resource: string
+  /** HTTP; 0: no answer. */
+  readonly code: number
+  readonly durationMs: number
+}
+
+export interface RequesterOptions {
+  readonly cluster: Cluster
+  readonly transport: Transport
+  readonly limiter: Limiter
+  readonly reachability: Pick<Reachability, 'answered' | 'failed'>
+  readonly clock: Clock
+  readonly onRequest: (facts: RequestFacts) => void
+}
+
+export interface Requester {
+  /** The parsed body of a success. */
+  json(call: Call): Promise<unknown>
+  /** The answer of a success, its body unread. */
+  open(call: Call): Promise<Dispatcher.ResponseData>
+}
+
+export const createRequester = (options: RequesterOptions): Requester => {
+  const { clock, reachability } = options
+
+  const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        if (call.lane === 'shared') await options.limiter.turn(call.signal, call.group)
+        const result = await attempt(options, call, read)
+        reachability.answered()
+        return result
+      } catch (error) {
+        call.signal.throwIfAborted()
+        const failure = errorFromNetwork(call.type, error)
+        reachability.failed(failure)
+        const waitMs = waitBeforeRetry(call.retriedAs ?? call.verb, failure, tries, () =>
+          clock.random(),
+        )
+        if (waitMs === undefined) throw failure
+        await pause(clock, waitMs, call.signal)
+      }
+    }
+  }
+
+  return {
+    json: (call) => untilDone(call, (answer) => readJson(call, answer)),
+    open: (call) => untilDone(call, (answer) => Promise.resolve(answer)),
+  }
+}
+
+type Answer = Dispatcher.ResponseData
+
+const attempt = async <T>(
+  options: RequesterOptions,
+  call: Call,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T> => {
+  const credentials = await credentialsOf(options.cluster)
+  let answer = await sendOnce(options, call, credentials)
+  if (answer.statusCode === 401) {
+    const others = await credentialsOf(options.cluster, credentials)
+    if (others !== credentials) {
+      await answer.body.dump()
+      answer = await sendOnce(options, call, others)
+    }
+  }
+  if (answer.statusCode < 300) return read(answer)
+  throw errorFromAnswer({
+    type: call.type,
+    status: answer.statusCode,
+    retryAfter: single(answer.headers['retry-after']),
+    body: parse(await readText(call.type, answer)),
+  })
+}
+
+const credentialsOf = async (
+  cluster: Cluster,
+  refused?: ClusterCredentials,
+): Promise<ClusterCredentials> => {
+  try {
+    return await cluster.credentials(refused)
+  } catch (error) {
+    throw errorFromCredentials(error)
+  }
+}
+
+const sendOnce = async (
+  { transport, clock, onRequest }: RequesterOptions,
+  call: Call,
+  credentials: ClusterCredentials,
+): Promise<Answer> => {
+  call.signal.throwIfAborted()
+  const startedAtMs = clock.now()
+  let code = 0
+  try {
+    const answer = await transport.send(call, credentials)
+    code = answer.statusCode
+    return answer
+  } finally {
+    const durationMs = clock.now() - startedAtMs
+    onRequest({ verb: call.verb, resource: call.type.plural, code, durationMs })
+  }
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+const readText = async (type: ResourceType, answer: Answer): Promise<string> => {
+  const pieces: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+    bytes += piece.length
+    if (bytes > MAX_ANSWER_BYTES) throw tooLarge(type)
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}
+
+const readJson = async ({ type }: Call, answer: Answer): Promise<unknown> => {
+  const body = parse(await readText(type, answer))
+  if (body === undefined) throw unreadable(type, 'it is no JSON')
+  return body
+}
+
+/** Without a cause: the words of JSON.parse quote what it read, and that may be a Secret. */
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const single = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header[0] : header

@@ -1,0 +1,159 @@
+// A request in, an answer or its stream out: pooled connections to one API server, with the credentials of the
+// moment. Requests share a few connections; each watch, and what must never wait behind others, has its own. One
+// try only; it never judges an answer.
+
+import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici'
+import type { Cluster, ClusterCredentials, ClusterTls } from '../config/cluster.ts'
+import { connectionGivenUp, unconnected } from './api-error.ts'
+
+export interface TransportOptions {
+  readonly cluster: Cluster
+  readonly userAgent: string
+  readonly timeouts: Timeouts
+}
+
+export interface Timeouts {
+  readonly connectMs: number
+  /** Until an answer begins, and between any two pieces of it. */
+  readonly answerMs: number
+  /** The same in the lane of its own: whoever holds a Lease has to know soon that nobody answers. */
+  readonly ownAnswerMs: number
+  /** Between any two pieces of a watch: bookmarks come once a minute, the first one after two. */
+  readonly watchSilenceMs: number
+}
+
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With its query. */
+  readonly path: string
+  readonly accept?: string
+  readonly contentType?: string
+  readonly body?: string
+  /** `shared`: one of a few connections. `own`: never waits for one. `watch`: as `own`, for a long answer. */
+  readonly lane: 'shared' | 'own' | 'watch'
+  readonly signal: AbortSignal
+}
+
+export interface Transport {
+  /** @throws what undici or the cluster's credentials throw, or the reason of `signal` */
+  send(request: WireRequest, credentials: ClusterCredentials): Promise<Dispatcher.ResponseData>
+  /**
+   * What is sent from now on goes over new connections: those there are may be dead, though nobody has said so.
+   * @returns breaks off what is still under way on the connections from before
+   */
+  renew(): () => void
+  /** Breaks off what is under way. */
+  close(): Promise<void>
+}
+
+const SHARED_CONNECTIONS = 8
+/** A load balancer forgets an idle connection after a minute or more; the API server after one and a half. */
+const IDLE_MS = 30_000
+
+interface Pools {
+  readonly tls: string
+  readonly shared: Dispatcher
+  readonly own: Dispatcher
+}
+
+export const createTransport = (options: TransportOptions): Transport => {
+  const { cluster, userAgent, timeouts } = options
+  const { origin, pathname } = new URL(cluster.server)
+  const prefix = pathname.replace(/\/+$/, '')
+  const open = new Set<Pools>()
+  let current: Pools | undefined
+  let lastCredentials: ClusterCredentials | undefined
+
+  const poolsFor = (credentials: ClusterCredentials): Pools => {
+    if (current !== undefined && credentials === lastCredentials) return current
+    lastCredentials = credentials
+    const tls = JSON.stringify(credentials.tls)
+    if (current?.tls === tls) return current
+    if (current !== undefined) retire(current, open)
+    current = openPools(options, credentials.tls, tls)
+    open.add(current)
+    return current
+  }
+
+  return {
+    send: (request, credentials) => {
+      const { shared, own } = poolsFor(credentials)
+      const { method, path, body, lane, signal, accept = 'application/json' } = request
+      return (lane === 'shared' ? shared : own).request({
+        origin,
+        path: prefix + path,
+        method,
+        headers: {
+          ...credentials.headers,
+          accept,
+          'user-agent': userAgent,
+          ...(body !== undefined && { 'content-type': request.contentType ?? 'application/json' }),
+        },
+        body: body ?? null,
+        signal,
+        headersTimeout: lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs,
+        bodyTimeout: bodyTimeoutOf(lane, timeouts),
+      })
+    },
+    renew: () => {
+      const before = current
+      current = undefined
+      return () => {
+        if (before !== undefined) breakOff(before, open)
+      }
+    },
+    close: async () => {
+      const all = [...open].flatMap(({ shared, own }) => [shared.destroy(), own.destroy()])
+      open.clear()
+      await Promise.all(all)
+    },
+  }
+}
+
+const bodyTimeoutOf = (lane: WireRequest['lane'], timeouts: Timeouts): number => {
+  if (lane === 'watch') return timeouts.watchSilenceMs
+  return lane === 'own' ? timeouts.ownAnswerMs : timeouts.answerMs
+}
+
+/** What is under way on the old connections ends there: a watch within minutes. */
+const retire = (pools: Pools, open: Set<Pools>): void => {
+  Promise.all([pools.shared.close(), pools.own.close()]).then(
+    () => open.delete(pools),
+    () => open.delete(pools),
+  )
+}
+
+const breakOff = (pools: Pools, open: Set<Pools>): void => {
+  const error = connectionGivenUp()
+  Promise.all([pools.shared.destroy(error), pools.own.destroy(error)]).then(
+    () => open.delete(pools),
+    () => open.delete(pools),
+  )
+}
+
+const openPools = (
+  { cluster: { proxyUrl }, timeouts }: TransportOptions,
+  credentials: ClusterTls,
+  tls: string,
+): Pools => {
+  const open = (connections: number | null): Dispatcher => {
+    const pool = { connections, keepAliveTimeout: IDLE_MS, allowH2: false }
+    const connect = { ...credentials, timeout: timeouts.connectMs, allowH2: false }
+    return proxyUrl === undefined
+      ? new Agent({ ...pool, connect: connector(connect) })
+      : new ProxyAgent({ ...pool, uri: proxyUrl, requestTls: connect })
+  }
+  return { tls, shared: open(SHARED_CONNECTIONS), own: open(null) }
+}
+
+/** Says of a connection that ended before it was one that it never was. */
+const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
+  const open = buildConnector(options)
+  return (asked, callback) => {
+    open(asked, (...outcome) => {
+      const [error] = outcome
+      if (error === null) callback(...outcome)
+      else callback(unconnected(error), null)
+    })
+  }
+}

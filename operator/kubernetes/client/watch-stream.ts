@@ -1,0 +1,66 @@
+// The body of a watch in, its events out (one JSON object a line). What can't be read ends it with an ApiError:
+// an event that is lost without a word would be lost for ever.
+
+import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import type { ResourceType, WatchEvent } from './api.ts'
+import { errorFromAnswer, unreadable } from './api-error.ts'
+import { createLineReader } from './lines.ts'
+
+/** etcd refuses objects of more than 1.5 MiB; JSON may make it some more. */
+const MAX_LINE_BYTES = 8 * 1024 * 1024
+
+/** @throws ApiError, and what `body` throws */
+export async function* readWatchEvents(
+  type: ResourceType,
+  body: AsyncIterable<Uint8Array>,
+  maxLineBytes = MAX_LINE_BYTES,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const reader = createLineReader(maxLineBytes)
+  for await (const piece of body) {
+    for (const line of linesOf(type, () => reader.push(piece))) yield eventOf(type, line)
+  }
+  if (reader.hasRest) throw unreadable(type, 'it ended within a line')
+}
+
+const linesOf = (type: ResourceType, read: () => readonly string[]): readonly string[] => {
+  try {
+    return read()
+  } catch (error) {
+    throw unreadable(type, error instanceof RangeError ? error.message : 'a line is no UTF-8')
+  }
+}
+
+const eventOf = (type: ResourceType, line: string): WatchEvent => {
+  const event = parse(line)
+  if (!isMap(event)) throw unreadable(type, 'a line of the watch is no JSON object')
+  const kind = event['type'] ?? null
+  const object = event['object'] ?? null
+  if (!isMap(object)) throw unreadable(type, 'an event of the watch has no object')
+  if (kind === 'ERROR') {
+    const status = typeof object['code'] === 'number' ? object['code'] : 500
+    throw errorFromAnswer({ type, status, retryAfter: undefined, body: object })
+  }
+  const version = versionOf(object)
+  if (version === '') throw unreadable(type, 'an object of the watch has no resourceVersion')
+  if (kind === 'BOOKMARK') return { type: 'BOOKMARK', resourceVersion: version }
+  if (!isChange(kind)) throw unreadable(type, 'an event of the watch is of an unknown type')
+  return { type: kind, object }
+}
+
+const isChange = (kind: Value): kind is 'ADDED' | 'MODIFIED' | 'DELETED' =>
+  kind === 'ADDED' || kind === 'MODIFIED' || kind === 'DELETED'
+
+const versionOf = (object: ValueMap): string => {
+  const metadata = object['metadata'] ?? null
+  const version = isMap(metadata) ? metadata['resourceVersion'] : undefined
+  return typeof version === 'string' ? version : ''
+}
+
+/** Without the words of JSON.parse: they quote what it read. */
+const parse = (line: string): unknown => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,53 @@
+// Where the API server is and how to show it who we are: a kubeconfig, or the files of a pod in, a cluster out.
+// It reads files and runs the programs that a kubeconfig names; it never logs what they say.
+
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+
+import type { Clock } from '../../clock.ts'
+import type { Cluster } from './cluster.ts'
+import { loadKubeconfigFile } from './kubeconfig-file.ts'
+import { loadPodCluster } from './service-account.ts'
+
+export interface ClusterOptions {
+  /** A kubeconfig; its current context is taken. */
+  readonly kubeconfig?: string
+  /** `KUBECONFIG`, `HOME`, `KUBERNETES_SERVICE_HOST` and `_PORT` are read of it. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  /** Of a pod's service account; a test brings its own. */
+  readonly accountDirectory?: string
+}
+
+const ACCOUNT_DIRECTORY = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/**
+ * In this order: `kubeconfig`, `$KUBECONFIG`, the service account of the pod we run in, `~/.kube/config`.
+ * @throws Error that says what was looked for, or what is wrong with what was found
+ * @example await loadCluster({ env: process.env, clock: SYSTEM_CLOCK })
+ */
+export const loadCluster = async (options: ClusterOptions): Promise<Cluster> => {
+  const { env, clock, accountDirectory = ACCOUNT_DIRECTORY } = options
+  const named = options.kubeconfig ?? env['KUBECONFIG'] ?? ''
+  if (named !== '') return loadKubeconfigFile(named, clock)
+  const host = env['KUBERNETES_SERVICE_HOST'] ?? ''
+  if (host !== '') {
+    const port = env['KUBERNETES_SERVICE_PORT'] ?? '443'
+    return loadPodCluster({ host, port, directory: accountDirectory, clock })
+  }
+  const atHome = join(env['HOME'] ?? '/nonexistent', '.kube', 'config')
+  if (await isThere(atHome)) return loadKubeconfigFile(atHome, clock)
+  throw new Error(
+    'no Kubernetes API server is known: this is no pod, KUBECONFIG is not set and ~/.kube/config is not there; ' +
+      'name a kubeconfig',
+  )
+}
+
+const isThere = async (path: string): Promise<boolean> => {
+  try {
+    await access(path)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,53 @@
+// The service account of the pod we run in: its mounted files in, a cluster out. The kubelet replaces the token
+// before it ends and the CA when it is rotated, so both are read again. client-node is not loaded for this: it
+// would cost every operator pod 60 MB.
+
+import { readFile } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
+import { join } from 'node:path'
+
+import type { Clock } from '../../clock.ts'
+import type { Cluster, ClusterCredentials } from './cluster.ts'
+import { keepCredentials } from './credentials.ts'
+
+export interface PodOptions {
+  readonly host: string
+  readonly port: string
+  /** Holds `token`, `ca.crt` and `namespace`. */
+  readonly directory: string
+  readonly clock: Clock
+}
+
+/** @throws Error where the files can't be read */
+export const loadPodCluster = async (options: PodOptions): Promise<Cluster> => {
+  const { host, port, directory, clock } = options
+  const namespace = (await readAccountFile(directory, 'namespace')).trim()
+  const credentials = keepCredentials({ read: () => readCredentials(directory), clock })
+  await credentials()
+  return {
+    server: `https://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    namespace: namespace === '' ? 'default' : namespace,
+    credentials,
+  }
+}
+
+const readCredentials = async (directory: string): Promise<ClusterCredentials> => {
+  const [token, ca] = await Promise.all([
+    readAccountFile(directory, 'token'),
+    readAccountFile(directory, 'ca.crt'),
+  ])
+  return { headers: { authorization: `Bearer ${token.trim()}` }, tls: { ca } }
+}
+
+const readAccountFile = async (directory: string, name: string): Promise<string> => {
+  const path = join(directory, name)
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error)
+    throw new Error(
+      `can't read ${path}: ${words}; does the pod set automountServiceAccountToken: false?`,
+      { cause: error },
+    )
+  }
+}

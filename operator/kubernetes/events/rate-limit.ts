@@ -1,0 +1,85 @@
+// Limits how often something is told of an object and of a namespace: token buckets, one set for Warnings and one for
+// what is Normal, so that no success takes the place of a fault. Time comes in.
+
+import type { EventFacts } from './object.ts'
+
+interface Allowance {
+  /** At once. */
+  readonly burst: number
+  /** After it, one in so many milliseconds. */
+  readonly refillMs: number
+}
+
+interface Allowances {
+  readonly object: Allowance
+  /** One object can't take all of it, and one namespace nothing of another. */
+  readonly namespace: Allowance
+}
+
+const ALLOWANCES: Readonly<Record<EventFacts['type'], Allowances>> = {
+  // Thirty edits within a minute, each of them bad.
+  Warning: {
+    object: { burst: 30, refillMs: 60_000 },
+    namespace: { burst: 150, refillMs: 6_000 },
+  },
+  Normal: {
+    object: { burst: 5, refillMs: 5 * 60_000 },
+    namespace: { burst: 100, refillMs: 6_000 },
+  },
+}
+
+/** Whether it may be told of now; what may not takes nothing. */
+export class EventLimit {
+  readonly #buckets = {
+    Warning: bucketsOf(ALLOWANCES.Warning),
+    Normal: bucketsOf(ALLOWANCES.Normal),
+  }
+
+  take({ type, regarding: { kind, namespace, name, uid } }: EventFacts, nowMs: number): boolean {
+    const { objects, namespaces } = this.#buckets[type]
+    const object = objects.refilled(`${kind}/${namespace}/${name}/${uid}`, nowMs)
+    const all = namespaces.refilled(namespace, nowMs)
+    if (object.tokens < 1 || all.tokens < 1) return false
+    object.tokens -= 1
+    all.tokens -= 1
+    return true
+  }
+}
+
+interface Bucket {
+  tokens: number
+  atMs: number
+}
+
+const MAX_BUCKETS = 4096
+
+/** Forgets those that nothing happens to, so that it stays small. */
+class Buckets {
+  readonly #allowance: Allowance
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(allowance: Allowance) {
+    this.#allowance = allowance
+  }
+
+  refilled(key: string, nowMs: number): Bucket {
+    const { burst, refillMs } = this.#allowance
+    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs }
+    const gained = Math.max(0, nowMs - atMs) / refillMs
+    const bucket = { tokens: Math.min(burst, tokens + gained), atMs: nowMs }
+    // Last used, last forgotten.
+    this.#buckets.delete(key)
+    this.#buckets.set(key, bucket)
+    const [oldest] = this.#buckets.keys()
+    if (this.#buckets.size > MAX_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
+    return bucket
+  }
+}
+
+const bucketsOf = ({
+  object,
+  namespace,
+}: Allowances): { readonly objects: Buckets; readonly namespaces: Buckets } => ({
+  objects: new Buckets(object),
+  namespaces: new Buckets(namespace),
+})

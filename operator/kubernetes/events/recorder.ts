@@ -1,0 +1,236 @@
+// Writes what happened to objects as Events that `kubectl describe` shows: the same again is counted, not repeated, and
+// nobody is flooded. Never waits, never throws: an Event that can't be told is lost, and that is all.
+
+import type { Log } from '../../../telemetry/log.ts'
+import { backOffMs, type Clock } from '../../clock.ts'
+import { ApiError, type KubernetesApi, TYPES } from '../client/api.ts'
+import { EventLimit } from './rate-limit.ts'
+import {
+  cutNote,
+  eventName,
+  eventNamespace,
+  type EventFacts,
+  eventObject,
+  type EventReporter,
+  seriesPatch,
+} from './object.ts'
+import { EventQueue } from './queue.ts'
+import { type Series, SeriesBook } from './series.ts'
+
+export interface EventRecorderOptions {
+  readonly api: Pick<KubernetesApi, 'create' | 'patch'>
+  readonly reporter: EventReporter
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface EventRecorder {
+  /** While it is stopped, what happens is nobody's to tell. */
+  record(event: EventFacts): void
+  start(): void
+  /** At once: what waits is dropped, and what is under way forgotten. */
+  stop(): void
+  readonly facts: EventRecorderFacts
+}
+
+export interface EventRecorderFacts {
+  readonly queued: number
+  /** Since the program began. */
+  readonly sent: number
+  /** For the limit of an object or a namespace, a full queue, or an API that does not take them. */
+  readonly dropped: number
+}
+
+/** Between two requests: ten a second. */
+const SPACING_MS = 100
+const MAX_TRIES = 5
+const LONGEST_WAIT_MS = 30_000
+/** Some namespaces may let it write while others do not: that is not told with each of theirs. */
+const FORBIDDEN_AGAIN_MS = 600_000
+
+/**
+ * The same (regarding, reason, note) within 10 minutes is one Event with a count. How many there may be of an object and
+ * of a namespace says `EventLimit`, who comes first `EventQueue`; all together are ten a second.
+ * @example
+ * const events = createEventRecorder({ api, reporter: { controller: 'gateway.svc.dev/operator', instance }, clock, log })
+ * events.start(); events.record({ regarding, type: 'Normal', reason: 'Programmed', note: '…', action: 'Load' })
+ */
+export const createEventRecorder = (options: EventRecorderOptions): EventRecorder =>
+  new Recorder(options)
+
+class Recorder implements EventRecorder {
+  readonly #options: EventRecorderOptions
+  readonly #book = new SeriesBook()
+  readonly #limit = new EventLimit()
+  readonly #queue = new EventQueue()
+  /** The one that is being sent, or that waits to be sent again. */
+  #current: Series | undefined
+  #turn: symbol | undefined
+  #isSending = false
+  #failures = 0
+  #sentAtMs = Number.NEGATIVE_INFINITY
+  #cancelNext: (() => void) | undefined
+  #forbiddenToldAtMs = Number.NEGATIVE_INFINITY
+  #sent = 0
+  #dropped = 0
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options
+  }
+
+  get facts(): EventRecorderFacts {
+    const current = this.#current === undefined ? 0 : 1
+    return { queued: this.#queue.size + current, sent: this.#sent, dropped: this.#dropped }
+  }
+
+  record(event: EventFacts): void {
+    if (this.#turn === undefined) return
+    const { clock } = this.#options
+    const nowMs = clock.now()
+    const facts = { ...event, note: cutNote(event.note) }
+    const series = this.#book.note(facts, nowMs, () => eventName(facts.regarding, endOf(clock)))
+    // It is told with the count that it has by then.
+    if (series.isQueued) return
+    if (!this.#limit.take(facts, nowMs)) {
+      this.#dropped += 1
+      return
+    }
+    series.isQueued = true
+    const displaced = this.#queue.push(series)
+    if (displaced !== undefined) {
+      displaced.isQueued = false
+      this.#dropped += 1
+    }
+    const sinceMs = Math.max(0, nowMs - this.#sentAtMs)
+    this.#schedule(Math.max(0, SPACING_MS - sinceMs))
+  }
+
+  start(): void {
+    this.#turn ??= Symbol('turn')
+  }
+
+  stop(): void {
+    this.#turn = undefined
+    this.#cancelNext?.()
+    this.#cancelNext = undefined
+    this.#queue.clear()
+    this.#current = undefined
+    this.#book.clear()
+    this.#isSending = false
+    this.#failures = 0
+  }
+
+  #schedule(ms: number): void {
+    if (this.#isSending || this.#cancelNext !== undefined) return
+    if (this.#current === undefined && this.#queue.size === 0) return
+    this.#cancelNext = this.#options.clock.after(ms, () => {
+      this.#cancelNext = undefined
+      void this.#sendFirst()
+    })
+  }
+
+  async #sendFirst(): Promise<void> {
+    const series = this.#current ?? this.#queue.shift()
+    const turn = this.#turn
+    if (series === undefined) return
+    this.#current = series
+    this.#isSending = true
+    this.#sentAtMs = this.#options.clock.now()
+    const error = await this.#send(series)
+    if (this.#turn !== turn) return
+    this.#isSending = false
+    const delayMs = this.#outcome(series, error)
+    this.#schedule(delayMs)
+  }
+
+  /** Undefined: it was taken. */
+  async #send(series: Series): Promise<unknown> {
+    const { count } = series
+    try {
+      if (series.toldCount === 0 || !(await this.#count(series))) await this.#create(series)
+      series.toldCount = count
+      return undefined
+    } catch (error) {
+      return error
+    }
+  }
+
+  /** False: the Event has expired. */
+  async #count({ facts, name, count, lastAtMs }: Series): Promise<boolean> {
+    const { api } = this.#options
+    const namespace = eventNamespace(facts.regarding)
+    try {
+      await api.patch(TYPES.events, { namespace, name }, seriesPatch(count, lastAtMs))
+      return true
+    } catch (error) {
+      if (hasStatus(error, 404)) return false
+      throw error
+    }
+  }
+
+  async #create({ facts, name, count, firstAtMs, lastAtMs }: Series): Promise<void> {
+    const { api, reporter } = this.#options
+    const object = eventObject({ facts, reporter, name, atMs: firstAtMs })
+    const again = count > 1 ? seriesPatch(count, lastAtMs) : {}
+    try {
+      await api.create(TYPES.events, eventNamespace(facts.regarding), { ...object, ...again })
+    } catch (error) {
+      // Its name is ours alone: an answer got lost before.
+      if (!hasStatus(error, 409)) throw error
+    }
+  }
+
+  /** How long to wait for the next one. */
+  #outcome(series: Series, error: unknown): number {
+    const { clock } = this.#options
+    if (error instanceof ApiError && isPassing(error) && this.#failures < MAX_TRIES) {
+      this.#failures += 1
+      const delayMs = backOffMs(this.#failures, () => clock.random())
+      return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS))
+    }
+    this.#failures = 0
+    this.#current = undefined
+    series.isQueued = false
+    if (error === undefined) this.#sent += 1
+    else this.#drop(series, error)
+    return SPACING_MS
+  }
+
+  #drop(series: Series, error: unknown): void {
+    const { log, clock } = this.#options
+    this.#dropped += 1
+    this.#book.forget(series)
+    const { reason, regarding } = series.facts
+    const fields = { reason, kind: regarding.kind, ...nameOf(series), error }
+    const isTold = clock.now() - this.#forbiddenToldAtMs < FORBIDDEN_AGAIN_MS
+    if (!isForbidden(error) || isTold) log.debug('an event could not be told', fields)
+    else {
+      this.#forbiddenToldAtMs = clock.now()
+      log.warn('events may not be told: they need create and patch of events.k8s.io', fields)
+    }
+  }
+}
+
+/** By itself, and within the time in which it is still news. */
+const isPassing = ({ status }: ApiError): boolean => status === 0 || status === 429 || status >= 500
+
+/** A namespace that is ending takes nothing new: that is no lack of rights. */
+const isForbidden = (error: unknown): error is ApiError =>
+  hasStatus(error, 403) && !error.message.includes('being terminated')
+
+const hasStatus = (error: unknown, status: number): error is ApiError =>
+  error instanceof ApiError && error.status === status
+
+const nameOf = ({
+  facts: { regarding },
+}: Series): { readonly namespace: string; readonly name: string } => ({
+  namespace: regarding.namespace,
+  name: regarding.name,
+})
+
+/** Two operators, or two lives of one, must not choose one name. */
+const endOf = (clock: Clock): string =>
+  clock.now().toString(36) +
+  Math.floor(clock.random() * 36 ** 6)
+    .toString(36)
+    .padStart(6, '0')

@@ -1,0 +1,62 @@
+// What happened, one after another, in; which of it is the same as before, and how often it was so far, out. Bounded.
+
+import type { EventFacts } from './object.ts'
+
+/** One Event of the API: the first occurrence, and how often it has come again since. */
+export interface Series {
+  readonly key: string
+  readonly facts: EventFacts
+  /** Of the Event; the namespace is that of the subject. */
+  readonly name: string
+  readonly firstAtMs: number
+  lastAtMs: number
+  count: number
+  /** How many of them the API knows of; 0: it has no such Event. */
+  toldCount: number
+  /** It waits to be told. */
+  isQueued: boolean
+}
+
+/** The same within ten minutes of the last time is one series. */
+const SAME_MS = 10 * 60_000
+const MAX_SERIES = 4096
+
+export class SeriesBook {
+  readonly #series = new Map<string, Series>()
+
+  /** @param nameOf called for a new series only */
+  note(facts: EventFacts, nowMs: number, nameOf: () => string): Series {
+    const key = JSON.stringify([facts.regarding, facts.type, facts.reason, facts.note])
+    const before = this.#series.get(key)
+    this.#series.delete(key)
+    const series =
+      before === undefined || nowMs - before.lastAtMs > SAME_MS
+        ? newSeries(key, facts, { name: nameOf(), nowMs })
+        : before
+    series.lastAtMs = nowMs
+    series.count += 1
+    this.#series.set(key, series)
+    const [oldest] = this.#series.keys()
+    if (this.#series.size > MAX_SERIES && oldest !== undefined) this.#series.delete(oldest)
+    return series
+  }
+
+  /** Its Event is no longer there: the next time is the first one. */
+  forget({ key }: Series): void {
+    this.#series.delete(key)
+  }
+
+  clear(): void {
+    this.#series.clear()
+  }
+}
+
+const newSeries = (
+  key: string,
+  facts: EventFacts,
+  { name, nowMs }: { readonly name: string; readonly nowMs: number },
+): Series => ({
+  ...{ key, facts, name },
+  ...{ firstAtMs: nowMs, lastAtMs: nowMs },
+  ...{ count: 0, toldCount: 0, isQueued: false },
+})

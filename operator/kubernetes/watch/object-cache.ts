@@ -1,0 +1,180 @@
+// Objects as lists and watches tell them in; what is kept of each out, in one immutable map after another. It keeps
+// what `read` gave, and of the object itself only uid and version.
+
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
+
+export interface Items<T> {
+  /** Another map after every change that `publish` has told, or that was no news. */
+  readonly current: ReadonlyMap<string, T>
+  /** ADDED and MODIFIED. */
+  put(object: ValueMap): void
+  /** DELETED. */
+  remove(object: ValueMap): void
+  /**
+   * Begins a list; nothing of it is seen before `finish`.
+   * @param isAnotherPast storage went back in time: the same version may mean another object
+   */
+  startList(isAnotherPast: boolean): ListIntake
+  /** True: `current` is another map now. */
+  publish(): boolean
+}
+
+export interface ListIntake {
+  take(objects: readonly ValueMap[]): void
+  /** What was there before and is not in the list is gone. */
+  finish(): void
+}
+
+export interface ItemsOptions<T> {
+  /** @param before what is kept of that name */
+  readonly read: (object: ValueMap, before: T | undefined) => T | undefined
+  /** `read` threw: the object of this key is left out. */
+  readonly onUnread: (key: string, error: unknown) => void
+  /** Absent: every change is. */
+  readonly isNews?: (before: T, now: T) => boolean
+  /** It took the place of one that said the same: there is nothing to publish for it. */
+  readonly onRenewed?: (now: T) => void
+  /** It was deleted while it was watched, and was so at the end: perhaps in no version that was seen before. */
+  readonly onDeleted?: (last: T) => void
+}
+
+interface Entry<T> {
+  readonly identity: string
+  readonly value: T
+}
+
+export const createItems = <T>(options: ItemsOptions<T>): Items<T> => new KeptItems(options)
+
+class KeptItems<T> implements Items<T> {
+  readonly #options: ItemsOptions<T>
+  #entries = new Map<string, Entry<T>>()
+  #current: ReadonlyMap<string, T> = new Map()
+  #isChanged = false
+  /** Without news: the map is made when it is asked for. */
+  #isRenewed = false
+
+  constructor(options: ItemsOptions<T>) {
+    this.#options = options
+  }
+
+  get current(): ReadonlyMap<string, T> {
+    // What is changed and not told yet is not seen either.
+    if (this.#isRenewed && !this.#isChanged) this.#copy()
+    return this.#current
+  }
+
+  put(object: ValueMap): void {
+    const key = keyOf(object)
+    if (key === undefined) return
+    const known = this.#entries.get(key)
+    if (known?.identity === identityOf(object)) return
+    const entry = this.#read(key, object)
+    if (entry !== undefined) this.#entries.set(key, entry)
+    else if (known !== undefined) this.#entries.delete(key)
+    else return
+    if (entry !== undefined && this.#isRenewal(known, entry)) this.#renewed([entry])
+    else this.#isChanged = true
+  }
+
+  remove(object: ValueMap): void {
+    const key = keyOf(object)
+    if (key === undefined || !this.#entries.has(key)) return
+    const { onDeleted } = this.#options
+    const last = onDeleted && this.#read(key, object)
+    if (last !== undefined) onDeleted?.(last.value)
+    this.#entries.delete(key)
+    this.#isChanged = true
+  }
+
+  startList(isAnotherPast: boolean): ListIntake {
+    const next = new Map<string, Entry<T>>()
+    return {
+      take: (objects) => {
+        for (const object of objects) {
+          const key = keyOf(object)
+          if (key === undefined) continue
+          const known = this.#entries.get(key)
+          const isSame = !isAnotherPast && known?.identity === identityOf(object)
+          const entry = isSame ? known : this.#read(key, object)
+          if (entry !== undefined) next.set(key, entry)
+        }
+      },
+      finish: () => {
+        this.#takeList(next)
+      },
+    }
+  }
+
+  publish(): boolean {
+    if (!this.#isChanged) return false
+    this.#copy()
+    return true
+  }
+
+  #read(key: string, object: ValueMap): Entry<T> | undefined {
+    const { read, onUnread } = this.#options
+    try {
+      const value = read(object, this.#entries.get(key)?.value)
+      return value === undefined ? undefined : { identity: identityOf(object), value }
+    } catch (error) {
+      onUnread(key, error)
+      return undefined
+    }
+  }
+
+  #takeList(next: Map<string, Entry<T>>): void {
+    const before = this.#entries
+    this.#entries = next
+    const renewed: Entry<T>[] = []
+    let kept = 0
+    for (const [key, entry] of next) {
+      const known = before.get(key)
+      if (known !== undefined) kept += 1
+      if (known === entry) continue
+      if (this.#isRenewal(known, entry)) renewed.push(entry)
+      else this.#isChanged = true
+    }
+    if (kept < before.size) this.#isChanged = true
+    if (renewed.length > 0) this.#renewed(renewed)
+  }
+
+  #isRenewal(known: Entry<T> | undefined, { value }: Entry<T>): boolean {
+    const { isNews } = this.#options
+    return known !== undefined && isNews !== undefined && !isNews(known.value, value)
+  }
+
+  #renewed(entries: readonly Entry<T>[]): void {
+    this.#isRenewed = true
+    for (const { value } of entries) this.#options.onRenewed?.(value)
+  }
+
+  #copy(): void {
+    this.#current = new Map(Array.from(this.#entries, ([key, { value }]) => [key, value]))
+    this.#isChanged = false
+    this.#isRenewed = false
+  }
+}
+
+/** `namespace/name`; undefined for what has no name. */
+const keyOf = (object: ValueMap): string | undefined => {
+  const { namespace = '', name } = metadataOf(object)
+  return typeof name === 'string' && typeof namespace === 'string'
+    ? `${namespace}/${name}`
+    : undefined
+}
+
+/** A name that is deleted and made again is another object. */
+const identityOf = (object: ValueMap): string => {
+  const { uid } = metadataOf(object)
+  return `${typeof uid === 'string' ? uid : ''} ${versionOf(object)}`
+}
+
+export const versionOf = (object: ValueMap): string => {
+  const { resourceVersion } = metadataOf(object)
+  return typeof resourceVersion === 'string' ? resourceVersion : ''
+}
+
+const metadataOf = (object: ValueMap): ValueMap => {
+  const metadata = object['metadata'] ?? null
+  return isMap(metadata) ? metadata : {}
+}

@@ -1,0 +1,130 @@
+// A failure of a step in; what the next step has to be, and when, out. It waits; it never gives up.
+
+import type { Log } from '../../../telemetry/log.ts'
+import type { Clock } from '../../clock.ts'
+import { ApiError, type KubernetesApi } from '../client/api.ts'
+import { waitAfter, type BackOffOptions } from './back-off.ts'
+import type { Trouble } from './trouble.ts'
+import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from '../client/api-error.ts'
+import { pause } from '../client/pause.ts'
+
+/** What the next step goes by. */
+export interface Progress {
+  /** To watch from; undefined: list first. */
+  version: string | undefined
+  /** The version has just been told or checked: it can be watched from. */
+  isVerified: boolean
+  /** A watch has begun to answer, and has not ended. */
+  isWatching: boolean
+  /** The API server has lost versions that we know of. */
+  isAnotherPast: boolean
+  /** In a row. */
+  failures: number
+  /** Of the last whole list; undefined: there was none. */
+  listedAtMs: number | undefined
+  pageSize: number
+}
+
+export const startProgress = (pageSize: number): Progress => ({
+  version: undefined,
+  isVerified: false,
+  isWatching: false,
+  isAnotherPast: false,
+  failures: 0,
+  listedAtMs: undefined,
+  pageSize,
+})
+
+export interface RecoveryOptions {
+  readonly api: Pick<KubernetesApi, 'onReturn'>
+  readonly clock: Clock
+  readonly trouble: Trouble
+  readonly log: Log
+  readonly backOff: BackOffOptions
+}
+
+export const recover = async (
+  options: RecoveryOptions,
+  progress: Progress,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { clock, trouble, log, backOff } = options
+  const failure = asApiError(error, log)
+  const { reason, retryAfterMs: askedMs } = failure
+  const wasWatching = progress.isWatching
+  progress.isWatching = false
+  progress.isVerified = false
+  progress.failures += 1
+  if (reason === TOO_LARGE_VERSION) progress.isAnotherPast = true
+  if (reason === TOO_LARGE_ANSWER) progress.pageSize = Math.ceil(progress.pageSize / 2)
+  if (mustListAfter(failure, wasWatching)) progress.version = undefined
+  const listedForMs = clock.now() - (progress.listedAtMs ?? 0)
+  if (progress.failures === 1 && isUsual(failure, { wasWatching, listedForMs })) return
+  trouble.fail(failure)
+  const random = (): number => clock.random()
+  const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random })
+  await waitFor(waitMs, options, progress, signal)
+}
+
+/** Watches that are woken together do not all ask at the same moment. */
+const WAKE_SPREAD_MS = 500
+
+/**
+ * Whoever asks for a list, or stops, ends the wait; so does the return of an API server that was away. After that a
+ * kind may not be served at once: back-off begins anew.
+ */
+const waitFor = async (
+  waitMs: number,
+  { api, clock }: RecoveryOptions,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> => {
+  const woken = new AbortController()
+  let cancelWake = (): void => undefined
+  const end = api.onReturn(() => {
+    cancelWake()
+    cancelWake = clock.after(Math.round(clock.random() * WAKE_SPREAD_MS), () => {
+      progress.failures = 0
+      woken.abort(new Error('the API server is back'))
+    })
+  })
+  await pause(clock, waitMs, AbortSignal.any([signal, woken.signal])).catch(() => undefined)
+  end()
+  cancelWake()
+}
+
+/** An older list than this may be of versions that are forgotten. */
+const OLD_LIST_MS = 30_000
+
+/**
+ * Nothing to wait for: that a version gets old, unless it was new, and that nothing was heard for a while. An API
+ * server sends no bookmarks for a kind that has not changed since it started (seen with 1.36: none in 200 s).
+ */
+const isUsual = (
+  failure: ApiError,
+  { wasWatching, listedForMs }: { readonly wasWatching: boolean; readonly listedForMs: number },
+): boolean =>
+  (isExpired(failure) && listedForMs > OLD_LIST_MS) || (wasWatching && isSilent(failure))
+
+const isExpired = ({ status, reason }: ApiError): boolean =>
+  status === 410 || reason === TOO_LARGE_VERSION
+
+/**
+ * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
+ * restored to an older state and write until it is past the version that we know, which then looks well, but is
+ * of another past. It says 429 as it stops, and until it can answer for a kind: such a word in the place of an
+ * answer is a sign, too. A watch that only broke is none, or fell silent: some balancers end each after a while.
+ */
+const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
+  if (isExpired(failure) || failure.status === 404) return true
+  const { status, reason } = failure
+  const isAway = status === 0 || status === 429 || (status >= 500 && reason === '')
+  return isAway && !(wasWatching && (isBroken(failure) || isSilent(failure)))
+}
+
+const asApiError = (error: unknown, log: Log): ApiError => {
+  if (error instanceof ApiError) return error
+  log.error('a watch failed in a way that it should not', { error })
+  return new ApiError('the watch failed', { status: 0, cause: error })
+}

@@ -1,0 +1,69 @@
+// A kind and a scope in; what is kept of its objects out, as they stand in the API: lists by pages, watches, lists
+// again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
+// forgets an object because it could not look.
+
+import { BACK_OFF } from './back-off.ts'
+import { createChanges, guarded } from './changes.ts'
+import { createItems } from './object-cache.ts'
+import { createLoop, type ReflectorTuning } from './loop.ts'
+import { createTrouble } from './trouble.ts'
+import { WatchLog } from './watch-log.ts'
+import type { Watched, WatchedOptions } from './watched.ts'
+
+const TUNING: ReflectorTuning = { backOff: BACK_OFF, watchSeconds: { least: 300, most: 600 } }
+
+/**
+ * The key of a cluster-scoped object is `/name`.
+ * @example
+ * const pods = createReflector({ api, type: TYPES.pods, labelSelector, pageSize: 500, read, onChange, clock, log })
+ * pods.start()
+ */
+export const createReflector = <T>(
+  options: WatchedOptions<T>,
+  tuning: Partial<ReflectorTuning> = {},
+): Watched<T> => {
+  const { type, clock, namespace, isNews, watchLog = new WatchLog(options) } = options
+  const { onRenewed, onDeleted } = options
+  const of = { resource: type.plural, ...(namespace !== undefined && { namespace }) }
+  const log = options.log.child(of)
+  const items = createItems({
+    read: options.read,
+    onUnread: (object, error) => {
+      log.error('an object could not be read and is left out', { object, error })
+    },
+    ...(isNews !== undefined && { isNews }),
+    ...(onRenewed !== undefined && { onRenewed: guarded(onRenewed, log) }),
+    ...(onDeleted !== undefined && { onDeleted: guarded(onDeleted, log) }),
+  })
+  const changes = createChanges({
+    onChange: () => {
+      options.onChange()
+    },
+    publish: () => items.publish(),
+    log,
+  })
+  const trouble = createTrouble({
+    ...{ clock, log, watchLog, of },
+    tell: () => {
+      changes.tell()
+    },
+  })
+  const loop = createLoop({ ...options, items, changes, trouble, log, ...TUNING, ...tuning })
+  return {
+    start: loop.start,
+    relist: loop.relist,
+    stop: async () => {
+      await loop.stop()
+      trouble.stop()
+    },
+    get hasSynced() {
+      return loop.hasSynced()
+    },
+    get items() {
+      return items.current
+    },
+    get trouble() {
+      return trouble.current
+    },
+  }
+}

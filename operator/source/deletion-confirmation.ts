@@ -1,0 +1,176 @@
+// Resources that are gone from the API in; those whose departure is to be believed out. With a CRD go all its
+// resources, which nobody asked for: until it is back, and for a while after, they count as if they were there.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { type Definition, isSameDefinition, lookAtDefinition } from './definition.ts'
+
+export interface DeparturesOptions {
+  readonly api: KubernetesApi
+  readonly clock: Clock
+  readonly log: Log
+  /** Between two looks at a CRD that is away, or can't be looked at. */
+  readonly retryMs: number
+  /** What went with a CRD has this long to be applied again once the CRD is back. */
+  readonly returnMs: number
+  /** `believed` or `hold` may have changed. */
+  readonly onChange: () => void
+  /** The CRDs stand there, and as far as the watches know the API does not know a kind of ours: they may look again. */
+  readonly onEstablished: () => void
+}
+
+interface KindsSeen {
+  readonly areUnknown: boolean
+  readonly areListed: boolean
+}
+
+export class Departures {
+  readonly #options: DeparturesOptions
+  readonly #believed = new Set<string>()
+  #open: readonly string[] = []
+  #isLooking = false
+  #cancelLook: (() => void) | undefined
+  /** The API has answered 404 for a kind of ours. */
+  #isUnknown = false
+  /** It did so before we had ever listed: what went with the CRD we do not know. */
+  #isBlind = false
+  #away: string | undefined
+  #returnedAtMs = -Infinity
+  /** As of the last look. */
+  #seen: readonly Definition[] | undefined
+  #isStopped = false
+
+  constructor(options: DeparturesOptions) {
+    this.#options = options
+  }
+
+  /** Learns which CRDs there are, so that another one in their place is noticed. */
+  start(): void {
+    this.#lookSoon(0)
+  }
+
+  /** Why nothing may be deleted. */
+  get hold(): string | undefined {
+    if (this.#open.length === 0 && !this.#isBlind) return undefined
+    return this.#away ?? (this.#isReturning() ? RETURNING : undefined)
+  }
+
+  /**
+   * @param missing keys of resources that have been there and are not there any more
+   * @param kinds `areUnknown`: the API does not know one of ours now; `areListed`: they have all been listed once
+   * @returns those that are gone for good; of the others more is found out
+   */
+  judge(missing: readonly string[], kinds: KindsSeen): ReadonlySet<string> {
+    this.#noteKinds(kinds)
+    const known = new Set(missing)
+    for (const key of this.#believed) if (!known.has(key)) this.#believed.delete(key)
+    this.#open = missing.filter((key) => !this.#believed.has(key))
+    if (this.#open.length === 0 && !this.#isBlind) this.#away = undefined
+    else this.#lookSoon(0)
+    return this.#believed
+  }
+
+  /** The CRDs as they are now; undefined where it can't be told, or they do not both stand there. */
+  async definitions(): Promise<readonly Definition[] | undefined> {
+    try {
+      const definitions = await this.#look()
+      return definitions.some(isAway) || this.#isReturning() ? undefined : definitions
+    } catch (error) {
+      this.#options.log.warn('the CRDs can not be looked at', { error })
+      return undefined
+    }
+  }
+
+  /** A live list lacks them too, and nothing has happened to the CRDs from before it till after it. */
+  confirm(
+    missing: readonly string[],
+    before: readonly Definition[],
+    after: readonly Definition[],
+  ): boolean {
+    const isSame = areSame(before, after)
+    if (isSame) for (const key of missing) this.#believed.add(key)
+    return isSame
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelLook?.()
+  }
+
+  #noteKinds({ areUnknown, areListed }: KindsSeen): void {
+    if (this.#isUnknown && !areUnknown) this.#returnedAtMs = this.#options.clock.now()
+    this.#isUnknown = areUnknown
+    if (areUnknown) this.#isBlind ||= !areListed
+    else if (!this.#isReturning()) this.#isBlind = false
+  }
+
+  #isReturning(): boolean {
+    return this.#options.clock.now() < this.#returnedAtMs + this.#options.returnMs
+  }
+
+  #lookSoon(ms: number): void {
+    if (this.#isLooking || this.#isStopped || this.#cancelLook !== undefined) return
+    this.#cancelLook = this.#options.clock.after(ms, () => {
+      this.#cancelLook = undefined
+      void this.#lookNow()
+    })
+  }
+
+  async #lookNow(): Promise<void> {
+    const asked = this.#open
+    this.#isLooking = true
+    const againMs = await this.#judgeOpen(asked)
+    this.#isLooking = false
+    if (this.#isStopped) return
+    if (againMs !== undefined) this.#lookSoon(againMs)
+    this.#options.onChange()
+  }
+
+  /** @returns when to look again */
+  async #judgeOpen(asked: readonly string[]): Promise<number | undefined> {
+    const { clock, log, retryMs, returnMs, onEstablished } = this.#options
+    try {
+      const definitions = await this.#look()
+      if (this.#isUnknown && definitions.every(isEstablished)) onEstablished()
+      if (this.#isUnknown || definitions.some(isAway)) {
+        this.#away = AWAY
+        return retryMs
+      }
+      const isOther = this.#seen !== undefined && !areSame(this.#seen, definitions)
+      if (this.#away !== undefined || isOther) this.#returnedAtMs = clock.now()
+      this.#away = undefined
+      this.#seen = definitions
+      if (this.#isReturning()) return this.#returnedAtMs + returnMs - clock.now()
+      for (const key of asked) this.#believed.add(key)
+      return undefined
+    } catch (error) {
+      log.warn('the CRDs can not be looked at: what is gone from the API stays in service', {
+        error,
+      })
+      return retryMs
+    }
+  }
+
+  #look(): Promise<readonly Definition[]> {
+    const types = [TYPES.apiSpecifications, TYPES.realms]
+    return Promise.all(types.map((type) => lookAtDefinition(this.#options.api, type)))
+  }
+}
+
+const areSame = (before: readonly Definition[], after: readonly Definition[]): boolean =>
+  before.every((each, i) => {
+    const later = after[i]
+    return later !== undefined && isSameDefinition(each, later)
+  })
+
+const isEstablished = ({ state }: Definition): boolean => state === 'established'
+
+const isAway = ({ state }: Definition): boolean => state === 'gone' || state === 'leaving'
+
+const AWAY =
+  'a CRD of the gateway is gone or being deleted, and its resources with it: what they said stays in ' +
+  'service until it is back; apply the CRDs, then the resources, again'
+const RETURNING =
+  'a CRD of the gateway was gone and is back: what went with it stays in service for a moment, so that it ' +
+  'can be applied again'

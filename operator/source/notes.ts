@@ -1,0 +1,86 @@
+// What the watches have trouble with in; words for a person (what can't be read, since when, what to do) and
+// why nothing may be deleted meanwhile, out. Pure.
+
+import type { SourceNote } from '../resource/resource-source.ts'
+import type { ReferencedTrouble } from './referenced-watches.ts'
+import type { WatchTrouble } from '../kubernetes/watch/watched.ts'
+
+/** What a watch is of, for a person. */
+export interface WatchFacts {
+  readonly kind: string
+  /** Absent: all of them. */
+  readonly namespace?: string
+  readonly hasSynced: boolean
+  readonly trouble: WatchTrouble | undefined
+  /** Its namespace is. */
+  readonly isGone?: boolean
+}
+
+export const troubleNote = ({ kind, namespace, trouble }: WatchFacts): readonly SourceNote[] => {
+  if (trouble === undefined) return []
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`
+  const what = `the ${kind} resources${where}`
+  const cure = CURES[trouble.status]?.(`list and watch ${kind} resources${where}`) ?? WAIT
+  return [{ severity: 'error', message: `${what} ${since(trouble)}: ${cure}` }]
+}
+
+/** In an installation for some namespaces only this is how it is: nothing to mend. */
+export const namespacesNote = (facts: WatchFacts): readonly SourceNote[] => {
+  if (facts.trouble?.status !== FORBIDDEN) return troubleNote(facts)
+  const message =
+    'the operator may not read Namespaces: selectors of namespaces match nothing but their names, and ' +
+    'annotations of namespaces are not seen; grant get, list and watch on namespaces if you need them'
+  return [{ severity: 'warning', message }]
+}
+
+/** One note for all that fail in the same way: where the API server is away, that is every one. */
+export const referencedNotes = (troubles: readonly ReferencedTrouble[]): readonly SourceNote[] => {
+  const groups = Map.groupBy(troubles, ({ kind, trouble }) => `${kind} ${trouble.status}`)
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const { kind, namespace, name, trouble } = first
+    const resource = `${kind} ${namespace}/${name}`
+    const more = others.length === 0 ? '' : ` and ${others.length} more of its kind`
+    const cure = CURES[trouble.status]?.(`get, list and watch ${kind} ${namespace}/${name}`) ?? WAIT
+    const message = `${resource}${more} ${since(trouble)}: ${cure}`
+    return [{ severity: 'error' as const, message, resource }]
+  })
+}
+
+/**
+ * What was read once of a single namespace stays while that may not be read any more: what others delete is no less gone.
+ * @param watches of ApiSpecifications and Realms
+ */
+export const holdReason = (watches: readonly WatchFacts[]): string | undefined => {
+  const there = watches.filter(({ isGone }) => isGone !== true)
+  const failing =
+    there.find(({ trouble }) => trouble?.status === NOT_FOUND) ??
+    there.find(
+      ({ trouble, namespace, hasSynced }) =>
+        trouble?.status === FORBIDDEN && (namespace === undefined || !hasSynced),
+    )
+  const [note] = failing === undefined ? [] : troubleNote(failing)
+  if (note !== undefined) return note.message
+  const unlisted = there.find(({ hasSynced }) => !hasSynced)
+  if (unlisted === undefined) return undefined
+  return `the ${unlisted.kind} resources have not been listed yet, so nobody knows what there should be`
+}
+
+const FORBIDDEN = 403
+const NOT_FOUND = 404
+const NO_ANSWER = 0
+
+const since = ({ sinceMs, message }: WatchTrouble): string =>
+  `can't be read since ${new Date(sinceMs).toISOString()} (${message})`
+
+const WAIT = 'what was read before stays in service; it is tried again'
+
+const CURES: Readonly<Record<number, (right: string) => string>> = {
+  401: () => "the API server does not accept the operator's credentials: renew its token",
+  [FORBIDDEN]: (right) =>
+    `allow the operator's service account to ${right}; what was read before stays in service`,
+  [NOT_FOUND]: () =>
+    'the API server does not know them: apply the CRDs of the gateway; what was read before stays in service',
+  [NO_ANSWER]: () =>
+    'the API server does not answer: what was read before stays in service until it does',
+}

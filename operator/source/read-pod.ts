@@ -1,0 +1,138 @@
+// A Pod in; the data plane that runs in it, or why it can't be reached, out. Pure; of the Pod nothing else is kept.
+
+import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import type { DataPlane } from '../data-plane.ts'
+import { GROUP } from '../resource/resource.ts'
+import { ownMember } from '../resource/shape.ts'
+import type { EventSubject } from '../kubernetes/events/object.ts'
+
+/** Pods with it are data planes. */
+export const DATA_PLANE_LABEL = `${GROUP}/data-plane`
+/** Its value for a data plane beside an application. */
+const SIDECAR = 'sidecar'
+/** What the container is called that the webhook adds to the pod of an application. */
+export const SIDECAR_CONTAINER = 'svc-gateway'
+const PORT_NAME = 'management'
+
+export type PodReading =
+  | { readonly reading: 'data-plane'; readonly dataPlane: DataPlane }
+  /** Neither one of the shared pool, nor is a sidecar of that namespace wanted. */
+  | { readonly reading: 'foreign' }
+  /** It has no address, or is ending: not one to be spoken to. */
+  | { readonly reading: 'unready' }
+  /** It never will be one, as it is. */
+  | { readonly reading: 'fault'; readonly message: string }
+
+export interface PodPlaces {
+  /** Namespaces of the shared pool. */
+  readonly namespaces: readonly string[]
+  readonly sidecarNamespaces: readonly string[] | 'all'
+  /** http: to loopback only, as realms carry secrets. */
+  readonly scheme: 'https' | 'http'
+}
+
+/** @example readPod(pod, { namespaces: ['gateways'], sidecarNamespaces: 'all', scheme: 'https' }) */
+export const readPod = (pod: ValueMap, places: PodPlaces): PodReading => {
+  const metadata = mapMember(pod, 'metadata')
+  const status = mapMember(pod, 'status')
+  if (isEnding(metadata, status)) return { reading: 'unready' }
+  const namespace = textMember(metadata, 'namespace')
+  const labels = textsOf(mapMember(metadata, 'labels'))
+  const pool = poolOf(namespace, labels, places)
+  if (pool === 'none') return { reading: 'foreign' }
+  const name = `${namespace}/${textMember(metadata, 'name')}`
+  const found = managementPort(mapMember(pod, 'spec'))
+  if (found === undefined) {
+    const message = `Pod ${name} has no containerPort named ${PORT_NAME}, so it can't be reached: name one`
+    return { reading: 'fault', message }
+  }
+  const ip = textMember(status, 'podIP')
+  if (ip === '') return { reading: 'unready' }
+  if (places.scheme === 'http' && !isLoopback(ip)) {
+    const message = `Pod ${name} is at ${ip}: plain http is for loopback only, as realms carry secrets`
+    return { reading: 'fault', message }
+  }
+  const dataPlane: DataPlane = {
+    name,
+    url: `${places.scheme}://${ip.includes(':') ? `[${ip}]` : ip}:${found.port}`,
+    labels,
+    ...(pool === 'sidecar' && { namespace }),
+    incarnation: `${textMember(metadata, 'uid')}/${containerId(status, found.container)}`,
+    serverName: `${namespace}.${GROUP}`,
+  }
+  return { reading: 'data-plane', dataPlane }
+}
+
+/** The Pod of a data plane that `readPod` has found, for Events about it. */
+export const podOf = ({ name, incarnation = '' }: DataPlane): EventSubject => {
+  const [namespace = '', podName = ''] = name.split('/')
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', namespace, name: podName },
+    uid: incarnation.split('/')[0] ?? '',
+  }
+}
+
+/** A pod that ends serves what it has to its end. */
+const isEnding = (metadata: ValueMap, status: ValueMap): boolean =>
+  ownMember(metadata, 'deletionTimestamp') !== undefined ||
+  ['Succeeded', 'Failed'].includes(textMember(status, 'phase'))
+
+const poolOf = (
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+  { namespaces, sidecarNamespaces }: PodPlaces,
+): 'shared' | 'sidecar' | 'none' => {
+  if (namespaces.includes(namespace) && labels[DATA_PLANE_LABEL] !== SIDECAR) return 'shared'
+  return sidecarNamespaces === 'all' || sidecarNamespaces.includes(namespace) ? 'sidecar' : 'none'
+}
+
+interface FoundPort {
+  readonly container: string
+  readonly port: number
+}
+
+/** A native sidecar is an init container; an application may call a port of its own so, too. */
+const managementPort = (spec: ValueMap): FoundPort | undefined => {
+  const containers = [...mapsOf(spec, 'initContainers'), ...mapsOf(spec, 'containers')]
+  const ports = containers.flatMap(portsOf)
+  return ports.find(({ container }) => container === SIDECAR_CONTAINER) ?? ports[0]
+}
+
+const portsOf = (container: ValueMap): readonly FoundPort[] =>
+  mapsOf(container, 'ports').flatMap((each) => {
+    const port = ownMember(each, 'containerPort')
+    if (ownMember(each, 'name') !== PORT_NAME || typeof port !== 'number') return []
+    return [{ container: textMember(container, 'name'), port }]
+  })
+
+/** Empty while the container has not been started: then it changes with the start. */
+const containerId = (status: ValueMap, container: string): string => {
+  const states = [
+    ...mapsOf(status, 'containerStatuses'),
+    ...mapsOf(status, 'initContainerStatuses'),
+  ]
+  const state = states.find((each) => ownMember(each, 'name') === container)
+  return state === undefined ? '' : textMember(state, 'containerID')
+}
+
+const isLoopback = (ip: string): boolean => ip === '::1' || /^127(?:\.\d{1,3}){3}$/.test(ip)
+
+const mapsOf = (map: ValueMap, name: string): readonly ValueMap[] => {
+  const list: Value | undefined = ownMember(map, name)
+  return isList(list) ? list.filter(isMap) : []
+}
+
+const mapMember = (map: ValueMap, name: string): ValueMap => {
+  const member = ownMember(map, name)
+  return isMap(member) ? member : {}
+}
+
+const textMember = (map: ValueMap, name: string): string => {
+  const member = ownMember(map, name)
+  return typeof member === 'string' ? member : ''
+}
+
+const textsOf = (map: ValueMap): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )

@@ -1,0 +1,165 @@
+// One Secret or ConfigMap that somebody refers to, watched by its name: what is known of it, out. An answer is
+// kept while a new one is on its way; what can't be read never keeps others waiting for longer than it was told.
+
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { ConfigMapResource, SecretResource } from '../resource/resource.ts'
+import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { readKeyed } from './read-object.ts'
+import { coversKey, sameKeys, type WantedKeys, type WantedObject } from './referenced-objects.ts'
+import type { WatchLog } from '../kubernetes/watch/watch-log.ts'
+import type { Watched, WatchedOptions, WatchTrouble } from '../kubernetes/watch/watched.ts'
+
+export type CreateReflector = <T>(options: WatchedOptions<T>) => Watched<T>
+
+export type KeyedResource = SecretResource | ConfigMapResource
+
+export type ObjectAnswer =
+  /** Not yet. */
+  | { readonly answer: 'waiting' }
+  | { readonly answer: 'found'; readonly resource: KeyedResource }
+  | { readonly answer: 'missing' }
+  | { readonly answer: 'forbidden' }
+  /** Waited for as long as we may. */
+  | { readonly answer: 'unreachable' }
+
+export interface ReferencedObjectOptions {
+  readonly api: KubernetesApi
+  readonly createReflector: CreateReflector
+  readonly clock: Clock
+  readonly log: Log
+  readonly watchLog: WatchLog
+  /** The longest that a first answer is waited for once there is trouble; without, it is on its way. */
+  readonly waitMs: number
+  /** The longest in any case: a namespace may name more than can be asked for in hours, and others wait with it. */
+  readonly longestWaitMs: number
+  readonly onChange: () => void
+}
+
+/** One watch, with the keys that it keeps. */
+interface View {
+  readonly keys: WantedKeys
+  readonly watched: Watched<KeyedResource>
+  readonly cancelWait: () => void
+  isOverdue: boolean
+  isGivenUp: boolean
+}
+
+export class ReferencedObject {
+  readonly #wanted: WantedObject
+  readonly #options: ReferencedObjectOptions
+  #view: View
+  /** With other keys; takes the place of `#view` when it has an answer. */
+  #next: View | undefined
+  readonly #stopping = new Set<Promise<void>>()
+  #isStopped = false
+
+  constructor(wanted: WantedObject, options: ReferencedObjectOptions) {
+    this.#wanted = wanted
+    this.#options = options
+    this.#view = this.#open(wanted.keys)
+    this.#view.watched.start()
+  }
+
+  /** Other keys are another watch: what a watch has dropped it does not know any more. */
+  want(keys: WantedKeys): void {
+    if (sameKeys(keys, (this.#next ?? this.#view).keys)) return
+    this.#close(this.#next)
+    this.#next = sameKeys(keys, this.#view.keys) ? undefined : this.#open(keys)
+    this.#next?.watched.start()
+  }
+
+  get answer(): ObjectAnswer {
+    return this.#answerOf(this.#view)
+  }
+
+  get trouble(): WatchTrouble | undefined {
+    return (this.#next ?? this.#view).watched.trouble
+  }
+
+  /** There is an answer, and it says of `key` what there is to say. */
+  covers(key: string | undefined): boolean {
+    const { answer } = this.answer
+    if (answer === 'waiting') return false
+    if (answer !== 'found' || coversKey(this.#view.keys, key)) return true
+    return this.#next !== undefined && this.#answerOf(this.#next).answer === 'unreachable'
+  }
+
+  /** Somebody has reason to believe that it can be read now; by itself it is tried every 30 s at most. */
+  tryAgain(): void {
+    if (this.answer.answer === 'forbidden') void this.#view.watched.relist()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#close(this.#next)
+    this.#close(this.#view)
+    await Promise.all(this.#stopping)
+  }
+
+  #open(keys: WantedKeys): View {
+    const { kind, namespace, name } = this.#wanted
+    const { api, createReflector, clock, log, watchLog, waitMs, longestWaitMs } = this.#options
+    const watched = createReflector<KeyedResource>({
+      api,
+      type: kind === 'Secret' ? TYPES.secrets : TYPES.configMaps,
+      namespace,
+      fieldSelector: `metadata.name=${name}`,
+      pageSize: PAGE,
+      read: (object: ValueMap) => readKeyed(keys)(object),
+      onChange: () => {
+        this.#changed()
+      },
+      ...{ clock, log, watchLog },
+    })
+    const waits = [
+      clock.after(waitMs, () => {
+        view.isOverdue = true
+        this.#changed()
+      }),
+      clock.after(longestWaitMs, () => {
+        view.isGivenUp = true
+        if (!watched.hasSynced) this.#changed()
+      }),
+    ]
+    const cancelWait = (): void => {
+      for (const cancel of waits) cancel()
+    }
+    const view: View = { keys, watched, isOverdue: false, isGivenUp: false, cancelWait }
+    return view
+  }
+
+  #changed(): void {
+    if (this.#isStopped) return
+    if (this.#next !== undefined && !UNANSWERED.has(this.#answerOf(this.#next).answer)) {
+      this.#close(this.#view)
+      this.#view = this.#next
+      this.#next = undefined
+    }
+    this.#options.onChange()
+  }
+
+  #answerOf({ watched, isOverdue, isGivenUp }: View): ObjectAnswer {
+    if (watched.trouble?.status === FORBIDDEN) return { answer: 'forbidden' }
+    if (!watched.hasSynced) {
+      const isLate = isGivenUp || (isOverdue && watched.trouble !== undefined)
+      return { answer: isLate ? 'unreachable' : 'waiting' }
+    }
+    const resource = watched.items.get(`${this.#wanted.namespace}/${this.#wanted.name}`)
+    return resource === undefined ? { answer: 'missing' } : { answer: 'found', resource }
+  }
+
+  #close(view: View | undefined): void {
+    if (view === undefined) return
+    view.cancelWait()
+    const stopping = view.watched.stop()
+    this.#stopping.add(stopping)
+    void stopping.finally(() => this.#stopping.delete(stopping))
+  }
+}
+
+const UNANSWERED: ReadonlySet<ObjectAnswer['answer']> = new Set(['waiting', 'unreachable'])
+const FORBIDDEN = 403
+/** There is one at most. */
+const PAGE = 1

@@ -1,0 +1,300 @@
+// ApiSpecifications and Realms of one class, of a Kubernetes API server, and what they refer to, watched: the
+// resources as the operator reads them. Never writes, never reads a Secret or ConfigMap that no resource of its namespace names.
+
+import type { Log } from '../../telemetry/log.ts'
+import type { Clock } from '../clock.ts'
+import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
+import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
+import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'
+import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { Newcomers } from './newcomers.ts'
+import { readNamespace, readOfClass } from './read-object.ts'
+import { wantedObjects } from './referenced-objects.ts'
+import { createReflector as realReflector } from '../kubernetes/watch/reflector.ts'
+import type { CreateReflector } from './referenced-object.ts'
+import { ReferencedWatches } from './referenced-watches.ts'
+import { saysSame } from './same-except-status.ts'
+import { Departures } from './deletion-confirmation.ts'
+import { holdReason, namespacesNote, referencedNotes, troubleNote } from './notes.ts'
+import { SourceTable } from './table.ts'
+import { Watches } from './watches.ts'
+import { WatchLog } from '../kubernetes/watch/watch-log.ts'
+
+export interface KubernetesSourceOptions {
+  readonly api: KubernetesApi
+  readonly namespaces: readonly string[] | 'all'
+  readonly className: string
+  /** Its namespace and Lease, as it writes them into statuses: by them it knows what has left its class. */
+  readonly operator?: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly watchLog?: WatchLog
+  readonly createReflector?: CreateReflector
+  /** Whose grants are asked for where a Secret or ConfigMap may not be read. */
+  readonly account: OperatorAccount
+  readonly timing?: Partial<SourceTiming>
+}
+
+export interface SourceTiming {
+  /** Changes within it make one cache. */
+  readonly publishMs: number
+  /** The longest that the first answer about a Secret or ConfigMap is waited for once there is trouble. */
+  readonly referenceWaitMs: number
+  /** The same without trouble: at 50 requests a second 6,000 are asked for within it. */
+  readonly longestReferenceWaitMs: number
+  /** Between two looks at a CRD that is away. */
+  readonly definitionRetryMs: number
+  /** What went with a CRD has this long to be applied again once the CRD is back. */
+  readonly definitionReturnMs: number
+}
+
+const TIMING: SourceTiming = {
+  publishMs: 10,
+  referenceWaitMs: 10_000,
+  longestReferenceWaitMs: 120_000,
+  definitionRetryMs: 2_000,
+  definitionReturnMs: 60_000,
+}
+
+/**
+ * @example createKubernetesSource({ api, namespaces: 'all', className: 'svc', account, clock, log })
+ */
+export const createKubernetesSource = (options: KubernetesSourceOptions): ResourceSource =>
+  new KubernetesSource(options)
+
+/** A document may have 4 MiB. */
+const DOCUMENT_PAGE = 50
+const PAGE = 500
+
+class KubernetesSource implements ResourceSource {
+  readonly #options: KubernetesSourceOptions
+  readonly #timing: SourceTiming
+  readonly #table = new SourceTable()
+  readonly #specifications: Watches<Resource>
+  readonly #realms: Watches<Resource>
+  readonly #namespaces: Watches<Resource>
+  readonly #referenced: ReferencedWatches
+  readonly #departures: Departures
+  readonly #newcomers = new Newcomers()
+  #cancelHold = (): void => undefined
+  #onChange: () => void = () => undefined
+  #onRenewed: (resource: Resource) => void = () => undefined
+  #waiting: readonly string[] = []
+  #isSynced = false
+  #isStopped = false
+  #cancelUpdate: (() => void) | undefined
+  #confirming: Promise<boolean> | undefined
+  #confirmingNext: Promise<boolean> | undefined
+
+  constructor(options: KubernetesSourceOptions) {
+    this.#options = options
+    this.#timing = { ...TIMING, ...options.timing }
+    const { api, clock, log, namespaces, className, operator, account } = options
+    const { createReflector = realReflector, watchLog = new WatchLog(options) } = options
+    const onChange = (): void => {
+      this.#schedule()
+    }
+    const shared = { api, clock, log, watchLog, createReflector, onChange }
+    const read = readOfClass(className, operator)
+    const ours = {
+      ...{ ...shared, namespaces, pageSize: DOCUMENT_PAGE, read },
+      mayLack: () => true,
+      isGone: (namespace: string) => this.#isGone(namespace),
+      isNews: (before: Resource, now: Resource) => !saysSame(before, now),
+      onRenewed: (resource: Resource) => {
+        const renewed = this.#table.renew(resource)
+        if (renewed !== undefined) this.#onRenewed(renewed)
+      },
+    }
+    this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })
+    this.#realms = new Watches({
+      ...{ ...ours, type: TYPES.realms },
+      onDeleted: (last: Resource) => {
+        if (isToBeDeletedNow(last)) this.#table.deletedNow(last)
+      },
+    })
+    this.#namespaces = new Watches({
+      ...shared,
+      namespaces: 'all',
+      pageSize: PAGE,
+      type: TYPES.namespaces,
+      read: readNamespace,
+    })
+    this.#referenced = new ReferencedWatches({
+      ...shared,
+      waitMs: this.#timing.referenceWaitMs,
+      longestWaitMs: this.#timing.longestReferenceWaitMs,
+      remedy: (kind, namespace) => readRemedy(account, kind, namespace),
+    })
+    this.#departures = new Departures({
+      ...shared,
+      retryMs: this.#timing.definitionRetryMs,
+      returnMs: this.#timing.definitionReturnMs,
+      onEstablished: () => {
+        this.#specifications.tryAgain()
+        this.#realms.tryAgain()
+      },
+    })
+  }
+
+  start(
+    ...[onChange, onRenewed = () => undefined]: Parameters<ResourceSource['start']>
+  ): Promise<void> {
+    this.#onChange = onChange
+    this.#onRenewed = onRenewed
+    this.#departures.start()
+    for (const watches of this.#watches()) watches.start()
+    return Promise.resolve()
+  }
+
+  synced(): boolean {
+    return this.#isSynced
+  }
+
+  current(): ResourceCache {
+    return this.#table.cache
+  }
+
+  /** Who asks while one is under way gets the next one: the one may have listed before what they know of. */
+  confirm(): Promise<boolean> {
+    if (this.#confirming === undefined) {
+      this.#confirming = this.#confirmNow().finally(() => {
+        this.#confirming = undefined
+      })
+      return this.#confirming
+    }
+    this.#confirmingNext ??= this.#confirming.then(() => {
+      this.#confirmingNext = undefined
+      return this.confirm()
+    })
+    return this.#confirmingNext
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancelUpdate?.()
+    this.#cancelHold()
+    this.#departures.stop()
+    await Promise.all([...this.#watches(), this.#referenced].map((each) => each.stop()))
+  }
+
+  async #confirmNow(): Promise<boolean> {
+    const before = await this.#departures.definitions()
+    if (before === undefined) return false
+    const listed = await Promise.all([this.#specifications.relist(), this.#realms.relist()])
+    const after = await this.#departures.definitions()
+    if (after === undefined || !listed.every(Boolean) || this.#isStopped) return false
+    const isSame = this.#departures.confirm(this.#table.missing(this.#listed()), before, after)
+    this.#update()
+    return isSame && this.#table.facts.holdDeletes === undefined
+  }
+
+  /** Many events make one cache. */
+  #schedule(): void {
+    if (this.#isStopped || this.#cancelUpdate !== undefined) return
+    this.#cancelUpdate = this.#options.clock.after(this.#timing.publishMs, () => {
+      this.#update()
+    })
+  }
+
+  #update(): void {
+    this.#cancelUpdate?.()
+    this.#cancelUpdate = undefined
+    const { version } = this.#table.facts
+    const listed = this.#listed()
+    const facts = [...this.#specifications.facts(), ...this.#realms.facts()]
+    const believed = this.#departures.judge(this.#table.missing(listed), {
+      areUnknown: facts.some(({ trouble }) => trouble?.status === NOT_FOUND),
+      areListed: this.#isSynced,
+    })
+    this.#retryGrants(listed)
+    const { waiting, renewed } = this.#table.update({
+      listed,
+      believed,
+      others: [...this.#namespaces.items(), ...this.#referenced.found()],
+      covers: (reference) => this.#referenced.covers(reference),
+      forbidden: this.#referenced.forbidden(),
+      holdDeletes: holdReason(facts) ?? this.#departures.hold,
+      waitsFor: (namespaces) => this.#waitsFor(namespaces),
+      notes: this.#notes(),
+    })
+    this.#waiting = waiting
+    // After the table: what it keeps goes on to need what it refers to.
+    const hasLeft = this.#referenced.want(wantedObjects(this.#table.references(listed)))
+    if (hasLeft) this.#schedule()
+    const wasSynced = this.#isSynced
+    this.#isSynced ||= this.#hasAll()
+    if (this.#table.facts.version !== version || this.#isSynced !== wasSynced) this.#onChange()
+    for (const resource of renewed) this.#onRenewed(resource)
+  }
+
+  #listed(): ReadonlyMap<string, Resource> {
+    const listed = new Map<string, Resource>()
+    for (const watches of [this.#specifications, this.#realms]) {
+      for (const resource of watches.items()) listed.set(keyOf(resource), resource)
+    }
+    return listed
+  }
+
+  /** Before all is known at first nothing is deleted anyway. */
+  #waitsFor(namespaces: ReadonlySet<string>): boolean {
+    this.#cancelHold()
+    if (!this.#isSynced) return namespaces.size > 0
+    const { clock } = this.#options
+    const holdMs = this.#newcomers.hold(namespaces, clock.now())
+    if (holdMs > 0)
+      this.#cancelHold = clock.after(holdMs, () => {
+        this.#schedule()
+      })
+    return holdMs > 0
+  }
+
+  /** As far as Namespaces are read, and that is up to date. */
+  #isGone(namespace: string): boolean {
+    const isSure = this.#namespaces
+      .facts()
+      .every(({ hasSynced, trouble }) => hasSynced && trouble === undefined)
+    if (!isSure) return false
+    for (const { metadata } of this.#namespaces.items())
+      if (metadata.name === namespace) return false
+    return true
+  }
+
+  /** Whoever edits a resource that lacks a Secret or ConfigMap may have granted it a moment ago. */
+  #retryGrants(listed: ReadonlyMap<string, Resource>): void {
+    if (this.#table.facts.forbidden?.size === 0) return
+    for (const [key, resource] of listed) {
+      const known = this.#table.find(key)
+      if (known !== undefined && known.metadata.generation !== resource.metadata.generation) {
+        this.#referenced.tryAgain(this.#table.referencesOf(resource))
+      }
+    }
+  }
+
+  #hasAll(): boolean {
+    const namespaces = this.#namespaces.facts()
+    return (
+      this.#specifications.hasSynced &&
+      this.#realms.hasSynced &&
+      namespaces.every(({ hasSynced, trouble }) => hasSynced || trouble?.status === FORBIDDEN) &&
+      this.#waiting.length === 0 &&
+      this.#referenced.hasAnswers
+    )
+  }
+
+  #notes(): readonly SourceNote[] {
+    return [
+      ...this.#specifications.facts().flatMap(troubleNote),
+      ...this.#realms.facts().flatMap(troubleNote),
+      ...this.#namespaces.facts().flatMap(namespacesNote),
+      ...referencedNotes(this.#referenced.troubles()),
+    ]
+  }
+
+  #watches(): readonly Watches<Resource>[] {
+    return [this.#specifications, this.#realms, this.#namespaces]
+  }
+}
+
+const FORBIDDEN = 403
+const NOT_FOUND = 404

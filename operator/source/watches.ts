@@ -1,0 +1,138 @@
+// A kind and some namespaces in; one watch over all of them, or one for each, as one thing out.
+
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { ResourceType, Scope } from '../kubernetes/client/api.ts'
+import type { CreateReflector } from './referenced-object.ts'
+import type { WatchFacts } from './notes.ts'
+import type { Watched, WatchedOptions } from '../kubernetes/watch/watched.ts'
+
+export interface WatchesOptions<T>
+  extends
+    Omit<WatchedOptions<T>, 'namespace' | 'type' | 'read' | keyof Scope>,
+    Omit<Scope, 'namespace'> {
+  readonly type: ResourceType
+  readonly namespaces: readonly string[] | 'all'
+  readonly read: (object: ValueMap, before: T | undefined) => T | undefined
+  readonly createReflector: CreateReflector
+  /** Of those that are named one by one: all others can do without it, as where its owner takes our rights away. */
+  readonly mayLack?: (namespace: string) => boolean
+  /** It does not exist (any more): nothing is in it. */
+  readonly isGone?: (namespace: string) => boolean
+}
+
+/** So long a right may be on its way: what is not seen of one namespace may be given to another. */
+const GRANT_MS = 30_000
+
+interface Scoped<T> {
+  readonly namespace?: string
+  readonly watched: Watched<T>
+}
+
+export class Watches<T> {
+  readonly #kind: string
+  readonly #trying = new Set<Watched<T>>()
+  readonly #watches: readonly Scoped<T>[]
+  readonly #options: Pick<WatchesOptions<T>, 'mayLack' | 'isGone' | 'clock' | 'onChange'>
+  /** Their namespace has gone, and they have not been read since. */
+  readonly #over = new Set<Watched<T>>()
+  /** What may not be read by now is not waited for. */
+  #isLate = false
+  #cancelLate = (): void => undefined
+
+  constructor(all: WatchesOptions<T>) {
+    const { namespaces, createReflector, ...options } = all
+    this.#options = all
+    this.#kind = options.type.kind
+    const scopes: readonly Scope[] =
+      namespaces === 'all' ? [{}] : [...new Set(namespaces)].map((namespace) => ({ namespace }))
+    // None would be synced at once, and tell that there is nothing.
+    if (scopes.length === 0)
+      throw new Error(`no namespace is named to watch ${options.type.plural} in`)
+    this.#watches = scopes.map((scope) => ({
+      ...scope,
+      watched: createReflector<T>({ ...options, ...scope }),
+    }))
+  }
+
+  start(): void {
+    for (const { watched } of this.#watches) watched.start()
+    const { clock, onChange } = this.#options
+    this.#cancelLate = clock.after(GRANT_MS, () => {
+      this.#isLate = true
+      if (this.#watches.some(({ watched }) => !watched.hasSynced)) onChange()
+    })
+  }
+
+  /** Each has been listed once, but for what may not be read: of that one at least. */
+  get hasSynced(): boolean {
+    const isListed = ({ watched }: Scoped<T>): boolean => watched.hasSynced
+    const isExcused = (each: Scoped<T>): boolean =>
+      this.#isOver(each) || (this.#isLate && this.#isLacking(each))
+    return (
+      this.#watches.some(isListed) &&
+      this.#watches.every((each) => isListed(each) || isExcused(each))
+    )
+  }
+
+  *items(): Iterable<T> {
+    for (const each of this.#watches) if (!this.#isOver(each)) yield* each.watched.items.values()
+  }
+
+  facts(): readonly WatchFacts[] {
+    return this.#watches.map((each) => {
+      const { namespace, watched } = each
+      const { hasSynced, trouble } = watched
+      return {
+        ...{ kind: this.#kind, hasSynced, trouble, isGone: this.#isOver(each) },
+        ...(namespace !== undefined && { namespace }),
+      }
+    })
+  }
+
+  /** May not be read, and nobody but its owner has a loss. */
+  #isLacking({ namespace, watched }: Scoped<T>): boolean {
+    const { mayLack } = this.#options
+    return (
+      watched.trouble?.status === FORBIDDEN &&
+      namespace !== undefined &&
+      mayLack?.(namespace) === true
+    )
+  }
+
+  /** With the namespace went the right to read it; another one of that name has nothing of what was in it. */
+  #isOver(each: Scoped<T>): boolean {
+    const { namespace = '', watched } = each
+    if (watched.trouble === undefined) this.#over.delete(watched)
+    else if (this.#isLacking(each) && this.#options.isGone?.(namespace) === true)
+      this.#over.add(watched)
+    return this.#over.has(watched)
+  }
+
+  /** All of them live, or none can be told. What may not be read stays as it was, and is nobody's to confirm. */
+  async relist(): Promise<boolean> {
+    const results = await Promise.all(
+      this.#watches.map(async (each) => (await each.watched.relist()) || this.#isLacking(each)),
+    )
+    return results.every(Boolean)
+  }
+
+  /**
+   * Somebody has reason to believe that the API knows the kind by now; by itself it is tried every 30 s at most. A list
+   * that takes its time is not asked for again before its end: else there would be none.
+   */
+  tryAgain(): void {
+    for (const { watched } of this.#watches) {
+      if (watched.trouble?.status !== NOT_FOUND || this.#trying.has(watched)) continue
+      this.#trying.add(watched)
+      void watched.relist().finally(() => this.#trying.delete(watched))
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#cancelLate()
+    await Promise.all(this.#watches.map(({ watched }) => watched.stop()))
+  }
+}
+
+const NOT_FOUND = 404
+const FORBIDDEN = 403

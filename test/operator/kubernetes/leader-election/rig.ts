@@ -1,0 +1,89 @@
+// Operators that contend for one Lease in a simulated world, and who of them believed to lead when.
+
+import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/leadership.ts'
+import type { LeaseLeadership } from '../../../../operator/kubernetes/leader-election/options.ts'
+import type { Tenure } from '../../../../operator/tenure.ts'
+import { createSilentLog, type Log } from '../../../../telemetry/log.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
+import { FakeLeases, type Travel } from './fake-leases.ts'
+import { SimulatedProcess, SimulatedTime } from '../simulated-time.ts'
+
+export interface Contender {
+  readonly name: string
+  readonly process: SimulatedProcess
+  readonly leadership: LeaseLeadership
+  /** What it has been told, oldest first. */
+  readonly turns: { readonly beganMs: number; readonly epoch: number; endedMs?: number }[]
+  /** While its turn lasts, as far as it was told. */
+  tenure: Tenure | undefined
+}
+
+export interface ContenderOptions {
+  readonly rate?: number
+  readonly travel?: () => Travel
+  readonly log?: Log
+  readonly times?: {
+    readonly durationMs?: number
+    readonly renewDeadlineMs?: number
+    readonly retryMs?: number
+  }
+}
+
+export class Contest {
+  readonly time = new SimulatedTime()
+  readonly leases = new FakeLeases(this.time)
+  readonly contenders: Contender[] = []
+  readonly random: () => number
+
+  constructor(seed = 1) {
+    this.random = seededRandom(seed)
+  }
+
+  async add(name: string, options: ContenderOptions = {}): Promise<Contender> {
+    const { rate = 1, travel, log = createSilentLog(), times = {} } = options
+    const process = new SimulatedProcess({ time: this.time, rate, random: this.random })
+    const leadership = createLeaseLeadership({
+      api: this.leases.for(process, travel),
+      ...{ namespace: 'svc', name: 'lease', identity: name },
+      ...{ clock: process.clock, monotonicMs: process.monotonicMs, log },
+      ...times,
+    })
+    const contender: Contender = { name, process, leadership, turns: [], tenure: undefined }
+    this.contenders.push(contender)
+    await leadership.start({
+      onLead: (tenure) => {
+        if (contender.tenure !== undefined) throw new Error(`${name} was told twice`)
+        contender.tenure = tenure
+        contender.turns.push({ beganMs: this.time.nowMs, epoch: tenure.epoch() })
+      },
+      onLose: () => {
+        if (contender.tenure === undefined) throw new Error(`${name} lost what it had not`)
+        contender.tenure = undefined
+        const turn = contender.turns.at(-1)
+        if (turn !== undefined) turn.endedMs = this.time.nowMs
+      },
+    })
+    return contender
+  }
+
+  /** Those who may act at this moment, for all they know. */
+  leaders(): readonly Contender[] {
+    return this.contenders.filter(
+      ({ tenure, process }) => tenure !== undefined && !process.isFrozen && !process.isDead,
+    )
+  }
+
+  async pass(ms: number, afterEach?: () => void): Promise<void> {
+    await this.time.runUntil(this.time.nowMs + ms, afterEach)
+  }
+
+  /** Time passes until the promise has settled. */
+  async during<T>(promise: Promise<T>): Promise<T> {
+    const progress = { isDone: false }
+    void promise.finally(() => {
+      progress.isDone = true
+    })
+    for (let steps = 0; !progress.isDone && steps < 1000; steps += 1) await this.pass(100)
+    return promise
+  }
+}
