@@ -13,10 +13,10 @@ import {
   parseOrigin,
   parseProcesses,
   parseRedisUrl,
-} from './config-values.ts'
-import { REQUEST_LIMIT_SETTINGS } from './request-limit-settings.ts'
-import { TRACE_SETTINGS } from './trace-settings.ts'
-import { UPSTREAM_SETTINGS } from './upstream-settings.ts'
+} from './settings/values.ts'
+import { REQUEST_LIMIT_SETTINGS } from './settings/request-limit-settings.ts'
+import { TRACE_SETTINGS } from './settings/trace-settings.ts'
+import { UPSTREAM_SETTINGS } from './settings/upstream-settings.ts'
 
 /** Behaviour §9. A feature that does not exist yet has no setting. */
 export const SETTINGS = {

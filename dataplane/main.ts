@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { renderHelp } from '../telemetry/settings-help.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
-import { runDrainCommand } from './drain-command.ts'
+import { runDrainCommand } from './start/drain-command.ts'
 import { hashPassword } from './security/hash-password.ts'
 import { StartError } from './start-error.ts'
 
@@ -47,9 +47,9 @@ const main = async (): Promise<void> => {
 
 const startServing = async (settings: GatewaySettings): Promise<void> => {
   // It is a tenth of what is loaded after it.
-  const { openHealthListener } = await import('./health-listener.ts')
+  const { openHealthListener } = await import('./listen/health-listener.ts')
   const health = await openHealthListener(settings)
-  await (await import('./serve.ts')).serve(settings, health)
+  await (await import('./start/serve.ts')).serve(settings, health)
 }
 
 const runCommand = async (command: string, settings: GatewaySettings): Promise<void> => {
@@ -58,7 +58,7 @@ const runCommand = async (command: string, settings: GatewaySettings): Promise<v
 }
 
 if (cluster.isWorker) {
-  const { serveAsWorker } = await import('./serve.ts')
+  const { serveAsWorker } = await import('./start/serve.ts')
   serveAsWorker()
 } else {
   main().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 // Settings in, the gates of the listeners out: how many connections each takes, and from where.
 
 import type { Log } from '../../telemetry/log.ts'
-import { countProcesses } from '../cluster-size.ts'
+import { countProcesses } from '../process-count.ts'
 import type { GatewaySettings } from '../config.ts'
 import { memoryBudgetOf } from '../memory/process-memory.ts'
 import { createBadHeaderReport } from './bad-header-report.ts'

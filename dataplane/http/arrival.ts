@@ -13,12 +13,12 @@ import type { IsScarce } from '../least-rate.ts'
 import type { RouteTable } from '../router/route-table.ts'
 import type { Authenticate } from '../security/authentication.ts'
 import type { ServedPath, ServedTarget, ServedVersion } from '../served.ts'
-import type { EventStreams } from './event-streams.ts'
-import type { Client, ReadClient } from './forwarded.ts'
+import type { EventStreams } from './sse/registry.ts'
+import type { Client, ReadClient } from './request/forwarded.ts'
 import type { Guard, Preparation, PreparedOperation } from './prepared-operation.ts'
-import type { RequestHead } from './request-head.ts'
+import type { RequestHead } from './request/head.ts'
 import type { Selected } from './select-route.ts'
-import type { WebSocketRoutes } from './web-socket-route.ts'
+import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 
 export interface DispatchOptions {
   readonly table: () => RouteTable<Served>

@@ -10,17 +10,17 @@ import { match } from '../router/match.ts'
 import type { Admission, Arrival, DispatchOptions } from './arrival.ts'
 import { authenticateRequest } from './authenticate-request.ts'
 import type { ExchangeObserver } from './exchange.ts'
-import { createEventStreams } from './event-streams.ts'
-import { writeFixed } from './fixed-answer.ts'
-import { isFramingFault, refuseHead } from './head-fault.ts'
-import { isKeysPath } from './keys-path.ts'
-import { pickContentType, pickLanguage } from './negotiate.ts'
+import { createEventStreams } from './sse/registry.ts'
+import { writeFixed } from './response/fixed-response.ts'
+import { isFramingFault, refuseHead } from './request/head-fault.ts'
+import { isKeysPath } from './builtin/keys-path.ts'
+import { pickContentType, pickLanguage } from './response/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
-import { type Found, pathHeaders } from './path-headers.ts'
+import { type Found, pathHeaders } from './response/path-headers.ts'
 import { type Guard, prepareOperation, type PreparedOperation } from './prepared-operation.ts'
 import { refuseUnmatched, report, writeUnmatched } from './report.ts'
-import { hasBody, readHead } from './request-head.ts'
-import type { Answer } from './response-plan.ts'
+import { hasBody, readHead } from './request/head.ts'
+import type { Answer } from './response/plan.ts'
 import {
   allowOf,
   type Selected,
@@ -29,8 +29,8 @@ import {
   toMethod,
 } from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
-import { upgradeRequired } from './upgrade-handshake.ts'
-import { visitEndpoint, visitKeys } from './visit-endpoint.ts'
+import { upgradeRequired } from './upgrade/handshake.ts'
+import { visitEndpoint, visitKeys } from './builtin/visit-endpoint.ts'
 
 /** Operations whose closures are kept at once: about 100 MB when all are large. */
 const PREPARED_LIMIT = 20_000

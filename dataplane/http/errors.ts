@@ -3,13 +3,13 @@
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { toJson } from '../../language/expression/json.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { mediaKind } from '../codec.ts'
-import { writeMsgpack } from '../write-msgpack.ts'
+import { mediaKind } from '../codec/codec.ts'
+import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
 import { CsrfRefusal } from '../security/authentication.ts'
-import type { HeaderList } from './response-headers.ts'
-import type { Answer } from './response-plan.ts'
+import type { HeaderList } from './response/headers.ts'
+import type { Answer } from './response/plan.ts'
 
 const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
   'svc.error.invalid_data': 400,

@@ -15,18 +15,18 @@ import type { Authority } from '../authority.ts'
 import { Context } from '../context.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import { errorAnswer, notAcceptable, toGatewayError } from './errors.ts'
-import { EventOutput } from './event-output.ts'
-import { HttpEventSink, type StreamEnd } from './event-sink.ts'
-import type { EventStreams } from './event-streams.ts'
-import { EVENT_STREAM, rateEventStream } from './negotiate.ts'
+import { EventOutput } from './sse/writer.ts'
+import { HttpEventSink, type StreamEnd } from './sse/stream.ts'
+import type { EventStreams } from './sse/registry.ts'
+import { EVENT_STREAM, rateEventStream } from './response/negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import { planEvents, planStream, renderFailure, renderSuccess } from './render-outcome.ts'
+import { planEvents, planStream, renderFailure, renderSuccess } from './response/render-result.ts'
 import type { Holding, MemoryBudget } from '../memory/memory-budget.ts'
-import type { Answer } from './response-plan.ts'
+import type { Answer } from './response/plan.ts'
 import { CLIENT_WENT_AWAY, type Arrival, type OnUnexpected, type Settlement } from './arrival.ts'
-import { createByteSink } from './byte-sink.ts'
+import { createByteSink } from './response/upstream-body.ts'
 import { placeOfClient } from './client-place.ts'
-import { isOpenEventStream } from './pass-through.ts'
+import { isOpenEventStream } from './response/pass-through.ts'
 import {
   beLastOnConnection,
   type Envelope,
@@ -34,7 +34,7 @@ import {
   writeAnswer,
   writeEventHead,
   writeStreamHead,
-} from './write-answer.ts'
+} from './response/write-response.ts'
 import type { IsScarce } from '../least-rate.ts'
 import { asError } from '../thrown.ts'
 

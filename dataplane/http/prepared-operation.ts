@@ -13,18 +13,18 @@ import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { planOutcome } from '../actions/forward/response-needs.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
-import { type EventPlan, makesEvents, prepareEvents } from './event-plan.ts'
-import type { FixedAnswer } from './fixed-answer.ts'
-import { orderOffers } from './negotiate.ts'
-import { needsOf, type RequestNeeds } from './request-view.ts'
-import { type HeaderWriter, prepareHeaders } from './response-headers.ts'
+import { type EventPlan, makesEvents, prepareEvents } from './sse/mapping.ts'
+import type { FixedAnswer } from './response/fixed-response.ts'
+import { orderOffers } from './response/negotiate.ts'
+import { needsOf, type RequestNeeds } from './request/view.ts'
+import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
 import {
   NO_BODY,
   prepareResponse,
   type ResponsePlan,
   type ResponseTemplates,
-} from './response-plan.ts'
-import { createHeadMemo, type HeadMemo } from './write-answer.ts'
+} from './response/plan.ts'
+import { createHeadMemo, type HeadMemo } from './response/write-response.ts'
 
 export type Guard = Exclude<CompiledSecurity, { readonly type: 'anonymous' }>
 

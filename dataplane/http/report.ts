@@ -4,11 +4,11 @@ import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
 import type { GatewayErrorCode } from '../gateway-error.ts'
 import type { Arrival, DispatchOptions, Settlement, TracedOperation } from './arrival.ts'
-import { refusalType } from './negotiate.ts'
+import { refusalType } from './response/negotiate.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
-import type { HeaderList } from './response-headers.ts'
-import type { Answer } from './response-plan.ts'
-import { type Envelope, writeAnswer } from './write-answer.ts'
+import type { HeaderList } from './response/headers.ts'
+import type { Answer } from './response/plan.ts'
+import { type Envelope, writeAnswer } from './response/write-response.ts'
 
 /** A refusal before any operation was found. */
 export const refuseUnmatched = (

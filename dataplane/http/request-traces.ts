@@ -7,7 +7,7 @@ import { pathOf } from '../../telemetry/access-log.ts'
 import type { SpanEnd, Tracer, TraceSpan } from '../../telemetry/tracer.ts'
 import type { Authority } from '../authority.ts'
 import { clientAddress } from '../client-address.ts'
-import type { ServerHandlers } from '../http-server.ts'
+import type { ServerHandlers } from '../listen/http-server.ts'
 import type { RequestSpans } from '../request-spans.ts'
 import {
   CLIENT_WENT_AWAY,
@@ -16,7 +16,7 @@ import {
   type Settlement,
   type TracedOperation,
 } from './arrival.ts'
-import type { ReadClient } from './forwarded.ts'
+import type { ReadClient } from './request/forwarded.ts'
 import { toMethod } from './select-route.ts'
 
 export interface RequestTraces extends SettledTraces {

@@ -3,11 +3,11 @@
 
 import type { ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
-import { decodeBody } from '../codec.ts'
+import { decodeBody } from '../codec/codec.ts'
 import { GatewayError } from '../gateway-error.ts'
 import type { Identity } from '../security/authentication.ts'
 import type { Admission, Served } from './arrival.ts'
-import { checkDeclaredLength, readBody } from './body.ts'
+import { checkDeclaredLength, readBody } from './request/body.ts'
 import { notAcceptable } from './errors.ts'
 import { type ExchangeObserver, HttpExchange } from './exchange.ts'
 import {
@@ -16,14 +16,14 @@ import {
   pickContentType,
   rateEventStream,
   refusalType,
-} from './negotiate.ts'
+} from './response/negotiate.ts'
 import type { PreparedOperation } from './prepared-operation.ts'
-import { renderResult } from './render-outcome.ts'
-import { hasBody, type RequestHead } from './request-head.ts'
-import { fillRequestView, type RequestFacts } from './request-view.ts'
-import { fixAnswer } from './fixed-answer.ts'
+import { renderResult } from './response/render-result.ts'
+import { hasBody, type RequestHead } from './request/head.ts'
+import { fillRequestView, type RequestFacts } from './request/view.ts'
+import { fixAnswer } from './response/fixed-response.ts'
 import { toMethod } from './select-route.ts'
-import type { Envelope } from './write-answer.ts'
+import type { Envelope } from './response/write-response.ts'
 import { asError } from '../thrown.ts'
 
 /** @param identity undefined where the operation asks for none */

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { MESSAGE, type SerializerName } from '../../dataplane/wamp/protocol/messages.ts'
 import type { SessionState } from '../../language/wire/wire.ts'
-import { openEventClient } from '../dataplane/http/event-client.ts'
+import { openEventClient } from '../dataplane/http/sse/event-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'
 import { request } from '../support/http-request.ts'

@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Inspector, openInspector } from '../bench/inspector.ts'
-import { openEventClient, type EventClient } from '../dataplane/http/event-client.ts'
+import { openEventClient, type EventClient } from '../dataplane/http/sse/event-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { startGateway, type GatewayProcess } from '../support/gateway-process.ts'

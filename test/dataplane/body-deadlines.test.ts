@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { collectBody, streamBody } from '../../dataplane/actions/forward/incoming-body.ts'
-import { readBody } from '../../dataplane/http/body.ts'
+import { readBody } from '../../dataplane/http/request/body.ts'
 import { createUnboundedMemory } from '../../dataplane/memory/memory-budget.ts'
 
 const isScarce = (): boolean => false

@@ -2,7 +2,7 @@
 // Pod is replaced by one that ends at once. It may let pass what they refuse, and never refuses what they take.
 
 import { SETTINGS as GATEWAY } from '../../dataplane/config.ts'
-import { isCidr, isDestination, isPort } from '../../dataplane/config-values.ts'
+import { isCidr, isDestination, isPort } from '../../dataplane/settings/values.ts'
 import { SETTINGS as OPERATOR } from '../../operator/config.ts'
 import { CLOSED_FLAGS } from '../../operator/admission/inject-flags.ts'
 import type { Setting, SettingsTable } from '../../telemetry/settings-table.ts'

@@ -1,10 +1,10 @@
 // What a serving process or a cluster of them is given, made afresh: keys, a shared state in memory, no peers.
 
 import { randomBytes } from 'node:crypto'
-import { BridgeBoard, peersOfOne } from '../../dataplane/bridge-board.ts'
+import { BridgeBoard, peersOfOne } from '../../dataplane/start/cluster/process-status.ts'
 import { createKeyRing } from '../../language/realm/key-ring.ts'
-import type { SecurityState } from '../../dataplane/security-state.ts'
-import type { ServingHome } from '../../dataplane/serving-parts.ts'
+import type { SecurityState } from '../../dataplane/start/security-state.ts'
+import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
 
 export const securityState = (): SecurityState => {

@@ -2,7 +2,7 @@
 // answer the way its owner wants it: passed on, collected, or thrown away. It decides nothing.
 
 import type { ByteSink } from '../performer.ts'
-import { DrainWatch } from '../../drain-watch.ts'
+import { DrainWatch } from './drain-watch.ts'
 import type { Limiter } from '../../upstream/limiter.ts'
 import type { Waiting } from '../../upstream/waiting-line.ts'
 import type {

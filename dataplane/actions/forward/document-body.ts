@@ -6,8 +6,8 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { mediaKind, type MediaKind } from '../../codec.ts'
-import { writeMsgpack } from '../../write-msgpack.ts'
+import { mediaKind, type MediaKind } from '../../codec/codec.ts'
+import { writeMsgpack } from '../../codec/write-msgpack.ts'
 
 export interface OutgoingBody {
   readonly bytes: Buffer | null

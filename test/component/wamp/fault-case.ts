@@ -16,7 +16,7 @@ import type {
 import { startTcpRelay, type TcpRelay } from '../../support/tcp-relay.ts'
 import { call } from '../../support/wamp-peer.ts'
 import { ABLE_CALLEE } from '../../contract/router/contract-case.ts'
-import { type EventClient, openEventClient } from '../../dataplane/http/event-client.ts'
+import { type EventClient, openEventClient } from '../../dataplane/http/sse/event-client.ts'
 import { addressOf } from '../../support/raw-client.ts'
 import type { Operation } from '../gateway-client.ts'
 import { NEIGHBOUR_PATH, type Neighbour } from './neighbour.ts'

@@ -11,7 +11,7 @@ import {
   type ConnectionGateOptions,
   createConnectionGate,
 } from '../../../dataplane/connections/connection-gate.ts'
-import { createPlainServer, createSecureServer } from '../../../dataplane/http-server.ts'
+import { createPlainServer, createSecureServer } from '../../../dataplane/listen/http-server.ts'
 import { createCertificateAuthority } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { binaryHeader, proxyBinary, proxyLine } from '../../support/proxy-header.ts'

@@ -1,7 +1,7 @@
 // What goes on the wire: status, headers and body of answers, by the rules of behaviour §5.
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { decodeBody } from '../../../dataplane/codec.ts'
+import { decodeBody } from '../../../dataplane/codec/codec.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { Value } from '../../../language/expression/value.ts'

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { decodeBody } from '../../../dataplane/codec.ts'
+import { decodeBody } from '../../../dataplane/codec/codec.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { MemoryBudget } from '../../../dataplane/memory/memory-budget.ts'
 import { countJson, TooManyValues, ValueMeter } from '../../../dataplane/memory/value-meter.ts'
 import { SERIALIZERS } from '../../../dataplane/wamp/transport/serializers/by-name.ts'
 import { DecodingFault } from '../../../dataplane/wamp/transport/serializers/serializer.ts'
-import { writeMsgpack } from '../../../dataplane/write-msgpack.ts'
+import { writeMsgpack } from '../../../dataplane/codec/write-msgpack.ts'
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
 
 /** Counts without limits. */

@@ -2,10 +2,10 @@
 // more than its bytes, that a second reader agrees with, and that comes back from what is written of it.
 
 import { decode as decodeByReference } from '@msgpack/msgpack'
-import { decodeBody } from '../../../dataplane/codec.ts'
+import { decodeBody } from '../../../dataplane/codec/codec.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
 import { createUnboundedMemory } from '../../../dataplane/memory/memory-budget.ts'
-import { writeMsgpack } from '../../../dataplane/write-msgpack.ts'
+import { writeMsgpack } from '../../../dataplane/codec/write-msgpack.ts'
 import { toJson } from '../../../language/expression/json.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import type { FuzzTarget } from '../fuzz.ts'

@@ -4,7 +4,7 @@
 import { ownValue } from '../../../../language/expression/lookup.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../../language/expression/value.ts'
 import { isWampUri } from '../../../../language/wamp-uri.ts'
-import { decodeBody, mediaKind } from '../../../codec.ts'
+import { decodeBody, mediaKind } from '../../../codec/codec.ts'
 import type { Holding } from '../../../memory/memory-budget.ts'
 import { WampFault } from '../../../wamp/session/joined-session.ts'
 import type { Payload } from '../../../wamp/protocol/messages.ts'

@@ -2,8 +2,8 @@
 
 import type { Value } from '../../../../language/expression/value.ts'
 import { TooManyValues, ValueMeter } from '../../../memory/value-meter.ts'
-import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../../read-msgpack.ts'
-import { writeMsgpack } from '../../../write-msgpack.ts'
+import { MsgpackFault, readMsgpack, readMsgpackHead } from '../../../codec/read-msgpack.ts'
+import { writeMsgpack } from '../../../codec/write-msgpack.ts'
 import { portable } from './portable.ts'
 import { asMessage, MAX_DEPTH, unreadable, type Serializer } from './serializer.ts'
 import { widenInteger } from './wide-integers.ts'

@@ -1,7 +1,7 @@
 // A value in, its bytes of CBOR out (RFC 8949): each integer and length in the shortest form there is for it, floats
 // as doubles, no tags. Only what the language knows is written, and the 64-bit integers that WAMP wants.
 
-import { ByteSink, type Head } from '../../../byte-sink.ts'
+import { ByteSink, type Head } from '../../../codec/byte-sink.ts'
 
 /**
  * What JSON leaves out is left out: members that are undefined; an undefined item is null. Lone surrogates become

@@ -11,7 +11,7 @@ import {
   type DecodedAnswer,
 } from '../../../../dataplane/actions/forward/response-body.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
-import { writeMsgpack } from '../../../../dataplane/write-msgpack.ts'
+import { writeMsgpack } from '../../../../dataplane/codec/write-msgpack.ts'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Value } from '../../../../../language/expression/value.ts'
-import { readMsgpackHead } from '../../../../../dataplane/read-msgpack.ts'
+import { readMsgpackHead } from '../../../../../dataplane/codec/read-msgpack.ts'
 import { msgpack } from '../../../../../dataplane/wamp/transport/serializers/msgpack.ts'
 import { ValueMeter } from '../../../../../dataplane/memory/value-meter.ts'
 import { DecodingFault } from '../../../../../dataplane/wamp/transport/serializers/serializer.ts'

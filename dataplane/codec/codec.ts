@@ -1,0 +1,139 @@
+// Bytes to values, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
+// `invalid_data`; nothing here reads more than it is given.
+
+import {
+  isList,
+  isMap,
+  setOwn,
+  type Value,
+  type ValueMap,
+} from '../../language/expression/value.ts'
+import { GatewayError } from '../gateway-error.ts'
+import { noMemory } from '../memory/no-memory.ts'
+import type { Holding } from '../memory/memory-budget.ts'
+import { countJson, TooManyValues, ValueMeter } from '../memory/value-meter.ts'
+import { MsgpackFault, readMsgpack } from './read-msgpack.ts'
+
+export type MediaKind = 'json' | 'msgpack' | 'form' | 'other'
+
+/** The kind of a Content-Type value; parameters and case do not matter. `+json` types are JSON. */
+export const mediaKind = (contentType: string): MediaKind => {
+  const end = contentType.indexOf(';')
+  const type = (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+  if (type === 'application/json' || type.endsWith('+json')) return 'json'
+  if (type === 'application/msgpack' || type === 'application/x-msgpack') return 'msgpack'
+  return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
+}
+
+/** Deeper bodies are refused: nothing that walks a value may run out of stack. */
+const MAX_DEPTH = 512
+
+/**
+ * @param holding pays for what the body decodes to
+ * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8;
+ * `svc.error.payload_too_large` for more values than any body may have; `svc.error.overloaded` where there is no
+ * memory for them now
+ */
+export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding): Value => {
+  const meter = new ValueMeter(holding)
+  try {
+    return decode(mediaKind(contentType), bytes, meter)
+  } catch (cause) {
+    if (!(cause instanceof TooManyValues)) throw cause
+    throw cause.reason === 'limit' ? tooMany(cause) : noMemory(cause)
+  }
+}
+
+/** @throws GatewayError `svc.error.invalid_data`, TooManyValues */
+const decode = (kind: MediaKind, bytes: Buffer, meter: ValueMeter): Value => {
+  meter.countText(bytes.length)
+  switch (kind) {
+    case 'json':
+      countJson(bytes, meter)
+      return decodeJson(bytes)
+    case 'msgpack':
+      return decodeMsgpack(bytes, meter)
+    case 'form':
+      countForm(bytes, meter)
+      return decodeForm(toText(bytes))
+    case 'other':
+      return toText(bytes)
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+const toText = (bytes: Buffer): string => {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw undecodable('the body is not UTF-8', cause)
+  }
+}
+
+const decodeJson = (bytes: Buffer): Value => {
+  const text = toText(bytes)
+  let value: Value
+  try {
+    value = JSON.parse(text) as Value
+  } catch (cause) {
+    throw undecodable('the body is no JSON', cause)
+  }
+  checkDepth(text.length, value)
+  return value
+}
+
+const decodeMsgpack = (bytes: Buffer, meter: ValueMeter): Value => {
+  try {
+    return readMsgpack(bytes, MAX_DEPTH, meter)
+  } catch (cause) {
+    if (cause instanceof MsgpackFault) throw undecodable(cause.message, cause)
+    throw cause
+  }
+}
+
+const AMPERSAND = 0x26
+
+/** A name and a value between two ampersands. */
+const countForm = (bytes: Buffer, meter: ValueMeter): void => {
+  let pairs = 1
+  for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) pairs++
+  meter.count(1, 2 * pairs)
+}
+
+/** The last of two equal names wins; `+` is a blank; a name alone is `""`. */
+export const decodeForm = (text: string): ValueMap => {
+  const map: Record<string, Value> = {}
+  for (const [name, value] of new URLSearchParams(text)) setOwn(map, name, value)
+  return map
+}
+
+/** Only what is long enough to be deep is walked. */
+const checkDepth = (length: number, value: Value): void => {
+  if (length > 2 * MAX_DEPTH && !isShallow(value, MAX_DEPTH))
+    throw undecodable('the body is nested too deeply')
+}
+
+const isShallow = (value: Value, left: number): boolean => {
+  if (typeof value !== 'object' || value === null) return true
+  if (left === 0) return false
+  if (isList(value)) return value.every((item) => isShallow(item, left - 1))
+  if (!isMap(value)) return true
+  for (const key in value) {
+    const child = value[key]
+    if (typeof child === 'object' && !isShallow(child, left - 1)) return false
+  }
+  return true
+}
+
+const undecodable = (message: string, cause?: unknown): GatewayError =>
+  new GatewayError('svc.error.invalid_data', message, {
+    description: 'Send a body that matches its Content-Type.',
+    ...(cause === undefined ? {} : { cause }),
+  })
+
+const tooMany = (cause: TooManyValues): GatewayError =>
+  new GatewayError('svc.error.payload_too_large', cause.message, {
+    description: 'Send it in several requests.',
+    cause,
+  })

@@ -1,0 +1,166 @@
+// Bytes of msgpack in, a value out, for bodies that anybody may send: nothing but what the language knows.
+// No extension types, text keys alone, text that is UTF-8; nothing is allocated on the word of a length.
+
+import { isUtf8 } from 'node:buffer'
+import { setOwn, type Value } from '../../language/expression/value.ts'
+import { TooManyValues, type ValueMeter } from '../memory/value-meter.ts'
+
+/** Why the bytes were refused, in words for whoever sent them. */
+export class MsgpackFault extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MsgpackFault'
+  }
+}
+
+/**
+ * @param maxDepth maps and lists within each other
+ * @throws MsgpackFault, TooManyValues
+ * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
+ */
+export const readMsgpack = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
+  const reader = new Reader(bytes, maxDepth, meter)
+  const value = reader.value(0)
+  if (reader.at !== bytes.length) throw new MsgpackFault('the body goes on after its msgpack value')
+  return value
+}
+
+/**
+ * The elements of the list that `bytes` hold, up to the first one that can't be read: all that can be said of a
+ * message with a bad payload. None when it is no list. Never throws.
+ */
+export const readMsgpackHead = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value[] => {
+  const head: Value[] = []
+  try {
+    const reader = new Reader(bytes, maxDepth, meter)
+    const length = reader.listLength()
+    while (head.length < length) head.push(reader.value(1))
+  } catch (cause) {
+    if (!(cause instanceof MsgpackFault || cause instanceof TooManyValues)) throw cause
+  }
+  return head
+}
+
+/** First byte → what it says, for those that are no fixed form (msgpack specification, *Formats*). */
+const FORMATS: Readonly<Record<number, (reader: Reader, depth: number) => Value>> = {
+  0xc0: () => null,
+  0xc2: () => false,
+  0xc3: () => true,
+  0xc4: (reader) => reader.binary(reader.byte()),
+  0xc5: (reader) => reader.binary(reader.unsigned(2)),
+  0xc6: (reader) => reader.binary(reader.unsigned(4)),
+  0xca: (reader) => reader.bytes.readFloatBE(reader.take(4)),
+  0xcb: (reader) => reader.bytes.readDoubleBE(reader.take(8)),
+  0xcc: (reader) => reader.byte(),
+  0xcd: (reader) => reader.unsigned(2),
+  0xce: (reader) => reader.unsigned(4),
+  0xcf: (reader) => Number(reader.bytes.readBigUInt64BE(reader.take(8))),
+  0xd0: (reader) => reader.bytes.readInt8(reader.take(1)),
+  0xd1: (reader) => reader.bytes.readInt16BE(reader.take(2)),
+  0xd2: (reader) => reader.bytes.readInt32BE(reader.take(4)),
+  0xd3: (reader) => Number(reader.bytes.readBigInt64BE(reader.take(8))),
+  0xd9: (reader) => reader.text(reader.byte()),
+  0xda: (reader) => reader.text(reader.unsigned(2)),
+  0xdb: (reader) => reader.text(reader.unsigned(4)),
+  0xdc: (reader, depth) => reader.list(reader.unsigned(2), depth),
+  0xdd: (reader, depth) => reader.list(reader.unsigned(4), depth),
+  0xde: (reader, depth) => reader.map(reader.unsigned(2), depth),
+  0xdf: (reader, depth) => reader.map(reader.unsigned(4), depth),
+}
+
+const CUT_SHORT = 'the body ends within a msgpack value'
+
+class Reader {
+  readonly bytes: Buffer
+  readonly #maxDepth: number
+  readonly #meter: ValueMeter
+  at = 0
+
+  constructor(bytes: Buffer, maxDepth: number, meter: ValueMeter) {
+    this.bytes = bytes
+    this.#maxDepth = maxDepth
+    this.#meter = meter
+  }
+
+  value(depth: number): Value {
+    const byte = this.byte()
+    if (byte < 0x80) return byte
+    if (byte >= 0xe0) return byte - 0x100
+    if (byte < 0x90) return this.map(byte & 0x0f, depth)
+    if (byte < 0xa0) return this.list(byte & 0x0f, depth)
+    if (byte < 0xc0) return this.text(byte & 0x1f)
+    const format = FORMATS[byte]
+    if (format === undefined) throw new MsgpackFault('msgpack extension types are not taken')
+    return format(this, depth)
+  }
+
+  /** Of the list that begins here; 0 when none does. */
+  listLength(): number {
+    const byte = this.byte()
+    if (byte >= 0x90 && byte < 0xa0) return byte & 0x0f
+    if (byte === 0xdc) return this.unsigned(2)
+    return byte === 0xdd ? this.unsigned(4) : 0
+  }
+
+  /** Moves on by `count` bytes, which are there; gives where they begin. */
+  take(count: number): number {
+    const start = this.at
+    if (count > this.bytes.length - start) throw new MsgpackFault(CUT_SHORT)
+    this.at = start + count
+    return start
+  }
+
+  byte(): number {
+    const byte = this.bytes[this.at++]
+    if (byte === undefined) throw new MsgpackFault(CUT_SHORT)
+    return byte
+  }
+
+  unsigned(count: 2 | 4): number {
+    const start = this.take(count)
+    return count === 2 ? this.bytes.readUInt16BE(start) : this.bytes.readUInt32BE(start)
+  }
+
+  /** An array of bytes costs as much as a list. */
+  binary(length: number): Uint8Array {
+    this.#meter.count(1, 0)
+    const start = this.take(length)
+    return new Uint8Array(this.bytes.subarray(start, start + length))
+  }
+
+  text(length: number): string {
+    const start = this.take(length)
+    const text = this.bytes.toString('utf8', start, start + length)
+    // A replacement character may also stand there in its own right.
+    if (text.includes('\uFFFD') && !isUtf8(this.bytes.subarray(start, start + length)))
+      throw new MsgpackFault('a text of the body is not UTF-8')
+    return text
+  }
+
+  list(length: number, depth: number): Value {
+    this.#enter(length, depth)
+    const list: Value[] = []
+    for (let index = 0; index < length; index++) list.push(this.value(depth + 1))
+    return list
+  }
+
+  /** The last of two equal keys wins. */
+  map(size: number, depth: number): Value {
+    // A key and a value each.
+    this.#enter(2 * size, depth)
+    const map: Record<string, Value> = {}
+    for (let index = 0; index < size; index++) {
+      const key = this.value(depth + 1)
+      if (typeof key !== 'string') throw new MsgpackFault('msgpack map keys must be texts')
+      setOwn(map, key, this.value(depth + 1))
+    }
+    return map
+  }
+
+  /** Each of `count` values takes a byte at least. */
+  #enter(count: number, depth: number): void {
+    if (depth >= this.#maxDepth) throw new MsgpackFault('the body is nested too deeply')
+    if (count > this.bytes.length - this.at) throw new MsgpackFault(CUT_SHORT)
+    this.#meter.count(1, count)
+  }
+}

@@ -1,0 +1,103 @@
+// Reads a request body within its limits: bytes, and one deadline for the whole. Decodes nothing.
+
+import type { IncomingMessage } from 'node:http'
+import type { BodyLimits } from '../../../language/compiled.ts'
+import { BodyWatch, type SlowBody } from '../../body-watch.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import { BELOW_LEAST_RATE, type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
+import { ByteCollector } from '../../memory/byte-collector.ts'
+import type { Holding } from '../../memory/memory-budget.ts'
+import { noMemoryToRead } from '../../memory/no-memory.ts'
+import type { RequestHead } from './head.ts'
+
+/** `gone`: nobody waits for an answer any more. */
+type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
+
+export interface BodyPolicy {
+  readonly limits: BodyLimits
+  /** `Content-Length`; NaN without one. */
+  readonly declaredLength: number
+  /** Pays for the bytes; undefined: they are counted and dropped. */
+  readonly holding: Holding | undefined
+  /** Below the least rate the body is refused while this says true. */
+  readonly isScarce?: IsScarce | undefined
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** Refuses a declared length over the limit before a byte of it comes. */
+export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
+  if (head.contentLength > limits.maxBytes) throw tooLarge(limits)
+}
+
+/**
+ * Collects the body, or counts it.
+ * `done` gets `payload_too_large`, `request_timeout`, `overloaded` where there is no memory for it, or `gone` when the
+ * client goes away.
+ */
+export const readBody = (
+  request: IncomingMessage,
+  { limits, declaredLength, holding, isScarce = NEVER_SCARCE }: BodyPolicy,
+  done: Done,
+): void => {
+  const body = new ByteCollector()
+  let length = 0
+
+  const finish = (outcome: Error | 'gone' | undefined): void => {
+    cancel()
+    done(outcome, outcome === undefined ? body.join() : NOTHING, length)
+  }
+  const onData = (chunk: Buffer): void => {
+    length += chunk.length
+    watch.received(chunk.length)
+    if (length > limits.maxBytes) finish(tooLarge(limits))
+    else if (holding !== undefined) {
+      if (holding.reserve(chunk.length)) body.add(chunk)
+      else finish(noMemoryToRead())
+    }
+  }
+  const onEnd = (): void => {
+    finish(undefined)
+  }
+  const onClose = (): void => {
+    finish('gone')
+  }
+  const cancel = (): void => {
+    watch.stop()
+    request.off('data', onData)
+    request.off('end', onEnd)
+    request.off('close', onClose)
+  }
+  if (holding?.hasRoomFor(declaredLength || 0) === false) {
+    done(noMemoryToRead(), NOTHING, 0)
+    return
+  }
+  const limitMs = holding?.isTight === true ? limits.readMs / 2 : limits.readMs
+  const watch = new BodyWatch({
+    bounds: 'whole',
+    limitMs,
+    isScarce,
+    onSlow: (slow) => {
+      finish(tooSlow(limitMs, slow))
+    },
+  })
+  watch.start()
+  request.on('data', onData)
+  request.on('end', onEnd)
+  request.on('close', onClose)
+}
+
+/** The rest of the body will not be read: the connection can't be used for another request. */
+const tooLarge = (limits: BodyLimits): GatewayError =>
+  new GatewayError(
+    'svc.error.payload_too_large',
+    `The body is larger than the ${limits.maxBytes} bytes that are taken here`,
+    { headers: { connection: 'close' } },
+  )
+
+const tooSlow = (limitMs: number, slow: SlowBody): GatewayError =>
+  new GatewayError(
+    'svc.error.request_timeout',
+    slow === 'rate' ? BELOW_LEAST_RATE : `The body did not arrive within ${limitMs} ms`,
+    { headers: { connection: 'close' } },
+  )

@@ -1,0 +1,108 @@
+// What the HTTP parser refuses is answered with an error record too, in bytes, because there is no request
+// to respond to. The connection always ends.
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { errorRecord } from '../../error-record.ts'
+
+interface Refusal {
+  readonly status: string
+  readonly code: string
+  readonly message: string
+}
+
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'svc.error.invalid_data',
+    message: 'The request line and headers are larger, or more, than this gateway takes',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: '413 Payload Too Large',
+    code: 'svc.error.payload_too_large',
+    message: 'The chunk extensions of the body are larger than this gateway takes',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'svc.error.request_timeout',
+    message: 'The request did not arrive in time',
+  },
+}
+
+const MALFORMED: Refusal = {
+  status: '400 Bad Request',
+  code: 'svc.error.invalid_data',
+  message: 'This is no well-formed HTTP/1.1 request',
+}
+
+/** A client that reads nothing, or never hangs up, keeps its connection no longer than this. */
+const LINGER_MS = 1000
+
+/** For `clientError` of a server. @param nextRequestId answers carry an id like all others */
+export const createClientErrorHandler =
+  (nextRequestId: () => string) =>
+  (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    const awaited = awaitedOn(socket)
+    const isOver = !socket.writable || error.code === 'ECONNRESET'
+    if (awaited !== undefined && !isOver) {
+      // It is the last one: nothing behind it can be read, or has to be (`Connection: close`, RFC 9112 §9.6).
+      awaited.shouldKeepAlive = false
+      // The head may have been sent already, and say otherwise: else the connection would be kept, and read no more.
+      awaited.once?.('finish', () => {
+        socket.end()
+        linger(socket)
+      })
+      return
+    }
+    if (isOver || isAnswering(socket) || isAnswered(socket)) {
+      socket.destroy()
+      return
+    }
+    const refusal = REFUSALS[error.code ?? ''] ?? MALFORMED
+    const body = JSON.stringify(errorRecord(refusal.code, refusal.message))
+    socket.end(
+      `HTTP/1.1 ${refusal.status}\r\nx-request-id: ${nextRequestId()}\r\n` +
+        'x-content-type-options: nosniff\r\ncontent-type: application/json\r\n' +
+        `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    )
+    linger(socket)
+  }
+
+/** At once would reset the connection under an answer that the client has not read yet. */
+const linger = (socket: Duplex): void => {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => {
+    clearTimeout(timer)
+  })
+}
+
+interface Answering {
+  readonly headersSent?: boolean
+  readonly req?: Pick<IncomingMessage, 'complete'>
+  shouldKeepAlive?: boolean
+  once?(event: 'finish', listener: () => void): unknown
+}
+
+/** The answer that is still to come, or coming, to a request that has come whole: the fault is behind it. */
+const awaitedOn = (socket: Duplex): Answering | undefined => {
+  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
+  return message?.req?.complete === true ? message : undefined
+}
+
+/** True while the head of an earlier answer is already on this connection: bytes of ours would end up in it. */
+const isAnswering = (socket: Duplex): boolean => {
+  const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
+  return message?.headersSent === true
+}
+
+/**
+ * True while the body of a request comes that has its answer already: another one, by a client that uses its connections
+ * for several people, would be taken for the answer to the next request.
+ */
+const isAnswered = (socket: Duplex): boolean => {
+  const { _httpMessage: message, parser } = socket as {
+    _httpMessage?: object | null
+    parser?: { incoming?: { complete?: boolean } | null } | null
+  }
+  return message === null && parser?.incoming?.complete === false
+}

@@ -1,0 +1,60 @@
+// Who really sent a request: what proxies in front of us say is believed only when their addresses are
+// trusted (`--trusted-proxies`).
+
+import { isIP } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import type { Scheme } from '../../../language/document.ts'
+import { type AddressList, createAddressList } from '../../address-list.ts'
+import { clientAddress, peernameOf } from '../../client-address.ts'
+import { plainAddress } from '../../plain-address.ts'
+import { isRequestId } from './request-id.ts'
+
+export interface Client {
+  readonly scheme: Scheme
+  /** `<ip>:<port>`; behind a trusted proxy the port is not known and is 0. */
+  readonly peername: string
+  readonly address: string
+  /**
+   * False: there is no X-Forwarded-For, and `address` is the proxy's, as of all its clients. True for one that can't be
+   * read: whoever can spoil the header must not gain by it.
+   */
+  readonly isAddressKnown: boolean
+  readonly requestId: string | undefined
+}
+
+export type ReadClient = (request: IncomingMessage, scheme: Scheme) => Client | undefined
+
+/** `cidrs` as `10.0.0.0/8`, `::1/128` or single addresses. undefined from the reader: no proxy is trusted. */
+export const createClientReader = (cidrs: readonly string[]): ReadClient => {
+  if (cidrs.length === 0) return () => undefined
+  const trusted = createAddressList(cidrs)
+  return (request, scheme) => {
+    const peer = clientAddress(request, undefined)
+    if (!trusted.has(peer)) return undefined
+    const { headers } = request
+    const proto = single(headers['x-forwarded-proto'])?.trim().toLowerCase()
+    const requestId = single(headers['x-request-id'])
+    const forwardedFor = single(headers['x-forwarded-for']) ?? ''
+    const address = lastUntrusted(trusted, forwardedFor) ?? peer
+    return {
+      scheme: proto === 'https' || proto === 'http' ? proto : scheme,
+      peername: peernameOf(address, address === peer ? (request.socket.remotePort ?? 0) : 0),
+      address,
+      isAddressKnown: forwardedFor.trim() !== '',
+      requestId: requestId !== undefined && isRequestId(requestId) ? requestId : undefined,
+    }
+  }
+}
+
+const lastUntrusted = (list: AddressList, header: string): string | undefined => {
+  const addresses = header.split(',').map((part) => plainAddress(part.trim()))
+  for (let index = addresses.length - 1; index >= 0; index--) {
+    const address = addresses[index] ?? ''
+    if (isIP(address) === 0) return undefined
+    if (!list.has(address) || index === 0) return address
+  }
+  return undefined
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value

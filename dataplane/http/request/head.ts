@@ -1,0 +1,190 @@
+// The raw head of a request in, the few fields that routing and negotiation need out, and whether it must be refused:
+// one pass over the raw header list. Building node's header map would cost more than all the rest of a static answer.
+
+import type { IncomingMessage } from 'node:http'
+import {
+  type Authority,
+  NO_AUTHORITY,
+  parseAuthority,
+  type ReadAuthority,
+} from '../../authority.ts'
+import type { HeadFault } from './head-fault.ts'
+
+export interface RequestHead {
+  /** The request must be refused; neither target nor authority are to be used. */
+  readonly fault: HeadFault | undefined
+  /** Whom the request is for, by its absolute target, else by its Host. */
+  readonly authority: Authority
+  readonly target: Target
+  readonly accept: string | undefined
+  readonly acceptLanguage: string | undefined
+  readonly contentType: string | undefined
+  /** Declared length; NaN where none is declared. */
+  readonly contentLength: number
+  readonly isChunked: boolean
+}
+
+export interface Target {
+  /** As sent, without the query. */
+  readonly path: string
+  readonly query: string
+}
+
+const NO_TARGET: Target = Object.freeze({ path: '', query: '' })
+
+interface Draft {
+  fault: HeadFault | undefined
+  authority: Authority
+  target: Target
+  accept: string | undefined
+  acceptLanguage: string | undefined
+  contentType: string | undefined
+  contentLength: number
+  isChunked: boolean
+  host: string
+  hostCount: number
+  codings: string
+}
+
+/**
+ * Repeated `Accept` and `Accept-Language` lines count as one list (RFC 9110 §5.3). The authority of an absolute target
+ * takes the place of Host in the message too (RFC 9112 §3.2.2): nothing behind this may see another one.
+ * @param readAuthority `createAuthorityReader()` where many requests are read
+ */
+export const readHead = (
+  request: IncomingMessage,
+  readAuthority: ReadAuthority = parseAuthority,
+): RequestHead => {
+  const draft: Draft = {
+    fault: undefined,
+    authority: NO_AUTHORITY,
+    target: NO_TARGET,
+    accept: undefined,
+    acceptLanguage: undefined,
+    contentType: undefined,
+    contentLength: Number.NaN,
+    isChunked: false,
+    host: '',
+    hostCount: 0,
+    codings: '',
+  }
+  const { rawHeaders } = request
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    // The length of a name rules out nearly all headers before any text is compared.
+    const read = READERS[name.length]
+    if (read !== undefined) read(draft, name, rawHeaders[index + 1] ?? '')
+  }
+  draft.fault = faultOfFraming(draft, request) ?? locate(draft, request, readAuthority)
+  return draft
+}
+
+type Reader = (draft: Draft, name: string, value: string) => void
+
+const is = (name: string, lower: string): boolean => name === lower || name.toLowerCase() === lower
+
+const READERS: Readonly<Record<number, Reader>> = {
+  4: (draft, name, value) => {
+    if (!is(name, 'host')) return
+    draft.host = value
+    draft.hostCount++
+  },
+  6: (draft, name, value) => {
+    if (is(name, 'accept'))
+      draft.accept = draft.accept === undefined ? value : `${draft.accept}, ${value}`
+  },
+  12: (draft, name, value) => {
+    if (is(name, 'content-type')) draft.contentType = value
+  },
+  14: (draft, name, value) => {
+    if (is(name, 'content-length')) draft.contentLength = Number(value)
+  },
+  15: (draft, name, value) => {
+    if (is(name, 'accept-language'))
+      draft.acceptLanguage =
+        draft.acceptLanguage === undefined ? value : `${draft.acceptLanguage}, ${value}`
+  },
+  17: (draft, name, value) => {
+    if (!is(name, 'transfer-encoding')) return
+    draft.codings = draft.isChunked ? `${draft.codings}, ${value}` : value
+    draft.isChunked = true
+  },
+}
+
+/** True when bytes of a body will come, or may. */
+export const hasBody = (head: RequestHead): boolean => head.isChunked || head.contentLength > 0
+
+/**
+ * The parser takes HTTP/0.9 and 2.0, chunks by HTTP/1.0, and any coding before `chunked`, which it does not undo.
+ * Whoever stands before us may have read the end of such a request elsewhere (RFC 9112 §6.1).
+ */
+const faultOfFraming = (
+  { isChunked, codings }: Draft,
+  { httpVersionMajor: major, httpVersionMinor: minor }: IncomingMessage,
+): HeadFault | undefined => {
+  if (major !== 1 || minor > 1) return 'version'
+  if (!isChunked) return undefined
+  if (minor === 0) return 'chunks_by_1_0'
+  return is(codings, 'chunked') ? undefined : 'coding'
+}
+
+const locate = (
+  draft: Draft,
+  request: IncomingMessage,
+  readAuthority: ReadAuthority,
+): HeadFault | undefined => {
+  const sent = readTarget(request.url ?? '')
+  if (typeof sent === 'string') return sent
+  if (draft.hostCount > 1) return 'two_hosts'
+  if (draft.hostCount === 0 && request.httpVersionMinor === 1) return 'no_host'
+  const host = readAuthority(draft.host)
+  if (host === undefined) return 'host'
+  const named = sent.authority === undefined ? host : readAuthority(sent.authority)
+  // RFC 9110 §4.2.1: a URI with an empty host is none.
+  if (named === undefined || (named.host === '' && sent.authority !== undefined)) return 'target'
+  if (sent.authority !== undefined) replaceHost(request, named)
+  draft.target = sent
+  draft.authority = named
+  return undefined
+}
+
+interface SentTarget extends Target {
+  /** Of an absolute-form target. */
+  readonly authority: string | undefined
+}
+
+/**
+ * `no_path`: it names none (`*`, an authority). `scheme`: of another protocol.
+ * @internal
+ */
+export const readTarget = (url: string): SentTarget | 'no_path' | 'scheme' => {
+  let rest = url
+  let authority: string | undefined
+  if (!url.startsWith('/')) {
+    const start = url.indexOf('://')
+    if (start < 0) return 'no_path'
+    if (!/^https?$/i.test(url.slice(0, start))) return 'scheme'
+    const slash = url.indexOf('/', start + 3)
+    const question = url.indexOf('?', start + 3)
+    const end = firstOf(slash, question, url.length)
+    authority = url.slice(start + 3, end)
+    rest = url.slice(end)
+    if (!rest.startsWith('/')) rest = `/${rest}`
+  }
+  const question = rest.indexOf('?')
+  if (question < 0) return { path: rest, query: '', authority }
+  return { path: rest.slice(0, question), query: rest.slice(question + 1), authority }
+}
+
+const firstOf = (a: number, b: number, otherwise: number): number => {
+  if (a < 0) return b < 0 ? otherwise : b
+  return b < 0 ? a : Math.min(a, b)
+}
+
+/** Also where node has made its map of headers already. */
+const replaceHost = ({ rawHeaders, headers }: IncomingMessage, { text }: Authority): void => {
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && is(name, 'host'))
+  if (at < 0) rawHeaders.push('Host', text)
+  else rawHeaders[at + 1] = text
+  headers.host = text
+}

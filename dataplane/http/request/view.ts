@@ -1,0 +1,120 @@
+// Fills the request part of a context with what the templates of an operation read, and nothing else.
+
+import type { IncomingMessage } from 'node:http'
+import type { ContextRead } from '../../../language/compiled.ts'
+import type { Scheme } from '../../../language/document.ts'
+import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { clientPeername } from '../../client-address.ts'
+import { decodeForm } from '../../codec/codec.ts'
+import type { RequestView } from '../../context.ts'
+import type { Candidate, Match } from '../../router/route.ts'
+import type { Client } from './forwarded.ts'
+import type { RequestHead } from './head.ts'
+
+/** Which parts of the request an operation needs. */
+export interface RequestNeeds {
+  readonly peername: boolean
+  readonly host: boolean
+  readonly headers: boolean
+  readonly queryParams: boolean
+  readonly bindings: boolean
+  readonly body: boolean
+  readonly bodyLength: boolean
+}
+
+export const needsOf = (reads: readonly ContextRead[]): RequestNeeds => {
+  const needs = (field: string): boolean =>
+    reads.includes('request') || reads.includes(`request.${field}`)
+  return {
+    peername: needs('peername'),
+    host: needs('host') || needs('port'),
+    headers: needs('headers'),
+    queryParams: needs('query_params'),
+    bindings: needs('bindings'),
+    body: needs('body'),
+    bodyLength: needs('body_length'),
+  }
+}
+
+export interface RequestFacts<T> {
+  readonly request: IncomingMessage
+  readonly head: Pick<RequestHead, 'authority' | 'target'>
+  /** Lower case. */
+  readonly method: string
+  readonly scheme: Scheme
+  readonly id: string
+  readonly language: string
+  readonly client: Client | undefined
+  readonly match: Match<T>
+  readonly candidate: Candidate<T>
+}
+
+/** Body and length come later, once they have been read. */
+export const fillRequestView = <T>(
+  view: RequestView,
+  needs: RequestNeeds,
+  facts: RequestFacts<T>,
+): void => {
+  view.id = facts.id
+  view.method = facts.method
+  view.scheme = facts.scheme
+  const { target } = facts.head
+  view.path = target.path
+  view.query_string = target.query
+  view.language = facts.language
+  // Behind a proxy that is trusted, forwarding needs to know who the client was.
+  if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
+  if (needs.host) fillHost(view, facts)
+  if (needs.headers) view.headers = headerMap(facts.request.rawHeaders)
+  if (needs.queryParams) view.query_params = queryParams(target.query)
+  if (needs.bindings) view.bindings = bindingMap(facts.match, facts.candidate)
+}
+
+const NOTHING: ValueMap = Object.freeze({})
+
+/** Percent-escapes that are no UTF-8 become U+FFFD, as browsers have it: a query never fails a request. */
+const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decodeForm(query))
+
+const readPeername = <T>({ client, request }: RequestFacts<T>): string =>
+  clientPeername(request, client)
+
+const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): void => {
+  const { host, port } = head.authority
+  view.host = host
+  view.port = port === '' ? String(request.socket.localPort ?? '') : port
+}
+
+/** Lower-case names; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265 §5.4). */
+const headerMap = (rawHeaders: readonly string[]): ValueMap => {
+  const map: Record<string, Value> = {}
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase()
+    const value = rawHeaders[index + 1] ?? ''
+    const earlier = Object.hasOwn(map, name) ? map[name] : undefined
+    const joint = name === 'cookie' ? '; ' : ', '
+    setOwn(map, name, typeof earlier === 'string' ? earlier + joint + value : value)
+  }
+  return map
+}
+
+const bindingMap = <T>(match: Match<T>, candidate: Candidate<T>): ValueMap => {
+  const map: Record<string, Value> = {}
+  bind(map, candidate.host.bindings, candidate.host.labels, match.hostCaptures)
+  bind(map, candidate.pattern.bindings, candidate.pattern.segments, match.captures)
+  return map
+}
+
+const bind = (
+  map: Record<string, Value>,
+  names: readonly (string | null)[],
+  slots: readonly (string | null)[],
+  captures: readonly string[],
+): void => {
+  let taken = 0
+  for (const [index, slot] of slots.entries()) {
+    if (slot !== null) continue
+    const name = names[index]
+    const value = captures[taken++]
+    if (typeof name === 'string' && value !== undefined) setOwn(map, name, value)
+  }
+}

@@ -1,0 +1,114 @@
+// Header maps of a document, evaluated for one response: names lower case, values text, checked so that
+// nothing can end a header line early. Framing is the gateway's: it is left out here.
+
+import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import { toText } from '../../../language/expression/text.ts'
+import { isList, isMap, type Value } from '../../../language/expression/value.ts'
+import { setsOwnCookie } from '../../own-cookies.ts'
+
+/** Name and value, names lower case; a name may stand twice (`set-cookie`). */
+export type HeaderList = readonly (readonly [name: string, value: string])[]
+
+/** Hop-by-hop and framing fields (RFC 9110 §7.6.1): never taken from a document or an upstream. */
+const FRAMING: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export interface HeaderWriter {
+  /** Known from the start, when no header waits for the request. */
+  readonly constant: HeaderList | undefined
+  /** @throws ExpressionError for an entry that fails, or that no header can carry. */
+  write(context: EvaluationContext): HeaderList
+  /** Leaves out what can't be evaluated yet: for the gateway's own refusals. */
+  writeWhatIsKnown(context: EvaluationContext): HeaderList
+}
+
+const NONE: HeaderList = []
+
+export const prepareHeaders = (template: Template): HeaderWriter => {
+  if (template.kind === 'constant') {
+    const list = isMap(template.value) ? toHeaderList(Object.entries(template.value)) : NONE
+    return { constant: list, write: () => list, writeWhatIsKnown: () => list }
+  }
+  if (template.kind === 'map') return prepareEntries(template.entries)
+  const evaluate = evaluator(template)
+  const write = (context: EvaluationContext): HeaderList => {
+    const value = evaluate(context)
+    if (isMap(value)) return toHeaderList(Object.entries(value))
+    throw new ExpressionError('headers: the expression did not yield a map')
+  }
+  return { constant: undefined, write, writeWhatIsKnown: (context) => orNone(() => write(context)) }
+}
+
+const prepareEntries = (entries: readonly (readonly [string, Template])[]): HeaderWriter => {
+  const prepared = entries.map(([name, value]) => [name, evaluator(value)] as const)
+  const writeEntry = (index: number, context: EvaluationContext): HeaderList => {
+    const entry = prepared[index]
+    return entry === undefined ? NONE : toHeaderList([[entry[0], entry[1](context)]])
+  }
+  return {
+    constant: undefined,
+    write: (context) => prepared.flatMap((_, index) => writeEntry(index, context)),
+    writeWhatIsKnown: (context) =>
+      prepared.flatMap((_, index) => orNone(() => writeEntry(index, context))),
+  }
+}
+
+const orNone = (write: () => HeaderList): HeaderList => {
+  try {
+    return write()
+  } catch (error) {
+    if (error instanceof ExpressionError) return NONE
+    throw error
+  }
+}
+
+const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderList => {
+  const list: (readonly [string, string])[] = []
+  for (const [written, value] of entries) {
+    if (!isHeaderName(written))
+      throw new ExpressionError(`headers: '${written.slice(0, 100)}' is no header name`)
+    const name = written.toLowerCase()
+    if (FRAMING.has(name) || value === null) continue
+    for (const item of isList(value) ? value : [value]) {
+      const text = headerText(name, item)
+      // Whatever an upstream has put into what the document makes of it.
+      if (name !== 'set-cookie' || !setsOwnCookie(text)) list.push([name, text])
+    }
+  }
+  return list
+}
+
+const headerText = (name: string, value: Value): string => {
+  if (typeof value === 'object' && value !== null)
+    throw new ExpressionError(`headers: the value of '${name}' is a map or a list, not text`)
+  const text = toText(value)
+  if (!isHeaderValue(text))
+    throw new ExpressionError(
+      `headers: the value of '${name}' holds a line break or control character`,
+    )
+  return isLatin1(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** Node writes header text as Latin-1: other characters go as their UTF-8 bytes. */
+const isLatin1 = (text: string): boolean => {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return false
+  return true
+}
+
+/** First value of a name. */
+export const headerOf = (list: HeaderList, name: string): string | undefined => {
+  for (const [candidate, value] of list) if (candidate === name) return value
+  return undefined
+}

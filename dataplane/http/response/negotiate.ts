@@ -1,0 +1,158 @@
+// Content negotiation (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`,
+// Accept-Language against `languages`. Pure; headers of any length are read in one pass.
+
+import type { ContentType } from '../../../language/compiled.ts'
+import { mediaKind } from '../../codec/codec.ts'
+
+interface Range {
+  readonly name: string
+  readonly q: number
+}
+
+/** More ranges than this are not looked at: nobody means them. */
+const MAX_RANGES = 64
+
+/**
+ * The content type to answer in: the best by q, among equals the first of `offers`; undefined: none is
+ * acceptable. `offers` stand JSON first (see `orderOffers`).
+ */
+export const pickContentType = (
+  accept: string | undefined,
+  offers: readonly ContentType[],
+): ContentType | undefined => {
+  const first = offers[0]
+  if (accept === undefined || accept === '*/*' || accept === '' || accept === first) return first
+  const ranges = parseRanges(accept)
+  let best: ContentType | undefined
+  let bestQ = 0
+  for (const offer of offers) {
+    const q = qualityOf(offer, ranges)
+    if (q > bestQ) {
+      best = offer
+      bestQ = q
+    }
+  }
+  return best
+}
+
+/**
+ * Whether to answer with server-sent events where an operation can do that and what it `offers`: `preferred`
+ * with a higher q than every offer, `accepted` with any, or without an Accept.
+ * @example rateEventStream('text/event-stream, application/json;q=0.9', offers) // 'preferred'
+ */
+export const rateEventStream = (
+  accept: string | undefined,
+  offers: readonly ContentType[],
+): 'preferred' | 'accepted' | 'refused' => {
+  if (accept === undefined || accept === '*/*' || accept === '') return 'accepted'
+  const ranges = parseRanges(accept)
+  const q = qualityOf(EVENT_STREAM, ranges)
+  if (q === 0) return 'refused'
+  return offers.every((offer) => qualityOf(offer, ranges) < q) ? 'preferred' : 'accepted'
+}
+
+export const EVENT_STREAM = 'text/event-stream'
+
+const REFUSAL_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
+
+/** The type of the gateway's own answers: one that the client accepts, whatever an operation provides; else JSON. */
+export const refusalType = (accept: string | undefined): ContentType =>
+  pickContentType(accept, REFUSAL_TYPES) ?? 'application/json'
+
+/** JSON before msgpack, one of each, as written otherwise. */
+export const orderOffers = (provides: readonly ContentType[]): readonly ContentType[] => {
+  const json = provides.find((type) => mediaKind(type) === 'json')
+  const msgpack = provides.find((type) => mediaKind(type) === 'msgpack')
+  return [json, msgpack].filter((type) => type !== undefined)
+}
+
+/** The most specific range decides (RFC 9110 §12.5.1); parameters but q are passed over. */
+const qualityOf = (offer: string, ranges: readonly Range[]): number => {
+  const semicolon = offer.indexOf(';')
+  const type = semicolon < 0 ? offer : offer.slice(0, semicolon)
+  const family = `${type.slice(0, type.indexOf('/'))}/*`
+  let q = 0
+  let specificity = 0
+  for (const range of ranges) {
+    const matched =
+      range.name === type ? 3 : range.name === family ? 2 : range.name === '*/*' ? 1 : 0
+    if (matched > specificity || (matched === specificity && matched > 0 && range.q > q)) {
+      specificity = matched
+      q = range.q
+    }
+  }
+  return q
+}
+
+const parseRanges = (header: string): readonly Range[] => {
+  const ranges: Range[] = []
+  let start = 0
+  while (start <= header.length && ranges.length < MAX_RANGES) {
+    const comma = header.indexOf(',', start)
+    const end = comma < 0 ? header.length : comma
+    const item = header.slice(start, end)
+    const semicolon = item.indexOf(';')
+    const name = (semicolon < 0 ? item : item.slice(0, semicolon)).trim().toLowerCase()
+    if (name !== '') ranges.push({ name, q: semicolon < 0 ? 1 : qOf(item, semicolon) })
+    start = end + 1
+  }
+  return ranges
+}
+
+const qOf = (item: string, from: number): number => {
+  for (const parameter of item.slice(from + 1).split(';')) {
+    const [name = '', value = ''] = parameter.split('=', 2)
+    if (name.trim().toLowerCase() !== 'q') continue
+    const q = Number(value.trim())
+    return Number.isNaN(q) ? 0 : Math.min(Math.max(q, 0), 1)
+  }
+  return 1
+}
+
+/** True when a body of this type may be sent to an operation with these `accepts`. */
+export const isAcceptedType = (
+  contentType: string | undefined,
+  accepts: readonly ContentType[],
+): boolean => {
+  if (contentType === undefined) return false
+  const semicolon = contentType.indexOf(';')
+  const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase()
+  if (semicolon >= 0 && !isUtf8(contentType.slice(semicolon + 1))) return false
+  return accepts.some((accepted) => accepted === type || accepted.startsWith(`${type};`))
+}
+
+/** Every type that the language knows is UTF-8 by definition; no charset, or one that says so. */
+const isUtf8 = (parameters: string): boolean =>
+  parameters.split(';').every((parameter) => {
+    const [name = '', value = ''] = parameter.split('=', 2)
+    if (name.trim().toLowerCase() !== 'charset') return true
+    const charset = value.trim().replaceAll('"', '').toLowerCase()
+    return charset === 'utf-8' || charset === 'utf8' || charset === 'us-ascii'
+  })
+
+/**
+ * The language to answer in (RFC 4647 §3.3, both ways: `es` picks `es-AR`, `es-AR` picks `es`): the best
+ * by q, the first of `languages` if none fits.
+ */
+export const pickLanguage = (
+  acceptLanguage: string | undefined,
+  languages: readonly string[],
+): string => {
+  const first = languages[0] ?? ''
+  if (acceptLanguage === undefined || languages.length < 2) return first
+  let best = first
+  let bestQ = 0
+  for (const range of parseRanges(acceptLanguage)) {
+    if (range.q <= bestQ) continue
+    const found = range.name === '*' ? first : findLanguage(range.name, languages)
+    if (found === undefined) continue
+    best = found
+    bestQ = range.q
+  }
+  return best
+}
+
+const findLanguage = (range: string, languages: readonly string[]): string | undefined =>
+  languages.find((tag) => tag.toLowerCase() === range) ??
+  languages.find((tag) => tag.toLowerCase().startsWith(`${range}-`)) ??
+  languages.find((tag) => range.startsWith(`${tag.toLowerCase()}-`))

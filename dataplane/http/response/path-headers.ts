@@ -1,0 +1,56 @@
+// The headers of a path for answers that no operation gives: 405, the 404 of another scheme, the OPTIONS
+// that nobody declared. So CORS works on all of them, also where the origin is echoed.
+
+import type { ContextRead } from '../../../language/compiled.ts'
+import type { Scheme } from '../../../language/document.ts'
+import { readsOf } from '../../../language/expression/reads.ts'
+import { Context } from '../../context.ts'
+import type { Candidate, Match } from '../../router/route.ts'
+import type { Arrival, Path, Served } from '../arrival.ts'
+import { endpointHeaders } from '../builtin/endpoint-headers.ts'
+import { pickLanguage } from './negotiate.ts'
+import { fillRequestView, needsOf } from '../request/view.ts'
+import { type HeaderList, prepareHeaders } from './headers.ts'
+import { isPath } from '../select-route.ts'
+
+/** What is known of a request whose path somebody serves. */
+export interface Found {
+  readonly arrival: Arrival
+  readonly match: Match<Served>
+}
+
+/**
+ * Of the oldest document that serves the scheme; else of the oldest; endpoints come last. What can't be
+ * evaluated is left out.
+ */
+export const pathHeaders = ({ arrival, match }: Found): HeaderList => {
+  const candidate = servingCandidate(match, arrival.scheme)
+  if (candidate === undefined) return endpointHeaders(arrival.request.headers)
+  const { version } = candidate.target
+  const template = candidate.target.loadHeaders()
+  const writer = prepareHeaders(template)
+  if (writer.constant !== undefined) return writer.constant
+  const context = new Context()
+  context.status_codes = version.statusCodes
+  const reads: readonly ContextRead[] = readsOf(template)
+  fillRequestView(context.request, needsOf(reads), {
+    request: arrival.request,
+    head: arrival.head,
+    method: (arrival.request.method ?? '').toLowerCase(),
+    scheme: arrival.scheme,
+    id: arrival.id,
+    language: pickLanguage(arrival.head.acceptLanguage, version.languages),
+    client: arrival.client,
+    match,
+    candidate,
+  })
+  return writer.writeWhatIsKnown(context)
+}
+
+const servingCandidate = (
+  { candidates }: Match<Served>,
+  scheme: Scheme,
+): Candidate<Path> | undefined => {
+  const paths = candidates.filter(isPath)
+  return paths.find(({ target }) => target.schemes.includes(scheme)) ?? paths[0]
+}

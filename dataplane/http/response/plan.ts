@@ -1,0 +1,174 @@
+// One side of an operation's response (`on_result` or `on_error`), prepared once: closures for headers,
+// status, uri and body. What is read of the outcome stands in the context by then.
+
+import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
+import type { Method } from '../../../language/document.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { jsonWriter, toJson } from '../../../language/expression/json.ts'
+import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import { constant, type Template } from '../../../language/expression/template.ts'
+import { toText } from '../../../language/expression/text.ts'
+import { isList, isMap, type Value } from '../../../language/expression/value.ts'
+import { mediaKind } from '../../codec/codec.ts'
+import { writeMsgpack } from '../../codec/write-msgpack.ts'
+import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './headers.ts'
+
+/** What goes on the wire, but for what every response carries. */
+export interface Answer {
+  readonly status: number
+  readonly headers: HeaderList
+  /** undefined: the body has no content type because there is none. */
+  readonly contentType: string | undefined
+  readonly body: string | Buffer
+}
+
+export interface ResponsePlan {
+  readonly headers: HeaderWriter
+  /** Status and uri as the document sets them; undefined where it does not. */
+  status(context: EvaluationContext): number | undefined
+  uri(context: EvaluationContext): string
+  body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody
+  /** The `status_code` that a map body may carry; undefined where it has none that is a status. */
+  statusOfBody(context: EvaluationContext): number | undefined
+  /** Nothing in it waits for the request. */
+  readonly isConstant: boolean
+}
+
+export interface EncodedBody {
+  readonly contentType: string | undefined
+  readonly bytes: string | Buffer
+}
+
+const EMPTY: EncodedBody = { contentType: undefined, bytes: '' }
+
+/** What a response is made of, the fall-backs for what the document leaves out in their places. */
+export type ResponseTemplates = Pick<CompiledResponse, 'statusCode' | 'uri'> & {
+  readonly headers: Template
+  readonly body: Template
+}
+
+/**
+ * The body as JSON text is built now; as a value, for the few answers that are something else, at the first
+ * of them, from templates that `again` unpacks again: an operation in use holds a third of the memory so.
+ */
+export const prepareResponse = (
+  templates: ResponseTemplates,
+  again: () => ResponseTemplates,
+): ResponsePlan => {
+  const { headers: headersTemplate, body: bodyTemplate } = templates
+  const status = templates.statusCode && evaluator(templates.statusCode)
+  const uri = templates.uri && evaluator(templates.uri)
+  const value = late(() => evaluator(again().body))
+  const json = prepareJson(bodyTemplate)
+  return {
+    headers: prepareHeaders(headersTemplate),
+    status: (context) => (status === undefined ? undefined : toStatus(status(context))),
+    uri: (context) => (uri === undefined ? '' : toUri(uri(context))),
+    body: (context, contentType, headers) => {
+      const own = headerOf(headers, 'content-type')
+      if (own !== undefined) return encodeAs(value(context), own, contentType)
+      return mediaKind(contentType) === 'json'
+        ? json(context, contentType)
+        : encodeValue(value(context), contentType)
+    },
+    statusOfBody: late(() => prepareStatusOfBody(again().body)),
+    isConstant: [headersTemplate, bodyTemplate, templates.statusCode, templates.uri].every(
+      (template) => template === undefined || template.kind === 'constant',
+    ),
+  }
+}
+
+type Run<R> = (context: EvaluationContext) => R
+
+/** Built at its first call. */
+const late = <R>(build: () => Run<R>): Run<R> => {
+  let run: Run<R> | undefined
+  return (context) => (run ??= build())(context)
+}
+
+const prepareJson = (
+  template: Template,
+): ((context: EvaluationContext, contentType: string) => EncodedBody) => {
+  const write = jsonWriter(template)
+  return (context, contentType) => {
+    const bytes = write(context)
+    // An empty text and null are no payload.
+    return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
+  }
+}
+
+/** A value in the negotiated type. */
+const encodeValue = (value: Value, contentType: string): EncodedBody => {
+  if (value === '' || value === null) return EMPTY
+  return mediaKind(contentType) === 'msgpack'
+    ? { contentType, bytes: writeMsgpack(value) }
+    : { contentType, bytes: toJson(value) }
+}
+
+/** The document names the content type itself: texts and bytes go as they are, the rest is encoded. */
+const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody => {
+  if (value === '' || value === null) return EMPTY
+  if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
+  const kind = mediaKind(own)
+  if (typeof value === 'string' && kind !== 'msgpack' && !IS_JSON.test(own))
+    return { contentType: own, bytes: value }
+  if (kind === 'json' || kind === 'msgpack') return encodeValue(value, own)
+  if (isMap(value) || isList(value)) return encodeValue(value, negotiated)
+  return { contentType: own, bytes: toText(value) }
+}
+
+/** Only that member of a map is evaluated: the body has been already, and what it produced is paid for. */
+const prepareStatusOfBody = (
+  template: Template,
+): ((context: EvaluationContext) => number | undefined) => {
+  if (template.kind === 'list' || template.kind === 'text') return () => undefined
+  if (template.kind === 'map') {
+    const member = template.entries.findLast(([key]) => key === 'status_code')?.[1]
+    const value = member && evaluator(member)
+    return (context) => (value === undefined ? undefined : readStatus(value(context)))
+  }
+  const body = evaluator(template)
+  return (context) => {
+    const map = body(context)
+    return isMap(map) && Object.hasOwn(map, 'status_code')
+      ? readStatus(map['status_code'])
+      : undefined
+  }
+}
+
+/** A text in another JSON type (`application/problem+json`) has been made by the document itself. */
+const IS_JSON = /^\s*application\/json\s*(?:;|$)/i
+
+/** A number or numeric text from 200 to 599. @throws ExpressionError for anything else */
+const toStatus = (value: Value): number => {
+  const status = readStatus(value)
+  if (status !== undefined) return status
+  throw new ExpressionError('status_code: a whole number from 200 to 599 is expected')
+}
+
+const readStatus = (value: Value | undefined): number | undefined => {
+  const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isInteger(number) && number >= 200 && number <= 599
+    ? number
+    : undefined
+}
+
+const toUri = (value: Value): string => {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  throw new ExpressionError('uri: text is expected')
+}
+
+/** The status of a success, where the document sets none. */
+export const successStatus = (
+  method: Method,
+  uri: string,
+  hasPayload: boolean,
+  upstream: number | undefined,
+): number => {
+  if (upstream !== undefined) return upstream
+  if (method === 'post' && uri !== '') return 201
+  return hasPayload || method === 'get' || method === 'head' ? 200 : 204
+}
+
+export const NO_BODY: Template = constant('')

@@ -1,0 +1,136 @@
+// The outcome of an action in, what is answered out: status, headers and body as the operation's response
+// declares them, and as behaviour §5 has it where it declares nothing. Writes nothing.
+
+import type { ContentType } from '../../../language/compiled.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { ActionError, StreamHead } from '../../actions/performer.ts'
+import type { Context } from '../../context.ts'
+import { frameResponse } from '../../framing.ts'
+import { headerMap } from '../../header-map.ts'
+import { viewError } from '../action-error.ts'
+import { recordBody } from '../errors.ts'
+import { toLocation } from './location.ts'
+import { contentOf, mergeStreamHeaders } from './pass-through.ts'
+import type { PreparedOperation } from '../prepared-operation.ts'
+import { headerOf, type HeaderList } from './headers.ts'
+import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './plan.ts'
+import type { FramedHead } from './write-response.ts'
+
+/** For whom it is rendered: `action` of the context is set here. */
+export interface Addressee {
+  readonly context: Context
+  readonly operation: PreparedOperation
+  readonly contentType: ContentType
+}
+
+/** @throws ExpressionError */
+export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer => {
+  const { context, operation } = addressee
+  context.action = { result }
+  const upstream = operation.isForward ? result['status_code'] : undefined
+  return renderResult(addressee, typeof upstream === 'number' ? upstream : undefined)
+}
+
+/**
+ * Of a result that stands in the context, or that nothing reads.
+ * @throws ExpressionError
+ */
+export const renderResult = (
+  { context, operation, contentType }: Addressee,
+  upstream?: number,
+): Answer => {
+  const { onResult, method } = operation
+  const headers = onResult.headers.write(context)
+  const encoded = onResult.body(context, contentType, headers)
+  const uri = onResult.uri(context)
+  const status =
+    onResult.status(context) ?? successStatus(method, uri, encoded.bytes.length > 0, upstream)
+  return toAnswer(status, withLocation(headers, uri, method), encoded)
+}
+
+/** @throws ExpressionError */
+export const renderFailure = (addressee: Addressee, failure: ActionError): Answer => {
+  const { context, operation, contentType } = addressee
+  const { error, message, status } = viewError(failure, operation.version.statusCodes)
+  context.action = { error }
+  const plan = operation.onError?.()
+  if (plan !== undefined) return renderError(plan, addressee, { uri: failure.error_uri, status })
+  return {
+    status,
+    headers: withRetryAfter(operation.headers.writeWhatIsKnown(context), failure.error_uri),
+    ...recordBody(failure.error_uri, message, '', contentType),
+  }
+}
+
+const renderError = (
+  plan: ResponsePlan,
+  { context, contentType }: Addressee,
+  { uri, status }: { readonly uri: string; readonly status: number },
+): Answer => {
+  const headers = plan.headers.write(context)
+  const encoded = plan.body(context, contentType, headers)
+  const own = plan.status(context) ?? plan.statusOfBody(context)
+  return toAnswer(own ?? status, withRetryAfter(headers, uri), encoded)
+}
+
+/**
+ * Head of an upstream's answer whose body passes through.
+ * @throws ExpressionError
+ */
+export const planStream = (
+  { context, operation }: Addressee,
+  head: StreamHead,
+  isHead: boolean,
+): FramedHead => {
+  const { onResult, readsAction, replacesHeaders: replaces } = operation
+  context.action = {
+    result: {
+      status_code: head.statusCode,
+      headers: readsAction ? headerMap(head.headers) : {},
+      uri: headerOf(head.headers, 'location') ?? '',
+    },
+  }
+  const own = onResult.headers.write(context)
+  const status = onResult.status(context) ?? head.statusCode
+  const framing = frameResponse(status, isHead, contentOf(head, status))
+  const headers = mergeStreamHeaders(status, framing, { upstream: head.headers, own, replaces })
+  return {
+    status,
+    headers: withLocation(headers, onResult.uri(context), operation.method),
+    framing,
+  }
+}
+
+/**
+ * Head of an answer whose body follows as events.
+ * @throws ExpressionError
+ */
+export const planEvents = (
+  { context, operation }: Addressee,
+  result: ValueMap,
+  isHead: boolean,
+): FramedHead => {
+  const { onResult, method } = operation
+  context.action = { result }
+  const headers = onResult.headers.write(context)
+  const status = onResult.status(context) ?? 200
+  const framing = frameResponse(status, isHead, { kind: 'stream', bytes: undefined })
+  return { status, headers: withLocation(headers, onResult.uri(context), method), framing }
+}
+
+const toAnswer = (status: number, headers: HeaderList, encoded: EncodedBody): Answer => ({
+  status,
+  headers,
+  contentType: encoded.contentType,
+  body: encoded.bytes,
+})
+
+const withLocation = (headers: HeaderList, uri: string, method: string): HeaderList =>
+  uri === '' || method !== 'post' || headerOf(headers, 'location') !== undefined
+    ? headers
+    : [...headers, ['location', toLocation(uri)]]
+
+const withRetryAfter = (headers: HeaderList, errorUri: string): HeaderList =>
+  errorUri === 'svc.error.overloaded' && headerOf(headers, 'retry-after') === undefined
+    ? [...headers, ['retry-after', '1']]
+    : headers

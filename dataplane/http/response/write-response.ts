@@ -1,0 +1,208 @@
+// An answer in, one HTTP response out, with what every response of the gateway carries. One flat header
+// list and one string where possible: node then makes a single write of it.
+
+import type { ServerResponse } from 'node:http'
+import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
+import { headLines, presetHead } from './raw-head.ts'
+import { EVENT_STREAM } from './negotiate.ts'
+import { headerOf, type HeaderList } from './headers.ts'
+import type { Answer } from './plan.ts'
+
+/** What a response carries besides the answer itself. */
+export interface Envelope {
+  readonly requestId: string
+  /** Picked from the version's languages; undefined before a version is known. */
+  readonly language: string | undefined
+  readonly deprecation: Readonly<Record<string, string>> | undefined
+  /** What the answer was negotiated by: `accept`, `accept, accept-language`. */
+  readonly vary: string | undefined
+  /** Of the operation, whose deprecation and `vary` are always the same. */
+  readonly memo?: HeadMemo
+}
+
+/** Writes and ends the response; gives the bytes of the body that were written. */
+export const writeAnswer = (
+  response: ServerResponse,
+  answer: Answer,
+  envelope: Envelope,
+  isHead: boolean,
+): number => {
+  const { status } = answer
+  const body = toWritable(answer.body)
+  const framing = frameResponse(status, isHead, { kind: 'whole', bytes: body.length })
+  if (!presetComposed(response, answer, envelope, framing.length))
+    writeFramedHead(response, status, composeHead(answer, envelope), framing)
+  if (!framing.hasBody) {
+    response.end()
+    return 0
+  }
+  if (typeof body === 'string') response.end(body, 'latin1')
+  else response.end(body)
+  return body.length
+}
+
+/**
+ * The one way of a head into a response that is not preset: framing headers are written nowhere else.
+ * @param head flat list of names and values, which is added to
+ */
+export const writeFramedHead = (
+  response: ServerResponse,
+  status: number,
+  head: string[],
+  { length }: Framing,
+): void => {
+  if (length !== undefined) head.push('content-length', String(length))
+  // RFC 9112 §6.1: HTTP/1.0 has no chunks; node would send them to a client that says `TE: chunked`.
+  else if (response.req.httpVersionMinor === 0) response.useChunkedEncodingByDefault = false
+  response.writeHead(status, head)
+}
+
+/** @returns false: node must see the head */
+const presetComposed = (
+  response: ServerResponse,
+  answer: Answer,
+  envelope: Envelope,
+  length: number | undefined,
+): boolean => {
+  if (length === undefined) return false
+  const lines = composeLines(answer, envelope)
+  if (lines === undefined) return false
+  const all = `x-request-id: ${envelope.requestId}\r\n${lines}content-length: ${length}\r\n`
+  return presetHead(response, answer.status, all)
+}
+
+/** The head lines of an answer that an operation gave before, and what they were made of. */
+export interface HeadMemo {
+  headers: HeaderList | undefined
+  contentType: string | undefined
+  language: string | undefined
+  lines: string | undefined
+}
+
+export const createHeadMemo = (): HeadMemo => ({
+  headers: undefined,
+  contentType: undefined,
+  language: undefined,
+  lines: undefined,
+})
+
+/**
+ * All lines but the id of the request and the length; undefined if node must see them. Where no header waits for the
+ * request an operation has the very same list each time, and mostly the same lines.
+ */
+export const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
+  const { headers, contentType } = answer
+  const { language, memo } = envelope
+  if (memo?.headers === headers && memo.contentType === contentType && memo.language === language)
+    return memo.lines
+  const head = composeHead(answer, envelope).slice(ID_ENTRIES)
+  const lines = head.some(isSpecial) ? undefined : headLines(head)
+  if (memo !== undefined) {
+    memo.headers = headers
+    memo.contentType = contentType
+    memo.language = language
+    memo.lines = lines
+  }
+  return lines
+}
+
+/** Name and value of the request's id, which `composeHead` puts first. */
+const ID_ENTRIES = 2
+
+/** Names that node must see, for they change what it does. Values are never just such a word. */
+const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
+
+/** Longer texts are not joined with the head into one string. */
+const ONE_WRITE_CHARACTERS = 16_384
+
+/**
+ * ASCII goes as Latin-1 text: node joins it with the head and makes one write, 7 % of a small answer. Other
+ * text goes as bytes, lest the head be encoded as UTF-8 along with it.
+ */
+export const toWritable = (body: string | Buffer): string | Buffer =>
+  typeof body === 'string' && (body.length > ONE_WRITE_CHARACTERS || !isAscii(body))
+    ? Buffer.from(body)
+    : body
+
+const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
+
+/** Flat list: the gateway's own headers, then the answer's; the answer's win by name, but for `Vary`. */
+export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
+  const head = ['x-request-id', envelope.requestId]
+  const { headers } = answer
+  const add = (name: string, value: string | undefined): void => {
+    if (value !== undefined && (headers.length === 0 || headerOf(headers, name) === undefined))
+      head.push(name, value)
+  }
+  add('x-content-type-options', 'nosniff')
+  add('content-language', envelope.language)
+  add('vary', envelope.vary)
+  if (envelope.deprecation !== undefined)
+    for (const [name, value] of Object.entries(envelope.deprecation)) add(name, value)
+  for (const [name, value] of envelope.vary === undefined
+    ? headers
+    : withVary(headers, envelope.vary))
+    if (name !== 'content-type' && name !== 'content-encoding' && name !== 'x-request-id')
+      head.push(name, value)
+  if (answer.contentType !== undefined) head.push('content-type', answer.contentType)
+  return head
+}
+
+/** What we negotiated by holds beside what a document says (`origin`): or caches mix answers up. */
+const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
+  const at = headers.findIndex(([name]) => name === 'vary')
+  const own = headers[at]?.[1]
+  if (own === undefined || own.includes('*')) return headers
+  const known = own.split(',').map((name) => name.trim().toLowerCase())
+  const added = negotiated.split(', ').filter((name) => !known.includes(name))
+  return headers.with(at, ['vary', [own, ...added].join(', ')])
+}
+
+/** Head of an answer whose body follows. */
+export interface FramedHead {
+  readonly status: number
+  readonly headers: HeaderList
+  readonly framing: Framing
+}
+
+/** Head of an answer whose body follows as events. They are for this client, now: nothing may keep them back. */
+export const writeEventHead = (
+  response: ServerResponse,
+  { status, headers, framing }: FramedHead,
+  envelope: Envelope,
+): void => {
+  const defaults = EVENT_HEADERS.filter(([name]) => headerOf(headers, name) === undefined)
+  const contentType = isAlwaysEmpty(status) ? undefined : EVENT_STREAM
+  const answer = { status, headers: [...defaults, ...headers], contentType, body: '' }
+  writeFramedHead(response, status, composeHead(answer, envelope), framing)
+  response.flushHeaders()
+}
+
+/** `x-accel-buffering`: nginx, and ingresses made of it, pass on what comes as it comes. */
+const EVENT_HEADERS: HeaderList = [
+  ['cache-control', 'no-store'],
+  ['x-accel-buffering', 'no'],
+]
+
+/** Head of an upstream's answer that passes through: its own headers, ours over them by name. */
+export const writeStreamHead = (
+  response: ServerResponse,
+  { status, headers, framing }: FramedHead,
+  envelope: Envelope,
+): void => {
+  const head = ['x-request-id', envelope.requestId]
+  for (const [name, value] of headers)
+    if (name !== 'x-request-id' && name !== 'content-length') head.push(name, value)
+  if (envelope.deprecation !== undefined)
+    for (const [name, value] of Object.entries(envelope.deprecation))
+      if (headerOf(headers, name) === undefined) head.push(name, value)
+  writeFramedHead(response, status, head, framing)
+}
+
+/**
+ * For a stream that ends when the gateway goes: a client that took the connection for free again would send its next
+ * request, which is the stream's, into a connection that is being closed, and lose it.
+ */
+export const beLastOnConnection = (response: ServerResponse): void => {
+  response.shouldKeepAlive = false
+}

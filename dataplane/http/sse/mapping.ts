@@ -1,0 +1,101 @@
+// How an operation's results become server-sent events, prepared once per operation. What does not depend
+// on who listens is rendered once per result, however many streams it goes to.
+
+import type { CompiledOperation } from '../../../language/compiled.ts'
+import { functionNamed } from '../../../language/expression/functions.ts'
+import { childrenOf } from '../../../language/expression/children.ts'
+import { jsonWriter } from '../../../language/expression/json.ts'
+import { someRead } from '../../../language/expression/reads.ts'
+import { evaluator } from '../../../language/expression/run.ts'
+import type { PipeArgument, Template } from '../../../language/expression/template.ts'
+import { toText } from '../../../language/expression/text.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { OutgoingEvent } from '../../actions/performer.ts'
+import { Context } from '../../context.ts'
+import { type EventBytes, toEventBytes } from './writer.ts'
+import { formatEvent } from './format.ts'
+
+export interface EventPlan {
+  /**
+   * The bytes of one event. `action` and `budget` of the context are set for it where it is evaluated.
+   * @throws ExpressionError
+   */
+  write(event: OutgoingEvent, context: Context): EventBytes
+  /** Data of the event that tells of a failure, read from `action.error`; undefined: the error record. */
+  readonly failure: ((context: Context) => string) | undefined
+  /** Ends only with its client: nothing is lost where it ends early, for the client comes back. */
+  readonly isEndless: boolean
+}
+
+/** `body` and `failure`: of `on_result` and `on_error`, what they fall back to in place; no `failure`: not declared. */
+export interface EventTemplates {
+  readonly action: CompiledOperation['action']
+  readonly body: Template
+  readonly failure: Template | undefined
+}
+
+/** Actions whose answer may be a stream of events. */
+export const makesEvents = ({ type }: CompiledOperation['action']): boolean =>
+  type === 'wamp_call' || type === 'wamp_subscribe'
+
+export const prepareEvents = ({ action, body, failure }: EventTemplates): EventPlan => {
+  const data = prepareData(body)
+  const render: Render = (event, context) => {
+    context.action = { result: event.result }
+    context.budget = BUDGET
+    return toEventBytes(formatEvent({ ...event, data: data(context) }))
+  }
+  return {
+    write: isSameForAll(body) ? renderedOnce(render) : render,
+    failure: failure && prepareData(failure),
+    isEndless: action.type === 'wamp_subscribe',
+  }
+}
+
+/** What templates may produce is counted per event: a stream has no end (behaviour §1). */
+export const BUDGET = new Context().budget
+
+type Render = (event: OutgoingEvent, context: Context) => EventBytes
+
+/**
+ * A publication goes to its streams one after the other, with one and the same result: its bytes are kept for
+ * as long as somebody holds the result.
+ */
+const renderedOnce = (render: Render): Render => {
+  const rendered = new WeakMap<
+    ValueMap,
+    { readonly event: OutgoingEvent; readonly bytes: EventBytes }
+  >()
+  return (event, context) => {
+    const known = rendered.get(event.result)
+    if (known !== undefined && known.event.id === event.id && known.event.name === event.name)
+      return known.bytes
+    const bytes = render(event, context)
+    rendered.set(event.result, { event, bytes })
+    return bytes
+  }
+}
+
+/** Maps and lists as JSON, text as it is, bytes as base64; null is an empty payload like `""`. */
+const prepareData = (template: Template): ((context: Context) => string) => {
+  if (template.kind === 'map' || template.kind === 'list') return jsonWriter(template)
+  const evaluate = evaluator(template)
+  return (context) => {
+    const value = evaluate(context)
+    return value === null ? '' : toText(value)
+  }
+}
+
+/** It reads nothing of the request or its caller, and draws nothing by lot. */
+const isSameForAll = (template: Template): boolean =>
+  !someRead(template, (root) => root === 'request' || root === 'security') && !draws(template)
+
+const draws = (template: PipeArgument): boolean => {
+  if (template.kind === 'constant' || template.kind === 'read' || template.kind === 'piped')
+    return false
+  if (template.kind === 'pipe' && template.calls.some(({ name }) => !isPure(name))) return true
+  return childrenOf(template).some(draws)
+}
+
+/** A step to a key, which no table holds, is. */
+const isPure = (name: string): boolean => functionNamed(name)?.isPure ?? true

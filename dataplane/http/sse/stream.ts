@@ -1,0 +1,139 @@
+// What an action reports while its answer is a stream of events: each outcome becomes bytes of the
+// response, and the stream ends exactly once, whoever ends it.
+
+import type { StatusCodes } from '../../../language/compiled.ts'
+import type { ActionError, EventSink, OutgoingEvent } from '../../actions/performer.ts'
+import type { Context } from '../../context.ts'
+import type { GatewayErrorCode } from '../../gateway-error.ts'
+import { viewError } from '../action-error.ts'
+import { recordBody, toGatewayError } from '../errors.ts'
+import { BUDGET, type EventPlan } from './mapping.ts'
+import { type EventBytes, type EventOutput, toEventBytes } from './writer.ts'
+import { BEATS, type EventStreams, type OpenEventStream } from './registry.ts'
+import { formatComment, formatEvent } from './format.ts'
+
+/** `action`: it knows. `fault`: its next `send` says so. `shutdown`, `client`: it must be told. */
+export type EndedBy = 'action' | 'fault' | 'client' | 'shutdown'
+
+export interface StreamEnd {
+  readonly by: EndedBy
+  /** Of the body. */
+  readonly bytes: number
+  /** An expression failed, or the action did in a way that nobody foresaw. */
+  readonly refusal?: GatewayErrorCode
+  /** Of a refusal. */
+  readonly error?: unknown
+}
+
+export interface EventSinkParts {
+  readonly output: EventOutput
+  readonly plan: EventPlan
+  readonly context: Context
+  readonly statusCodes: StatusCodes
+  readonly streams: EventStreams
+  /** Told once. */
+  readonly onEnd: (end: StreamEnd) => void
+}
+
+const HEARTBEAT = toEventBytes(formatComment(''))
+
+export class HttpEventSink implements EventSink, OpenEventStream {
+  readonly #parts: EventSinkParts
+  #isOver = false
+  /** Beats since something was sent. */
+  #silence = 0
+
+  constructor(parts: EventSinkParts) {
+    this.#parts = parts
+    parts.streams.add(this)
+  }
+
+  send(event: OutgoingEvent): boolean {
+    if (this.#isOver) return false
+    const { plan, context } = this.#parts
+    try {
+      return this.#write(plan.write(event, context))
+    } catch (error) {
+      this.refuse(error)
+      return false
+    }
+  }
+
+  fail(failure: ActionError): void {
+    if (this.#isOver) return
+    const { plan, context, statusCodes } = this.#parts
+    const { error, message } = viewError(failure, statusCodes)
+    context.action = { error }
+    context.budget = BUDGET
+    try {
+      this.#sendFailure(plan.failure?.(context) ?? recordText(failure.error_uri, message))
+    } catch (cause) {
+      this.refuse(cause)
+      return
+    }
+    this.#finish({ by: 'action' })
+  }
+
+  comment(text: string): void {
+    if (!this.#isOver) this.#write(toEventBytes(formatComment(text)))
+  }
+
+  end(): void {
+    this.#finish({ by: 'action' })
+  }
+
+  /** An expression failed, or the action did: the client gets the error record as its last event. */
+  refuse(error: unknown): void {
+    if (this.#isOver) return
+    const { code, message, description } = toGatewayError(error)
+    this.#sendFailure(recordText(code, message, description))
+    this.#finish({ by: 'fault', refusal: code, error })
+  }
+
+  /** The client has gone. */
+  abandon(): void {
+    this.#close({ by: 'client' })
+  }
+
+  beat(): void {
+    if (++this.#silence >= BEATS && this.#parts.output.isIdle) this.#write(HEARTBEAT)
+  }
+
+  shutDown(): void {
+    if (!this.#parts.plan.isEndless) return
+    this.comment('the gateway is shutting down')
+    this.#finish({ by: 'shutdown' })
+  }
+
+  #write(bytes: EventBytes): boolean {
+    const { output, streams } = this.#parts
+    this.#silence = 0
+    if (output.write(bytes)) return true
+    if (!output.isGone) streams.cutOff()
+    output.destroy()
+    this.#close({ by: 'fault' })
+    return false
+  }
+
+  #sendFailure(data: string): void {
+    this.#write(toEventBytes(formatEvent({ name: 'failure', data })))
+  }
+
+  #finish(end: Omit<StreamEnd, 'bytes'>): void {
+    if (this.#isOver) return
+    this.#parts.output.end()
+    this.#close(end)
+  }
+
+  #close(end: Omit<StreamEnd, 'bytes'>): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { output, streams, onEnd } = this.#parts
+    output.discard()
+    streams.remove(this)
+    onEnd({ ...end, bytes: output.bytes })
+  }
+}
+
+const recordText = (code: string, message: string, description = ''): string =>
+  String(recordBody(code, message, description, 'application/json').body)

@@ -1,0 +1,116 @@
+// The opening handshake of a WebSocket client (RFC 6455 §4.2.1) and where it comes from in, what a router need
+// know of it out, or the refusal. Pure.
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { CompiledSecurity } from '../../../language/compiled.ts'
+import type { Authority } from '../../authority.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import type { RelayHandshake } from '../../wamp/relay/handshake.ts'
+import type { RealmOrigins } from '../realm-origins.ts'
+import { hasBody, type RequestHead } from '../request/head.ts'
+
+/**
+ * False for what is served as a plain request, as if it asked for no upgrade: other protocols, other methods,
+ * HTTP/1.0, a body.
+ */
+export const asksForWebSocket = (request: IncomingMessage, head: RequestHead): boolean =>
+  request.method === 'GET' &&
+  request.httpVersion === '1.1' &&
+  !hasBody(head) &&
+  tokens(request.headers.upgrade).includes('websocket')
+
+/** @throws GatewayError 426 for another version, 400 for no key, or no WAMP sub-protocol */
+export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
+  if (headers['sec-websocket-version'] !== '13')
+    throw upgradeRequired('Only version 13 of the WebSocket protocol is spoken here', {
+      'sec-websocket-version': '13',
+    })
+  const key = headers['sec-websocket-key'] ?? ''
+  if (!KEY.test(key))
+    throw new GatewayError('svc.error.invalid_data', 'Sec-WebSocket-Key is not 16 bytes in base64')
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+  const protocols = offered.filter((name) => PROTOCOL.test(name))
+  if (protocols.length === 0)
+    throw new GatewayError('svc.error.invalid_data', 'No WAMP sub-protocol is offered', {
+      description: 'Offer one in Sec-WebSocket-Protocol: wamp.2.json, wamp.2.msgpack, wamp.2.cbor.',
+    })
+  return { key, protocols: protocols.slice(0, MAX_PROTOCOLS) }
+}
+
+const KEY = /^[+/0-9A-Za-z]{22}==$/
+/** A token (RFC 9110 §5.6.2) of the WAMP registry. */
+const PROTOCOL = /^wamp\.2\.[\w.-]{1,64}$/
+/** There are not that many. */
+const MAX_PROTOCOLS = 32
+
+/**
+ * Browsers always say where a connection comes from (RFC 6455 §10.2); who says nothing is none, and could
+ * say anything. So where origins are listed, a present one must be among them, and an absent one passes. But cookies
+ * and passwords that were given once come along whatever page asks (no CORS, no CSRF value): then it must be a page
+ * of ours, or a listed one.
+ * @throws GatewayError 403
+ */
+export const checkOrigin = (
+  { headers }: IncomingMessage,
+  authority: Authority,
+  origins: RealmOrigins,
+  { type }: Pick<CompiledSecurity, 'type'>,
+): void => {
+  const sent = sentAlong(type, headers)
+  if (RULES[sent](headers.origin, origins, authority)) return
+  throw new GatewayError(
+    'svc.error.forbidden',
+    'WebSocket connections from this origin are not taken',
+    sent === 'nothing' ? {} : { description: EXPECTED },
+  )
+}
+
+const EXPECTED =
+  'With a cookie, or a password, it is the own origin, or one that allowed_origins of the realm lists.'
+
+/** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
+type SentAlong = 'cookie' | 'password' | 'nothing'
+
+const sentAlong = (
+  type: CompiledSecurity['type'],
+  { authorization, cookie }: IncomingHttpHeaders,
+): SentAlong => {
+  if (type === 'basic') return 'password'
+  return type === 'oidc' && authorization === undefined && cookie !== undefined
+    ? 'cookie'
+    : 'nothing'
+}
+
+type OriginRule = (
+  origin: string | undefined,
+  origins: RealmOrigins,
+  authority: Authority,
+) => boolean
+
+const RULES = {
+  cookie: (origin, { listed, own }) =>
+    origin !== undefined && (listed.includes(origin) || own.includes(origin)),
+  // A password belongs to the host that a browser has asked for: here Host can't be another's.
+  password: (origin, { listed, own }, { host, port }) =>
+    origin === undefined ||
+    listed.includes(origin) ||
+    (listed.length === 0 &&
+      (own.includes(origin) || hostOf(origin) === (port === '' ? host : `${host}:${port}`))),
+  nothing: (origin, { listed }) =>
+    origin === undefined || listed.length === 0 || listed.includes(origin),
+} as const satisfies Record<SentAlong, OriginRule>
+
+/** `null` has none. */
+const hostOf = (origin: string): string | undefined => origin.split('://')[1]
+
+/** 426 (RFC 9110 §15.5.22). */
+export const upgradeRequired = (
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): GatewayError =>
+  new GatewayError('svc.error.upgrade_required', message, {
+    headers: { ...headers, connection: 'close, upgrade', upgrade: 'websocket' },
+  })
+
+const tokens = (header: string | undefined): readonly string[] =>
+  (header ?? '').split(',').map((token) => token.trim().toLowerCase())

@@ -1,0 +1,227 @@
+// A request for a WebSocket connection in, the connection carried to the router of the version's realm out, or
+// a refusal like any other: match → scheme → origin → authenticate → handshake → router.
+
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Scheme } from '../../../language/document.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import type { ServerHandlers } from '../../listen/http-server.ts'
+import { unauthorized } from '../../security/challenge.ts'
+import type { ServedWebSocket } from '../../served.ts'
+import { createSocketResponse } from '../../listen/socket-response.ts'
+import type { OpenedRelay, Relays } from '../../wamp/relay/relays.ts'
+import { responseOn } from '../../connections/pipelined-requests.ts'
+import {
+  CLIENT_WENT_AWAY,
+  type Arrival,
+  type DispatchOptions,
+  type Settlement,
+} from '../arrival.ts'
+import { authenticateRequest } from '../authenticate-request.ts'
+import { readEarly } from './early-bytes.ts'
+import { errorAnswer, toGatewayError } from '../errors.ts'
+import { headLines } from '../response/raw-head.ts'
+import { refusalType } from '../response/negotiate.ts'
+import type { Guard } from '../prepared-operation.ts'
+import type { RealmOrigins } from '../realm-origins.ts'
+import { refuseUnmatched, report } from '../report.ts'
+import { readHead, type RequestHead } from '../request/head.ts'
+import { asksForWebSocket, checkOrigin, readHandshake } from './handshake.ts'
+import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
+import { writeAnswer } from '../response/write-response.ts'
+
+export interface UpgradeOptions {
+  /** What requests are authenticated, counted and logged by. */
+  readonly dispatch: DispatchOptions
+  readonly webSockets: WebSocketRoutes
+  readonly relays: Pick<Relays, 'open'>
+  readonly origins: (realmUri: string) => RealmOrigins
+}
+
+/** What is known of a request that asks to upgrade. */
+interface Upgrade {
+  readonly arrival: Omit<Arrival, 'response'>
+  readonly socket: Duplex
+  /** What the client has sent behind its request. */
+  readonly head: Buffer
+}
+
+/**
+ * For a public server that speaks `scheme`. Whatever asks for another protocol, or elsewhere, stays a plain
+ * request, which dispatch answers.
+ * @example createPlainServer(limits, { onRequest, ...createUpgrade(options, 'http') })
+ */
+export const createUpgrade = (
+  options: UpgradeOptions,
+  scheme: Scheme,
+): Required<Pick<ServerHandlers, 'onUpgrade' | 'shouldUpgrade'>> => ({
+  shouldUpgrade: (request) => {
+    const head = readHead(request)
+    return (
+      asksForWebSocket(request, head) &&
+      !isAnswering(request.socket) &&
+      find(options, head, schemeOf(options, request, scheme)) !== undefined
+    )
+  },
+  onUpgrade: (request, socket, head) => {
+    const { dispatch } = options
+    dispatch.inFlight.count++
+    socket.on('error', () => undefined)
+    const client = dispatch.readClient(request, scheme)
+    const arrival = {
+      request,
+      head: readHead(request),
+      scheme: client?.scheme ?? scheme,
+      client,
+      id: client?.requestId ?? dispatch.nextRequestId(),
+      startedMs: dispatch.now(),
+    }
+    void serve(options, { arrival, socket, head })
+  },
+})
+
+const schemeOf = ({ dispatch }: UpgradeOptions, request: IncomingMessage, scheme: Scheme): Scheme =>
+  dispatch.readClient(request, scheme)?.scheme ?? scheme
+
+/** An earlier request of this connection waits for its answer: frames would end up in it. */
+const isAnswering = (socket: Duplex): boolean => responseOn(socket) !== undefined
+
+const find = (
+  { webSockets }: UpgradeOptions,
+  { fault, authority, target }: RequestHead,
+  scheme: Scheme,
+): ServedWebSocket | undefined =>
+  fault === undefined ? webSockets.find(authority.host, target.path, scheme) : undefined
+
+/** Never rejects. */
+const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> => {
+  const { arrival, socket, head } = upgrade
+  const found = find(options, arrival.head, arrival.scheme)
+  if (found === undefined) {
+    refuseGone(options, upgrade)
+    return
+  }
+  const gone = new AbortController()
+  const early = readEarly(socket, head, () => {
+    gone.abort()
+  })
+  try {
+    const opened = await admit(options, upgrade, found, gone.signal)
+    const sent = early.take()
+    if (early.hasGone) {
+      opened.drop()
+      forget(options, upgrade, found)
+      return
+    }
+    socket.write(switchingProtocols(opened, upgrade, found))
+    opened.start(socket, sent)
+    settle(options, upgrade, found, { status: 101, bytes: 0 })
+  } catch (error) {
+    early.take()
+    if (early.hasGone) forget(options, upgrade, found)
+    else refuse(options, upgrade, found, error)
+  }
+}
+
+/** The client has gone. */
+const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocket): void => {
+  upgrade.socket.destroy()
+  settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
+}
+
+/** The document went between two looks at the table. */
+const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade): void => {
+  const response = createSocketResponse(arrival.request, socket)
+  if (response === undefined) return
+  const error = new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+  refuseUnmatched(dispatch, { ...arrival, response }, error, [])
+}
+
+/** @throws GatewayError */
+const admit = async (
+  { dispatch, webSockets, relays, origins }: UpgradeOptions,
+  { arrival }: Upgrade,
+  found: ServedWebSocket,
+  signal: AbortSignal,
+): Promise<OpenedRelay> => {
+  const { request, head, scheme } = arrival
+  const { security, version } = found
+  const { realmUri } = version
+  checkScheme(found, scheme)
+  checkOrigin(request, head.authority, origins(realmUri), security)
+  if (security.type !== 'anonymous') {
+    await authenticated(dispatch, arrival, { guard: security, realmUri })
+  }
+  const place = { realmUri, isServed: () => webSockets.serves(version) }
+  return relays.open(place, readHandshake(request), signal)
+}
+
+/** Rejects with the refusal. */
+const authenticated = (
+  dispatch: DispatchOptions,
+  arrival: Upgrade['arrival'],
+  demand: { readonly guard: Guard; readonly realmUri: string },
+): Promise<void> =>
+  new Promise((resolve, reject: (error: unknown) => void) => {
+    const proceed = (): void => {
+      resolve()
+    }
+    // Who has gone is not written to, and is nobody.
+    const abandon = (): void => {
+      reject(unauthorized(demand.guard.type, demand.realmUri))
+    }
+    const then = { proceed, refuse: reject, abandon, fail: reject }
+    authenticateRequest(dispatch, arrival, demand, then)
+  })
+
+/** Texts that were checked: the router's two against what was asked of it. */
+const switchingProtocols = (
+  { accept, protocol }: OpenedRelay,
+  { arrival }: Upgrade,
+  { version }: ServedWebSocket,
+): string =>
+  `HTTP/1.1 101 Switching Protocols\r\n${headLines([
+    'upgrade',
+    'websocket',
+    'connection',
+    'Upgrade',
+    'sec-websocket-accept',
+    accept,
+    'sec-websocket-protocol',
+    protocol,
+    'x-request-id',
+    arrival.id,
+    ...Object.entries(version.deprecation ?? {}).flat(),
+  ])}\r\n`
+
+const refuse = (
+  options: UpgradeOptions,
+  upgrade: Upgrade,
+  found: ServedWebSocket,
+  error: unknown,
+): void => {
+  const { arrival, socket } = upgrade
+  const known = toGatewayError(error)
+  if (known.code === 'svc.error.internal')
+    options.dispatch.onUnexpected(error, arrival.id, arrival.request)
+  const response = createSocketResponse(arrival.request, socket)
+  if (response === undefined) {
+    forget(options, upgrade, found)
+    return
+  }
+  const answer = errorAnswer(known, refusalType(arrival.head.accept), [])
+  const { deprecation } = found.version
+  const envelope = { requestId: arrival.id, language: undefined, deprecation, vary: undefined }
+  const bytes = writeAnswer(response, answer, envelope, false)
+  settle(options, upgrade, found, { status: answer.status, bytes, refusal: known.code })
+}
+
+const settle = (
+  { dispatch }: UpgradeOptions,
+  { arrival }: Upgrade,
+  { version, template }: ServedWebSocket,
+  settlement: Settlement,
+): void => {
+  const row = dispatch.preparation.rowFor(version, template, 'get')
+  report(dispatch, arrival, { row, version, template, action: 'ws' }, settlement)
+}

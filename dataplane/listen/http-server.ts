@@ -1,0 +1,255 @@
+// Limits and handlers in, a node:http or node:https server out, set so that a hostile client costs little
+// and every refusal can be an error record.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { SecureContextOptions, TlsOptions } from 'node:tls'
+import type { GatewaySettings } from '../config.ts'
+import type { ConnectionGate } from '../connections/connection-gate.ts'
+import { type IsScarce, NEVER_SCARCE } from '../least-rate.ts'
+import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
+import {
+  MAX_HELD_BYTES,
+  PipelinedRequests,
+  responseOn,
+  whenAnswered,
+} from '../connections/pipelined-requests.ts'
+import { createSocketResponse } from './socket-response.ts'
+import { cutOffStalledClients, STALL_TIMES, type StallTimes } from './stalled-clients.ts'
+
+/** What a listener does with what comes in. */
+export interface ServerHandlers {
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
+  /** What the parser refused; must end or destroy the socket. Node's own bare 400 if left out. */
+  readonly onClientError?: (error: NodeJS.ErrnoException, socket: Duplex) => void
+  /** A request that asks to upgrade, and what came behind it; without it such a request is a plain one. */
+  readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** False: such a request is a plain one all the same. Asked right before `onUpgrade`; all are taken if left out. */
+  readonly shouldUpgrade?: (request: IncomingMessage) => boolean
+  /** While it is tight, heads of requests get half of their time. It also knows which limits only report. */
+  readonly memory?: MemoryBudget
+  /** Whether memory is short: then slow clients are cut off sooner. Never if left out. */
+  readonly isScarce?: IsScarce | undefined
+}
+
+export type ServerLimits = Pick<
+  GatewaySettings,
+  'maxHeaderBytes' | 'headersTimeoutSeconds' | 'requestTimeoutSeconds' | 'keepAliveSeconds'
+> & {
+  /** Which connections are taken; all if left out. */
+  readonly gate?: ConnectionGate
+  readonly stalls?: StallTimes
+  /** How late the time-outs of heads and requests may be noticed; 1000 if left out. */
+  readonly checkMs?: number
+}
+
+/** Plain HTTP/1.1. */
+export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers): Server =>
+  prepare(createServer(optionsOf(limits, handlers)), 'connection', limits, handlers)
+
+/**
+ * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
+ * @throws Error of OpenSSL when key and certificate do not fit
+ */
+export const createSecureServer = (
+  limits: ServerLimits,
+  handlers: ServerHandlers,
+  tls: TlsOptions,
+): TlsServer =>
+  prepare(
+    createTlsServer({
+      ...optionsOf(limits, handlers),
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      ...TLS,
+      ...tls,
+    }),
+    'secureConnection',
+    limits,
+    handlers,
+  )
+
+/** What `setSecureContext` must be given again: it starts from nothing. */
+export const withTlsFloor = (context: SecureContextOptions): SecureContextOptions => ({
+  ...TLS,
+  ...context,
+})
+
+const HANDSHAKE_TIMEOUT_MS = 10_000
+
+const TLS = { minVersion: 'TLSv1.2' } as const satisfies SecureContextOptions
+
+const optionsOf = (
+  limits: ServerLimits,
+  handlers: ServerHandlers,
+): Parameters<typeof createServer>[0] => ({
+  maxHeaderSize: limits.maxHeaderBytes,
+  headersTimeout: limits.headersTimeoutSeconds * 1000,
+  requestTimeout: limits.requestTimeoutSeconds * 1000,
+  keepAliveTimeout: limits.keepAliveSeconds * 1000,
+  connectionsCheckingInterval: limits.checkMs ?? 1000,
+  insecureHTTPParser: false,
+  // Node would answer a missing Host by itself, without an error record: dispatch does.
+  requireHostHeader: false,
+  noDelay: true,
+  // Node 24.9 and newer. Asked of requests alone that want an upgrade.
+  shouldUpgradeCallback: (request) => {
+    const { socket } = request
+    if (ends.has(socket)) return false
+    const { onUpgrade, shouldUpgrade } = handlers
+    const isTaken =
+      !hasTooManyLines(request, handlers) && (shouldUpgrade?.(request) ?? onUpgrade !== undefined)
+    if (!isTaken && mayLoseBytes(request)) ends.set(socket, 'with-this-request')
+    return isTaken
+  },
+})
+
+/** Connections on which no request is performed any more, or none after the one that is about to be. */
+const ends = new WeakMap<Duplex, 'with-this-request' | 'over'>()
+
+/**
+ * Node drops what came in one piece with a request that asked for an upgrade and is none, a part of the next request
+ * perhaps, and takes what comes later for the beginning of one. Only a head that is the end of what came loses nothing.
+ */
+const mayLoseBytes = ({ socket, headers }: IncomingMessage): boolean => {
+  if ('content-length' in headers || 'transfer-encoding' in headers) return true
+  const { parser } = socket as { parser?: { getCurrentBuffer?: () => Buffer } | null }
+  const bytes = parser?.getCurrentBuffer?.() ?? Buffer.alloc(0)
+  return bytes.length < 4 || bytes.indexOf('\r\n\r\n') !== bytes.length - 4
+}
+
+const prepare = <S extends Server>(
+  server: S,
+  event: 'connection' | 'secureConnection',
+  limits: ServerLimits,
+  handlers: ServerHandlers,
+): S => {
+  const { onClientError, onRequest, memory } = handlers
+  const isScarce = scarcityOf(limits, handlers)
+  cutOffStalledClients(server, event, {
+    ...(limits.stalls ?? STALL_TIMES),
+    idleMs: idleMsOf(limits),
+    isScarce,
+  })
+  // Node keeps it once it was asked for: else who hangs up has no address in logs and counts of failures.
+  server.on(event, ({ remoteAddress }: Socket) => remoteAddress)
+  // Node drops header lines beyond this without a word: one more tells that there were too many.
+  server.maxHeadersCount = limitsOf(handlers).isEnforced ? MAX_HEADER_LINES + 1 : 0
+  memory?.onTight((isTight) => {
+    server.headersTimeout = (limits.headersTimeoutSeconds * 1000) / (isTight ? 2 : 1)
+  })
+  const pipelined = new PipelinedRequests(server, { isScarce, start: onRequest })
+  const startInTurn = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request
+    const end = ends.get(socket)
+    // The connection is closing: the response would reach no client (RFC 9112 §9.6).
+    if (end === 'over') return
+    if (end === 'with-this-request') {
+      ends.set(socket, 'over')
+      response.shouldKeepAlive = false
+    }
+    if (hasTooManyLines(request, handlers)) refuseHead(server, socket)
+    else if (response.socket === null) pipelined.hold(request, response)
+    else onRequest(request, response)
+  }
+  server.on('request', startInTurn)
+  // RFC 9110 §10.1.1: an expectation other than 100-continue may be ignored; Node would answer 417.
+  server.on('checkExpectation', startInTurn)
+  server.on('connect', (request: IncomingMessage, socket: Duplex) => {
+    // Node has removed its own listeners: an unhandled 'error' event, as by a reset, would end the process.
+    socket.on('error', () => undefined)
+    connectInTurn(socket, () => {
+      if (ends.has(socket)) return
+      if (hasTooManyLines(request, handlers)) refuseHead(server, socket)
+      else answerConnect(request, socket, onRequest)
+    })
+  })
+  if (onClientError !== undefined)
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      if (!pipelined.isTimeoutOfOurs(error, socket) && isHeard(error, socket))
+        pipelined.onFault(error, socket, () => {
+          onClientError(error, socket)
+        })
+    })
+  if (handlers.onUpgrade !== undefined) server.on('upgrade', handlers.onUpgrade)
+  limits.gate?.guard(server, event)
+  return server
+}
+
+/** Connections that hold what is no HTTP, and how many bytes of each had been read when that was found. */
+const faultyFrom = new WeakMap<Duplex, number>()
+
+/** The parser refuses whatever comes behind a fault, and says so each time: the first is told, and little is read. */
+const isHeard = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
+  if (!(socket instanceof Socket) || code === 'ECONNRESET') return true
+  if (code === 'HPE_INVALID_EOF_STATE' && responseOn(socket)?.req.complete === true) {
+    // A client that has ended its half waits for nothing, as behind a request that is whole.
+    socket.end()
+    return false
+  }
+  const from = faultyFrom.get(socket)
+  if (from === undefined) faultyFrom.set(socket, socket.bytesRead)
+  else if (socket.bytesRead - from > MAX_HELD_BYTES) socket.pause()
+  return from === undefined
+}
+
+/** Memory or connections are more than half used. */
+const scarcityOf = (
+  { gate }: ServerLimits,
+  { isScarce = NEVER_SCARCE }: ServerHandlers,
+): IsScarce => (gate === undefined ? isScarce : () => gate.isHalfFull || isScarce())
+
+/** Longer than any connection may be idle or take for a head: what Node's own clocks take for activity is none. */
+const idleMsOf = ({ keepAliveSeconds, headersTimeoutSeconds }: ServerLimits): number =>
+  keepAliveSeconds === 0 || headersTimeoutSeconds === 0
+    ? Infinity
+    : (keepAliveSeconds + headersTimeoutSeconds + 1) * 1000
+
+/**
+ * Of each line Node makes two strings: a head of 16 kB in tiny lines costs 125 kB, held until it is complete. Envoy
+ * takes 100 lines.
+ */
+const MAX_HEADER_LINES = 128
+
+/** Name, value, name, … */
+const hasTooManyLines = ({ rawHeaders }: IncomingMessage, handlers: ServerHandlers): boolean =>
+  rawHeaders.length > 2 * MAX_HEADER_LINES && limitsOf(handlers).refuses('header_lines')
+
+const limitsOf = ({ memory }: ServerHandlers): LimitPolicy => memory?.limits ?? ENFORCED
+
+/** As the parser refuses a head that is too large in bytes. */
+const refuseHead = (server: Server, socket: Duplex): void => {
+  ends.set(socket, 'over')
+  const error = new Error(`more than ${MAX_HEADER_LINES} header lines`)
+  const overflow = Object.assign(error, { code: 'HPE_HEADER_OVERFLOW' })
+  // Node's own words, where the listener has none.
+  if (!server.emit('clientError', overflow, socket)) {
+    socket.end('HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n')
+  }
+}
+
+/** Behind requests that are not answered yet: Node has let go of the socket, and of what it did for them. */
+const connectInTurn = (socket: Duplex, run: () => void): void => {
+  if (!(socket instanceof Socket) || responseOn(socket) === undefined) {
+    run()
+    return
+  }
+  socket.on('drain', () => responseOn(socket)?.emit('drain'))
+  // Who hangs up is heard by who reads; what comes behind a CONNECT is for a tunnel that will not be.
+  socket.once('end', () => socket.destroy()).resume()
+  whenAnswered(socket, run)
+}
+
+/** No tunnels: CONNECT is refused like any unknown method. Node would hang up without a word. */
+const answerConnect = (
+  request: IncomingMessage,
+  socket: Duplex,
+  onRequest: ServerHandlers['onRequest'],
+): void => {
+  // An authority is no path, and Express would have its own words for it.
+  if (request.url?.startsWith('/') !== true) request.url = '/'
+  const response = createSocketResponse(request, socket)
+  if (response !== undefined) onRequest(request, response)
+}

@@ -1,0 +1,106 @@
+// A server in, one listener out that can be told to drain, to close and to break off. Knows nothing of
+// what it serves.
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { urlOf } from '../../telemetry/bound-address.ts'
+import { bind, type BindOptions } from './bind.ts'
+import { DRAINING } from '../connections/pipelined-requests.ts'
+import type { Address } from '../../telemetry/settings-table.ts'
+
+export interface Listener {
+  readonly address: Address
+  /** `http://127.0.0.1:18080`. */
+  readonly url: string
+  /** Connections open now. */
+  connections(): Promise<number>
+  /** From now on every answer says `Connection: close`. New connections are still taken. */
+  beginDraining(): void
+  /** Ends connections that wait for their next request. New ones are still taken. */
+  closeIdle(): void
+  /** Takes no more connections; resolves when the last request has been answered. */
+  close(): Promise<void>
+  /** Breaks off whatever is left; `close` then resolves. */
+  abort(): void
+}
+
+/** @throws StartError when the address cannot be had */
+export const openListener = async (
+  server: Server,
+  scheme: 'http' | 'https',
+  options: BindOptions,
+): Promise<Listener> => {
+  const address = await bind(server, options)
+  const upgraded = trackUpgraded(server)
+  return {
+    address,
+    url: urlOf(scheme, address),
+    connections: () =>
+      new Promise((resolve) => {
+        server.getConnections((error, count) => {
+          resolve(error === null ? count : 0)
+        })
+      }),
+    beginDraining: () => {
+      tellToClose(server)
+    },
+    closeIdle: () => {
+      closeIdle(server)
+    },
+    close: () => closeServer(server),
+    abort: () => {
+      server.closeAllConnections()
+      for (const socket of upgraded) socket.destroy()
+    },
+  }
+}
+
+/** Sockets that were upgraded are no longer known to the server. */
+const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> => {
+  const sockets = new Set<IncomingMessage['socket']>()
+  if (server.listenerCount('upgrade') === 0) return sockets
+  server.on('upgrade', ({ socket }: IncomingMessage) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+/** Replaces the request listener: until then no request pays for the question whether we drain. */
+const tellToClose = (server: Server): void => {
+  server.emit(DRAINING)
+  const listeners = server.listeners('request') as ((
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void)[]
+  server.removeAllListeners('request')
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    response.shouldKeepAlive = false
+    for (const listener of listeners) listener.call(server, request, response)
+  })
+}
+
+const SWEEP_MS = 50
+
+/**
+ * What has arrived is read first, or a request that waits in the kernel's buffer would be lost with its connection: Node
+ * runs immediates right after it has read.
+ */
+const closeIdle = (server: Server): void => {
+  setImmediate(() => {
+    server.closeIdleConnections()
+  })
+}
+
+/** `close` ends idle connections once; those that turn idle afterwards must be swept. */
+const closeServer = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    const sweep = setInterval(() => {
+      closeIdle(server)
+    }, SWEEP_MS)
+    setImmediate(() => {
+      server.close(() => {
+        clearInterval(sweep)
+        resolve()
+      })
+    })
+  })

@@ -1,0 +1,196 @@
+// A directory with a folder for each certificate in, those that can be served out whenever something changes.
+// A folder that is broken, or only half renewed, changes nothing but the log.
+
+import { opendir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
+import type { Log } from '../../../telemetry/log.ts'
+import { withTlsFloor } from '../http-server.ts'
+import { messageOf } from '../../thrown.ts'
+import { endOfCertificate, namesOfCertificate, type TlsHost } from './certificate-for-host.ts'
+import type { FileWatch } from '../../watched-files.ts'
+
+export interface TlsDirectoryOptions {
+  readonly directory: string
+  readonly log: Log
+  /** Sorted by folder. Never called with none: what was served last goes on. */
+  readonly onHosts: (hosts: readonly TlsHost[]) => void
+  /** How often it is looked at; 2000 if left out. */
+  readonly intervalMs?: number
+}
+
+/**
+ * Looks once before it resolves, then again and again; never keeps the process alive by itself. Polls for the
+ * same reason as `watchFiles`: a mounted Secret is replaced by swapping a symlink.
+ */
+export const watchTlsDirectory = async (options: TlsDirectoryOptions): Promise<FileWatch> => {
+  let isClosed = false
+  const look = createLook({
+    ...options,
+    onHosts: (hosts) => {
+      if (!isClosed) options.onHosts(hosts)
+    },
+  })
+  let timer: NodeJS.Timeout | undefined
+  const again = (): void => {
+    if (isClosed) return
+    timer = setTimeout(() => void look().then(again), options.intervalMs ?? 2000).unref()
+  }
+  await look()
+  again()
+  return {
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What is known of a folder. */
+interface Folder {
+  /** As read last, used or not. */
+  readonly pair: Pair | undefined
+  /** The last good one. */
+  readonly host: TlsHost | undefined
+  /** Why it is not that of `pair`; told once. */
+  readonly fault: string | undefined
+}
+
+interface Pair {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** Bounds for what is read every two seconds: a chain of certificates is some KiB. */
+const MAX_ENTRIES = 10_000
+const MAX_FOLDERS = 1000
+const MAX_FILE_BYTES = 256 * 1024
+const MAX_BYTES = 16 * 1024 * 1024
+
+/** Never rejects. */
+const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Promise<void>) => {
+  let folders: ReadonlyMap<string, Folder> = new Map()
+  let served: readonly TlsHost[] = []
+  let fault: string | undefined
+
+  const complain = (message: string): void => {
+    if (message !== fault) {
+      log.error('cannot use the directory of TLS certificates', { directory, message })
+    }
+    fault = message
+  }
+
+  const lookOnce = async (): Promise<void> => {
+    const names = await listFolders(directory)
+    const read = await readFolders(directory, names.slice(0, MAX_FOLDERS), folders)
+    for (const [name, folder] of read) tellOf(log, name, folders.get(name), folder)
+    folders = read
+    const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
+    if (names.length > read.size) complain(leftOut(names, read.size))
+    else if (hosts.length === 0) complain('no folder has a tls.crt and tls.key that can be used')
+    else fault = undefined
+    if (hosts.length === 0 || isSame(hosts, served)) return
+    served = hosts
+    onHosts(hosts)
+  }
+
+  return () =>
+    lookOnce().catch((error: unknown) => {
+      complain(messageOf(error))
+    })
+}
+
+/** Names with a dot in front are the kubelet's own: `..data` and what it points to. */
+const listFolders = async (directory: string): Promise<readonly string[]> => {
+  const names: string[] = []
+  let count = 0
+  for await (const entry of await opendir(directory)) {
+    count += 1
+    if (count > MAX_ENTRIES) throw new Error(`more than ${MAX_ENTRIES} entries: nothing is read`)
+    if (!entry.name.startsWith('../..') && !entry.isFile()) names.push(entry.name)
+  }
+  return names.sort()
+}
+
+const leftOut = (names: readonly string[], read: number): string => {
+  const bound =
+    read < MAX_FOLDERS
+      ? `more than ${MAX_BYTES} bytes together`
+      : `more than ${MAX_FOLDERS} folders`
+  return `${bound}: those from '${names[read] ?? ''}' on are left out`
+}
+
+const readFolders = async (
+  directory: string,
+  names: readonly string[],
+  before: ReadonlyMap<string, Folder>,
+): Promise<ReadonlyMap<string, Folder>> => {
+  const folders = new Map<string, Folder>()
+  let bytes = 0
+  // One after the other: the threads that read files are needed for names and passwords too.
+  for (const name of names) {
+    const folder = await readFolder(join(directory, name), name, before.get(name))
+    bytes += (folder.pair?.cert.length ?? 0) + (folder.pair?.key.length ?? 0)
+    if (bytes > MAX_BYTES) break
+    folders.set(name, folder)
+  }
+  return folders
+}
+
+const readFolder = async (
+  path: string,
+  name: string,
+  before: Folder | undefined,
+): Promise<Folder> => {
+  const host = before?.host
+  let pair: Pair
+  try {
+    pair = {
+      cert: await readPem(join(path, 'tls.crt')),
+      key: await readPem(join(path, 'tls.key')),
+    }
+  } catch (error) {
+    return { pair: undefined, host, fault: messageOf(error) }
+  }
+  if (before?.pair !== undefined && isSamePair(before.pair, pair)) return before
+  try {
+    return { pair, host: createHost(name, pair), fault: undefined }
+  } catch (error) {
+    return { pair, host, fault: messageOf(error) }
+  }
+}
+
+/** @throws Error that names the file: it can't be read, is none, or too large for what it should be */
+const readPem = async (path: string): Promise<Buffer> => {
+  const facts = await stat(path)
+  // One that is a pipe would never come to an end.
+  if (!facts.isFile()) throw new Error(`${path} is no file`)
+  if (facts.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`)
+  return readFile(path)
+}
+
+/** @throws Error of OpenSSL when one cannot be read, or they do not belong together */
+const createHost = (folder: string, pair: Pair): TlsHost => ({
+  folder,
+  names: namesOfCertificate(pair.cert),
+  endsMs: endOfCertificate(pair.cert),
+  ...pair,
+  context: createSecureContext(withTlsFloor(pair)),
+})
+
+const tellOf = (log: Log, folder: string, before: Folder | undefined, now: Folder): void => {
+  if (now.fault !== undefined && (now.fault !== before?.fault || now.pair !== before.pair)) {
+    const message =
+      now.host === undefined
+        ? 'cannot use a TLS certificate yet'
+        : 'cannot use a new TLS certificate, the old one stays'
+    log.error(message, { folder, message: now.fault })
+  } else if (now.host !== before?.host) {
+    log.info('TLS certificate in use', { folder, names: now.host?.names })
+  }
+}
+
+const isSamePair = (a: Pair, b: Pair): boolean => a.cert.equals(b.cert) && a.key.equals(b.key)
+
+const isSame = (a: readonly TlsHost[], b: readonly TlsHost[]): boolean =>
+  a.length === b.length && a.every((host, index) => host === b[index])

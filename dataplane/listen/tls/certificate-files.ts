@@ -1,0 +1,103 @@
+// Paths of certificates in, servers that follow those files out: refreshed when they change, opened when
+// they appear. A pair that does not fit yet, as in the middle of a renewal, changes nothing.
+
+import type { Server as TlsServer } from 'node:https'
+import type { Log } from '../../../telemetry/log.ts'
+import { withTlsFloor } from '../http-server.ts'
+import { watchFiles, type FileWatch } from '../../watched-files.ts'
+
+export interface TlsFiles {
+  readonly cert: string
+  readonly key: string
+  /** CAs of client certificates. */
+  readonly ca?: string
+}
+
+export interface TlsContents {
+  readonly cert: Buffer
+  readonly key: Buffer
+  readonly ca?: Buffer
+}
+
+export interface Refreshing {
+  readonly files: TlsFiles
+  readonly log: Log
+  /** Of each that is in use from now on, the first one too. */
+  readonly onUse: (contents: TlsContents) => void
+  readonly intervalMs: number | undefined
+}
+
+/** Gives a running server the new certificate whenever a file changes; connections that are open stay. */
+export const refreshContext = (server: TlsServer, refreshing: Refreshing): FileWatch => {
+  const { files, log, onUse, intervalMs } = refreshing
+  return watchFiles({
+    paths: pathsOf(files),
+    onContents: (buffers) => {
+      const contents = contentsOf(buffers)
+      server.setSecureContext(withTlsFloor(contents))
+      onUse(contents)
+    },
+    onFailure: (error) => {
+      log.error('cannot use the new TLS files, the old ones stay', { files: pathsOf(files), error })
+    },
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+  })
+}
+
+export interface LateOpening {
+  readonly files: TlsFiles
+  readonly log: Log
+  readonly create: (contents: TlsContents) => TlsServer
+  readonly listen: (server: TlsServer) => Promise<void>
+  readonly intervalMs?: number
+}
+
+export interface LateServer extends FileWatch {
+  /** Resolves when the server listens, or at once while its files cannot be used; rejects as `listen` does. */
+  readonly first: Promise<void>
+}
+
+/** Opens a server as soon as its files are there and fit, then keeps its certificate fresh. */
+export const openWhenFilesAppear = (opening: LateOpening): LateServer => {
+  const { files, log, create, listen, intervalMs } = opening
+  let server: TlsServer | undefined
+  let first: Promise<void> | undefined
+
+  const listenLate = async (created: TlsServer): Promise<void> => {
+    try {
+      await listen(created)
+      log.info('management listener is open now')
+    } catch (error) {
+      server = undefined
+      log.error('cannot open the management listener', { error })
+    }
+  }
+
+  const watch = watchFiles({
+    paths: pathsOf(files),
+    onContents: (buffers) => {
+      const contents = contentsOf(buffers)
+      if (server !== undefined) {
+        server.setSecureContext(withTlsFloor(contents))
+        return
+      }
+      server = create(contents)
+      if (first === undefined) first = listen(server)
+      else void listenLate(server)
+    },
+    onFailure: (error) => {
+      first ??= Promise.resolve()
+      log.warn('TLS files of the management listener cannot be used yet', { error })
+    },
+    ...(intervalMs === undefined ? {} : { intervalMs }),
+  })
+  return { ...watch, first: first ?? Promise.resolve() }
+}
+
+const pathsOf = ({ cert, key, ca }: TlsFiles): readonly string[] =>
+  ca === undefined ? [cert, key] : [cert, key, ca]
+
+const contentsOf = ([cert, key, ca]: readonly Buffer[]): TlsContents => {
+  if (cert === undefined || key === undefined) throw new Error('certificate and key are needed')
+  return ca === undefined ? { cert, key } : { cert, key, ca }
+}

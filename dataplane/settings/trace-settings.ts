@@ -1,0 +1,60 @@
+// The settings of traces, and what their texts mean. Pure.
+
+import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
+import type { SettingsTable } from '../../telemetry/settings-table.ts'
+
+/** Where an OTLP collector takes traces, below its URL (OTLP 1.x, *OTLP/HTTP request*). */
+const TRACES_PATH = '/v1/traces'
+
+/** The whole URL; undefined for what is none, or holds credentials: they would stand in process lists. */
+const parseOtlpUrl = (text: string): string | undefined => {
+  const url = URL.parse(text)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
+  if (/[?#@\\\s]/.test(text)) return undefined
+  const base = url.href.replace(/\/+$/, '')
+  return base.endsWith(TRACES_PATH) ? base : `${base}${TRACES_PATH}`
+}
+
+/**
+ * `Name: value`, one a line; empty lines and those that begin with `#` are passed over.
+ * @returns the number of the first line that is wrong
+ */
+export const parseOtlpHeaders = (text: string): Readonly<Record<string, string>> | number => {
+  const headers = new Map<string, string>()
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '' || line.startsWith('#')) continue
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(colon, 0)).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    if (!isHeaderName(name) || !isHeaderValue(value)) return index + 1
+    headers.set(name, value)
+  }
+  return Object.fromEntries(headers)
+}
+
+export const TRACE_SETTINGS = {
+  otlp: {
+    type: 'custom',
+    default: null,
+    placeholder: 'URL',
+    // A refused one may be refused for the password in it.
+    isSecret: true,
+    parse: parseOtlpUrl,
+    expected:
+      'an http or https URL such as http://collector:4318, without credentials (--otlp-headers-file) and query',
+    help: 'OpenTelemetry collector that traces go to, OTLP over HTTP; /v1/traces is added',
+  },
+  'otlp-headers-file': {
+    type: 'path',
+    default: null,
+    needs: ['otlp'],
+    help: 'headers for the collector, one `Name: value` a line: credentials; read again before each export',
+  },
+  'trace-share': {
+    type: 'number',
+    default: 1,
+    max: 1,
+    needs: ['otlp'],
+    help: 'share of requests that are traced, from 0 to 1; a trusted proxy that has decided is followed',
+  },
+} as const satisfies SettingsTable['settings']

@@ -1,0 +1,262 @@
+// The primary of a cluster: forks workers that only serve, hands them every change, adds up what they count
+// and replaces those that die. It serves no request itself.
+
+import cluster from 'node:cluster'
+import { urlOf } from '../../../telemetry/bound-address.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import { mergeStates, type MetricsState } from '../../../telemetry/metrics-state.ts'
+import { removeStaleSocket } from '../../listen/bind.ts'
+import type { BridgeBoard } from './process-status.ts'
+import type { Addresses, ToPrimary } from './message.ts'
+import { answerWorker } from './questions.ts'
+import { ClusterPeer, type TaskOutcome, type WorkerProcess } from './peer.ts'
+import type { GatewaySettings } from '../../config.ts'
+import { createHeldContent, type HeldContent } from './replicated-content.ts'
+import type { ListenerName } from '../../listen/listeners.ts'
+import type { Plane } from '../plane.ts'
+import type { SecurityState } from '../security-state.ts'
+import { StartError } from '../../start-error.ts'
+import type { ServingChange } from '../../store/serving.ts'
+import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
+
+export interface ClusterOptions {
+  readonly processes: number
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** Takes what the workers say of their bridges. */
+  readonly board: BridgeBoard
+  /** What all workers share, and the keys they need. */
+  readonly security: SecurityState
+  /** A worker was lost and is replaced. */
+  readonly onRestart?: () => void
+  /** Starts a worker; node:cluster's own if left out. */
+  readonly fork?: () => ForkedWorker
+}
+
+export interface ForkedWorker extends WorkerProcess {
+  on(event: 'exit', listener: () => void): unknown
+  on(event: 'message', listener: (message: ToPrimary) => void): unknown
+}
+
+export interface ClusterPlane extends Plane {
+  /** Workers that serve. */
+  readonly size: number
+}
+
+/** Forks nothing before `listen`: what is applied until then is given to every worker first. */
+export const startCluster = (options: ClusterOptions): ClusterPlane => {
+  const primary = new Primary(options)
+  return {
+    get size() {
+      return primary.peers.size
+    },
+    serving: { apply: (change) => primary.apply(change) },
+    listen: () => primary.listen(),
+    announce: (urls) => {
+      primary.announce(urls)
+    },
+    exportMetrics: () => primary.exportMetrics(),
+    beginDraining: () => {
+      primary.phase = 'draining'
+      primary.tell('drain')
+    },
+    letGo: () => {
+      primary.tell('let go')
+    },
+    close: () => primary.close(),
+    abort: () => {
+      primary.abort()
+    },
+  }
+}
+
+/** A worker that leaves a task unanswered for this long is killed. */
+const TASK_TIMEOUT_MS = 30_000
+/** A scrape does not wait longer for a worker. */
+const MEASURE_TIMEOUT_MS = 1000
+/** A worker that lived this long has not failed at its start. */
+const STABLE_MS = 30_000
+const FIRST_RESTART_MS = 100
+const SLOWEST_RESTART_MS = 10_000
+/** From breaking off the last connections to ending a worker that still runs. */
+const ABORT_MS = 2000
+
+class Primary {
+  readonly peers = new Map<number, ClusterPeer>()
+  phase: 'idle' | 'serving' | 'draining' | 'closing' = 'idle'
+  readonly #options: ClusterOptions
+  readonly #held: HeldContent = createHeldContent()
+  #addresses: Addresses = {}
+  /**
+   * What workers ask for. node:cluster shares a socket between those that ask for the same, port 0 included;
+   * only when the last of them is gone the port that 0 became must be asked for by its number.
+   */
+  #asked: Addresses = {}
+  /** What the workers that are gone had counted: totals never go back. */
+  #retired: MetricsState = []
+  #urls: readonly string[] = []
+  #crashes = 0
+  #onEmpty: (() => void) | undefined
+
+  constructor(options: ClusterOptions) {
+    this.#options = options
+  }
+
+  /** @throws Error when no worker could apply the change; nothing of it is kept then */
+  async apply(change: ServingChange): Promise<void> {
+    const undo = this.#held.add(change)
+    const peers = [...this.peers.values()]
+    const outcomes = await Promise.all(peers.map((peer) => peer.perform({ kind: 'apply', change })))
+    const failed = outcomes.find((outcome) => outcome.kind === 'failed')
+    if (failed === undefined) return
+    if (!outcomes.some((outcome) => outcome.kind === 'done')) {
+      undo()
+      throw new Error(`no serving process could apply the change: ${failed.message}`)
+    }
+    // The others serve it already: those that could not start anew from all that is held.
+    outcomes.forEach((outcome, index) => {
+      if (outcome.kind === 'failed') peers[index]?.worker.kill('SIGKILL')
+    })
+  }
+
+  async listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>> {
+    const { settings, processes } = this.#options
+    const { public: plain, publicTls: tls } = settings
+    if (plain.kind === 'unix') await removeStaleSocket('public', plain.path)
+    if (tls?.kind === 'unix') await removeStaleSocket('public-tls', tls.path)
+    // The first one finds out whether the addresses can be had, and what port 0 becomes.
+    const outcome = await this.#startWorker()
+    if (outcome.kind !== 'done') {
+      await this.close()
+      const message =
+        outcome.kind === 'failed' ? outcome.message : 'a serving process ended at its start'
+      throw new StartError(message)
+    }
+    this.phase = 'serving'
+    await Promise.all(Array.from({ length: processes - 1 }, () => this.#startMore()))
+    return {
+      ...(this.#addresses.public && { public: urlOf('http', this.#addresses.public) }),
+      ...(this.#addresses.publicTls && { publicTls: urlOf('https', this.#addresses.publicTls) }),
+    }
+  }
+
+  announce(urls: readonly string[]): void {
+    this.#urls = urls
+    for (const peer of this.peers.values()) void peer.perform({ kind: 'announce', urls })
+  }
+
+  async exportMetrics(): Promise<MetricsState> {
+    const states = [...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS))
+    return mergeStates([...(await Promise.all(states)), this.#retired])
+  }
+
+  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
+    for (const peer of this.peers.values()) peer.tell(kind)
+  }
+
+  close(): Promise<void> {
+    this.phase = 'closing'
+    this.tell('close')
+    return new Promise((resolve) => {
+      if (this.peers.size === 0) resolve()
+      else this.#onEmpty = resolve
+    })
+  }
+
+  abort(): void {
+    this.tell('abort')
+    setTimeout(() => {
+      for (const peer of this.peers.values()) peer.worker.kill('SIGKILL')
+    }, ABORT_MS).unref()
+  }
+
+  /** Of one that fails the log tells; its end brings on the next. */
+  async #startMore(): Promise<void> {
+    const outcome = await this.#startWorker()
+    if (outcome.kind === 'done' || this.phase !== 'serving') return
+    this.#options.log.error('a serving process could not start', { ...outcome })
+  }
+
+  /** Resolves when the worker serves all that is held, or will never. */
+  #startWorker(): Promise<TaskOutcome> {
+    const { settings, security, fork = forkWorker } = this.#options
+    const worker = fork()
+    const peer = new ClusterPeer(worker, TASK_TIMEOUT_MS)
+    const startedAt = performance.now()
+    this.peers.set(worker.id, peer)
+    worker.on('exit', () => {
+      this.#onExit(peer, performance.now() - startedAt)
+    })
+    worker.on('message', (message: ToPrimary) => {
+      this.#receive(peer, message)
+    })
+    // Queued in one go: whatever is applied from here on comes after what is held now.
+    void peer.perform({ kind: 'start', settings, rings: security.rings })
+    void peer.tellRevoked(security.revoked(), TASK_TIMEOUT_MS)
+    void peer.perform({ kind: 'announce', urls: this.#urls })
+    for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
+    return this.#listen(peer)
+  }
+
+  #receive(peer: ClusterPeer, message: ToPrimary): void {
+    if (message.kind === 'bridge') this.#write(peer, message.status)
+    else if (message.kind === 'health')
+      this.#options.board.writeHealth(peer.worker.id, message.health)
+    else if ('ask' in message)
+      void answerWorker(peer, message, this.peers.values(), this.#options.security.shared)
+    else peer.receive(message)
+  }
+
+  /** The last words of a process may come after its end: nobody would erase them again. */
+  #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
+    if (!peer.isGone) this.#options.board.write(peer.worker.id, status)
+  }
+
+  async #listen(peer: ClusterPeer): Promise<TaskOutcome> {
+    const outcome = await peer.perform({ kind: 'listen', at: this.#asked })
+    if (outcome.kind === 'done') this.#addresses = { ...outcome.addresses, ...this.#addresses }
+    else peer.worker.kill('SIGKILL')
+    return outcome
+  }
+
+  #onExit(peer: ClusterPeer, livedMs: number): void {
+    peer.markGone()
+    this.peers.delete(peer.worker.id)
+    this.#options.board.erase(peer.worker.id)
+    const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
+    this.#retired = mergeStates([this.#retired, counted])
+    if (this.peers.size === 0) {
+      this.#asked = this.#addresses
+      this.#onEmpty?.()
+    }
+    if (this.phase !== 'serving') return
+    this.#crashes = livedMs > STABLE_MS ? 0 : this.#crashes + 1
+    const afterMs = Math.min(
+      SLOWEST_RESTART_MS,
+      FIRST_RESTART_MS * 2 ** Math.min(this.#crashes, 10),
+    )
+    this.#options.log.error('a serving process ended and is replaced', {
+      worker: peer.worker.id,
+      afterMs,
+    })
+    this.#options.onRestart?.()
+    setTimeout(() => {
+      if (this.phase === 'serving') void this.#startMore()
+    }, afterMs).unref()
+  }
+}
+
+/** Same script, no arguments: a worker gets its settings from us, not from a file that may have changed. */
+const forkWorker = (): ForkedWorker => {
+  cluster.setupPrimary({ serialization: 'advanced', args: [] })
+  const worker = cluster.fork()
+  // A message to a process that is just ending: its exit follows.
+  worker.on('error', () => undefined)
+  return {
+    id: worker.id,
+    send: (message) => worker.isConnected() && worker.send(message),
+    kill: (signal) => worker.process.kill(signal),
+    on: (event: 'exit' | 'message', listener: (message: ToPrimary) => void) =>
+      worker.on(event, listener),
+  }
+}

@@ -1,0 +1,59 @@
+// What the primary of a cluster and its workers say to each other, by structured clone: bytes stay bytes.
+
+import type { Address } from '../../../telemetry/settings-table.ts'
+import type { MetricsState } from '../../../telemetry/metrics-state.ts'
+import type { HeldName } from './process-status.ts'
+import type { GatewaySettings } from '../../config.ts'
+import type { ListenerName } from '../../listen/listeners.ts'
+import type { SecretRings } from '../security-state.ts'
+import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
+import type { SharedHealth } from '../../shared/shared-state.ts'
+import type { ServingChange } from '../../store/serving.ts'
+import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
+
+/** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
+export type ToWorker =
+  | {
+      readonly kind: 'start'
+      readonly task: number
+      readonly settings: GatewaySettings
+      readonly rings: SecretRings
+    }
+  | { readonly kind: 'apply'; readonly task: number; readonly change: ServingChange }
+  | { readonly kind: 'listen'; readonly task: number; readonly at: Addresses }
+  | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
+  /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
+  | { readonly kind: 'measure'; readonly task: number }
+  /** Likewise, answered by `released`: does this worker hold it? Then it lets go. */
+  | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
+  /** Out of turn, answered by `known`: nobody may be told of a revocation before every worker knows it. */
+  | { readonly kind: 'revoked'; readonly task: number; readonly entries: readonly RevokedEntry[] }
+  /** Answers the worker's own `shared`. */
+  | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
+  /** Answers the worker's own `release`. */
+  | { readonly kind: 'released'; readonly ask: number; readonly found: boolean }
+  | { readonly kind: 'drain' | 'let go' | 'close' | 'abort' }
+
+export type ToPrimary =
+  | { readonly kind: 'done'; readonly task: number; readonly addresses?: Addresses }
+  | {
+      readonly kind: 'failed'
+      readonly task: number
+      readonly message: string
+      /** An address that cannot be had: one line for the operator. */
+      readonly isStartError: boolean
+    }
+  | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
+  | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
+  | { readonly kind: 'known'; readonly task: number }
+  /** An operation on what all workers share; answered by `shared` with the same `ask`. */
+  | { readonly kind: 'shared'; readonly ask: number; readonly call: SharedCall }
+  /** Unasked: the sessions with routers, or what is held for callbacks, are different now. */
+  | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
+  /** Unasked: of the shared state, as this worker reaches it. */
+  | { readonly kind: 'health'; readonly health: SharedHealth }
+  /** Does another worker hold it? Answered by `released` with the same `ask`. */
+  | { readonly kind: 'release'; readonly ask: number; readonly name: HeldName }
+
+/** Where the public listeners are; in `listen`, what to ask for instead of what the settings say. */
+export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>

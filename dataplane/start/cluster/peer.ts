@@ -1,0 +1,115 @@
+// One worker as its primary sees it: tasks in, their outcome out, one in flight at a time. A worker that
+// does not answer in time is killed; one that is gone has no task left.
+
+import type { MetricsState } from '../../../telemetry/metrics-state.ts'
+import type { HeldName } from './process-status.ts'
+import type { RevokedEntry } from '../../shared/relayed-state.ts'
+import type { Addresses, ToPrimary, ToWorker } from './message.ts'
+
+/** The parts of `cluster.Worker` that are used. */
+export interface WorkerProcess {
+  readonly id: number
+  send(message: ToWorker): unknown
+  kill(signal: 'SIGKILL'): unknown
+}
+
+export type TaskOutcome =
+  | { readonly kind: 'done'; readonly addresses?: Addresses }
+  | { readonly kind: 'failed'; readonly message: string; readonly isStartError: boolean }
+  /** It died, or was killed for not answering. */
+  | { readonly kind: 'gone' }
+
+type Task = Extract<ToWorker, { readonly kind: 'start' | 'apply' | 'listen' | 'announce' }>
+type NewTask = Task extends infer T ? (T extends Task ? Omit<T, 'task'> : never) : never
+
+export class ClusterPeer {
+  readonly worker: WorkerProcess
+  /** What it counted when it was last asked. */
+  lastMetrics: MetricsState = []
+  readonly #taskTimeoutMs: number
+  readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
+  #turn: Promise<unknown> = Promise.resolve()
+  #nextTask = 1
+  #isGone = false
+  readonly #gone = Promise.withResolvers<undefined>()
+
+  constructor(worker: WorkerProcess, taskTimeoutMs: number) {
+    this.worker = worker
+    this.#taskTimeoutMs = taskTimeoutMs
+  }
+
+  get isGone(): boolean {
+    return this.#isGone
+  }
+
+  /** Queues behind the tasks given before. Never rejects. */
+  perform(task: NewTask): Promise<TaskOutcome> {
+    const outcome = this.#turn.then(() => this.#performNow(task))
+    this.#turn = outcome
+    return outcome
+  }
+
+  /** Out of turn; the last known state where no answer comes in time. */
+  async measure(timeoutMs: number): Promise<MetricsState> {
+    const task = this.#nextTask++
+    const reply = await this.#ask({ kind: 'measure', task }, timeoutMs)
+    if (reply !== 'late' && reply?.kind === 'metrics') this.lastMetrics = reply.state
+    return this.lastMetrics
+  }
+
+  /** Out of turn; false where no answer comes in time. */
+  async release(name: HeldName, timeoutMs: number): Promise<boolean> {
+    const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'released' && reply.found
+  }
+
+  /** Out of turn; resolves also when no answer comes in time. */
+  async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
+    if (entries.length === 0) return
+    await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
+  }
+
+  tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
+    if (!this.#isGone) this.worker.send({ kind })
+  }
+
+  /** To be called with every message of the worker. */
+  receive(message: ToPrimary): void {
+    if ('task' in message) this.#waiting.get(message.task)?.(message)
+  }
+
+  /** To be called when the process has ended. */
+  markGone(): void {
+    this.#isGone = true
+    this.#gone.resolve(undefined)
+    for (const settle of [...this.#waiting.values()]) settle(undefined)
+  }
+
+  async #performNow(task: NewTask): Promise<TaskOutcome> {
+    const reply = await this.#ask({ ...task, task: this.#nextTask++ }, this.#taskTimeoutMs)
+    if (reply === 'late') {
+      this.worker.kill('SIGKILL')
+      // Until its exit is known, node:cluster would still hand connections to it.
+      await this.#gone.promise
+    }
+    const isAnswer = reply !== 'late' && (reply?.kind === 'done' || reply?.kind === 'failed')
+    return isAnswer ? reply : { kind: 'gone' }
+  }
+
+  #ask(
+    message: Extract<ToWorker, { readonly task: number }>,
+    timeoutMs: number,
+  ): Promise<ToPrimary | 'late' | undefined> {
+    if (this.#isGone) return Promise.resolve(undefined)
+    return new Promise((resolve) => {
+      const settle = (reply: ToPrimary | 'late' | undefined): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(message.task)
+        resolve(reply)
+      }
+      const timer = setTimeout(settle, timeoutMs, 'late')
+      this.#waiting.set(message.task, settle)
+      this.worker.send(message)
+    })
+  }
+}

@@ -1,0 +1,102 @@
+// What a worker asks its primary, and how the primary answers: what another worker may hold, and what all of
+// them share.
+
+import type { BridgePeers, HeldName } from './process-status.ts'
+import type { ToPrimary, ToWorker } from './message.ts'
+import type { ClusterPeer } from './peer.ts'
+import { answerCall, type SharedCall, type SharedReply } from '../../shared/relayed-state.ts'
+import type { SharedState } from '../../shared/shared-state.ts'
+
+type Answer = Extract<ToWorker, { readonly ask: number }>
+type Question = Extract<ToPrimary, { readonly ask: number }>
+
+/** A primary that does not answer is stuck: logins and tokens wait no longer for it. */
+const SHARE_TIMEOUT_MS = 5000
+
+/** The worker's side. A release that is left open: the primary is gone, and so is the worker soon. */
+export interface PrimaryLine extends BridgePeers {
+  /** Rejects when no answer comes in time. */
+  share(call: SharedCall): Promise<SharedReply>
+  /** To be called with every answer that comes. */
+  answer(message: Answer): void
+}
+
+export const askPrimary = (
+  send: (message: ToPrimary) => unknown,
+  shareTimeoutMs = SHARE_TIMEOUT_MS,
+): PrimaryLine => {
+  const releases = new Map<number, (found: boolean) => void>()
+  const shares = new Map<number, (reply: SharedReply) => void>()
+  let next = 1
+  return {
+    statusChanged: (status) => {
+      send({ kind: 'bridge', status })
+    },
+    healthChanged: (health) => {
+      send({ kind: 'health', health })
+    },
+    releaseElsewhere: (name) =>
+      new Promise((resolve) => {
+        releases.set(next, resolve)
+        send({ kind: 'release', ask: next++, name })
+      }),
+    share: (call) =>
+      new Promise((resolve, reject) => {
+        const ask = next++
+        const timer = setTimeout(() => {
+          shares.delete(ask)
+          reject(new Error('The primary process leaves a question open'))
+        }, shareTimeoutMs)
+        shares.set(ask, (reply) => {
+          clearTimeout(timer)
+          resolve(reply)
+        })
+        send({ kind: 'shared', ask, call })
+      }),
+    answer: (message) => {
+      if (message.kind === 'released') releases.get(message.ask)?.(message.found)
+      else shares.get(message.ask)?.(message.reply)
+      releases.delete(message.ask)
+      shares.delete(message.ask)
+    },
+  }
+}
+
+/** A router may take its time to let go of a registration. */
+const RELEASE_TIMEOUT_MS = 10_000
+/** A worker that does not even take note is about to be replaced. */
+const REVOKE_TIMEOUT_MS = 2000
+
+/** The primary's side. Never rejects. */
+export const answerWorker = async (
+  from: ClusterPeer,
+  question: Question,
+  peers: Iterable<ClusterPeer>,
+  shared: SharedState,
+): Promise<void> => {
+  const { ask } = question
+  const others = [...peers].filter((peer) => peer !== from)
+  const answer: Answer =
+    question.kind === 'release'
+      ? { kind: 'released', ask, found: await release(others, question.name) }
+      : { kind: 'shared', ask, reply: await share(others, question.call, shared) }
+  if (!from.isGone) from.worker.send(answer)
+}
+
+const release = async (others: readonly ClusterPeer[], name: HeldName): Promise<boolean> => {
+  const found = await Promise.all(others.map((peer) => peer.release(name, RELEASE_TIMEOUT_MS)))
+  return found.includes(true)
+}
+
+/** The worker that asks has noted a revocation itself. */
+const share = async (
+  others: readonly ClusterPeer[],
+  call: SharedCall,
+  shared: SharedState,
+): Promise<SharedReply> => {
+  const reply = await answerCall(shared, call)
+  if (call.kind !== 'revoke') return reply
+  const entry = [call.key, call.untilUnixSeconds] as const
+  await Promise.all(others.map((peer) => peer.tellRevoked([entry], REVOKE_TIMEOUT_MS)))
+  return reply
+}

@@ -1,0 +1,68 @@
+// Changes in, everything they add up to out: what a worker that starts now must be given.
+
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { PackedDocument } from '../../store/packed-document.ts'
+import type { ServingChange } from '../../store/serving.ts'
+
+export interface HeldContent {
+  /** Takes a change in; the function it returns takes it out again. */
+  add(change: ServingChange): () => void
+  /** Realms first, then documents in portions, so that no message is huge. */
+  portions(): readonly ServingChange[]
+}
+
+/** Bytes of documents that one message carries, give or take a document. */
+const PORTION_BYTES = 4 * 1024 * 1024
+
+export const createHeldContent = (): HeldContent => {
+  const documents = new Map<string, PackedDocument>()
+  const realms = new Map<string, RealmRecord>()
+  return {
+    add: (change) => {
+      const undo = [
+        ...change.realms.put.map((realm) => replace(realms, realm.uri, realm)),
+        ...change.remove.map((id) => replace(documents, id, undefined)),
+        ...change.put.map((document) => replace(documents, document.id, document)),
+        ...change.realms.delete.map((uri) => replace(realms, uri, undefined)),
+      ]
+      return () => {
+        for (const step of undo.toReversed()) step()
+      }
+    },
+    portions: () => [
+      { put: [], remove: [], realms: { put: [...realms.values()], delete: [] } },
+      ...splitDocuments([...documents.values()]).map((put) => ({
+        put,
+        remove: [],
+        realms: { put: [], delete: [] },
+      })),
+    ],
+  }
+}
+
+/** Returns the step back. */
+const replace = <V>(map: Map<string, V>, key: string, value: V | undefined): (() => void) => {
+  const before = map.get(key)
+  const set = (next: V | undefined): void => {
+    if (next === undefined) map.delete(key)
+    else map.set(key, next)
+  }
+  set(value)
+  return () => {
+    set(before)
+  }
+}
+
+const splitDocuments = (documents: readonly PackedDocument[]): readonly PackedDocument[][] => {
+  const portions: PackedDocument[][] = []
+  let room = 0
+  for (const document of documents) {
+    if (room <= 0) {
+      portions.push([])
+      room = PORTION_BYTES
+    }
+    portions.at(-1)?.push(document)
+    room -= document.bytes.byteLength
+  }
+  return portions
+}

@@ -1,0 +1,183 @@
+// A worker of a cluster: takes settings and changes from its primary, serves, and ends when told to or when
+// the primary is gone. Holds no state that the primary does not have.
+
+import type { Log } from '../../../telemetry/log.ts'
+import type { BridgePeers, HeldName } from './process-status.ts'
+import type { Addresses, ToPrimary, ToWorker } from './message.ts'
+import type { GatewaySettings } from '../../config.ts'
+import { openListeners, type Listeners } from '../../listen/listeners.ts'
+import { exportMetrics, type ServingParts } from '../plane.ts'
+import type { SecretRings } from '../security-state.ts'
+import { createRelayedState, type RelayedState } from '../../shared/relayed-state.ts'
+import { StartError } from '../../start-error.ts'
+import { askPrimary, type PrimaryLine } from './questions.ts'
+import { messageOf } from '../../thrown.ts'
+
+/** The parts of `process` that a worker needs. */
+export interface WorkerChannel {
+  send?(message: ToPrimary): unknown
+  on(event: 'message', listener: (message: ToWorker) => void): unknown
+  on(event: 'disconnect' | 'SIGTERM' | 'SIGINT' | 'SIGUSR2', listener: () => void): unknown
+}
+
+export interface WorkerOptions {
+  readonly channel: WorkerChannel
+  /** Called once, with what the primary has. */
+  readonly create: (
+    settings: GatewaySettings,
+    home: WorkerHome,
+  ) => Promise<{ parts: ServingParts; log: Log }>
+  readonly exit: (code: number) => void
+}
+
+/** What a worker has of its primary. */
+export interface WorkerHome {
+  readonly peers: BridgePeers
+  readonly shared: RelayedState
+  readonly rings: SecretRings
+}
+
+/** Returns at once; the worker lives on its channel. */
+export const runWorker = (options: WorkerOptions): void => {
+  const { channel, exit } = options
+  const worker = new Worker(options)
+  channel.on('message', (message) => {
+    worker.receive(message)
+  })
+  // Nobody could tell us of changes any more, nor replace us.
+  channel.on('disconnect', () => {
+    if (!worker.isClosing) exit(1)
+  })
+  // A terminal sends its signals to the whole group: the primary says what to do.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2'] as const)
+    channel.on(signal, () => undefined)
+}
+
+type Told<K extends ToWorker['kind']> = Extract<ToWorker, { readonly kind: K }>
+
+type AtOnce = Exclude<ToWorker['kind'], 'start' | 'apply' | 'listen' | 'announce'>
+
+class Worker {
+  isClosing = false
+  readonly #options: WorkerOptions
+  readonly #primary: PrimaryLine
+  readonly #shared: RelayedState
+  #running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
+  #listeners: Listeners | undefined
+  #turn = Promise.resolve()
+
+  constructor(options: WorkerOptions) {
+    this.#options = options
+    this.#primary = askPrimary((message) => options.channel.send?.(message))
+    this.#shared = createRelayedState((call) => this.#primary.share(call), Date.now)
+  }
+
+  receive(message: ToWorker): void {
+    const handle = this.#atOnce[message.kind as AtOnce] as ((message: ToWorker) => void) | undefined
+    if (handle !== undefined) handle(message)
+    else if ('task' in message) {
+      this.#turn = this.#turn.then(() =>
+        answer(this.#options.channel, message.task, () => this.#perform(message)),
+      )
+    }
+  }
+
+  /** What does not wait for the tasks before it. */
+  readonly #atOnce: { readonly [K in AtOnce]: (message: Told<K>) => void } = {
+    measure: ({ task }) => {
+      void this.#measure(task)
+    },
+    release: ({ task, name }) => {
+      void this.#release(task, name)
+    },
+    released: (message) => {
+      this.#primary.answer(message)
+    },
+    shared: (message) => {
+      this.#primary.answer(message)
+    },
+    revoked: ({ task, entries }) => {
+      this.#shared.addRevoked(entries)
+      this.#send({ kind: 'known', task })
+    },
+    drain: () => {
+      this.#listeners?.beginDraining()
+    },
+    'let go': () => {
+      this.#running?.parts.endStreams()
+      this.#listeners?.closeIdle()
+    },
+    close: () => {
+      void this.#close()
+    },
+    abort: () => {
+      this.#listeners?.abort()
+    },
+  }
+
+  async #perform(message: ToWorker): Promise<Addresses | undefined> {
+    if (message.kind === 'start') {
+      const { settings, rings } = message
+      const home = { peers: this.#primary, shared: this.#shared, rings }
+      this.#running = { ...(await this.#options.create(settings, home)), settings }
+      return undefined
+    }
+    if (this.#running === undefined) throw new Error('the worker has not started yet')
+    const { parts, log, settings } = this.#running
+    if (message.kind === 'apply') await parts.serving.apply(message.change)
+    if (message.kind === 'announce') parts.announce?.(message.urls)
+    if (message.kind !== 'listen') return undefined
+    this.#listeners = await openListeners({
+      settings: withAddresses(settings, message.at),
+      log,
+      publicHandlers: parts.publicHandlers,
+      onConnectionRefused: parts.onConnectionRefused,
+      isWorker: true,
+    })
+    return this.#listeners.addresses()
+  }
+
+  async #close(): Promise<void> {
+    if (this.isClosing) return
+    this.isClosing = true
+    this.#running?.parts.endStreams()
+    await this.#listeners?.close()
+    await this.#running?.parts.close()
+    this.#options.exit(0)
+  }
+
+  async #measure(task: number): Promise<void> {
+    const state =
+      this.#running === undefined ? [] : await exportMetrics(this.#running.parts, this.#listeners)
+    this.#send({ kind: 'metrics', task, state })
+  }
+
+  async #release(task: number, name: HeldName): Promise<void> {
+    const found = (await this.#running?.parts.releaseHere(name)) ?? false
+    this.#send({ kind: 'released', task, found })
+  }
+
+  #send(message: ToPrimary): void {
+    this.#options.channel.send?.(message)
+  }
+}
+
+const answer = async (
+  channel: WorkerChannel,
+  task: number,
+  perform: () => Promise<Addresses | undefined>,
+): Promise<void> => {
+  try {
+    const addresses = await perform()
+    channel.send?.({ kind: 'done', task, ...(addresses === undefined ? {} : { addresses }) })
+  } catch (error) {
+    const isStartError = error instanceof StartError
+    channel.send?.({ kind: 'failed', task, message: messageOf(error), isStartError })
+  }
+}
+
+const withAddresses = (settings: GatewaySettings, at: Addresses): GatewaySettings => ({
+  ...settings,
+  public: at.public ?? settings.public,
+  publicTls: at.publicTls ?? settings.publicTls,
+})

@@ -1,0 +1,6 @@
+// The worker thread in which the gateway compiles large documents.
+
+import { answerTasks } from '../../compiler/answer-tasks.ts'
+import { compileDocument } from '../store/judge.ts'
+
+answerTasks(compileDocument)

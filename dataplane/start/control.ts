@@ -1,0 +1,282 @@
+// The control half of the gateway: what is held, the management and health listeners, readiness and
+// totals of metrics. One of it, however many processes serve.
+
+import type { ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
+import { fileBeside } from '../../compiler/compile-thread.ts'
+import { limitsFrom } from '../../compiler/limits.ts'
+import type { Log } from '../../telemetry/log.ts'
+import { METRICS_CONTENT_TYPE, mergeStates, renderMetrics } from '../../telemetry/metrics-state.ts'
+import { readVersion } from '../../telemetry/version.ts'
+import { validate } from '../../language/validate.ts'
+import type { BridgeBoard } from './cluster/process-status.ts'
+import { type GatewaySettings, isLocal } from '../config.ts'
+import type { ConnectionRefusal } from '../connections/connection-gate.ts'
+import type { HealthListener } from '../listen/health-listener.ts'
+import type { ServerHandlers } from '../listen/http-server.ts'
+import { type Listeners, openListeners } from '../listen/listeners.ts'
+import { createHealthApp, createManagementApp } from '../management/app.ts'
+import {
+  allowAll,
+  allowLocal,
+  type Authorize,
+  bearerAuthorizer,
+  clientCertificateAuthorizer,
+  openTokenFile,
+} from '../management/credentials.ts'
+import type { ProbeDeps } from '../management/endpoint.ts'
+import { Readiness } from '../management/readiness.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { Plane } from './plane.ts'
+import { StartError } from '../start-error.ts'
+import {
+  amongReplicas,
+  compileDocument,
+  type CompileOutcome,
+  judgeAtOnce,
+  judgeWith,
+  refuseDocument,
+} from '../store/judge.ts'
+import { Snapshot } from '../store/snapshot.ts'
+import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot-files.ts'
+import { Store, type StoreOptions } from '../store/store.ts'
+import { messageOf } from '../thrown.ts'
+
+export interface Control {
+  readonly readiness: Readiness
+  /** Opens management and health; the documents of the snapshot are served already. */
+  listen(): Promise<Listeners>
+  /** After the last request. */
+  close(): Promise<void>
+}
+
+export interface ControlOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  readonly plane: Plane
+  /** What the WAMP bridges of the plane say. */
+  readonly board: BridgeBoard
+  /** Of this process; the plane's own are asked for at scrape. */
+  readonly metrics: GatewayMetrics
+  readonly isOwnMetricsApart: boolean
+  /** Open already; opened with the others if left out. */
+  readonly health?: HealthListener
+}
+
+/** Restores the snapshot before it resolves. */
+export const createControl = async (options: ControlOptions): Promise<Control> => {
+  const { settings, log, plane, metrics } = options
+  const readiness = new Readiness({
+    isManaged: settings.managed !== null,
+    readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
+    now: () => performance.now(),
+  })
+  // The schema is compiled at its first use, 50 ms: now, and not while requests wait for the first load.
+  validate({})
+  const progress: Progress = {
+    snapshot: settings.stateDir === null ? 'off' : 'empty',
+    isAwaited: false,
+  }
+  const compiler = createCompiler(settings)
+  const store = new Store({
+    ...(await storeOptions(options, readiness, progress)),
+    ...judgesOf(settings, compiler),
+  })
+  options.board.onChange(() => {
+    store.touch()
+  })
+  readiness.restored((await store.restore()).complete)
+  if (store.documents().length + store.realms().length > 0) progress.snapshot = 'restored'
+  metrics.gauge('snapshot', () => [[{ state: progress.snapshot }, 1]])
+  gaugeState(metrics, store, readiness)
+  const access = await createAccess(settings, log)
+  let listeners: Listeners | undefined
+  const probes: ProbeDeps = {
+    readiness,
+    log,
+    isManagementAwaited: () =>
+      progress.isAwaited && listeners?.addresses().management === undefined,
+    hasManagement: () => listeners?.addresses().management !== undefined,
+    degradations: () => (options.board.isSharedStateAway ? ['shared-state'] : []),
+    metrics: (_request, response) => writeMetrics(plane, options, response),
+  }
+  return {
+    readiness,
+    listen: async () => {
+      const onRequest = createManagementApp({
+        ...probes,
+        store,
+        callbacksOf: (uri) => options.board.heldOf(uri),
+        authorize: access.authorize,
+      })
+      return (listeners = await openControl(options, { onRequest }, probes, progress))
+    },
+    close: async () => {
+      listeners?.abort()
+      await listeners?.close()
+      access.close()
+      await store.close()
+      await compiler.close()
+    },
+  }
+}
+
+/** An operator comes when it has written the certificate; the kubelet hears of that a moment later. */
+const AFTER_OPERATOR_MS = 500
+
+const openControl = (
+  { settings, log, metrics, health }: ControlOptions,
+  managementHandlers: ServerHandlers,
+  probes: ProbeDeps,
+  progress: Progress,
+): Promise<Listeners> => {
+  const onConnectionRefused = (reason: ConnectionRefusal): void => {
+    metrics.count('connectionsRefused', { reason })
+  }
+  const onRequest = createHealthApp(probes)
+  health?.answer(onRequest, onConnectionRefused)
+  return openListeners({
+    ...{ settings, log, managementHandlers, onConnectionRefused },
+    ...(health === undefined ? { healthHandlers: { onRequest } } : { health: health.listener }),
+    onManagementAwaited: () => {
+      setTimeout(() => (progress.isAwaited = true), AFTER_OPERATOR_MS).unref()
+    },
+  })
+}
+
+const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileOutcome> =>
+  new BoundedCompiler({
+    limits: limitsFrom(settings),
+    work: compileDocument,
+    refuse: refuseDocument,
+    entry: fileBeside(import.meta.url, 'compile-entry'),
+    timers: {
+      after: (ms, callback) => {
+        const timer = setTimeout(callback, ms)
+        return () => {
+          clearTimeout(timer)
+        }
+      },
+    },
+  })
+
+/** What a snapshot holds was within limits when it was loaded, and nobody is served yet that it could hold up. */
+const judgesOf = (
+  { redis, maxRoutes }: GatewaySettings,
+  compiler: BoundedCompiler<CompileOutcome>,
+): Pick<StoreOptions, 'judge' | 'judgeRestored'> => {
+  const judge = judgeWith(compiler)
+  const judgeRestored = judgeAtOnce(maxRoutes)
+  return redis === null
+    ? { judge, judgeRestored }
+    : { judge: amongReplicas(judge), judgeRestored: amongReplicas(judgeRestored) }
+}
+
+interface Progress {
+  /** What the snapshot gauge says. */
+  snapshot: 'off' | 'empty' | 'restored' | 'written' | 'failed'
+  /** Somebody wants to connect to the management API, which has no certificate yet. */
+  isAwaited: boolean
+}
+
+const storeOptions = async (
+  { settings, log, plane, metrics, board }: ControlOptions,
+  readiness: Readiness,
+  progress: Progress,
+): Promise<StoreOptions> => {
+  const files = settings.stateDir === null ? undefined : await openState(settings.stateDir)
+  return {
+    serving: plane.serving,
+    log,
+    now: Date.now,
+    bootId: randomUUID(),
+    gatewayVersion: readVersion(),
+    manager: settings.managed,
+    allowUnmanaged: settings.allowUnmanaged,
+    sessionsOf: (uri) => board.sessionsOf(uri),
+    ...(files === undefined ? {} : { snapshot: new Snapshot({ files, log, now: Date.now }) }),
+    observer: {
+      item: ({ kind, result }) => {
+        metrics.count('loads', { kind, result })
+      },
+      synced: (isComplete, items) => {
+        readiness.synced(isComplete, items)
+      },
+      snapshotFailing: (isFailing) => {
+        progress.snapshot = isFailing ? 'failed' : 'written'
+      },
+    },
+  }
+}
+
+const openState = async (directory: string): Promise<SnapshotFiles> => {
+  try {
+    const files = await openSnapshotFiles(directory)
+    await files.list()
+    return files
+  } catch (error) {
+    throw new StartError(`--state-dir ${directory}: cannot be used: ${messageOf(error)}`, error)
+  }
+}
+
+const gaugeState = (metrics: GatewayMetrics, store: Store, readiness: Readiness): void => {
+  metrics.gauge('documents', () => [[{}, store.documents().length]])
+  metrics.gauge('realms', () => [[{}, store.realms().length]])
+  metrics.gauge('ready', () => [[{}, readiness.isReady ? 1 : 0]])
+}
+
+/** Totals of all processes; in a cluster the control process adds what only it knows. */
+const writeMetrics = async (
+  plane: Plane,
+  { metrics, isOwnMetricsApart }: ControlOptions,
+  response: ServerResponse,
+): Promise<void> => {
+  const served = await plane.exportMetrics()
+  const all = isOwnMetricsApart ? mergeStates([served, await metrics.exportState()]) : served
+  const body = renderMetrics(all)
+  response.writeHead(200, {
+    'content-type': METRICS_CONTENT_TYPE,
+    'content-length': Buffer.byteLength(body),
+  })
+  response.end(body)
+}
+
+interface Access {
+  readonly authorize: Authorize
+  readonly close: () => void
+}
+
+/** Without a token or certificates the listener is local: settings see to that. */
+const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access> => {
+  const ways: Authorize[] = []
+  const { managementTokenFile, managementClientName } = settings
+  const tokens =
+    managementTokenFile === null
+      ? undefined
+      : await openTokenFile({ path: managementTokenFile, log })
+  if (tokens !== undefined) ways.push(bearerAuthorizer(() => tokens.tokens()))
+  if (managementClientName !== null) ways.push(clientCertificateAuthorizer(managementClientName))
+  if (ways.length === 0 && !isLocal(settings.management))
+    throw new Error('the management listener is open to others and asks for no credentials')
+  return {
+    authorize: ways.length === 0 ? withoutCredentials(settings) : anyOf(ways),
+    close: () => {
+      tokens?.close()
+    },
+  }
+}
+
+/** No browser reaches a Unix socket. One that trusts the certificate of a TLS listener reaches that. */
+const withoutCredentials = ({ management }: GatewaySettings): Authorize =>
+  management.kind === 'unix' ? allowAll : allowLocal
+
+/** Any one way in is enough; the refusal is that of the first. */
+const anyOf =
+  (ways: readonly Authorize[]): Authorize =>
+  (request) => {
+    const verdicts = ways.map((way) => way(request))
+    return (
+      verdicts.find((verdict) => verdict === true) ?? verdicts[0] ?? { status: 401, headers: {} }
+    )
+  }

@@ -1,0 +1,100 @@
+// Settings in, a serving gateway out, which shuts down in order: the composition of all rooms. Loaded only by a process
+// that serves.
+
+import { createLog, type Log } from '../../telemetry/log.ts'
+import { BridgeBoard, peersOfOne } from './cluster/process-status.ts'
+import { openSecurityState } from './security-state.ts'
+import { type ClusterOptions, startCluster } from './cluster/cluster.ts'
+import { countProcesses } from '../process-count.ts'
+import { runWorker } from './cluster/worker.ts'
+import type { GatewaySettings } from '../config.ts'
+import { createControl } from './control.ts'
+import { writePidFile } from './drain-command.ts'
+import type { HealthListener } from '../listen/health-listener.ts'
+import { createMeasurements, type GatewayMetrics } from '../metrics.ts'
+import { type Plane, serveHere } from './plane.ts'
+import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
+import { createShutdown, stopOnSignals } from './shutdown.ts'
+import { openTraces } from './traces.ts'
+import { breakHabitsOfV8 } from './tune-v8.ts'
+
+/** Until a signal ends it. @throws StartError with the line to print */
+export const serve = async (
+  settings: GatewaySettings,
+  health: HealthListener | undefined,
+): Promise<void> => {
+  breakHabitsOfV8()
+  const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
+  const processes = countProcesses(settings.processes)
+  const board = new BridgeBoard()
+  const security = await openSecurityState(settings, log)
+  const home = { ...security, peers: peersOfOne(board) }
+  const parts = processes === 1 ? await createParts(settings, log, home) : undefined
+  const { metrics } = parts?.measurements ?? createMeasurements()
+  const plane =
+    parts === undefined
+      ? startWorkers({ processes, settings, log, board, security }, metrics)
+      : serveHere(parts, settings, log)
+  const isOwnMetricsApart = parts === undefined
+  const control = await createControl({
+    ...{ settings, log, plane, board, metrics, isOwnMetricsApart },
+    ...(health !== undefined && { health }),
+  })
+  const publicUrls = await plane.listen()
+  const controlUrls = (await control.listen()).urls()
+  plane.announce([...Object.values(publicUrls), ...Object.values(controlUrls)])
+  const removePidFile = writePidFile(settings.pidFile)
+  const shutdown = createShutdown({
+    settings,
+    serving: {
+      ...plane,
+      beginDraining: () => {
+        control.readiness.drain()
+        plane.beginDraining()
+      },
+    },
+    finish: async () => {
+      await control.close()
+      await security.shared.close()
+      removePidFile()
+    },
+    log,
+  })
+  stopOnSignals(process, shutdown, (code) => process.exit(code))
+  process.stdout.write(`${JSON.stringify({ msg: 'listening', ...publicUrls, ...controlUrls })}\n`)
+}
+
+const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane => {
+  const onRestart = (): void => {
+    metrics.count('workerRestarts', {})
+  }
+  const plane = startCluster({ ...options, onRestart })
+  metrics.gauge('workers', () => [[{}, plane.size]])
+  return plane
+}
+
+/** One of several serving processes: as its primary says. */
+export const serveAsWorker = (): void => {
+  breakHabitsOfV8()
+  runWorker({
+    channel: process,
+    create: async (settings, home) => {
+      const log = createLog({ level: settings.logLevel, name: 'svc-gateway' })
+      return { parts: await createParts(settings, log, home), log }
+    },
+    exit: (code) => process.exit(code),
+  })
+}
+
+const createParts = async (
+  settings: GatewaySettings,
+  log: Log,
+  home: ServingHome,
+): Promise<ServingProcess> =>
+  createServingParts({
+    settings,
+    log,
+    home,
+    traces: await openTraces(settings, log),
+    writeLines: (lines) => process.stdout.write(lines),
+  })

@@ -1,0 +1,167 @@
+// The HTTP half of one serving process: what a public listener does with requests, with WebSocket connections
+// and with streams of events, and how all of it is counted and logged.
+
+import { randomFillSync } from 'node:crypto'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import { createAccessLog } from '../../telemetry/access-log.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { GatewaySettings } from '../config.ts'
+import type { DispatchOptions } from '../http/arrival.ts'
+import { createClientErrorHandler } from '../http/request/client-error.ts'
+import { createDispatch } from '../http/dispatch.ts'
+import { createEventStreams, type EventStreams } from '../http/sse/registry.ts'
+import { createClientReader } from '../http/request/forwarded.ts'
+import type { PreparedOperation, Preparation } from '../http/prepared-operation.ts'
+import { originsOf, type RealmOrigins } from '../http/realm-origins.ts'
+import { createRequestIds } from '../http/request/request-id.ts'
+import { createRequestTraces } from '../http/request-traces.ts'
+import { createUpgrade } from '../http/upgrade/upgrade.ts'
+import { createWebSocketRoutes } from '../http/upgrade/web-socket-route.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
+import type { GatewayMetrics, Measurements } from '../metrics.ts'
+import { oncePer } from '../once-per.ts'
+import type { ServingParts } from './plane.ts'
+import type { Traces } from './traces.ts'
+import type { RealmRegistry } from '../realm/realm-registry.ts'
+import type { ServingSecurity } from './serving-security.ts'
+import type { TableServing } from '../store/table-serving.ts'
+import { createRelays, type Relays } from '../wamp/relay/relays.ts'
+import type { RouterDial } from '../wamp/transport/router-dial.ts'
+
+export interface ServingHttpOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** Takes access-log lines. */
+  readonly writeLines: (lines: string) => void
+  readonly table: TableServing<PreparedOperation>
+  readonly preparation: Preparation
+  readonly realms: RealmRegistry
+  readonly measurements: Measurements
+  readonly security: Pick<ServingSecurity, 'authenticate' | 'endpoints'>
+  readonly dial: RouterDial
+  readonly memory: MemoryBudget
+  readonly traces: Traces | undefined
+}
+
+export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
+  /** Writes what the access log still holds, and ends the spans that are open. */
+  readonly flush: () => void
+}
+
+export const createServingHttp = (options: ServingHttpOptions): ServingHttp => {
+  const { settings, table, realms, log, dial } = options
+  const { metrics } = options.measurements
+  const relays = createRelays({ routerOf: (uri) => realms.get(uri)?.router, dial, log })
+  metrics.gauge('webSockets', () => [[{}, relays.size]])
+  const webSockets = createWebSocketRoutes(
+    () => table.webSockets(),
+    (uri) => relays.hasRouter(uri),
+  )
+  const eventStreams = countedEventStreams(metrics, options.memory)
+  const accessLog = createAccessLog({ share: settings.accessLog, sink: options.writeLines })
+  const readClient = createClientReader(settings.trustedProxies)
+  const requestTraces = options.traces && createRequestTraces({ ...options.traces, readClient })
+  const dispatch = {
+    ...dispatchOptions(options),
+    readClient,
+    accessLog,
+    eventStreams,
+    webSockets,
+    traces: requestTraces,
+  } satisfies DispatchOptions
+  const onClientError = createClientErrorHandler(dispatch.nextRequestId)
+  const originsOfRealm = oncePer((record: RealmRecord) => originsOf(record, settings.baseUrl))
+  const origins = (uri: string): RealmOrigins => {
+    const record = realms.get(uri)
+    return record === undefined ? originsOf(record, settings.baseUrl) : originsOfRealm(record)
+  }
+  const upgrade = { dispatch, webSockets, relays, origins }
+  return {
+    publicHandlers: (scheme) => {
+      const handlers = {
+        onRequest: createDispatch(dispatch, scheme),
+        onClientError,
+        memory: options.memory,
+        isScarce: () => options.memory.isScarce,
+        ...createUpgrade(upgrade, scheme),
+      }
+      return requestTraces?.around(handlers, scheme) ?? handlers
+    },
+    endStreams: () => {
+      endStreams(eventStreams, relays, log)
+    },
+    flush: () => {
+      accessLog?.flush()
+      requestTraces?.close()
+    },
+  }
+}
+
+const dispatchOptions = ({
+  log,
+  table,
+  preparation,
+  security,
+  traces,
+  memory,
+  measurements: { metrics, requests },
+}: ServingHttpOptions): Omit<DispatchOptions, 'accessLog' | 'readClient'> => ({
+  table: () => table.table(),
+  preparation,
+  authenticate: security.authenticate,
+  endpoints: security.endpoints.handle,
+  onAuthentication: countAuthentications(metrics),
+  nextRequestId: createRequestIds(Date.now, randomFillSync),
+  now: () => performance.now(),
+  wallClock: Date.now,
+  inFlight: gaugedInFlight(metrics),
+  memory,
+  isScarce: () => memory.isScarce,
+  onRefused: (code: string) => {
+    metrics.count('refusals', { code })
+  },
+  unmatched: requests.rowFor({ api: '', version: '', path: '', method: '' }),
+  onUnexpected: (error, requestId, request) => {
+    const trace = traces?.spans.field(request)
+    log.error('a request failed unexpectedly', { requestId, ...trace, error })
+  },
+})
+
+/** Both names are of closed sets: a few dozen counters at most, each made at its first use. */
+const countAuthentications = (
+  metrics: GatewayMetrics,
+): NonNullable<DispatchOptions['onAuthentication']> => {
+  // Two look-ups of names that are there cost less than the name of both, made anew each time.
+  const counters = new Map<string, Map<string, () => void>>()
+  return (scheme, outcome) => {
+    const ofScheme = counters.get(scheme) ?? new Map<string, () => void>()
+    counters.set(scheme, ofScheme)
+    const count = ofScheme.get(outcome) ?? metrics.counter('authentications', { scheme, outcome })
+    ofScheme.set(outcome, count)
+    count()
+  }
+}
+
+const gaugedInFlight = (metrics: GatewayMetrics): { count: number } => {
+  const inFlight = { count: 0 }
+  metrics.gauge('requestsInFlight', () => [[{}, inFlight.count]])
+  return inFlight
+}
+
+const countedEventStreams = (metrics: GatewayMetrics, memory: MemoryBudget): EventStreams => {
+  const eventStreams = createEventStreams({
+    memory,
+    onCutOff: () => {
+      metrics.count('eventStreamsCutOff', {})
+    },
+  })
+  metrics.gauge('eventStreams', () => [[{}, eventStreams.size]])
+  return eventStreams
+}
+
+const endStreams = (eventStreams: EventStreams, relays: Relays, log: Log): void => {
+  eventStreams.endAll()
+  relays.closeAll().catch((error: unknown) => {
+    log.error('could not close WebSocket connections in order', { error })
+  })
+}

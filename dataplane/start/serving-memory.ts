@@ -1,0 +1,59 @@
+// Opens the memory budget of one serving process: its size by what the process may use, its counts as metrics, and a
+// line in the log when it comes to its end.
+
+import type { Log } from '../../telemetry/log.ts'
+import { countProcesses } from '../process-count.ts'
+import type { GatewaySettings } from '../config.ts'
+import { heapUse, watchHeapUse } from '../memory/heap-use.ts'
+import { MemoryBudget } from '../memory/memory-budget.ts'
+import { memoryBudgetOf } from '../memory/process-memory.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import { createServingLimits } from './serving-limits.ts'
+
+export interface ServingMemory {
+  readonly memory: MemoryBudget
+  readonly stopWatching: () => void
+}
+
+type MemorySettings = Pick<
+  GatewaySettings,
+  'processes' | 'maxBodyValues' | 'maxBodyContainers' | 'newLimits'
+>
+
+export const createServingMemory = (
+  settings: MemorySettings,
+  metrics: GatewayMetrics,
+  log: Log,
+): ServingMemory => {
+  const memory = new MemoryBudget({
+    size: memoryBudgetOf(countProcesses(settings.processes)),
+    heapUse: heapUse(),
+    limits: createServingLimits(settings, metrics, log),
+    valueLimits: { values: settings.maxBodyValues, containers: settings.maxBodyContainers },
+    onRefused: metrics.counter('memoryRefusals', {}),
+    onClosed: (owners, bytes) => {
+      metrics.count('memoryClosed', {}, owners)
+      log.warn('memory is at its end: the connections that held most of it are closed', {
+        connections: owners,
+        bytes,
+        budgetBytes: memory.size,
+      })
+    },
+  })
+  // It is seldom counted, and an alert asks for it.
+  metrics.count('memoryClosed', {}, 0)
+  metrics.gauge('memoryBudget', () => [[{}, memory.size]])
+  metrics.gauge('memoryInUse', () => [
+    [{ what: 'held' }, memory.held],
+    [{ what: 'rest' }, memory.inUse - memory.held],
+  ])
+  memory.onTight((isTight) => {
+    const facts = { inUseBytes: memory.inUse, heldBytes: memory.held, budgetBytes: memory.size }
+    if (isTight) log.warn('memory is tight: what would hold more of it is refused (503)', facts)
+    else log.info('memory is not tight any more', facts)
+  })
+  const stopWatching = watchHeapUse((bytes) => {
+    memory.collected(bytes)
+  })
+  return { memory, stopWatching }
+}

@@ -1,0 +1,201 @@
+// Everything one serving process is made of: the table, what requests of it reach, and what they count.
+// The same in a process that does it all and in each worker of a cluster.
+
+import { setImmediate as yieldTurn } from 'node:timers/promises'
+import type { Log } from '../../telemetry/log.ts'
+import type { Tracer } from '../../telemetry/tracer.ts'
+import { rowsToKeep } from './prune-request-metrics.ts'
+import { endpointsOf, endpointsOfSettings } from '../listen/own-addresses.ts'
+import { createPerformer } from '../actions/create-performer.ts'
+import type { BridgePeers } from './cluster/process-status.ts'
+import type { GatewaySettings } from '../config.ts'
+import { type Confinements, createConfinements } from '../confinements.ts'
+import type { PreparedOperation, Preparation } from '../http/prepared-operation.ts'
+import { createMeasurements, type GatewayMetrics, type Measurements } from '../metrics.ts'
+import type { MemoryBudget } from '../memory/memory-budget.ts'
+import { oncePer } from '../once-per.ts'
+import type { ServingParts } from './plane.ts'
+import { RealmRegistry } from '../realm/realm-registry.ts'
+import type { SpanOf } from '../request-spans.ts'
+import type { ServedVersion } from '../served.ts'
+import type { Traces } from './traces.ts'
+import { createServingHttp } from './serving-http.ts'
+import { createServingMemory } from './serving-memory.ts'
+import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
+import { createServingUpstream } from './serving-upstream.ts'
+import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
+import { createRouterDial } from '../wamp/transport/router-dial.ts'
+import type { SecretRings } from './security-state.ts'
+import type { SharedState } from '../shared/shared-state.ts'
+import type { PackedDocument } from '../store/packed-document.ts'
+import type { Serving } from '../store/serving.ts'
+import { createTableServing } from '../store/table-serving.ts'
+import type { SocketEndpoint } from '../upstream/guard.ts'
+import { createPoolScope } from '../upstream/limiter.ts'
+import { createRetryBudget } from '../upstream/retry-budget.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import type { WampBridge } from '../wamp/realm/wamp-client.ts'
+
+export interface ServingEnvironment {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** Takes access-log lines. */
+  readonly writeLines: (lines: string) => void
+  readonly home: ServingHome
+  /** Left out: no request is traced. */
+  readonly traces?: Traces | undefined
+}
+
+/** What a serving process has of the gateway that it is one of. */
+export interface ServingHome {
+  /** The other serving processes. */
+  readonly peers: BridgePeers
+  readonly shared: SharedState
+  readonly rings: SecretRings
+}
+
+export interface ServingProcess extends ServingParts {
+  readonly measurements: Measurements
+}
+
+/** Opens nothing yet: listeners are opened by whoever runs it. */
+export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
+  const { settings, log, traces } = environment
+  const { peers, rings, shared } = environment.home
+  const spanOf = traces?.spans.of
+  const measurements = createMeasurements()
+  const { metrics } = measurements
+  const { memory, stopWatching } = createServingMemory(settings, metrics, log)
+  let own: readonly SocketEndpoint[] = []
+  const realms = new RealmRegistry()
+  const reach = createServingUpstream(settings, { metrics, log }, () => own)
+  const { upstream, fetch, extraCa } = reach
+  const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
+  const confinements = createConfinements()
+  const wamp = createServingWamp({
+    ...{ realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf },
+  })
+  const security = createServingSecurity({
+    ...{ settings, log, realms, metrics, fetch },
+    ...{ rings, shared, peers, extraCa },
+  })
+  const table = createTableServing<PreparedOperation>(realms, () => yieldTurn())
+  const http = createServingHttp({
+    settings,
+    log,
+    writeLines: environment.writeLines,
+    table,
+    preparation: createPreparation({ upstream, wamp, realms, measurements, memory, spanOf }),
+    realms,
+    measurements,
+    security,
+    dial,
+    memory,
+    traces,
+  })
+  if (traces !== undefined) countSpans(metrics, traces.tracer)
+  return {
+    serving: following(table, { bridge: wamp.bridge, confinements, security, measurements }),
+    measurements,
+    announce: (urls) => {
+      own = [...endpointsOf(urls), ...endpointsOfSettings(settings)]
+    },
+    publicHandlers: http.publicHandlers,
+    onConnectionRefused: (reason) => {
+      metrics.count('connectionsRefused', { reason })
+    },
+    exportMetrics: () => measurements.metrics.exportState(),
+    releaseHere: ({ realmUri, held, id }) =>
+      wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
+    endStreams: http.endStreams,
+    close: async () => {
+      http.flush()
+      stopWatching()
+      await Promise.all([upstream, wamp.bridge, security].map((part) => part.close()))
+      await traces?.tracer.close()
+    },
+  }
+}
+
+/** Sessions with routers come and go with documents, and so do the counts of their paths. */
+const following = (
+  serving: Serving,
+  { bridge, confinements, security, measurements }: Followers,
+): Serving => ({
+  apply: async (change) => {
+    await serving.apply(change)
+    confinements.follow(change)
+    bridge.follow(change)
+    // Lest the first login wait for what is loaded late.
+    if (change.put.some(hasEndpoints)) void security.endpoints.warmUp()
+    measurements.requests.prune(rowsToKeep(change))
+  },
+})
+
+interface Followers {
+  readonly bridge: WampBridge
+  readonly confinements: Confinements
+  readonly security: ServingSecurity
+  readonly measurements: Measurements
+}
+
+const hasEndpoints = ({ versions }: PackedDocument): boolean =>
+  versions.some(({ endpoints }) => endpoints.length > 0)
+
+/** What became of spans, as the tracer counts them. */
+const countSpans = (metrics: GatewayMetrics, tracer: Tracer): void => {
+  metrics.total('traceSpans', () => {
+    const { exported, failed, dropped } = tracer.counts()
+    return [
+      [{ outcome: 'exported' }, exported],
+      [{ outcome: 'failed' }, failed],
+      [{ outcome: 'dropped' }, dropped],
+    ]
+  })
+  metrics.gauge('traceSpansWaiting', () => [[{}, tracer.counts().waiting]])
+}
+
+interface Reach {
+  readonly upstream: Upstream
+  readonly wamp: ServingWamp
+  readonly realms: RealmRegistry
+  readonly measurements: Measurements
+  readonly memory: MemoryBudget
+  readonly spanOf: SpanOf | undefined
+}
+
+/** One pool scope per loaded version: it goes when the version's document is replaced. */
+const createPreparation = ({
+  upstream,
+  wamp,
+  realms,
+  measurements,
+  memory,
+  spanOf,
+}: Reach): Preparation => {
+  const retryBudget = createRetryBudget(() => performance.now())
+  const scopeOf = oncePer(({ poolSize }: ServedVersion) => createPoolScope(poolSize))
+  return {
+    createPerformer: (operation, { version }) =>
+      createPerformer(operation, {
+        forward: {
+          upstream,
+          scope: scopeOf(version),
+          confinedTo: version.confinedTo,
+          realm: version.realmUri,
+          retryBudget,
+          callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
+          isScarce: () => memory.isScarce,
+          spanOf,
+        },
+        wamp: wamp.environmentOf(version),
+      }),
+    rowFor: (version, path, method) =>
+      measurements.requests.rowFor({
+        api: version.apiId,
+        version: version.name,
+        path,
+        method: method.toUpperCase(),
+      }),
+  }
+}

@@ -1,0 +1,163 @@
+// The security half of one serving process: who may call, and the endpoints of the gateway's own behind which
+// people and programs log in. Rooms that nobody asks for are not loaded.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Log } from '../../telemetry/log.ts'
+import type { BridgePeers } from './cluster/process-status.ts'
+import { createAudit } from '../audit.ts'
+import type { GatewaySettings } from '../config.ts'
+import { createEndpoints, type Endpoints } from '../http/builtin/endpoints.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import type { OAuth2Deps } from '../oauth2/oauth2-endpoint.ts'
+import type { OidcDeps } from '../oidc/oidc-endpoint.ts'
+import type { RealmRegistry } from '../realm/realm-registry.ts'
+import type { Authenticate } from '../security/authentication.ts'
+import { createSecurity, type Security } from '../security/create-security.ts'
+import { createTokenKeys } from '../security/key-realms.ts'
+import { watchKeyRing } from '../security/key-files.ts'
+import { createStateKeys, type StateKeys } from '../../language/realm/key-ring.ts'
+import type { TokenKeys } from '../security/token-keys.ts'
+import type { SecretRings } from './security-state.ts'
+import { createRedisState } from '../shared/redis-state.ts'
+import type { SharedState } from '../shared/shared-state.ts'
+import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
+
+export interface ServingSecurityOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  readonly realms: RealmRegistry
+  readonly metrics: GatewayMetrics
+  /** To identity providers and key sets. */
+  readonly fetch: GuardedFetch
+  readonly rings: SecretRings
+  /** Where there is no Redis. */
+  readonly shared: SharedState
+  readonly peers: Pick<BridgePeers, 'healthChanged'>
+  /** More CA certificates for Redis, PEM. */
+  readonly extraCa: readonly string[]
+}
+
+export interface ServingSecurity {
+  readonly authenticate: Authenticate
+  readonly endpoints: Endpoints
+  close(): Promise<void>
+}
+
+export const createServingSecurity = (options: ServingSecurityOptions): ServingSecurity => {
+  const { settings, log, realms, metrics, fetch, rings } = options
+  const shared = openShared(options)
+  const realm = (uri: string) => realms.get(uri)
+  const audit = createAudit(log)
+  const keys = createTokenKeys({ realms: realm, uris: () => realms.uris(), master: rings.signing })
+  const security = createSecurity({
+    realms: realm,
+    keys,
+    shared,
+    audit,
+    fetch,
+    now: Date.now,
+    random: randomBytes,
+    newId: randomUUID,
+    redisAway: settings.redisAway === 'accept' ? 'accept' : 'refuse',
+  })
+  const stateKeys = openStateKeys(options)
+  const common = { realm, shared, now: Date.now, randomBytes, audit, log }
+  const oidc: OidcDeps = {
+    ...common,
+    tickets: security.tickets,
+    whenSharedAway: settings.redisAway === 'accept' ? 'allow' : 'refuse',
+    fetch,
+    stateKeys: stateKeys.keys,
+    stateSeconds: settings.oidcStateSeconds,
+    nodeName: settings.nodeName ?? hostname(),
+    count: (event) => {
+      metrics.count('oidc', { endpoint: event.endpoint, outcome: event.outcome })
+    },
+  }
+  const endpoints = openEndpoints(settings, keys, oidc, oauth2Deps(common, security))
+  metrics.gauge('sharedState', () => [[{ home: homeOf(settings) }, shared.health === 'ok' ? 1 : 0]])
+  return {
+    authenticate: security.authenticate,
+    endpoints,
+    close: async () => {
+      stateKeys.close()
+      // What was handed in is its owner's to close.
+      if (shared !== options.shared) await shared.close()
+    },
+  }
+}
+
+const homeOf = ({ redis }: GatewaySettings): string => (redis === null ? 'memory' : 'redis')
+
+/** Each process has its own connection to Redis: one that is cut off must know by itself. */
+const openShared = (options: ServingSecurityOptions): SharedState => {
+  const { settings, log, extraCa, peers } = options
+  if (settings.redis === null) return options.shared
+  const shared = createRedisState({
+    url: settings.redis,
+    id: randomUUID(),
+    now: Date.now,
+    extraCa,
+    onTrouble: (reason) => {
+      log.warn('Redis cannot be reached', { reason, whileAway: settings.redisAway })
+    },
+  })
+  const tell = (): void => {
+    peers.healthChanged(shared.health)
+  }
+  shared.onHealth(tell)
+  tell()
+  return shared
+}
+
+interface OpenedStateKeys {
+  readonly keys: () => StateKeys
+  close(): void
+}
+
+/** The file is read in every process: all see the same, and a new key is used within moments. */
+const openStateKeys = ({ settings, rings, log }: ServingSecurityOptions): OpenedStateKeys => {
+  const path = settings.oidcStateKeysFile
+  let current = createStateKeys(rings.oidcState)
+  const watch =
+    path === null
+      ? undefined
+      : watchKeyRing({
+          path,
+          onRing: (ring) => {
+            current = createStateKeys(ring)
+          },
+          onFailure: (error) => {
+            log.error('cannot read the keys of logins: those from before stay', { path, error })
+          },
+        })
+  return {
+    keys: () => current,
+    close: () => watch?.close(),
+  }
+}
+
+const oauth2Deps = (
+  common: Pick<OidcDeps, 'realm' | 'shared' | 'now' | 'randomBytes' | 'audit' | 'log'>,
+  { accessTokens, passwords, tickets }: Security,
+): OAuth2Deps => ({
+  ...common,
+  accessTokens,
+  passwords,
+  isTicket: async (realmUri, jwt) =>
+    (await tickets.verifyTicket(realmUri, jwt, { ignoreExpiry: true })) !== undefined,
+})
+
+const openEndpoints = (
+  settings: GatewaySettings,
+  tokenKeys: TokenKeys,
+  oidc: OidcDeps,
+  oauth2: OAuth2Deps,
+): Endpoints =>
+  createEndpoints({
+    loadOidc: async () => (await import('../oidc/create-oidc.ts')).createOidc(oidc),
+    loadOAuth2: async () => (await import('../oauth2/oauth2.ts')).createOAuth2(oauth2),
+    tokenKeys,
+    ownOrigin: settings.baseUrl ?? undefined,
+  })

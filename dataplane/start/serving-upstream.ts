@@ -1,0 +1,129 @@
+// Settings in, the way to HTTP upstreams out: guarded, counted, with the certificate authorities that were
+// added. One of it in every serving process.
+
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Log } from '../../telemetry/log.ts'
+import { apiServerOf, type GatewaySettings } from '../config.ts'
+import type { GatewayMetrics } from '../metrics.ts'
+import { createNameLookup, type Resolve } from '../name-lookup.ts'
+import { StartError } from '../start-error.ts'
+import {
+  type ClusterDestinations,
+  createClusterDestinations,
+} from '../upstream/cluster-destinations.ts'
+import {
+  createGuard,
+  createRouterGuard,
+  localAddresses,
+  readRules,
+  type RouterGuard,
+  type SocketEndpoint,
+} from '../upstream/guard.ts'
+import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch.ts'
+import { createEjectionReport } from '../upstream-ejections.ts'
+import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+import { messageOf } from '../thrown.ts'
+
+export interface ServingUpstream {
+  readonly upstream: Upstream
+  /** To identity providers and key sets: as guarded. */
+  readonly fetch: GuardedFetch
+  /** Certificates, PEM, that routers are judged by too. */
+  readonly extraCa: readonly string[]
+  /** For routers too: there is one queue of names in a process. */
+  readonly names: Resolve
+  readonly routerGuard: RouterGuard
+}
+
+/**
+ * @param ownListeners what no upstream may be
+ * @throws StartError for a file of certificates that is of no use
+ */
+export const createServingUpstream = (
+  settings: GatewaySettings,
+  { metrics, log }: { readonly metrics: GatewayMetrics; readonly log: Log },
+  ownListeners: () => readonly SocketEndpoint[],
+): ServingUpstream => {
+  const extraCa = readExtraCa(settings)
+  const allow = readRules(settings.upstreamAllow).rules
+  const cluster = clusterOf(settings)
+  const guard = createGuard({
+    allow,
+    deny: readRules(settings.upstreamDeny).rules,
+    ...(settings.upstreamLocalPorts.length > 0 && {
+      localPorts: settings.upstreamLocalPorts.map(Number),
+    }),
+    ownListeners,
+    cluster,
+  })
+  const names = createNameLookup()
+  const upstream = createUpstream({
+    guard,
+    resolve: names,
+    clusterDomain: settings.clusterDomain,
+    onFailure: (failure) => {
+      metrics.count('upstreamFailures', { failure })
+    },
+    onHealth: createEjectionReport({ metrics, log }, () => performance.now()),
+    maxAgeMs: settings.upstreamConnectionAge * 1000,
+    extraCa,
+  })
+  gaugeUpstream(metrics, upstream)
+  const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
+  const routerGuard = createRouterGuard({ allow, ownListeners, cluster })
+  return { upstream, fetch, extraCa, names, routerGuard }
+}
+
+const clusterOf = (settings: GatewaySettings): ClusterDestinations => {
+  const { gatewayPorts, clusterNetworks, management } = settings
+  const apiServer = apiServerOf()
+  const ownPort = apiServer !== undefined && management.kind === 'tcp' ? [management.port] : []
+  return createClusterDestinations({
+    ...(apiServer !== undefined && { apiServer }),
+    gatewayPorts: gatewayPorts.length > 0 ? gatewayPorts.map(Number) : ownPort,
+    networks: clusterNetworks,
+    ownAddresses: localAddresses(),
+  })
+}
+
+/**
+ * The certificates of `--upstream-ca`.
+ * @throws StartError for a file of certificates that is of no use
+ */
+export const readExtraCa = ({
+  upstreamCa,
+}: Pick<GatewaySettings, 'upstreamCa'>): readonly string[] =>
+  upstreamCa === null ? [] : [readCa(upstreamCa)]
+
+/** RFC 7468, §5. */
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+const readCa = (path: string): string => {
+  try {
+    const text = readFileSync(path, 'utf8')
+    const certificates = text.match(CERTIFICATES)
+    if (certificates === null) throw new Error('it holds no certificate')
+    // TLS would pass over what can not be read.
+    for (const certificate of certificates) new X509Certificate(certificate)
+    return text
+  } catch (cause) {
+    throw new StartError(`--upstream-ca ${path}: cannot use the file: ${messageOf(cause)}`, cause)
+  }
+}
+
+const gaugeUpstream = (metrics: GatewayMetrics, upstream: BalancingUpstream): void => {
+  metrics.gauge('upstreamConnections', () =>
+    upstream
+      .stats()
+      .flatMap(({ origin, connected, running, queued }) => [
+        [{ origin, state: 'connected' }, connected] as const,
+        [{ origin, state: 'running' }, running] as const,
+        [{ origin, state: 'queued' }, queued] as const,
+      ]),
+  )
+  metrics.gauge('upstreamEndpoints', () =>
+    upstream.endpoints().map(({ origin, state, count }) => [{ origin, state }, count] as const),
+  )
+}

@@ -1,0 +1,172 @@
+import { describe, expect, it } from '@jest/globals'
+import {
+  isAcceptedType,
+  orderOffers,
+  pickContentType,
+  pickLanguage,
+  rateEventStream,
+  refusalType,
+} from '../../../../dataplane/http/response/negotiate.ts'
+import type { ContentType } from '../../../../language/compiled.ts'
+
+const JSON_TYPE = 'application/json'
+const MSGPACK = 'application/msgpack'
+const BOTH: readonly ContentType[] = [JSON_TYPE, MSGPACK]
+
+describe('pickContentType', () => {
+  it.each<[string | undefined, ContentType | undefined]>([
+    [undefined, JSON_TYPE],
+    ['', JSON_TYPE],
+    ['*/*', JSON_TYPE],
+    [JSON_TYPE, JSON_TYPE],
+    [MSGPACK, MSGPACK],
+    ['APPLICATION/MsgPack', MSGPACK],
+    ['application/*', JSON_TYPE],
+    ['text/html', undefined],
+    ['text/html, */*;q=0.1', JSON_TYPE],
+    [`${JSON_TYPE};q=0.5, ${MSGPACK}`, MSGPACK],
+    [`${MSGPACK};q=0.5, ${JSON_TYPE};q=0.5`, JSON_TYPE],
+    [`${JSON_TYPE};q=0`, undefined],
+    [`${JSON_TYPE};q=0, */*`, MSGPACK],
+    [`application/*;q=0, ${MSGPACK};q=0.1`, MSGPACK],
+    ['*/*;q=0', undefined],
+    [`${JSON_TYPE}; charset=latin1`, JSON_TYPE],
+    [`${JSON_TYPE};charset=utf-8;q=0.2, ${MSGPACK};q=0.3`, MSGPACK],
+    [`${JSON_TYPE};Q=0.1 , ${MSGPACK} ; q = 0.2`, MSGPACK],
+    [`${JSON_TYPE};q=x`, undefined],
+    [`${JSON_TYPE};q=7, ${MSGPACK};q=-1`, JSON_TYPE],
+    [`${JSON_TYPE};q=0.1, ${JSON_TYPE};q=0.9, ${MSGPACK};q=0.5`, JSON_TYPE],
+    [',,;,', undefined],
+    ['constructor', undefined],
+    [`${'a/b,'.repeat(70)}${JSON_TYPE}`, undefined],
+  ])('%p', (accept, expected) => {
+    expect(pickContentType(accept, BOTH)).toBe(expected)
+  })
+
+  it('of nothing is nothing', () => {
+    expect(pickContentType('*/*', [])).toBeUndefined()
+    expect(pickContentType('a/b', [])).toBeUndefined()
+  })
+
+  it('gives the offer as it was written', () => {
+    const offers: readonly ContentType[] = ['application/json; charset=utf-8']
+    expect(pickContentType(JSON_TYPE, offers)).toBe(offers[0])
+  })
+
+  it('reads a header of a megabyte in one pass', () => {
+    expect(pickContentType(`${';'.repeat(1_000_000)},${JSON_TYPE}`, BOTH)).toBe(JSON_TYPE)
+  })
+})
+
+describe('rateEventStream', () => {
+  const EVENTS = 'text/event-stream'
+
+  it.each<[string | undefined, ReturnType<typeof rateEventStream>]>([
+    [undefined, 'accepted'],
+    ['', 'accepted'],
+    ['*/*', 'accepted'],
+    ['*/*;q=0.1', 'accepted'],
+    [EVENTS, 'preferred'],
+    ['Text/Event-Stream; charset=utf-8', 'preferred'],
+    [`${EVENTS};q=0.1`, 'preferred'],
+    ['text/*', 'preferred'],
+    ['text/*, application/*;q=0.9', 'preferred'],
+    [`${EVENTS}, */*;q=0.5`, 'preferred'],
+    [`${EVENTS}, ${JSON_TYPE};q=0.9, ${MSGPACK};q=0.8`, 'preferred'],
+    [`${EVENTS}, ${JSON_TYPE}`, 'accepted'],
+    [`${EVENTS}, */*`, 'accepted'],
+    [`${EVENTS};q=0.9, ${MSGPACK}`, 'accepted'],
+    [`${EVENTS};q=0.9, ${JSON_TYPE};q=0.1, ${MSGPACK}`, 'accepted'],
+    [`${EVENTS}, application/*;q=0`, 'preferred'],
+    ['*/*, application/*;q=0.1', 'preferred'],
+    ['text/html, */*;q=0.1', 'accepted'],
+    [JSON_TYPE, 'refused'],
+    ['application/*', 'refused'],
+    ['text/html', 'refused'],
+    [`${EVENTS};q=0`, 'refused'],
+    [`${EVENTS};q=0, */*`, 'refused'],
+    ['text/*;q=0, */*', 'refused'],
+    ['*/*;q=0', 'refused'],
+    [`${EVENTS};q=x`, 'refused'],
+    ['constructor', 'refused'],
+  ])('%p', (accept, expected) => {
+    expect(rateEventStream(accept, BOTH)).toBe(expected)
+  })
+
+  it('beside nothing else, whatever is accepted is preferred', () => {
+    expect(rateEventStream('text/html, */*;q=0.1', [])).toBe('preferred')
+  })
+})
+
+describe('refusalType', () => {
+  it.each<[string | undefined, ContentType]>([
+    [undefined, JSON_TYPE],
+    ['text/html', JSON_TYPE],
+    [MSGPACK, MSGPACK],
+    [`${MSGPACK}, */*;q=0.1`, MSGPACK],
+  ])('%p', (accept, expected) => {
+    expect(refusalType(accept)).toBe(expected)
+  })
+})
+
+describe('orderOffers', () => {
+  it.each<[readonly ContentType[], readonly ContentType[]]>([
+    [[MSGPACK, JSON_TYPE], BOTH],
+    [[MSGPACK], [MSGPACK]],
+    [['application/json; charset=utf-8', JSON_TYPE], ['application/json; charset=utf-8']],
+    [[], []],
+  ])('%j', (provides, offers) => {
+    expect(orderOffers(provides)).toEqual(offers)
+  })
+})
+
+describe('isAcceptedType', () => {
+  const accepts: readonly ContentType[] = [JSON_TYPE, 'application/msgpack; charset=utf-8']
+
+  it.each([
+    [JSON_TYPE, true],
+    ['Application/JSON', true],
+    ['application/json;charset=UTF-8', true],
+    ['application/json; charset="utf-8"', true],
+    ['application/json; charset=us-ascii; x=y', true],
+    ['application/json; charset=latin1', false],
+    ['application/json; charset=', false],
+    [MSGPACK, true],
+    ['application/jsonx', false],
+    ['application', false],
+    ['text/plain', false],
+    ['', false],
+    [';', false],
+    [undefined, false],
+  ])('%p: %p', (contentType, expected) => {
+    expect(isAcceptedType(contentType, accepts)).toBe(expected)
+  })
+})
+
+describe('pickLanguage', () => {
+  const languages = ['en', 'es-AR', 'pt']
+
+  it.each([
+    [undefined, 'en'],
+    ['', 'en'],
+    ['es-AR', 'es-AR'],
+    ['ES-ar', 'es-AR'],
+    ['es', 'es-AR'],
+    ['pt-BR', 'pt'],
+    ['fr', 'en'],
+    ['fr, pt;q=0.1', 'pt'],
+    ['pt;q=0.5, es;q=0.6', 'es-AR'],
+    ['pt;q=0', 'en'],
+    ['*', 'en'],
+    ['pt;q=0.2, *;q=0.1', 'pt'],
+    ['p', 'en'],
+    ['constructor', 'en'],
+  ])('%p: %p', (header, expected) => {
+    expect(pickLanguage(header, languages)).toBe(expected)
+  })
+
+  it('of one, or none, there is nothing to pick', () => {
+    expect(pickLanguage('pt', ['en'])).toBe('en')
+    expect(pickLanguage('pt', [])).toBe('')
+  })
+})
