@@ -46,7 +46,7 @@ export function parseHost(source: string): ParsedHost {
  */
 export function hostKey(pattern: HostPattern): string {
   if (pattern.tail && pattern.labels.length === 0) return '_'
-  const labels = pattern.labels.map((label) => label ?? ':').join('..')
+  const labels = pattern.labels.map((label) => label ?? ':').join('.')
   return pattern.tail ? TAIL + labels : labels
 }
 
@@ -110,7 +110,7 @@ function expandFirst(text: string): readonly string[] | string {
   if (to === -1) return "a '[' is not closed"
   const inner = text.slice(from + 1, to)
   if (inner === '...') return "'[...]' stands only at the beginning"
-  if (!/\.\]*$/.test(inner) || (from > 0 && text.charAt(from - 1) !== '..')) {
+  if (!/\.\]*$/.test(inner) || (from > 0 && text.charAt(from - 1) !== '.')) {
     return "brackets hold whole labels with their dot: '[www.]acme.com'"
   }
   const head = text.slice(0, from)
@@ -141,7 +141,7 @@ function parseHosts(source: string, written: readonly string[], tail: boolean): 
 function parseLabels(text: string, tail: boolean): HostPattern | string {
   const labels: (string | null)[] = []
   const bindings: (string | null)[] = []
-  for (const label of text.split('..')) {
+  for (const label of text.split('.')) {
     const name = bindingName(label)
     const fault = name === undefined ? faultOfLabel(label) : faultOfName(name, bindings)
     if (fault !== undefined) return fault
@@ -164,7 +164,7 @@ function faultOfName(name: string, taken: readonly (string | null)[]): string | 
 }
 
 function faultOfLabel(label: string): string | undefined {
-  if (label === '') return "it has an empty label ('../..')"
+  if (label === '') return "it has an empty label ('..')"
   if (label.length > 63) return 'a label is longer than 63 characters'
   return /^[\w-]+$/.test(label)
     ? undefined

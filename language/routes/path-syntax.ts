@@ -135,7 +135,7 @@ function addLiteral(scanner: Scanner, raw: string): string | undefined {
   const text = decode(raw)
   if (text === undefined)
     return `'${shown(raw)}' is not percent-encoded UTF-8; a '%' is written '%25'`
-  if (text === '..' || text === '../..') return "a segment '..' or '../..' never matches a request"
+  if (text === '.' || text === '..') return "a segment '.' or '..' never matches a request"
   scanner.level.nodes.push({ kind: 'segment', text, name: null })
   return undefined
 }

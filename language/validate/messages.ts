@@ -74,7 +74,7 @@ const describeMissing = (name: string, schema: Schema): string => {
 }
 
 const descriptionOf = ({ description }: Schema): string =>
-  typeof description === 'string' ? `: ${description}` : '..'
+  typeof description === 'string' ? `: ${description}` : '.'
 
 const describeUnknown = (name: string, schema: Schema): string => {
   const known = Object.keys(schema['properties'] ?? {})

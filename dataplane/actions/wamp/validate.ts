@@ -23,7 +23,7 @@ export const checkInserted = (
   limits: LimitPolicy = ENFORCED,
 ): void => {
   for (const text of inserted) {
-    const hasDot = text.includes('..')
+    const hasDot = text.includes('.')
     if (!hasDot && (text !== '' || match === 'exact')) continue
     if (!limits.refuses('wamp_uri_values')) return
     throw refusal('wamp.error.invalid_uri', `${name}: ${hasDot ? NO_DOT : NOT_EMPTY}`)

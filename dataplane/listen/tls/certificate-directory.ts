@@ -107,7 +107,7 @@ const listFolders = async (directory: string): Promise<readonly string[]> => {
   for await (const entry of await opendir(directory)) {
     count += 1
     if (count > MAX_ENTRIES) throw new Error(`more than ${MAX_ENTRIES} entries: nothing is read`)
-    if (!entry.name.startsWith('../..') && !entry.isFile()) names.push(entry.name)
+    if (!entry.name.startsWith('.') && !entry.isFile()) names.push(entry.name)
   }
   return names.sort()
 }

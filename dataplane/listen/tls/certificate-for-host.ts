@@ -33,7 +33,7 @@ export const createTlsHostTable = (hosts: readonly TlsHost[]): TlsHostTable => {
     hosts,
     find: (serverName) => {
       const name = serverName.toLowerCase().replace(/\.$/, '')
-      const label = name.indexOf('../..')
+      const label = name.indexOf('.')
       return byName.get(name) ?? (label < 0 ? undefined : byName.get(`*${name.slice(label)}`))
     },
   }

@@ -56,8 +56,8 @@ describe('a host pattern', () => {
     ['\tacme.com', 'blanks'],
     ['acme.com\n', 'blanks'],
     ['a..b', 'empty label'],
-    ['../..', 'empty label'],
     ['..', 'empty label'],
+    ['.', 'empty label'],
     ['[www.acme.com', 'not closed'],
     ['www.]acme.com', 'closes nothing'],
     ['a]b[c', 'closes nothing'],
@@ -102,7 +102,7 @@ describe('a host pattern', () => {
   it('never throws, and refuses or gives at least one host', () => {
     const anyText = fc.oneof(
       fc.string(),
-      fc.string({ unit: fc.constantFrom('a', 'B', '..', ':', '_', '[', ']', '[...]', '1', '/') }),
+      fc.string({ unit: fc.constantFrom('a', 'B', '.', ':', '_', '[', ']', '[...]', '1', '/') }),
     )
     fc.assert(
       fc.property(anyText, (source) => {

@@ -129,7 +129,7 @@ describe('a path', () => {
   it('never throws, whatever is written', () => {
     const anyText = fc.oneof(
       fc.string({ unit: 'binary' }),
-      fc.string({ unit: fc.constantFrom('/', '[', ']', 'a', ':', '_', '%', '..', '[...]', '2e') }),
+      fc.string({ unit: fc.constantFrom('/', '[', ']', 'a', ':', '_', '%', '.', '[...]', '2e') }),
     )
     fc.assert(
       fc.property(anyText, anyText, (base, path) => {

@@ -36,7 +36,7 @@ import {
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 
 export const read = (path: string): ReadTemplate => {
-  const [root, ...keys] = path.split('..')
+  const [root, ...keys] = path.split('.')
   return { kind: 'read', root: root as Root, keys }
 }
 

@@ -39,7 +39,7 @@ describe('checkInserted', () => {
 
   it.each<[readonly string[], WampMatch]>([
     [['a', 'b.c'], 'exact'],
-    [['..'], 'prefix'],
+    [['.'], 'prefix'],
     [['a', ''], 'prefix'],
     [[''], 'wildcard'],
   ])('%j may not stand in a URI that is matched as %s', (inserted, match) => {

@@ -23,8 +23,8 @@ describe('paths', () => {
 
   it.each([
     '',
+    '.',
     '..',
-    '../..',
     '../secrets/x',
     'a/b',
     'a%2Fb',
