@@ -46,6 +46,7 @@ WORKDIR /build/svc-gateway
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
+COPY base base/
 COPY language language/
 COPY telemetry telemetry/
 COPY compiler compiler/

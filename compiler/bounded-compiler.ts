@@ -1,6 +1,7 @@
 // Compiles a document within limits: a small one at once, in this thread; a larger one in another, where it can take no
 // more than its memory and time. What takes more is refused, and not tried again. The one place that decides which.
 
+import { BoundedMap } from '../base/bounded-map.ts'
 import { isMap } from '../language/expression/value.ts'
 import { isWithin, measure } from '../language/measure.ts'
 import type { Problem } from '../language/problem.ts'
@@ -13,7 +14,6 @@ import {
 } from './compile-thread.ts'
 import { FairQueue } from './fair-queue.ts'
 import { type CompileLimits, limitsVersion } from './limits.ts'
-import { RecentKeys } from './recent-keys.ts'
 import type { CompileTask, CompileWork } from './task.ts'
 
 export interface BoundedCompilerOptions<R> {
@@ -71,7 +71,7 @@ export class BoundedCompiler<R> {
   readonly #options: BoundedCompilerOptions<R>
   readonly #thread: CompileThread<R>
   readonly #queue = new FairQueue<Job<R>>()
-  readonly #quarantine = new RecentKeys(MAX_QUARANTINED)
+  readonly #quarantine = new BoundedMap<string, true>(MAX_QUARANTINED)
   /** Documents are never changed, and asked for again while they wait. */
   readonly #small = new WeakMap<object, boolean>()
   #isBusy = false
@@ -90,8 +90,8 @@ export class BoundedCompiler<R> {
     if (this.isSmall(document)) return this.#options.work(task, this.#options.limits)
     const digest = request.digest()
     if (quarantined?.digest === digest && quarantined.limits === this.limitsVersion)
-      this.#quarantine.add(digest)
-    if (this.#quarantine.has(digest)) return this.#refuse(document)
+      this.#quarantine.set(digest, true)
+    if (this.#quarantine.use(digest) === true) return this.#refuse(document)
     return this.#enqueue(task, digest, request)
   }
 
@@ -145,11 +145,11 @@ export class BoundedCompiler<R> {
   async #compile({ task, timeMs, digest, resolve, reject }: Job<R>): Promise<void> {
     try {
       // The same content may have come twice.
-      if (!this.#quarantine.has(digest)) resolve(await this.#thread.run(task, timeMs))
+      if (this.#quarantine.use(digest) === undefined) resolve(await this.#thread.run(task, timeMs))
       else resolve(this.#refuse(task.document))
     } catch (error) {
       if (error instanceof LimitExceededError) {
-        this.#quarantine.add(digest)
+        this.#quarantine.set(digest, true)
         resolve(this.#refuse(task.document))
       } else reject(error)
     }

@@ -5,6 +5,7 @@ import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import { withTimeout } from '../base/timeout.ts'
 import type { CompileLimits } from './limits.ts'
 import type { CompileTask } from './task.ts'
 
@@ -114,15 +115,13 @@ export class CompileThread<R> {
 
   /** V8 stops nearly everything, but not a few built-ins at the limit of the heap: nobody waits for these without end. */
   async #untilEnded(): Promise<void> {
-    const late = Promise.withResolvers<never>()
-    const cancel = this.#options.timers.after(END_MS, () => {
-      late.reject(new Error('a thread that compiled does not end: restart this process'))
+    await withTimeout<unknown>(this.#ending, {
+      ms: END_MS,
+      clock: this.#options.timers,
+      onTimeout: () => {
+        throw new Error('a thread that compiled does not end: restart this process')
+      },
     })
-    try {
-      await Promise.race([this.#ending, late.promise])
-    } finally {
-      cancel()
-    }
   }
 
   #rest(): void {

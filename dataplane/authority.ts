@@ -2,7 +2,7 @@
 // expressions, headers to upstreams, origin checks, logs and traces use its result and never the text.
 
 import { canonicalIpv6 } from '../language/routes/host-pattern.ts'
-import { RecentMap } from './recent-map.ts'
+import { RecentMap } from '../base/recent-map.ts'
 
 /** RFC 3986 §3.2, without userinfo. */
 export interface Authority {

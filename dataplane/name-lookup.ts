@@ -4,6 +4,7 @@
 
 import { ADDRCONFIG, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
+import { BoundedMap } from '../base/bounded-map.ts'
 
 type Answer = readonly { readonly address: string; readonly family: number }[]
 type OnAnswer = (error: NodeJS.ErrnoException | null, addresses: Answer) => void
@@ -47,8 +48,8 @@ export const createNameLookup = (
   /** In the order in which they were asked for; those that are looked up are not among them. */
   const waiting = new Map<string, OnAnswer[]>()
   const lookedUp = new Map<string, OnAnswer[]>()
-  /** By name, those of long ago first. */
-  const slow = new Map<string, Slow>()
+  /** By name. */
+  const slow = new BoundedMap<string, Slow>(MOST_SLOW)
   let slowLookedUp = 0
 
   const nextName = (): string | undefined => {
@@ -72,18 +73,10 @@ export const createNameLookup = (
       lookedUp.delete(name)
       const addresses = error === null ? found : []
       slow.delete(name)
-      if (now() - startedMs >= SLOW_MS) remember(name, { atMs: now(), addresses })
+      if (now() - startedMs >= SLOW_MS) slow.set(name, { atMs: now(), addresses })
       next()
       for (const tell of callbacks) tell(error, addresses)
     })
-  }
-
-  const remember = (name: string, seen: Slow): void => {
-    slow.set(name, seen)
-    for (const oldest of slow.size > MOST_SLOW ? slow.keys() : []) {
-      slow.delete(oldest)
-      return
-    }
   }
 
   return (name, _options, callback) => {

@@ -1,17 +1,22 @@
-// Tells what is news: the first of its kind within a minute, so that what happens often does not fill the log.
+// Lets the first occurrence of a kind through and drops what follows within a minute, so that what happens often does not
+// fill the log.
+
+import { BoundedMap } from '../base/bounded-map.ts'
 
 const QUIET_MS = 60_000
+/** Of more kinds at once the oldest is forgotten, and may come through again too soon. */
+const MAX_KINDS = 1000
 
 /**
  * @param now monotonic, milliseconds
- * @returns true once a minute for each key; of these there must be few, as they are remembered
- * @example const isNews = createOncePerMinute(() => performance.now())
+ * @returns true once a minute for each key
+ * @example const isNew = createOncePerMinute(() => performance.now())
  */
 export const createOncePerMinute = (now: () => number): ((key: string) => boolean) => {
-  const toldMs = new Map<string, number>()
+  const lastMs = new BoundedMap<string, number>(MAX_KINDS)
   return (key) => {
-    const isNews = now() - (toldMs.get(key) ?? -Infinity) >= QUIET_MS
-    if (isNews) toldMs.set(key, now())
-    return isNews
+    const isNew = now() - (lastMs.get(key) ?? -Infinity) >= QUIET_MS
+    if (isNew) lastMs.set(key, now())
+    return isNew
   }
 }

@@ -2,7 +2,7 @@
 // Kubernetes replaces mounted Secrets by swapping a symlink, which file events miss.
 
 import { readFileSync } from 'node:fs'
-import { asError } from './thrown.ts'
+import { asError } from '../base/thrown.ts'
 
 export interface FileWatch {
   /** Stops looking. */

@@ -3,6 +3,7 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { messageOf } from '../base/thrown.ts'
 import { describeEvent } from './events.ts'
 import { readTries } from './manifest-tries.ts'
 import { type Playground, startPlayground } from './playground.ts'
@@ -28,7 +29,7 @@ const main = async (): Promise<void> => {
     },
   }).catch((error: unknown) => {
     held.forEach(print)
-    return fail(error instanceof Error ? error.message : String(error))
+    return fail(messageOf(error))
   })
   stopOnSignals(playground)
   void playground.failed.then((words) => stopAll(playground, words))

@@ -1,6 +1,8 @@
 // Ports and the directory of examples in; a backend, a router, an identity provider, a gateway and its operator,
 // all on loopback, out. They live and end together; what they say goes to one listener.
 
+import { messageOf } from '../base/thrown.ts'
+import { withTimeout } from '../base/timeout.ts'
 import { type Backend, startBackend } from './backend.ts'
 import { type ExampleDirectory, placeExamples } from './example-directory.ts'
 import { startExampleIdp } from './example-idp.ts'
@@ -104,7 +106,7 @@ const listen = async <T>(what: string, start: () => Promise<T>): Promise<T> => {
   try {
     return await start()
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     throw new Error(`the example ${what} can't listen: ${words}`, { cause: error })
   }
 }
@@ -191,15 +193,8 @@ const within = async <T>(promise: Promise<T>, program: Program): Promise<T> => {
   const failed = lastWords(program).then((words): never => {
     throw new Error(words)
   })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new Error(`the ${program.name} is not ready after ${START_MS / 1000} seconds`))
-    }, START_MS)
-  })
-  try {
-    return await Promise.race([promise, failed, late])
-  } finally {
-    clearTimeout(timer)
+  const onTimeout = (): never => {
+    throw new Error(`the ${program.name} is not ready after ${START_MS / 1000} seconds`)
   }
+  return await withTimeout(Promise.race([promise, failed]), { ms: START_MS, onTimeout })
 }

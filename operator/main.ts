@@ -3,6 +3,7 @@
 
 import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
+import { messageOf } from '../base/thrown.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { createLog, type Log, type LogLevel } from '../telemetry/log.ts'
 import { renderHelp } from '../telemetry/settings-help.ts'
@@ -65,7 +66,7 @@ const uninstall = async ({ settings }: Commanded): Promise<void> => {
   try {
     process.exitCode = await runUninstall({ settings, env: clusterEnvironment(), log, ...output })
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error))
+    fail(messageOf(error))
   }
 }
 
@@ -77,7 +78,7 @@ const release = async ({ settings }: Commanded): Promise<void> => {
       ...{ settings, env: clusterEnvironment(), log, print: output.print },
     })
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error))
+    fail(messageOf(error))
   }
 }
 
@@ -146,7 +147,7 @@ const start = async (
 
 const failToStart = (error: unknown): never => {
   const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  const words = error instanceof Error ? error.message : String(error)
+  const words = messageOf(error)
   return fail(isTaken ? `an address is taken already: ${words}` : words)
 }
 

@@ -2,7 +2,7 @@
 
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { WebhookKeeper } from './admission/webhook-keeper.ts'
-import { SYSTEM_CLOCK } from './clock.ts'
+import { SYSTEM_CLOCK } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { Controller } from './controller/controller.ts'
 import type { WarmDataPlanes } from './source/warm-data-planes.ts'

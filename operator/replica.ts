@@ -3,7 +3,7 @@
 
 import { hostname } from 'node:os'
 import type { Log } from '../telemetry/log.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { KubernetesApi } from './kubernetes/client/api.ts'
 import { createLeaseLeadership } from './kubernetes/leader-election/leadership.ts'

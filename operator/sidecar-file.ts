@@ -2,6 +2,7 @@
 // later it is logged, and what stood there before goes on.
 
 import { readFile } from 'node:fs/promises'
+import { messageOf } from '../base/thrown.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readSidecarSettings, type SidecarSettings } from './admission/inject-settings.ts'
 import { parseYaml } from './manifests/parse-yaml.ts'
@@ -27,7 +28,7 @@ export const openSidecarFile = async (
       }
       trouble = ''
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error)
+      const words = messageOf(error)
       if (words !== trouble) log.error('what stood there before is used', { path, error })
       trouble = words
     }
@@ -41,7 +42,7 @@ const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     throw new Error(`--sidecar: ${words}`, { cause: error })
   }
 }

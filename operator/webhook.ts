@@ -26,7 +26,7 @@ import {
 import { WebhookKeeper } from './admission/webhook-keeper.ts'
 import { WebhookRemover } from './admission/webhook-remover.ts'
 import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
 import { type KubernetesApi, type ResourceType, TYPES } from './kubernetes/client/api.ts'

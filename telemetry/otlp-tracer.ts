@@ -1,6 +1,7 @@
 // Spans in, batches of them at an OpenTelemetry collector out (OTLP over HTTP, JSON). The only door to
 // OpenTelemetry. Bounded: what finds no place is counted and gone, and nobody ever waits for the collector.
 
+import { withTimeout } from '../base/timeout.ts'
 import {
   createTraceState,
   type Link,
@@ -80,7 +81,9 @@ export const createOtlpTracer = (options: OtlpTracerOptions): Tracer => {
     begin: (start, incoming) => new OtlpSpan(vendor, startSpan(vendor, start, incoming)),
     counts: () => ({ ...tally }),
     close: async () => {
-      await within(CLOSE_MS, provider.shutdown())
+      // What failed has been counted and logged already.
+      const ending = provider.shutdown().catch(() => undefined)
+      await withTimeout(ending, { ms: CLOSE_MS, onTimeout: () => undefined })
       if (tally.waiting > 0) lose('the collector did not take the last spans in time')
     },
   }
@@ -222,13 +225,3 @@ const bounded = (
   forceFlush: () => inner.forceFlush(),
   shutdown: () => inner.shutdown(),
 })
-
-const within = async (ms: number, ending: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  // What failed has been counted and told already.
-  await Promise.race([ending.catch(() => undefined), timeout])
-  clearTimeout(timer)
-}

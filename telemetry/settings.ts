@@ -1,6 +1,7 @@
 // A program's table of settings, its command line, environment and configuration file in; typed values or
 // one line that says what is wrong out. Never exits, never reads the environment by itself.
 
+import { messageOf } from '../base/thrown.ts'
 import {
   CONFIG_FLAG,
   readCommandLine,
@@ -76,7 +77,7 @@ const readConfig = (
   try {
     return readConfigText(table, file.text, readConfigFile(file.text))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = messageOf(error)
     return { ok: false, message: `${file.source}: cannot read the file: ${reason}` }
   }
 }

@@ -14,7 +14,7 @@ import { unauthorized } from '../security/challenge.ts'
 import type { Arrival, AuthenticationOutcome, DispatchOptions } from './arrival.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './prepared-operation.ts'
-import { asError } from '../thrown.ts'
+import { asError } from '../../base/thrown.ts'
 
 /** What becomes of the request: exactly one of these is called, once. */
 export interface Continuation {

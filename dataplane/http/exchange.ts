@@ -36,7 +36,7 @@ import {
   writeStreamHead,
 } from './response/write-response.ts'
 import type { IsScarce } from '../least-rate.ts'
-import { asError } from '../thrown.ts'
+import { asError } from '../../base/thrown.ts'
 
 /** Who is told what becomes of requests, and where they are known while they last. */
 export interface ExchangeObserver {

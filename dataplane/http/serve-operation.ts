@@ -24,7 +24,7 @@ import { fillRequestView, type RequestFacts } from './request/view.ts'
 import { fixAnswer } from './response/fixed-response.ts'
 import { toMethod } from './select-route.ts'
 import type { Envelope } from './response/write-response.ts'
-import { asError } from '../thrown.ts'
+import { asError } from '../../base/thrown.ts'
 
 /** @param identity undefined where the operation asks for none */
 export const serveOperation = (

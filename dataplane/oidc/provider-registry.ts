@@ -2,6 +2,7 @@
 // are needed, kept for a while, refreshed behind the requests. Nothing here is needed to start.
 
 import { hash } from 'node:crypto'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { isWithin } from '../security/is-within.ts'
 import { createJwksStore, type JwksStore } from './jwks-store.ts'
@@ -37,17 +38,12 @@ const MAX_PROVIDERS = 1000
 
 /** One per process. A changed entry is another provider: its key is a digest of all that it says. */
 export const createProviderRegistry = (options: RegistryOptions): ProviderRegistry => {
-  const entries = new Map<string, ProviderEntry>()
+  const entries = new BoundedMap<string, ProviderEntry>(MAX_PROVIDERS)
   return {
     find(record) {
       const key = keyOf(record)
-      const known = entries.get(key)
-      const entry = known ?? new ProviderEntry(record, options)
-      // The last used stands last.
-      entries.delete(key)
+      const entry = entries.use(key) ?? new ProviderEntry(record, options)
       entries.set(key, entry)
-      const [oldest] = entries.keys()
-      if (entries.size > MAX_PROVIDERS && oldest !== undefined) entries.delete(oldest)
       return entry.find()
     },
     doubt(record) {

@@ -1,7 +1,7 @@
 // A host in, the host patterns that match it out, in the order in which they are to be tried (behaviour §3).
 // Remembers what it has found; knows nothing of paths, nor of how requests name their host.
 
-import { RecentMap } from '../recent-map.ts'
+import { RecentMap } from '../../base/recent-map.ts'
 import type { TrieNode } from './trie.ts'
 
 /** One matching pattern; `next` is tried when none of its routes matches. A list: one hop to the first. */

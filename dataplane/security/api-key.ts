@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import { oncePer } from '../once-per.ts'
+import { oncePer } from '../../base/once.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import { ALWAYS, type Authenticator, notAccepted, notPresented } from './attempt.ts'
 import type { Identity } from './authentication.ts'

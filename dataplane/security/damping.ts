@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { plainAddress } from '../plain-address.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { isWithin } from './is-within.ts'
@@ -49,7 +50,7 @@ interface Seen {
 }
 
 export const createDamping = ({ shared, now }: DampingOptions): Damping => {
-  const seen = new Map<string, Seen>()
+  const seen = new BoundedMap<string, Seen>(MAX_SEEN)
   let dampedUntil = 0
 
   const countHere = (key: string): Seen => {
@@ -59,10 +60,7 @@ export const createDamping = ({ shared, now }: DampingOptions): Damping => {
       return known
     }
     const fresh: Seen = { count: 1, until: now() + WINDOW_SECONDS * 1000, triedAt: -Infinity }
-    seen.delete(key)
     seen.set(key, fresh)
-    const [oldest] = seen.keys()
-    if (seen.size > MAX_SEEN && oldest !== undefined) seen.delete(oldest)
     return fresh
   }
 

@@ -2,6 +2,8 @@
 // address that has most gives way. They share libuv's few threads with name resolution: eight at once make a lookup
 // wait for 0.7 s.
 
+import { BoundedMap } from '../../base/bounded-map.ts'
+
 export interface HashQueue {
   /**
    * @param from whoever asks: no address gets more turns than another
@@ -115,15 +117,12 @@ interface Served {
 }
 
 const createServed = (): Served => {
-  const last = new Map<string, number>()
+  const last = new BoundedMap<string, number>(MAX_SERVED)
   let turns = 0
   return {
     add: (from) => {
       turns++
-      last.delete(from)
       last.set(from, turns)
-      const [oldest] = last.keys()
-      if (last.size > MAX_SERVED && oldest !== undefined) last.delete(oldest)
     },
     turnOf: (from) => last.get(from) ?? 0,
   }

@@ -2,6 +2,7 @@
 // an issuer that is away does not end what it has signed, and nobody's tokens make us ask it often.
 
 import type { JWTVerifyGetKey } from 'jose'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 import { isWithin } from './is-within.ts'
 
@@ -45,7 +46,7 @@ interface Source {
 }
 
 export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys => {
-  const sources = new Map<string, Source>()
+  const sources = new BoundedMap<string, Source>(MAX_SETS)
 
   const sourceOf = (uri: string): Source => {
     const source = sources.get(uri) ?? {
@@ -56,10 +57,7 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
       isFailing: false,
       running: undefined,
     }
-    sources.delete(uri)
     sources.set(uri, source)
-    const [oldest] = sources.keys()
-    if (sources.size > MAX_SETS && oldest !== undefined) sources.delete(oldest)
     return source
   }
 

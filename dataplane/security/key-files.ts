@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { StartError } from '../start-error.ts'
 import { type FileWatch, watchFiles } from '../watched-files.ts'
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 /** `signing`: what realms without keys of their own sign with. `oidc-state`: what logins in progress are sealed with. */
 export type KeyPurpose = 'signing' | 'oidc-state'

@@ -2,7 +2,7 @@
 // else ones derived for it. Keys live as long as the record they were read from.
 
 import type { RealmRecord } from '../../language/realm/record.ts'
-import { oncePer } from '../once-per.ts'
+import { oncePer } from '../../base/once.ts'
 import { deriveRealmKey } from '../../language/realm/key-derivation.ts'
 import type { KeyRing } from '../../language/realm/key-ring.ts'
 import { readSigningKey, type RealmKey, toRealmKey } from './key-signing.ts'

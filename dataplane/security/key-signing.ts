@@ -7,7 +7,7 @@ import { childPointer, type Problem } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { jwkOfScalar, type PrivateJwk, thumbprintOf } from '../../language/realm/key-derivation.ts'
 import type { SigningKey } from './token-keys.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 /** A signing key and its public half as everybody may see it. */
 export interface RealmKey extends SigningKey {

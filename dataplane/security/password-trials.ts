@@ -2,7 +2,7 @@
 // hash queue, and those who ask the same thing at the same time, from one place, share one answer.
 
 import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
-import { oncePer } from '../once-per.ts'
+import { oncePer } from '../../base/once.ts'
 import { type Damping, type Failing, placeOf } from './damping.ts'
 import { createHashQueue } from './hash-queue.ts'
 import { DUMMY_HASH, fitsHash, type PasswordHash, readPasswordHash } from './password-hash.ts'

@@ -3,6 +3,7 @@
 // process can make; hashes are few at once, and whoever fails too often is verified once a second.
 
 import { hash } from 'node:crypto'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { createDamping, RETRY_SECONDS } from './damping.ts'
@@ -110,14 +111,13 @@ interface Remembered {
 
 /** What was right within the last minute, wherever it came from. */
 const createRemembered = (now: () => number): Remembered => {
-  const known = new Map<string, { readonly until: number; address: string | undefined }>()
+  const known = new BoundedMap<string, { readonly until: number; address: string | undefined }>(
+    MAX_REMEMBERED,
+  )
   return {
     add: (digest, address) => {
       const until = now() + REMEMBERED_MS
-      known.delete(digest)
       known.set(digest, { until, address })
-      const [oldest] = known.keys()
-      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest)
       return until
     },
     untilOf: (digest) => {

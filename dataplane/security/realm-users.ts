@@ -1,7 +1,7 @@
 // Users of a realm by their name: a record in, lookups out. What is made of a record lives as long as it does.
 
 import type { RealmRecord, UserRecord } from '../../language/realm/record.ts'
-import { oncePer } from '../once-per.ts'
+import { oncePer } from '../../base/once.ts'
 
 export type FindUser = (record: RealmRecord, username: string) => UserRecord | undefined
 

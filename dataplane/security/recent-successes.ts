@@ -2,6 +2,7 @@
 // Whoever presents the same again is not slowed down by those who guess at the same name from the same address.
 
 import { timingSafeEqual } from 'node:crypto'
+import { BoundedMap } from '../../base/bounded-map.ts'
 
 export interface RecentSuccesses {
   /**
@@ -19,13 +20,12 @@ const MAX_REMEMBERED = 10_000
 
 /** @param now Unix time in milliseconds */
 export const createRecentSuccesses = (now: () => number): RecentSuccesses => {
-  const known = new Map<string, { readonly digest: Buffer; readonly until: number }>()
+  const known = new BoundedMap<string, { readonly digest: Buffer; readonly until: number }>(
+    MAX_REMEMBERED,
+  )
   return {
     add: (place, digest) => {
-      known.delete(place)
       known.set(place, { digest: Buffer.from(digest), until: now() + REMEMBERED_MS })
-      const [oldest] = known.keys()
-      if (known.size > MAX_REMEMBERED && oldest !== undefined) known.delete(oldest)
     },
     has: (place, digest) => {
       const last = known.get(place)

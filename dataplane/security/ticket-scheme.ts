@@ -1,7 +1,7 @@
 // The oidc scheme (behaviour §6): a ticket in the Authorization header or in its cookie in, who logged in or a
 // refusal out. A header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
 
-import { oncePer } from '../once-per.ts'
+import { oncePer } from '../../base/once.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { valuesOf } from '../upstream/headers.ts'
 import {

@@ -2,6 +2,7 @@
 // they have neither expired nor been revoked. No token stands in it, and nobody who was refused.
 
 import { hash } from 'node:crypto'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Grounds } from './attempt.ts'
 import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
@@ -28,7 +29,7 @@ export const createTokenCache = <T>(
   now: () => number,
   maxEntries: number = MAX_ENTRIES,
 ): TokenCache<T> => {
-  const entries = new Map<string, Entry<T>>()
+  const entries = new BoundedMap<string, Entry<T>>(maxEntries)
   const eras = new WeakMap<RealmRecord, object>()
 
   const eraOf = (record: RealmRecord): object => {
@@ -44,18 +45,13 @@ export const createTokenCache = <T>(
     find(record, token) {
       if (token.length > MAX_TOKEN_LENGTH) return undefined
       const key = keyOf(record, token)
-      const entry = entries.get(key)
-      if (entry === undefined) return undefined
+      const entry = entries.use(key)
+      if (entry?.era === eraOf(record) && entry.verified.until > now()) return entry.verified
       entries.delete(key)
-      if (entry.era !== eraOf(record) || entry.verified.until <= now()) return undefined
-      // Behind all others: the first is the one that was not used for longest.
-      entries.set(key, entry)
-      return entry.verified
+      return undefined
     },
     keep(record, token, verified) {
       entries.set(keyOf(record, token), { era: eraOf(record), verified })
-      const [oldest] = entries.keys()
-      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
     },
   }
 }

@@ -1,8 +1,9 @@
 // Shared state of one process, or of the primary for its workers: maps in memory, and a journal on disk where
 // there is a state directory, so that what is revoked or used stays so over a restart.
 
+import { BoundedMap } from '../../base/bounded-map.ts'
 import { Revocations } from './revocations.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 import { type HeldValue, ValuesByKind } from './values-by-kind.ts'
 
@@ -40,7 +41,7 @@ class InMemory implements MemoryState {
   readonly health: SharedHealth = 'ok'
   readonly #options: MemoryStateOptions
   readonly #values = new ValuesByKind()
-  readonly #counts = new Map<string, { count: number; readonly until: number }>()
+  readonly #counts = new BoundedMap<string, { count: number; readonly until: number }>(MAX_COUNTS)
   readonly #revocations: Revocations
   /** Revoked, but not yet in the journal: tried again when it is asked for again, and each minute. */
   readonly #unwritten = new Map<string, number>()
@@ -96,10 +97,7 @@ class InMemory implements MemoryState {
     const now = this.#nowSeconds()
     const known = this.#counts.get(key)
     if (known !== undefined && known.until > now) return Promise.resolve(++known.count)
-    this.#counts.delete(key)
     this.#counts.set(key, { count: 1, until: now + windowSeconds })
-    const [oldest] = this.#counts.keys()
-    if (this.#counts.size > MAX_COUNTS && oldest !== undefined) this.#counts.delete(oldest)
     return Promise.resolve(1)
   }
 

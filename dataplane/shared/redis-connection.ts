@@ -3,8 +3,10 @@
 
 import type { createClient, RedisClientType } from 'redis'
 import { getCACertificates } from 'node:tls'
+import { backOffMs } from '../../base/back-off.ts'
+import { withTimeout } from '../../base/timeout.ts'
 import { SharedStateAway } from './shared-state.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 type Client = Pick<
   RedisClientType,
@@ -105,7 +107,9 @@ class Connection implements RedisConnection {
   reload(): void {
     this.#distrust()
     this.#drop()
-    const afterMs = Math.min(this.#times.firstPauseMs * 2 ** this.#failures++, SLOWEST_PAUSE_MS)
+    this.#failures++
+    const pauses = { firstMs: this.#times.firstPauseMs, capMs: SLOWEST_PAUSE_MS }
+    const afterMs = backOffMs(this.#failures, pauses, Math.random())
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => {
       void this.#open()
@@ -237,16 +241,13 @@ class Connection implements RedisConnection {
     const [commands] = this.#clients
     if (commands === undefined) throw new SharedStateAway('Redis is away')
     const answer = commands.sendCommand([...command])
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(() => {
-      late.reject(new Error('no answer in time'))
-    }, timeoutMs)
+    const onTimeout = (): never => {
+      throw new Error('no answer in time')
+    }
     try {
-      return await Promise.race([answer, late.promise])
+      return await withTimeout(answer, { ms: timeoutMs, onTimeout })
     } catch (cause) {
       throw new SharedStateAway(`Redis could not do it: ${reasonOf(cause)}`, cause)
-    } finally {
-      clearTimeout(timer)
     }
   }
 

@@ -3,7 +3,7 @@
 
 import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 /** One operation of SharedState as it travels; structured-cloneable. */
 export type SharedCall =

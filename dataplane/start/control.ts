@@ -41,7 +41,7 @@ import {
 import { Snapshot } from '../store/snapshot.ts'
 import { openSnapshotFiles, type SnapshotFiles } from '../store/snapshot-files.ts'
 import { Store, type StoreOptions } from '../store/store.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 export interface Control {
   readonly readiness: Readiness

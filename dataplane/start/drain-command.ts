@@ -4,7 +4,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { GatewaySettings } from '../config.ts'
 import { StartError } from '../start-error.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 export interface DrainCommand {
   readonly settings: Pick<GatewaySettings, 'pidFile' | 'drainDelaySeconds'>

@@ -11,7 +11,7 @@ import { createMemoryState } from '../shared/memory-state.ts'
 import type { RevokedEntry } from '../shared/relayed-state.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import { StartError } from '../start-error.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 /** Rings of this gateway; plain data, for workers too. */
 export interface SecretRings {

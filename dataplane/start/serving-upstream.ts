@@ -24,7 +24,7 @@ import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch
 import { createEjectionReport } from '../upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
 import type { Upstream } from '../upstream/upstream.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream

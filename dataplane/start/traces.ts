@@ -11,7 +11,7 @@ import type { GatewaySettings } from '../config.ts'
 import { createRequestSpans, type RequestSpans } from '../request-spans.ts'
 import { readExtraCa } from './serving-upstream.ts'
 import { StartError } from '../start-error.ts'
-import { messageOf } from '../thrown.ts'
+import { messageOf } from '../../base/thrown.ts'
 import { parseOtlpHeaders } from '../settings/trace-settings.ts'
 
 export interface Traces {

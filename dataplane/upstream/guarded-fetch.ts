@@ -2,6 +2,7 @@
 // guard lets it, trusts the CAs it is given, follows no redirect, and ends after a time and a size.
 
 import { Agent, Pool, request, type Dispatcher } from 'undici'
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createConnector } from './connector.ts'
@@ -63,19 +64,15 @@ const KEEP_ALIVE_MS = 4000
 const MAX_HEAD_BYTES = 32 * 1024
 
 export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch => {
-  const agents = new Map<string, Agent>()
+  const agents = new BoundedMap<string, Agent>(MAX_AGENTS)
 
   const agentOf = (ca = ''): Agent => {
     const known = agents.get(ca)
     if (known !== undefined) return known
     const agent = openAgent(options, ca)
-    agents.set(ca, agent)
-    const [oldest] = agents
-    if (agents.size > MAX_AGENTS && oldest !== undefined) {
-      agents.delete(oldest[0])
-      // Ends after what is in flight.
-      oldest[1].close().catch(() => undefined)
-    }
+    const oldest = agents.set(ca, agent)
+    // Ends after what is in flight.
+    oldest?.[1].close().catch(() => undefined)
     return agent
   }
 

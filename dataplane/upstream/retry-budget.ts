@@ -1,7 +1,7 @@
 // Bounds how much retries add to what an upstream gets: requests and retries come in, by realm and origin, leave to retry
 // goes out. Without it an upstream that is overloaded would get each request several times.
 
-import { RecentMap } from '../recent-map.ts'
+import { RecentMap } from '../../base/recent-map.ts'
 
 export interface RetryBudget {
   /** @returns the account of a request that may be retried, which has been counted */

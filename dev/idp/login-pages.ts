@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
+import { messageOf } from '../../base/thrown.ts'
 import type { IdpUser } from './accounts.ts'
 import { INTERACTION_PATH } from './configuration.ts'
 import { errorPage, loginPage } from './pages.ts'
@@ -19,7 +20,7 @@ export const createLoginPages =
     const visit = { provider, users, request, response }
     const answer = request.method === 'POST' ? logIn(visit) : showLogin(visit, false)
     answer.catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = messageOf(error)
       if (response.headersSent) response.destroy()
       else sendPage(response, 400, errorPage('this login can not go on', reason))
     })

@@ -1,6 +1,7 @@
 // What oidc-provider wants to keep, in maps that die with it. One room for all kinds of things it keeps.
 
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
+import { BoundedMap } from '../../base/bounded-map.ts'
 
 interface Held {
   payload: AdapterPayload
@@ -12,11 +13,11 @@ interface Held {
 const MAX_HELD = 10_000
 
 export const createMemoryAdapter = (now: () => number = Date.now): AdapterFactory => {
-  const held = new Map<string, Held>()
+  const held = new BoundedMap<string, Held>(MAX_HELD)
   return (model) => adapterOf(held, model, now)
 }
 
-const adapterOf = (held: Map<string, Held>, model: string, now: () => number): Adapter => {
+const adapterOf = (held: BoundedMap<string, Held>, model: string, now: () => number): Adapter => {
   const keyOf = (id: string): string => `${model}:${id}`
   const find = (id: string): AdapterPayload | undefined => {
     const found = held.get(keyOf(id))
@@ -29,10 +30,7 @@ const adapterOf = (held: Map<string, Held>, model: string, now: () => number): A
   }
   return {
     upsert: (id, payload, expiresInSeconds = Infinity) => {
-      held.delete(keyOf(id))
       held.set(keyOf(id), { payload, until: now() + expiresInSeconds * 1000 })
-      const [oldest] = held.keys()
-      if (held.size > MAX_HELD && oldest !== undefined) held.delete(oldest)
       return Promise.resolve()
     },
     find: (id) => Promise.resolve(find(id)),

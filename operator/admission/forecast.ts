@@ -2,7 +2,7 @@
 // The rules are those of reconciling. Says nothing where nothing certain is known, and refuses nothing.
 
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
 import { readOfClass } from '../source/read-object.ts'
 import { realmForbidden } from '../reconcile/findings.ts'

@@ -1,9 +1,10 @@
 // A request for admission of a Pod in; allowed, with the patch that puts a gateway beside its application and with
 // warnings, out. Refuses none: what can't be done is a warning, and a line of the log for pods that nobody looks on.
 
+import { withTimeout } from '../../base/timeout.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Admit } from './admission-server.ts'
 import { oneLine } from './fault-text.ts'
 import { inject, type InjectOptions } from './inject.ts'
@@ -76,22 +77,15 @@ const answer = async (
 }
 
 /** The Secret is optional in the pod: it is not waited for longer than there is time. */
-const seed = async (
+const seed = (
   namespace: string,
   { seedNamespace, clock }: InjectorOptions,
-): Promise<string | undefined> => {
-  let cancel = (): void => undefined
-  const late = new Promise<string>((resolve) => {
-    cancel = clock.after(SEED_MS, () => {
-      resolve('the API server is slow; it comes as soon as it is there')
-    })
+): Promise<string | undefined> =>
+  withTimeout(seedNamespace(namespace), {
+    ms: SEED_MS,
+    clock,
+    onTimeout: () => 'the API server is slow; it comes as soon as it is there',
   })
-  try {
-    return await Promise.race([seedNamespace(namespace), late])
-  } finally {
-    cancel()
-  }
-}
 
 /** Pods of a ReplicaSet or Job get their name after this. */
 const placeOf = ({ namespace, name, object }: AdmissionRequest): object => {

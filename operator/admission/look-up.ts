@@ -1,14 +1,14 @@
 // A resource that is about to be stored in; the cache with the Secrets and ConfigMaps it names out, asked of the API
 // server as far as no watch holds them: the first who refers to one has none. Bounded in number and in time.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { readKeyed } from '../source/read-object.ts'
 import { referencesOf, type WantedObject, wantedObjects } from '../source/referenced-objects.ts'
 import { isObjectName } from '../resource/object-name.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
-import { within } from './within.ts'
+import { withTimeout } from '../../base/timeout.ts'
 
 /** Undefined: it can't be told now. Never rejects. */
 export type LookUp = (
@@ -57,7 +57,8 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
   if (!isObjectName(name)) return 'absent'
   const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
   try {
-    const object = await within(PATIENCE_MS, clock, api.get(type, { namespace, name }))
+    const read = api.get(type, { namespace, name })
+    const object = await withTimeout(read, { ms: PATIENCE_MS, clock, onTimeout: () => undefined })
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return 'absent'

@@ -2,13 +2,14 @@
 // made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
 // more than it says; changes nothing.
 
+import { messageOf } from '../../base/thrown.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ListOptions, TYPES } from '../kubernetes/client/api.ts'
 import { DATA_PLANE_LABEL } from '../source/read-pod.ts'
 import { ownMember } from '../resource/shape.ts'
-import { Rounds } from '../rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import { annotationOf, mapOf, textOf } from './inject-pod.ts'
 import { INJECT_LABEL, MIRROR_ANNOTATION } from './inject.ts'
 
@@ -32,14 +33,14 @@ const MAX_NAMED = 5
 
 export class MissedPods {
   readonly #options: MissedPodsOptions
-  readonly #rounds: Rounds
+  readonly #loop: TaskLoop
   #missed: readonly string[] | undefined
   #note: string | undefined
   #trouble: string | undefined
 
   constructor(options: MissedPodsOptions) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock, () => this.#round())
+    this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
   /** Undefined: not known, or for the leader to know. */
@@ -53,11 +54,11 @@ export class MissedPods {
   }
 
   lead(): void {
-    this.#rounds.lead()
+    this.#loop.lead()
   }
 
   follow(): void {
-    this.#rounds.follow()
+    this.#loop.follow()
     this.#missed = undefined
     this.#note = undefined
   }
@@ -65,22 +66,22 @@ export class MissedPods {
   /** Resolves when nothing is under way. */
   stop(): Promise<void> {
     this.follow()
-    return this.#rounds.stop()
+    return this.#loop.stop()
   }
 
   async #round(): Promise<number | 'failed' | undefined> {
     const { checkMs = 300_000, log } = this.#options
     try {
-      if (this.#rounds.mayAct()) this.#tell(await this.#look())
+      if (this.#loop.mayAct()) this.#tell(await this.#look())
       this.#trouble = undefined
     } catch (error) {
-      if (!this.#rounds.mayAct()) return undefined
-      const trouble = error instanceof Error ? error.message : String(error)
+      if (!this.#loop.mayAct()) return undefined
+      const trouble = messageOf(error)
       if (trouble !== this.#trouble) log.warn('could not look for pods without gateway', { error })
       this.#trouble = trouble
       return 'failed'
     }
-    return this.#rounds.mayAct() ? checkMs : undefined
+    return this.#loop.mayAct() ? checkMs : undefined
   }
 
   async #look(): Promise<readonly string[]> {
@@ -93,7 +94,7 @@ export class MissedPods {
     ]
     const missed: string[] = []
     for (const list of lists) {
-      if (!this.#rounds.mayAct()) break
+      if (!this.#loop.mayAct()) break
       const { items } = await this.#options.api.list(TYPES.pods, {
         ...list,
         ...{ fieldSelector: RUNNING, ...CHEAP },
@@ -129,7 +130,7 @@ export class MissedPods {
   }
 
   #tell(missed: readonly string[]): void {
-    if (!this.#rounds.mayAct()) return
+    if (!this.#loop.mayAct()) return
     const { log } = this.#options
     const before = this.#missed?.length ?? 0
     this.#missed = missed

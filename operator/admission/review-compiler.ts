@@ -1,6 +1,7 @@
 // The operator's compiler as the webhook uses it: an API server waits for three seconds, so what is not compiled by then
 // is not answered; and few large documents wait at a time, as anybody who reaches the port may send some.
 
+import { withTimeout } from '../../base/timeout.ts'
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
 import { documentDigest } from '../../language/wire/digest.ts'
@@ -43,13 +44,11 @@ export const createReviewCompiler = (
     })
     if (!(answer instanceof Promise) || isCrowded) return answer
     waiting.push(namespace)
-    const late = Promise.withResolvers<never>()
-    const cancel = timers.after(PATIENCE_MS, () => {
+    const onTimeout = (): never => {
       giveUp.abort(busy)
-      late.reject(busy)
-    })
-    return Promise.race([answer, late.promise]).finally(() => {
-      cancel()
+      throw busy
+    }
+    return withTimeout(answer, { ms: PATIENCE_MS, clock: timers, onTimeout }).finally(() => {
       waiting.splice(waiting.indexOf(namespace), 1)
     })
   }

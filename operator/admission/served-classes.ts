@@ -1,9 +1,9 @@
 // The name of a class in; whether some release in the cluster serves it out, as the Pods of operators tell by a label.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
-import { within } from './within.ts'
+import { withTimeout } from '../../base/timeout.ts'
 
 /**
  * On the Pods of an operator: its `--class`. The chart sets it.
@@ -33,7 +33,8 @@ export const createServedClasses = ({ api, clock }: ServedClassesOptions): IsCla
       // Any version will do: it comes from the API server's own cache, however many Pods there are.
       const labelSelector = `${CLASS_LABEL}=${className}`
       const asked = { labelSelector, resourceVersion: '0', onlyMetadata: true }
-      const pods = await within(PATIENCE_MS, clock, api.list(TYPES.pods, asked))
+      const listed = api.list(TYPES.pods, asked)
+      const pods = await withTimeout(listed, { ms: PATIENCE_MS, clock, onTimeout: () => undefined })
       return pods && pods.items.length > 0
     } catch {
       return undefined

@@ -3,12 +3,13 @@
 // Only while this operator leads. What somebody else makes of it is told, and never fought over.
 
 import { createHash } from 'node:crypto'
+import { messageOf } from '../../base/thrown.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
-import { Rounds } from '../rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import { map, own } from './review.ts'
 import { encodeBundle } from './webhook-configuration.ts'
 import { isSameValue } from '../resource/same-value.ts'
@@ -46,13 +47,13 @@ export class WebhookKeeper {
   #drift: string | undefined
   /** As it was last made by us. */
   #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
-  readonly #rounds: Rounds
+  readonly #loop: TaskLoop
   #isIntroduced = false
   #cancelIntroduction = (): void => undefined
 
   constructor(options: WebhookKeeperOptions) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock, () => this.#round())
+    this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
   /** What is wrong and what to do. */
@@ -75,15 +76,15 @@ export class WebhookKeeper {
    * has both when the rollout is over, while an older operator leads until its end.
    */
   introduce(): void {
-    void this.#rounds.between(() => this.#introduce())
+    void this.#loop.between(() => this.#introduce())
   }
 
   lead(): void {
-    this.#rounds.lead()
+    this.#loop.lead()
   }
 
   follow(): void {
-    this.#rounds.follow()
+    this.#loop.follow()
     // What another leader makes of it is no fault.
     this.#applied = undefined
     this.#drift = undefined
@@ -91,13 +92,13 @@ export class WebhookKeeper {
 
   /** Looks now instead of at the next turn: the CAs are others. */
   check(): void {
-    this.#rounds.hurry()
+    this.#loop.hurry()
   }
 
   /** Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#cancelIntroduction()
-    await this.#rounds.stop()
+    await this.#loop.stop()
   }
 
   async #introduce(): Promise<void> {
@@ -105,7 +106,7 @@ export class WebhookKeeper {
     const bundle = this.#options.caBundle()
     try {
       if (bundle !== undefined) {
-        if ((await this.#read()) === undefined && !this.#rounds.hasStopped())
+        if ((await this.#read()) === undefined && !this.#loop.hasStopped())
           await this.#apply(bundle)
         this.#isIntroduced = true
       }
@@ -113,30 +114,30 @@ export class WebhookKeeper {
       // The leader tells of it.
       this.#isIntroduced = error instanceof ApiError && error.status === 403
     }
-    if (this.#isIntroduced || this.#rounds.hasStopped()) return
+    if (this.#isIntroduced || this.#loop.hasStopped()) return
     this.#cancelIntroduction = this.#options.clock.after(INTRODUCTION_MS, () => {
       this.introduce()
     })
   }
 
   async #round(): Promise<number | 'failed' | undefined> {
-    if (!this.#rounds.mayAct()) return undefined
+    if (!this.#loop.mayAct()) return undefined
     const { checkMs = CHECK_MS } = this.#options
     const bundle = this.#options.caBundle()
     try {
       if (bundle !== undefined) await this.#bring(bundle)
     } catch (error) {
       this.#fail(error)
-      return this.#rounds.mayAct() ? 'failed' : undefined
+      return this.#loop.mayAct() ? 'failed' : undefined
     }
     this.#trouble = undefined
-    return this.#rounds.mayAct() ? checkMs : undefined
+    return this.#loop.mayAct() ? checkMs : undefined
   }
 
   async #bring(bundle: string): Promise<void> {
     const { api, type, name, log } = this.#options
     const object = await this.#read()
-    if (!this.#rounds.mayAct()) return
+    if (!this.#loop.mayAct()) return
     this.#isIntroduced ||= object !== undefined
     const isOurs = object !== undefined && !this.#isOutdated(object)
     const isOvertaken = !isOurs && object !== undefined && this.#hasMade()
@@ -239,7 +240,7 @@ export class WebhookKeeper {
 
   #fail(error: unknown): void {
     const { type, name, log } = this.#options
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     const isForbidden = error instanceof ApiError && error.status === 403
     const before = this.#trouble
     this.#trouble = isForbidden

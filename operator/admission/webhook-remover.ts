@@ -1,11 +1,12 @@
 // A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
 // more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
 
+import { messageOf } from '../../base/thrown.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
-import { Rounds } from '../rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import { map, own } from './review.ts'
 import { MADE_FROM } from './webhook-keeper.ts'
 import { targetOf } from './webhook-drift.ts'
@@ -23,35 +24,35 @@ export interface WebhookRemoverOptions {
 
 export class WebhookRemover {
   readonly #options: WebhookRemoverOptions
-  readonly #rounds: Rounds
+  readonly #loop: TaskLoop
   readonly #startedMs: number
   #trouble: string | undefined
 
   constructor(options: WebhookRemoverOptions) {
     this.#options = options
     this.#startedMs = options.clock.now()
-    this.#rounds = new Rounds(options.clock, () => this.#round())
+    this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
   lead(): void {
-    this.#rounds.lead()
+    this.#loop.lead()
   }
 
   follow(): void {
-    this.#rounds.follow()
+    this.#loop.follow()
   }
 
   /** Resolves when nothing is under way. */
   stop(): Promise<void> {
     this.follow()
-    return this.#rounds.stop()
+    return this.#loop.stop()
   }
 
   async #round(): Promise<'failed' | undefined> {
     try {
-      if (this.#rounds.mayAct()) await this.#remove()
+      if (this.#loop.mayAct()) await this.#remove()
     } catch (error) {
-      if (this.#rounds.mayAct()) return this.#fail(error)
+      if (this.#loop.mayAct()) return this.#fail(error)
     }
     return undefined
   }
@@ -60,7 +61,7 @@ export class WebhookRemover {
     const { api, type, name, log } = this.#options
     const object = await api.get(type, { namespace: '', name })
     const uid = own(map(object, 'metadata') ?? {}, 'uid')
-    if (!this.#rounds.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
+    if (!this.#loop.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
     await api.delete(type, { namespace: '', name }, uid)
     log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
   }
@@ -84,7 +85,7 @@ export class WebhookRemover {
   #fail(error: unknown): 'failed' | undefined {
     if (error instanceof ApiError && [403, 404, 409].includes(error.status)) return undefined
     const { log, type, name } = this.#options
-    const trouble = error instanceof Error ? error.message : String(error)
+    const trouble = messageOf(error)
     if (trouble !== this.#trouble) {
       log.warn('could not look for what nobody answers any more', {
         ...{ kind: type.kind, object: name, error },

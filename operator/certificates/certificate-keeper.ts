@@ -1,10 +1,11 @@
 // A Kubernetes API in; the CA of the operator, its client certificate, that of its webhook and one server
 // certificate per namespace of data planes out, kept fresh. Only the leader writes; everybody else reads.
 
+import { messageOf } from '../../base/thrown.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi, ObjectName } from '../kubernetes/client/api.ts'
-import { Rounds } from '../rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import type { Authority } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
 import { type Chance, type KeyPair, SYSTEM_CHANCE } from './issue-certificate.ts'
@@ -73,7 +74,7 @@ export class CertificateKeeper {
   #isLeading = false
   #trouble: string | undefined
   /** One thing at a time: no two writes of ours race. */
-  readonly #rounds: Rounds
+  readonly #loop: TaskLoop
 
   constructor(options: CertificateKeeperOptions) {
     this.#options = options
@@ -83,7 +84,7 @@ export class CertificateKeeper {
       serviceAccount: options.serviceAccount ?? 'svc-operator',
       policy: options.policy ?? DEFAULT_POLICY,
       chance: options.chance ?? SYSTEM_CHANCE,
-      mayWrite: () => this.#isLeading && !this.#rounds.hasStopped(),
+      mayWrite: () => this.#isLeading && !this.#loop.hasStopped(),
     }
     const { namespaceCheckMs = 600_000, awaitedNamespaces = [] } = options
     const awaited = new Set(awaitedNamespaces)
@@ -91,18 +92,18 @@ export class CertificateKeeper {
       awaited.has(each) ? 0 : namespaceCheckMs,
     )
     this.#seeds = new Seeds(this.#workshop, this.#own('authority'))
-    this.#rounds = new Rounds(clock, () => this.#round())
+    this.#loop = new TaskLoop(clock, () => this.#round())
   }
 
   /** Reads what is there; from now on again and again. */
   start(): void {
-    this.#rounds.hurry()
+    this.#loop.hurry()
   }
 
   /** From now on what is due is written, too. */
   lead(): void {
     this.#isLeading = true
-    this.#rounds.hurry()
+    this.#loop.hurry()
   }
 
   /** From now on nothing is written, also by what is under way. */
@@ -117,7 +118,7 @@ export class CertificateKeeper {
   /** Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#firstRound.resolve(undefined)
-    await this.#rounds.stop()
+    await this.#loop.stop()
   }
 
   /**
@@ -125,7 +126,7 @@ export class CertificateKeeper {
    * this operator does not lead. Never rejects: see `troubles`.
    */
   ensureNamespace(namespace: string): Promise<void> {
-    return this.#rounds.between(async () => {
+    return this.#loop.between(async () => {
       if (!this.#isLeading || this.#authority === undefined) return
       await this.#namespaces.keepNew(namespace, this.#authority)
     })
@@ -205,7 +206,7 @@ export class CertificateKeeper {
       await (this.#isLeading ? this.#leadRound() : this.#readRound())
     } catch (error) {
       if (this.#isLeading || !(error instanceof Error && error.name === 'NotLeadingError')) {
-        this.#trouble = error instanceof Error ? error.message : String(error)
+        this.#trouble = messageOf(error)
         this.#options.log.warn('the certificates could not be looked after', { error })
         return false
       }

@@ -2,7 +2,7 @@
 // anew. Asks before each write whether this operator may; logs what it made, never what is in it.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi, ObjectName } from '../kubernetes/client/api.ts'
 import {
   type Authority,

@@ -1,6 +1,7 @@
 // Namespaces of data planes in; a server certificate in each of them, and what stands in the way of it, out.
 // One namespace that fails holds back no other.
 
+import { messageOf } from '../../base/thrown.ts'
 import { ApiError } from '../kubernetes/client/api.ts'
 import { CERTIFICATE_WRITER } from '../resource/roles.ts'
 import { grantCommand } from '../resource/roles-for.ts'
@@ -120,7 +121,7 @@ export const certificateTrouble = (
     const grant = grantCommand({ operatorNamespace, serviceAccount }, CERTIFICATE_WRITER, namespace)
     return `the operator may not write Secret ${namespace}/${SECRET_NAMES.server}; allow it with: ${grant}`
   }
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 /** A namespace that is not there (any more) needs no certificate. */

@@ -1,13 +1,14 @@
 // A Kubernetes API in; the secrets from which the keys of Realms are made, as they stand in a Secret of the operator,
 // out. The leader makes them where there are none and changes none; everybody else reads. Never logs what it reads.
 
+import { messageOf } from '../../base/thrown.ts'
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/client/api.ts'
 import { ownSecretCommand } from '../resource/roles-for.ts'
 import { REALM_KEYS_SECRET } from '../resource/roles.ts'
-import { Rounds } from '../rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import type { SecretTexts } from './authority.ts'
 import { type Chance, SYSTEM_CHANCE } from './issue-certificate.ts'
 import { updateSecret } from './secret-store.ts'
@@ -42,11 +43,11 @@ export class RealmKeyKeeper {
   #revision = 0
   #isLeading = false
   /** One thing at a time: no two writes of ours race. */
-  readonly #rounds: Rounds
+  readonly #loop: TaskLoop
 
   constructor(options: RealmKeyKeeperOptions) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock, () => this.#round())
+    this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
   /** Newest first; the same object while nothing has changed. Undefined: there are none, or none that may be read. */
@@ -76,13 +77,13 @@ export class RealmKeyKeeper {
   /** Reads what is there; from now on again and again. `onChange` is called when the revision has grown. */
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#rounds.hurry()
+    this.#loop.hurry()
   }
 
   /** From now on keys are made where there are none. */
   lead(): void {
     this.#isLeading = true
-    this.#rounds.hurry()
+    this.#loop.hurry()
   }
 
   follow(): void {
@@ -92,7 +93,7 @@ export class RealmKeyKeeper {
   /** What is under way is nobody's to wait for. */
   stop(): void {
     this.#isLeading = false
-    void this.#rounds.stop()
+    void this.#loop.stop()
   }
 
   async #round(): Promise<number | 'failed' | undefined> {
@@ -105,7 +106,7 @@ export class RealmKeyKeeper {
       this.#fail(error, attempt)
     }
     // What was read as the program ended looks like a fault.
-    if (this.#rounds.hasStopped()) return undefined
+    if (this.#loop.hasStopped()) return undefined
     this.#tell(before)
     if (!this.#isKnown) return 'failed'
     return this.#ring === undefined || this.#trouble !== undefined ? missingMs : checkMs
@@ -140,7 +141,7 @@ export class RealmKeyKeeper {
       this.#text = text
     } catch (error) {
       // Never made anew in its place: that would end what was signed with it.
-      const words = error instanceof Error ? error.message : String(error)
+      const words = messageOf(error)
       this.#trouble =
         `${ENTRY} of Secret ${this.#place()} is broken: ${words}. Put back what stood there, ` +
         'or delete the Secret: then tickets and tokens of realms without signingKeys end'
@@ -151,7 +152,7 @@ export class RealmKeyKeeper {
     const { namespace, serviceAccount } = this.#options
     const isForbidden = error instanceof ApiError && error.status === 403
     const isForeign = error instanceof Error && error.name === 'ForeignSecretError'
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     // An answer, if not the one that was hoped for: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign
     if (!isForbidden) {

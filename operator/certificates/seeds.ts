@@ -1,6 +1,7 @@
 // Namespaces that are about to have a gateway in; their first certificate, or what stands in its way, out. Not only
 // of the leader, and never in the queue behind its rounds: a pod waits for it. Creates only.
 
+import { BoundedMap } from '../../base/bounded-map.ts'
 import type { ObjectName } from '../kubernetes/client/api.ts'
 import { readAuthority } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
@@ -29,7 +30,7 @@ const BUSY = 'certificates of many namespaces are being made; it comes as soon a
 export class Seeds {
   readonly #workshop: Workshop
   readonly #authority: ObjectName
-  readonly #seeds = new Map<string, Seed>()
+  readonly #seeds = new BoundedMap<string, Seed>(MAX_SEEDS)
   #underWay = 0
 
   constructor(workshop: Workshop, authority: ObjectName) {
@@ -65,10 +66,7 @@ export class Seeds {
           this.#underWay -= 1
         }),
     }
-    this.#seeds.delete(namespace)
     this.#seeds.set(namespace, seed)
-    const [oldest] = this.#seeds.keys()
-    if (this.#seeds.size > MAX_SEEDS && oldest !== undefined) this.#seeds.delete(oldest)
     return seed
   }
 

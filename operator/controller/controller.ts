@@ -2,7 +2,7 @@
 // the status of both out. Holds no resource and no document itself: it only passes on.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
 import type { FleetOptions } from '../fleet/fleet.ts'

@@ -1,7 +1,7 @@
 // A source of resources in; the same source out, whose caches tell of Realms that were deleted a moment ago: their last
 // good versions serve for a while, so that a Realm deleted by mistake can be created again before anybody notices.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DepartedRealm, ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, type RealmResource } from '../resource/resource.ts'
 

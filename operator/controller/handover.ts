@@ -1,7 +1,7 @@
 // One desired set after another in; to the fleet with it at once, or, where routes would be left without an owner,
 // after a moment in which another document may come for them. Sends nothing itself.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
 
 export interface HandoverOptions {

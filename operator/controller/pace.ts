@@ -1,7 +1,7 @@
 // A piece of work that is asked for again and again in; the same work out, after which the process has time for all else
 // before the next: in proportion to what the last took, and never long. Whoever can't wait does it at once.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 /** So many times as long as the work took: of a core, it takes a third at most. */
 const SHARE = 2

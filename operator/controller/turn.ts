@@ -2,7 +2,7 @@
 // they settle during it, and the search for versions that only data planes have. Ends at once.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DataPlaneReport, DataPlanes } from '../data-plane.ts'
 import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
 import { RecoverSource } from '../fleet/recover-source.ts'

@@ -2,6 +2,7 @@
 // material out, read again when they change. Never logs what it reads.
 
 import { readFile, stat } from 'node:fs/promises'
+import { messageOf } from '../../base/thrown.ts'
 
 export interface CredentialFiles {
   readonly tokenFile?: string
@@ -76,6 +77,6 @@ const read = async (path: string | undefined): Promise<string | undefined> => {
 }
 
 const unreadable = (path: string, cause: unknown): Error => {
-  const words = cause instanceof Error ? cause.message : String(cause)
+  const words = messageOf(cause)
   return new Error(`can't read the credential file ${path}: ${words}`, { cause })
 }

@@ -3,7 +3,7 @@
 import type { Log } from '../../telemetry/log.ts'
 import type { DataPlane, DataPlanePhase } from '../data-plane.ts'
 import type { DesiredDocument } from '../desired-set.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Allowance } from './allowance.ts'
 import { type AnswerBound, answerBound } from './bounded-body.ts'
 import type { FleetCounter, PlaneCounter } from './counters.ts'

@@ -4,7 +4,8 @@
 import { isSameText } from '../../language/wire/digest.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { backOffMs, type Clock } from '../clock.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { Answer } from './management-client.ts'
 
 export interface WantedVersion {
@@ -132,7 +133,7 @@ export class RecoverSource<T extends WantedVersion> {
   #retryLater({ failures }: Search): void {
     const { clock } = this.#options
     if (this.#cancelRetry !== undefined || this.#isStopped) return
-    const ms = backOffMs(failures, () => clock.random())
+    const ms = backOffMs(failures + 1, DEFAULT_BACK_OFF, clock.random())
     this.#cancelRetry = clock.after(ms, () => {
       this.#cancelRetry = undefined
       for (const search of this.#searches.values()) search.tried.clear()

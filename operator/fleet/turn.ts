@@ -1,7 +1,7 @@
 // A turn at work, taken back from who has heard nothing for a while: a data plane that hangs keeps nobody
 // waiting longer than that.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 
 export class Turn {
   readonly #giveBack: () => void

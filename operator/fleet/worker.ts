@@ -1,8 +1,9 @@
 // One data plane: rounds with it, one at a time, at every change and every few seconds; back-off when they
 // fail. Its trouble is its own: no other data plane waits for it.
 
+import { messageOf } from '../../base/thrown.ts'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
-import { backOffMs } from '../clock.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { PlaneCounts } from './counters.ts'
 import type { HeldContents } from './held.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
@@ -201,7 +202,7 @@ export class Worker {
     const { name } = this.#memory.dataPlane
     if (!this.#isOver()) log.error('a round with a data plane failed', { dataPlane: name, error })
     this.#memory.doubt()
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     return { phase: 'unreachable', message, next: 'back_off' }
   }
 
@@ -248,7 +249,7 @@ export class Worker {
 
   #backOffMs(): number {
     const { clock } = this.#options.fleet
-    const ms = backOffMs(this.#failures - 1, () => clock.random())
+    const ms = backOffMs(this.#failures, DEFAULT_BACK_OFF, clock.random())
     return this.#isStarting() ? Math.min(ms, YOUNG_BACK_OFF_MS) : ms
   }
 

@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '../../base/thrown.ts'
 import type { OperatorSettings } from '../config.ts'
 import { credentialFiles } from '../credential-files.ts'
 import { createCredentialReader } from '../fleet/credentials.ts'
@@ -72,7 +73,7 @@ const write = async (
     for (const { name, text } of files) await writeFile(join(directory, name), text, { flag: 'wx' })
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

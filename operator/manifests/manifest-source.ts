@@ -2,6 +2,7 @@
 // what changed; never writes.
 
 import { join } from 'node:path'
+import { messageOf } from '../../base/thrown.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
 import {
@@ -167,7 +168,7 @@ const readFileAs = async (path: string): Promise<ManifestFile['read']> => {
       notes: read.notes,
     }
   } catch (error) {
-    const message = `can't be read: ${error instanceof Error ? error.message : String(error)}`
+    const message = `can't be read: ${messageOf(error)}`
     return { fault: { severity: 'error', message, origin: { file: path, line: 1 } } }
   }
 }

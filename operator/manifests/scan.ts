@@ -4,6 +4,7 @@
 import type { BigIntStats } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { messageOf } from '../../base/thrown.ts'
 
 export interface ScannedFile {
   /** Relative to the directory, `/` between parts. */
@@ -100,4 +101,4 @@ const scannedFile = (path: string, { size, ino, mtimeNs, ctimeNs }: BigIntStats)
   changedAt: String(ctimeNs),
 })
 
-const words = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const words = messageOf

@@ -1,6 +1,7 @@
 // An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
 // is not valid. Does not judge the document.
 
+import { messageOf } from '../../base/thrown.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
@@ -81,7 +82,7 @@ const fromConfigMap = (
       ? named(document, place)
       : { problems: [unfit(place, 'is no JSON object')] }
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = messageOf(error)
     return { problems: [unfit(place, `is not JSON: ${cause}`)] }
   }
 }

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { DataPlane, DataPlanes } from '../data-plane.ts'
 import type { SourceNote } from '../resource/resource-source.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'

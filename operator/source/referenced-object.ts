@@ -3,7 +3,7 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ConfigMapResource, SecretResource } from '../resource/resource.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { readKeyed } from './read-object.ts'

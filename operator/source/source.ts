@@ -2,7 +2,7 @@
 // resources as the operator reads them. Never writes, never reads a Secret or ConfigMap that no resource of its namespace names.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { ResourceCache, ResourceSource, SourceNote } from '../resource/resource-source.ts'
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'

@@ -1,6 +1,6 @@
 // Turns each new status of the operator into Events of what is new of a resource or a data plane.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { changedKeys } from '../edited-map.ts'
 import type { EventRecorder } from '../kubernetes/events/recorder.ts'

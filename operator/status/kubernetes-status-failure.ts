@@ -1,6 +1,6 @@
 // Why a status could not be written in; what to do about it out. Pure.
 
-import { backOffMs } from '../clock.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { ApiError } from '../kubernetes/client/api.ts'
 
 export type AfterFailure =
@@ -21,7 +21,8 @@ export const afterFailure = (
 ): AfterFailure => {
   if (status === 404) return { next: 'drop' }
   if (status === 0 || status === 408 || status === 409 || status === 429 || status >= 500) {
-    return { next: 'retry', delayMs: Math.max(backOffMs(failures, random), retryAfterMs) }
+    const delayMs = backOffMs(failures + 1, DEFAULT_BACK_OFF, random())
+    return { next: 'retry', delayMs: Math.max(delayMs, retryAfterMs) }
   }
   return { next: 'retry slowly', delayMs: Math.round(SLOW_MS * (0.5 + random() / 2)) }
 }

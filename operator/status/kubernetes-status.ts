@@ -2,7 +2,7 @@
 // Writes only what a reader would care for, and nothing while another operator leads.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { OperatorStatus } from '../controller/controller.ts'
 import { changedKeys } from '../edited-map.ts'
 import { ApiError, type KubernetesApi } from '../kubernetes/client/api.ts'

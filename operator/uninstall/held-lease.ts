@@ -1,7 +1,7 @@
 // The Lease of an operator in; the same Lease held by us out, so that whoever led writes nothing any more and nobody
 // else begins. Waits for nobody and deletes nothing by itself.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import { createLeaseStore, type LeaseStore } from '../kubernetes/leader-election/lease-store.ts'
 import type { LeaseRecord } from '../kubernetes/leader-election/lease.ts'

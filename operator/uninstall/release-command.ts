@@ -3,7 +3,7 @@
 
 import type { Log } from '../../telemetry/log.ts'
 import { readVersion } from '../../telemetry/version.ts'
-import { type Clock, SYSTEM_CLOCK } from '../clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts'
 import type { OperatorSettings } from '../config.ts'
 import { createKubernetesApi } from '../kubernetes/client/client.ts'
 import { type ClusterOptions, loadCluster } from '../kubernetes/config/kubeconfig.ts'

@@ -2,8 +2,9 @@
 // come in; each of those says so in the API when it is done, and how many there are comes out. Writes over nothing that
 // another operator has written.
 
+import { messageOf } from '../../base/thrown.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import {
   ApiError,
   type KubernetesApi,
@@ -110,7 +111,7 @@ const isCutShort = (tally: Tally): boolean => {
 
 const note = (tally: Tally, error: unknown): void => {
   tally.failed += 1
-  tally.errors.add(error instanceof Error ? error.message : String(error))
+  tally.errors.add(messageOf(error))
 }
 
 const readOwned = (object: ValueMap): readonly Owned[] => {

@@ -1,6 +1,7 @@
 // What became of each object in; a line for each, and in the end what is left with the command that removes it,
 // out. Knows nothing of the API.
 
+import { messageOf } from '../../base/thrown.ts'
 export type Outcome = 'deleted' | 'not there' | 'kept' | 'failed'
 
 export interface Leftover {
@@ -38,6 +39,6 @@ export class Report {
 
   fail(object: string, error: unknown, command: string): void {
     this.#left.set(object, { object, command })
-    this.tell('failed', object, error instanceof Error ? error.message : String(error))
+    this.tell('failed', object, messageOf(error))
   }
 }

@@ -1,9 +1,10 @@
 // An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
 // left out. Never touches definitions, documents and realms, and nothing of another operator.
 
+import { messageOf } from '../../base/thrown.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import {
   ApiError,
   type KubernetesApi,
@@ -103,7 +104,7 @@ const lookForOthers = async (
   try {
     return await otherLeases({ api, clock, name: leaseName(options) }, selector.join(','))
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     report.say(`whether other operators run in this namespace is not known: ${words}`)
     return []
   }

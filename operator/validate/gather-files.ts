@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { messageOf } from '../../base/thrown.ts'
 import { readText } from '../manifests/read-text.ts'
 import { scanDirectory } from '../manifests/scan.ts'
 
@@ -37,7 +38,7 @@ const gather = async (operand: string, readStdin: () => Promise<string>): Promis
     const isDirectory = (await stat(operand)).isDirectory()
     return isDirectory ? await gatherDirectory(operand) : { files: [await readOne(operand)] }
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     return { fault: `validate: can't read ${operand}: ${words}` }
   }
 }

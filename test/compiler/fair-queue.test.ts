@@ -1,6 +1,5 @@
 import { expect, it } from '@jest/globals'
 import { FairQueue } from '../../compiler/fair-queue.ts'
-import { RecentKeys } from '../../compiler/recent-keys.ts'
 
 const drain = (queue: FairQueue<string>): string => {
   let drained = ''
@@ -31,13 +30,4 @@ it('gives up an item, and the turn of a group that has no other', () => {
   ])
   expect(queue.remove('c', '3')).toBe(false)
   expect(drain(queue)).toBe('2')
-})
-
-it('forgets the key that was asked for longest ago', () => {
-  const keys = new RecentKeys(2)
-  keys.add('a')
-  keys.add('b')
-  expect(keys.has('a')).toBe(true)
-  keys.add('c')
-  expect(['a', 'b', 'c'].map((key) => keys.has(key))).toEqual([true, false, true])
 })

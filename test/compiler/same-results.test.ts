@@ -34,7 +34,7 @@ const LARGE: readonly ValueMap[] = [
 const closing: { readonly close: () => Promise<void> }[] = []
 afterAll(() => Promise.all(closing.map((each) => each.close())))
 
-const options = (program: 'dataplane/main' | 'operator/main') => ({
+const options = (program: 'dataplane/start/control' | 'operator/document-compiler') => ({
   entry: fileBeside(new URL(`../../${program}.ts`, import.meta.url).href, 'compile-entry'),
   limits: LIMITS,
   timers: createManualClock(),
@@ -50,9 +50,12 @@ const textOf = (result: unknown): string => {
 /** A difference of megabytes tells nobody anything. */
 const digestOfResult = (result: unknown): string => hash('sha256', textOf(result))
 
-const PROGRAMS: readonly (readonly ['dataplane/main' | 'operator/main', CompileWork<unknown>])[] = [
-  ['dataplane/main', compileDocument],
-  ['operator/main', compileForOperator],
+const PROGRAMS: readonly (readonly [
+  'dataplane/start/control' | 'operator/document-compiler',
+  CompileWork<unknown>,
+])[] = [
+  ['dataplane/start/control', compileDocument],
+  ['operator/document-compiler', compileForOperator],
 ]
 
 describe.each(PROGRAMS)('%s', (program, work) => {
@@ -82,7 +85,7 @@ describe.each(PROGRAMS)('%s', (program, work) => {
 
 it('a document that was packed in the thread serves like any other', async () => {
   const compiler = new BoundedCompiler({
-    ...options('dataplane/main'),
+    ...options('dataplane/start/control'),
     work: compileDocument,
     refuse: refuseDocument,
   })

@@ -2,7 +2,7 @@
 // others have large and small ones. Says on stdout, a line of JSON each, where the webhook is and what becomes of each.
 
 import { readFileSync } from 'node:fs'
-import { SYSTEM_CLOCK } from '../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../base/clock.ts'
 import { startAdmissionServer } from '../../operator/admission/admission-server.ts'
 import { createReviewCompiler } from '../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../operator/admission/validate-review.ts'

@@ -1,6 +1,6 @@
 // A clock that stands still until a test moves it.
 
-import type { Clock } from '../../operator/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { settled } from './settled.ts'
 
 export interface ManualClock extends Clock {

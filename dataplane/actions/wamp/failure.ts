@@ -8,7 +8,7 @@ import { WampFault } from '../../wamp/session/joined-session.ts'
 import { gatewayError } from '../failure.ts'
 import type { ActionError, Exchange, Perform } from '../performer.ts'
 import { sayWampError } from './error-text.ts'
-import { asError } from '../../thrown.ts'
+import { asError } from '../../../base/thrown.ts'
 
 /**
  * @param statusCodes the operation's merged map; what it does not name is 500

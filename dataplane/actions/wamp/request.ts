@@ -14,7 +14,7 @@ import type { WampEnvironment } from './environment.ts'
 import { withCaller } from './identity.ts'
 import { type CheckedOptions, checkOptions, type OptionsKind } from './options.ts'
 import { type EvaluatedUri, prepareUri } from './uri-value.ts'
-import { asError } from '../../thrown.ts'
+import { asError } from '../../../base/thrown.ts'
 
 export interface WampMembers {
   readonly uri: Template

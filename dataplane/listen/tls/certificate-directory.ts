@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { Log } from '../../../telemetry/log.ts'
 import { withTlsFloor } from '../http-server.ts'
-import { messageOf } from '../../thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 import { endOfCertificate, namesOfCertificate, type TlsHost } from './certificate-for-host.ts'
 import type { FileWatch } from '../../watched-files.ts'
 

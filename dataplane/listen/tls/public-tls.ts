@@ -13,7 +13,7 @@ import {
   withTlsFloor,
 } from '../http-server.ts'
 import { StartError } from '../../start-error.ts'
-import { messageOf } from '../../thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 import { watchTlsDirectory } from './certificate-directory.ts'
 import { refreshContext, type TlsFiles } from './certificate-files.ts'
 import {

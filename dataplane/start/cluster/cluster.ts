@@ -2,6 +2,7 @@
 // and replaces those that die. It serves no request itself.
 
 import cluster from 'node:cluster'
+import { backOffMs } from '../../../base/back-off.ts'
 import { urlOf } from '../../../telemetry/bound-address.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { mergeStates, type MetricsState } from '../../../telemetry/metrics-state.ts'
@@ -76,8 +77,7 @@ const TASK_TIMEOUT_MS = 30_000
 const MEASURE_TIMEOUT_MS = 1000
 /** A worker that lived this long has not failed at its start. */
 const STABLE_MS = 30_000
-const FIRST_RESTART_MS = 100
-const SLOWEST_RESTART_MS = 10_000
+const RESTARTS = { firstMs: 100, capMs: 10_000 }
 /** From breaking off the last connections to ending a worker that still runs. */
 const ABORT_MS = 2000
 
@@ -231,10 +231,7 @@ class Primary {
     }
     if (this.phase !== 'serving') return
     this.#crashes = livedMs > STABLE_MS ? 0 : this.#crashes + 1
-    const afterMs = Math.min(
-      SLOWEST_RESTART_MS,
-      FIRST_RESTART_MS * 2 ** Math.min(this.#crashes, 10),
-    )
+    const afterMs = backOffMs(this.#crashes + 1, RESTARTS, 1)
     this.#options.log.error('a serving process ended and is replaced', {
       worker: peer.worker.id,
       afterMs,

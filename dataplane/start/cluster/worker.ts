@@ -11,7 +11,7 @@ import type { SecretRings } from '../security-state.ts'
 import { createRelayedState, type RelayedState } from '../../shared/relayed-state.ts'
 import { StartError } from '../../start-error.ts'
 import { askPrimary, type PrimaryLine } from './questions.ts'
-import { messageOf } from '../../thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 
 /** The parts of `process` that a worker needs. */
 export interface WorkerChannel {

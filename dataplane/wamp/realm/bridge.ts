@@ -1,6 +1,7 @@
 // Changes of what is served in, sessions with the routers of the realms in use out, and a client for each
 // realm. It never blocks who tells it of a change, and never throws at them.
 
+import { withTimeout } from '../../../base/timeout.ts'
 import { BRIDGE_TIMES, secureRandom, type BridgeOptions, type BridgeSetup } from './bridge-setup.ts'
 import { BridgeClient, type ClientParts } from './client.ts'
 import { RunningInvocations } from './durable/invocations.ts'
@@ -43,7 +44,8 @@ export const createBridge = (options: BridgeOptions): WampBridge => {
       for (const realm of realms.all()) realm.close()
       const { closeMs } = parts.setup.times
       // The other half is for GOODBYE.
-      await withinMs(closeMs, parts.retirement.closeAll(closeMs / 2))
+      const closed = parts.retirement.closeAll(closeMs / 2)
+      await withTimeout(closed, { ms: closeMs, onTimeout: () => undefined })
     },
   }
 }
@@ -71,13 +73,4 @@ const oncePerTick = (run: () => void): (() => void) => {
       run()
     })
   }
-}
-
-const withinMs = async (durationMs: number, done: Promise<void>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, durationMs)
-  })
-  await Promise.race([done, timeUp])
-  clearTimeout(timer)
 }

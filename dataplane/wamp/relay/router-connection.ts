@@ -3,7 +3,7 @@
 
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { messageOf } from '../../thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 import { handshakeText, type RelayHandshake, readHandshakeAnswer } from './handshake.ts'
 import type { RouterDial } from '../transport/router-dial.ts'
 import { describeRouterUrl, endpointOf } from '../transport/router-url.ts'

@@ -5,7 +5,8 @@ import { displayUrl } from '../../../language/display-url.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import { loadAutobahn, type Autobahn } from './autobahn.ts'
-import { backOffMs } from './back-off.ts'
+import { backOffMs } from '../../../base/back-off.ts'
+import { routerBackOff } from './back-off.ts'
 import { createAuthentication, type Authentication } from './authentication.ts'
 import { createLinkLog, type LinkLog } from './link-log.ts'
 import { reasonOf } from './link-text.ts'
@@ -220,7 +221,7 @@ class KeptLink implements Link {
       () => {
         this.#dial()
       },
-      backOffMs(attempt, this.#parts.random(), longestMs),
+      backOffMs(attempt, routerBackOff(longestMs), this.#parts.random()),
     ).unref()
   }
 

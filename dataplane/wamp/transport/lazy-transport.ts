@@ -2,7 +2,7 @@
 // for them (measured: 20 MB).
 
 import type { OpenTransport, Transport, TransportHandlers } from '../protocol/transport.ts'
-import { messageOf } from '../../thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 
 /**
  * @param load gives the real one; called at the first use, and again after it has failed

@@ -3,7 +3,7 @@
 
 import { isList, isMap, type ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import {
   ApiError,
   type KubernetesApi,

@@ -1,6 +1,6 @@
 // A time to wait in; the end of it out, or of the signal that cuts it short.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 /** @throws the reason of `signal` */
 export const pause = async (clock: Clock, ms: number, signal: AbortSignal): Promise<void> => {

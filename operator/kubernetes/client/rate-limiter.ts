@@ -1,7 +1,7 @@
 // Turns for requests: so many a second and so many at once, in the order they were asked for. A token bucket: it never
 // lets a burst of ours become the API server's trouble, nor what one namespace has us ask the trouble of another.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 export interface LimiterOptions {
   readonly perSecond: number

@@ -1,7 +1,7 @@
 // Notices from what becomes of every request that the API server answers again after it was away, and tells those who
 // wait for it. Nothing is asked for that: a Lease is looked at every two seconds anyway.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { ApiError } from './api.ts'
 
 /**

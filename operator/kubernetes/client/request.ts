@@ -3,7 +3,7 @@
 
 import type { Dispatcher } from 'undici'
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { ResourceType } from './api.ts'
 import type { Cluster, ClusterCredentials } from '../config/cluster.ts'
 import {

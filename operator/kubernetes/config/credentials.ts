@@ -1,7 +1,7 @@
 // How credentials are read in; the credentials of the moment out, read again before they can be old, one reading at
 // a time. Where a reading fails, what was known is used as long as the API server takes it.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { ClusterCredentials } from './cluster.ts'
 
 export interface CredentialOptions {

@@ -8,8 +8,9 @@ import { delimiter, dirname, resolve } from 'node:path'
 
 import type { KubeConfig } from '@kubernetes/client-node'
 
+import { withTimeout } from '../../../base/timeout.ts'
 import { isMap } from '../../../language/expression/value.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Cluster, ClusterCredentials, ClusterTls } from './cluster.ts'
 import { keepCredentials } from './credentials.ts'
 
@@ -106,13 +107,19 @@ const stampOf = async (files: readonly string[]): Promise<string> => {
 
 const askFor = async (config: KubeConfig, clock: Clock): Promise<ClusterCredentials> => {
   const options: TlsRequestOptions = {}
-  const failure = await failureOf(within(config.applyToHTTPSOptions(options), PROGRAM_MS, clock))
+  const failure = await failureOf(
+    withTimeout(config.applyToHTTPSOptions(options), { ms: PROGRAM_MS, clock, onTimeout }),
+  )
   if (failure === undefined) return { headers: headersOf(options), tls: tlsOf(options) }
   throw new Error(`the kubeconfig gives no credentials: ${whyNone(config, failure)}`)
 }
 
 interface TlsRequestOptions extends RequestOptions {
   servername?: string
+}
+
+const onTimeout = (): never => {
+  throw new Error('timeout')
 }
 
 const failureOf = async (work: Promise<void>): Promise<{ readonly error: unknown } | undefined> => {
@@ -123,14 +130,6 @@ const failureOf = async (work: Promise<void>): Promise<{ readonly error: unknown
     return { error }
   }
 }
-
-const within = (work: Promise<void>, ms: number, clock: Clock): Promise<void> =>
-  new Promise((done, fail) => {
-    const cancel = clock.after(ms, () => {
-      fail(new Error('timeout'))
-    })
-    work.then(done, fail).finally(cancel)
-  })
 
 const whyNone = (config: KubeConfig, { error }: { readonly error: unknown }): string => {
   const exec: unknown = config.getCurrentUser()?.exec

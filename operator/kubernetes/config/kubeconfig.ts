@@ -4,7 +4,7 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Cluster } from './cluster.ts'
 import { loadKubeconfigFile } from './kubeconfig-file.ts'
 import { loadPodCluster } from './service-account.ts'

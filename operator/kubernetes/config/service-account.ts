@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { join } from 'node:path'
 
-import type { Clock } from '../../clock.ts'
+import { messageOf } from '../../../base/thrown.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Cluster, ClusterCredentials } from './cluster.ts'
 import { keepCredentials } from './credentials.ts'
 
@@ -44,7 +45,7 @@ const readAccountFile = async (directory: string, name: string): Promise<string>
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    const words = error instanceof Error ? error.message : String(error)
+    const words = messageOf(error)
     throw new Error(
       `can't read ${path}: ${words}; does the pod set automountServiceAccountToken: false?`,
       { cause: error },

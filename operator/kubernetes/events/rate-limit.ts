@@ -1,6 +1,7 @@
 // Limits how often something is told of an object and of a namespace: token buckets, one set for Warnings and one for
 // what is Normal, so that no success takes the place of a fault. Time comes in.
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
 interface Allowance {
@@ -56,7 +57,7 @@ const MAX_BUCKETS = 4096
 /** Forgets those that nothing happens to, so that it stays small. */
 class Buckets {
   readonly #allowance: Allowance
-  readonly #buckets = new Map<string, Bucket>()
+  readonly #buckets = new BoundedMap<string, Bucket>(MAX_BUCKETS)
 
   constructor(allowance: Allowance) {
     this.#allowance = allowance
@@ -67,11 +68,7 @@ class Buckets {
     const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: burst, atMs: nowMs }
     const gained = Math.max(0, nowMs - atMs) / refillMs
     const bucket = { tokens: Math.min(burst, tokens + gained), atMs: nowMs }
-    // Last used, last forgotten.
-    this.#buckets.delete(key)
     this.#buckets.set(key, bucket)
-    const [oldest] = this.#buckets.keys()
-    if (this.#buckets.size > MAX_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
     return bucket
   }
 }

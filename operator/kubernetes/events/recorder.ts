@@ -2,7 +2,8 @@
 // nobody is flooded. Never waits, never throws: an Event that can't be told is lost, and that is all.
 
 import type { Log } from '../../../telemetry/log.ts'
-import { backOffMs, type Clock } from '../../clock.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from '../../../base/back-off.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { ApiError, type KubernetesApi, TYPES } from '../client/api.ts'
 import { EventLimit } from './rate-limit.ts'
 import {
@@ -185,7 +186,7 @@ class Recorder implements EventRecorder {
     const { clock } = this.#options
     if (error instanceof ApiError && isPassing(error) && this.#failures < MAX_TRIES) {
       this.#failures += 1
-      const delayMs = backOffMs(this.#failures, () => clock.random())
+      const delayMs = backOffMs(this.#failures + 1, DEFAULT_BACK_OFF, clock.random())
       return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS))
     }
     this.#failures = 0

@@ -1,5 +1,6 @@
 // What happened, one after another, in; which of it is the same as before, and how often it was so far, out. Bounded.
 
+import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { EventFacts } from './object.ts'
 
 /** One Event of the API: the first occurrence, and how often it has come again since. */
@@ -22,13 +23,12 @@ const SAME_MS = 10 * 60_000
 const MAX_SERIES = 4096
 
 export class SeriesBook {
-  readonly #series = new Map<string, Series>()
+  readonly #series = new BoundedMap<string, Series>(MAX_SERIES)
 
   /** @param nameOf called for a new series only */
   note(facts: EventFacts, nowMs: number, nameOf: () => string): Series {
     const key = JSON.stringify([facts.regarding, facts.type, facts.reason, facts.note])
     const before = this.#series.get(key)
-    this.#series.delete(key)
     const series =
       before === undefined || nowMs - before.lastAtMs > SAME_MS
         ? newSeries(key, facts, { name: nameOf(), nowMs })
@@ -36,8 +36,6 @@ export class SeriesBook {
     series.lastAtMs = nowMs
     series.count += 1
     this.#series.set(key, series)
-    const [oldest] = this.#series.keys()
-    if (this.#series.size > MAX_SERIES && oldest !== undefined) this.#series.delete(oldest)
     return series
   }
 

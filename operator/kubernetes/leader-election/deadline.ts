@@ -2,7 +2,7 @@
 // clocks and believes the one that has gone further: the monotonic one, since the wall clock may be set back, and the
 // wall clock, since the monotonic one stands still while a machine sleeps.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 export interface Moment {
   readonly wallMs: number

@@ -1,7 +1,7 @@
 // One Lease, looked at and written again and again; when our turn begins and when it ends out. A turn never outlives
 // the last renewal by more than the deadline, whatever the API server, the network or this process does meanwhile.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { LeadershipEvents } from '../../leadership.ts'
 import { ApiError } from '../client/api.ts'
 import { LeaseHold } from './takeover-delay.ts'

@@ -1,7 +1,7 @@
 // The Lease in the API: read live, and written by compare-and-swap. No call takes longer than it is given; one that was
 // given up may still be carried out later, so every write names the version, or the absence, that it was decided on.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../client/api.ts'
 import { type LeaseClaim, leaseObject, type LeaseRecord, readLease } from './lease.ts'
 

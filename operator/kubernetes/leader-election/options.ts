@@ -1,7 +1,7 @@
 // What leadership by a Lease takes and gives. Types only.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Leadership } from '../../leadership.ts'
 import type { KubernetesApi } from '../client/api.ts'
 

@@ -2,14 +2,14 @@
 // where something fails. Nothing but `stop` ends it.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { BackOffOptions } from './back-off.ts'
+import type { BackOff } from '../../../base/back-off.ts'
 import type { Changes } from './changes.ts'
 import { recover, startProgress, type Progress } from './recovery.ts'
 import { checkVersion, listAll, watchOnce, type StepOptions } from './steps.ts'
 import type { Trouble } from './trouble.ts'
 
 export interface ReflectorTuning {
-  readonly backOff: BackOffOptions
+  readonly backOff: BackOff
   /** How long a watch is asked to last; by chance, so that they do not all begin anew together. */
   readonly watchSeconds: { readonly least: number; readonly most: number }
 }

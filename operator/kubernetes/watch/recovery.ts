@@ -1,9 +1,9 @@
 // A failure of a step in; what the next step has to be, and when, out. It waits; it never gives up.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { ApiError, type KubernetesApi } from '../client/api.ts'
-import { waitAfter, type BackOffOptions } from './back-off.ts'
+import { backOffMs, type BackOff } from '../../../base/back-off.ts'
 import type { Trouble } from './trouble.ts'
 import { isBroken, isSilent, TOO_LARGE_ANSWER, TOO_LARGE_VERSION } from '../client/api-error.ts'
 import { pause } from '../client/pause.ts'
@@ -40,7 +40,7 @@ export interface RecoveryOptions {
   readonly clock: Clock
   readonly trouble: Trouble
   readonly log: Log
-  readonly backOff: BackOffOptions
+  readonly backOff: BackOff
 }
 
 export const recover = async (
@@ -62,9 +62,9 @@ export const recover = async (
   const listedForMs = clock.now() - (progress.listedAtMs ?? 0)
   if (progress.failures === 1 && isUsual(failure, { wasWatching, listedForMs })) return
   trouble.fail(failure)
-  const random = (): number => clock.random()
-  const waitMs = waitAfter(progress.failures, { ...backOff, askedMs, random })
-  await waitFor(waitMs, options, progress, signal)
+  // As long as the API server asks for, within reason.
+  const waitMs = backOffMs(progress.failures, backOff, clock.random())
+  await waitFor(Math.max(waitMs, Math.min(askedMs ?? 0, backOff.capMs)), options, progress, signal)
 }
 
 /** Watches that are woken together do not all ask at the same moment. */

@@ -2,7 +2,6 @@
 // again where it has to. Whatever happens it goes on trying, says since when it knows nothing new, and never
 // forgets an object because it could not look.
 
-import { BACK_OFF } from './back-off.ts'
 import { createChanges, guarded } from './changes.ts'
 import { createItems } from './object-cache.ts'
 import { createLoop, type ReflectorTuning } from './loop.ts'
@@ -10,7 +9,11 @@ import { createTrouble } from './trouble.ts'
 import { WatchLog } from './watch-log.ts'
 import type { Watched, WatchedOptions } from './watched.ts'
 
-const TUNING: ReflectorTuning = { backOff: BACK_OFF, watchSeconds: { least: 300, most: 600 } }
+const TUNING: ReflectorTuning = {
+  // As client-go's reflectors wait.
+  backOff: { firstMs: 800, capMs: 30_000 },
+  watchSeconds: { least: 300, most: 600 },
+}
 
 /**
  * The key of a cluster-scoped object is `/name`.

@@ -1,7 +1,7 @@
 // The three things that a reflector does with the API, one at a time: list all, check that a version still means
 // something, watch from there. Each throws what the API throws, or the reason of its signal.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import {
   ApiError,
   type KubernetesApi,

@@ -1,7 +1,7 @@
 // Failures and signs of life in; why what we know may be out of date out, told when that begins, changes and ends.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { ApiError } from '../client/api.ts'
 import type { WatchFailure, WatchLog } from './watch-log.ts'
 import type { WatchTrouble } from './watched.ts'

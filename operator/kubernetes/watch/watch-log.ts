@@ -2,7 +2,7 @@
 // restarts breaks off every watch, and each referenced Secret is one: the lines of each are at level debug.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 export interface WatchFailure {
   /** What is watched: `secrets`. */

@@ -2,7 +2,7 @@
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { KubernetesApi, ResourceType, Scope } from '../client/api.ts'
 import type { WatchLog } from './watch-log.ts'
 

@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import { createKubernetesApi } from '../../../operator/kubernetes/client/client.ts'
 import { loadCluster } from '../../../operator/kubernetes/config/kubeconfig.ts'

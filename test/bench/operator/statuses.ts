@@ -1,7 +1,7 @@
 // What the API says of every document, and since when: the watch of a bystander, beside the operator's own.
 
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { createReflector } from '../../../operator/kubernetes/watch/reflector.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'

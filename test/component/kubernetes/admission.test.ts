@@ -13,7 +13,7 @@ import { CertificateKeeper } from '../../../operator/certificates/certificate-ke
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle, readCertificate } from '../../../operator/certificates/read-certificate.ts'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { createKubernetesApi } from '../../../operator/kubernetes/client/client.ts'
 import { loadCluster } from '../../../operator/kubernetes/config/kubeconfig.ts'

@@ -2,7 +2,7 @@
 // of the API server still lacks them. The parts are the operator's, with its account's rights; only time is not real.
 
 import { expect, it, jest } from '@jest/globals'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { Controller } from '../../../operator/controller/controller.ts'
 import { createPodDataPlanes } from '../../../operator/source/pods.ts'
 import { createKubernetesSource } from '../../../operator/source/source.ts'

@@ -1,7 +1,7 @@
 // Events told to a real API server, as the operator's own account, which may create and patch them and not even read.
 
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import type { EventFacts } from '../../../operator/kubernetes/events/object.ts'
 import {

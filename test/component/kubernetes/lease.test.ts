@@ -2,7 +2,7 @@
 // its own namespace and nothing else of them.
 
 import { afterEach, beforeAll, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { createLeaseLeadership } from '../../../operator/kubernetes/leader-election/leadership.ts'
 import type { LeaseLeadership } from '../../../operator/kubernetes/leader-election/options.ts'

@@ -2,7 +2,7 @@
 // that it follows them with, out.
 
 import { expect } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { createKubernetesApi } from '../../../operator/kubernetes/client/client.ts'
 import { loadCluster } from '../../../operator/kubernetes/config/kubeconfig.ts'

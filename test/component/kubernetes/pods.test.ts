@@ -1,7 +1,7 @@
 // Pods as data planes on a real API server, as the operator's own account with the least rights it has.
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { DataPlane } from '../../../operator/data-plane.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import {

@@ -2,7 +2,7 @@
 // reflectors below it where the server forgets its versions. In the end they hold exactly what stands there.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
 import { createKubernetesSource } from '../../../operator/source/source.ts'
 import type { ResourceSource } from '../../../operator/resource/resource-source.ts'

@@ -27,7 +27,10 @@ const aJudge = (maxRoutes = 20_000) => {
   const compiler = new BoundedCompiler({
     work: compileDocument,
     refuse: refuseDocument,
-    entry: fileBeside(new URL('../../../dataplane/main.ts', import.meta.url).href, 'compile-entry'),
+    entry: fileBeside(
+      new URL('../../../dataplane/start/control.ts', import.meta.url).href,
+      'compile-entry',
+    ),
     limits: { maxRoutes, memoryMb: 18, timeMs: 600_000 },
     timers: createManualClock(),
   })

@@ -4,7 +4,7 @@ import {
   type ControllerOptions,
   type OperatorStatus,
 } from '../../../operator/controller/controller.ts'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import {
   alwaysLeading,
   type Leadership,

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import { freePort } from '../../support/free-port.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import {
   aFleet,
   allSynced,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { Allowance } from '../../../operator/fleet/allowance.ts'
 import { newestFirst, Recency } from '../../../operator/fleet/recency.ts'
 import { select, Selections } from '../../../operator/fleet/selection.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { backOffMs, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
 import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
@@ -47,18 +47,6 @@ const state = (
 })
 
 describe('back-off', () => {
-  it.each([
-    [0, 0, 100],
-    [0, 1, 200],
-    [1, 1, 400],
-    [3, 1, 1600],
-    [8, 1, 30_000],
-    [1000, 1, 30_000],
-    [1000, 0, 15_000],
-  ])('after %d failures with chance %d waits %d ms', (failures, chance, expected) => {
-    expect(backOffMs(failures, () => chance)).toBe(expected)
-  })
-
   it('has a real clock', async () => {
     expect(SYSTEM_CLOCK.now()).toBeGreaterThan(1_700_000_000_000)
     expect(SYSTEM_CLOCK.random()).toBeLessThan(1)

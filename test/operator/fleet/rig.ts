@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import type { DataPlane, DataPlaneReport, DataPlanes } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { Fleet, type FleetOptions } from '../../../operator/fleet/fleet.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'

@@ -1,7 +1,7 @@
 // A world with a time of its own: events in, run in order of their times, promises settled between. Processes in it
 // have clocks that go at their own rate and may be frozen, as by a blocked event loop or a stopped machine.
 
-import type { Clock } from '../../../operator/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 export class SimulatedTime {

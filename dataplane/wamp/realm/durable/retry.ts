@@ -1,6 +1,7 @@
 // What the router refused, or has taken back, in; when it is asked for again out. One pause at a time.
 
-import { backOffMs } from '../../session/back-off.ts'
+import { backOffMs } from '../../../../base/back-off.ts'
+import { routerBackOff } from '../../session/back-off.ts'
 import type { BridgeSetup } from '../bridge-setup.ts'
 
 export class HeldRetry {
@@ -17,7 +18,7 @@ export class HeldRetry {
     const { random, times } = this.#setup
     this.#refusals++
     clearTimeout(this.#timer)
-    const pauseMs = backOffMs(this.#refusals, random(), times.retryLongestMs)
+    const pauseMs = backOffMs(this.#refusals, routerBackOff(times.retryLongestMs), random())
     this.#timer = setTimeout(again, pauseMs).unref()
     return this.#refusals === 1
   }

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { createSecureServer } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../../base/clock.ts'
 import {
   ApiError,
   type KubernetesApi,

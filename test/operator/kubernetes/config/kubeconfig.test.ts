@@ -1,7 +1,7 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { SYSTEM_CLOCK } from '../../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../../base/clock.ts'
 import { keepCredentials } from '../../../../operator/kubernetes/config/credentials.ts'
 import type { Cluster, ClusterCredentials } from '../../../../operator/kubernetes/config/cluster.ts'
 import { loadCluster } from '../../../../operator/kubernetes/config/kubeconfig.ts'

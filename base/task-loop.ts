@@ -1,33 +1,34 @@
-// A piece of work in; that work done again and again, never twice at a time, out. Says nothing of what the work is: it
-// tells itself when it wants its next turn, and has growing pauses while it fails.
+// Runs a task again and again, never twice at a time. The task says when it wants to run next; while it fails the pauses
+// grow.
 
-import { backOffMs, type Clock } from './clock.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from './back-off.ts'
+import type { Clock } from './clock.ts'
 
 /**
  * Never rejects.
  * @returns after how many milliseconds again, about; `failed`: after the next pause; undefined: once it is asked for
  */
-export type Round = () => Promise<number | 'failed' | undefined>
+export type LoopTask = () => Promise<number | 'failed' | undefined>
 
-/** @example new Rounds(clock, async () => ((await look()) ? 60_000 : 'failed')).hurry() */
-export class Rounds {
+/** @example new TaskLoop(clock, async () => ((await look()) ? 60_000 : 'failed')).hurry() */
+export class TaskLoop {
   readonly #clock: Clock
-  readonly #round: Round
+  readonly #task: LoopTask
   #failures = 0
   #isLeading = false
   #isStopped = false
   #queue: Promise<void> = Promise.resolve()
   #cancelTimer = (): void => undefined
 
-  constructor(clock: Clock, round: Round) {
+  constructor(clock: Clock, task: LoopTask) {
     this.#clock = clock
-    this.#round = round
+    this.#task = task
   }
 
   /** Now, after what is under way, instead of at the next turn. */
   hurry(): void {
     this.pause()
-    void this.between(() => this.#turn())
+    void this.between(() => this.#runOnce())
   }
 
   /** Something else that must not happen at the same time. */
@@ -71,8 +72,8 @@ export class Rounds {
     return this.#queue
   }
 
-  async #turn(): Promise<void> {
-    const next = await this.#round()
+  async #runOnce(): Promise<void> {
+    const next = await this.#task()
     this.#failures = next === 'failed' ? this.#failures + 1 : 0
     this.pause()
     if (next === undefined || this.#isStopped) return
@@ -83,7 +84,9 @@ export class Rounds {
 
   /** Several operators do not ask all at the same moment. */
   #waitMs(next: number | 'failed'): number {
-    const random = (): number => this.#clock.random()
-    return next === 'failed' ? backOffMs(this.#failures, random) : next * (0.9 + 0.2 * random())
+    const random = this.#clock.random()
+    return next === 'failed'
+      ? backOffMs(this.#failures + 1, DEFAULT_BACK_OFF, random)
+      : next * (0.9 + 0.2 * random)
   }
 }

@@ -1,4 +1,4 @@
-// Whatever was thrown in; its reason in words, or an Error that can be handed on, out.
+// Reads the message of whatever was thrown, or makes an Error of it that can be handed on.
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { RecentMap } from '../../dataplane/recent-map.ts'
+import { RecentMap } from '../../base/recent-map.ts'
 
 it('remembers what was set or asked for of late, and no more than two generations', () => {
   const map = new RecentMap<number>(10)

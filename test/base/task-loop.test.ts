@@ -1,7 +1,7 @@
 // Work that is done again and again, on a clock in our hand.
 
 import { describe, expect, it } from '@jest/globals'
-import { Rounds } from '../../operator/rounds.ts'
+import { TaskLoop } from '../../base/task-loop.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { settled } from '../support/settled.ts'
 
@@ -11,18 +11,18 @@ const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
   const begun: number[] = []
   const gates: (() => void)[] = []
   const state = { isGated: false }
-  const rounds = new Rounds(clock, async () => {
+  const loop = new TaskLoop(clock, async () => {
     begun.push(clock.now() - startMs)
     if (state.isGated) await new Promise<void>((open) => void gates.push(open))
     return answers[begun.length - 1]
   })
-  return { clock, begun, gates, state, rounds }
+  return { clock, begun, gates, state, loop }
 }
 
-describe('rounds', () => {
+describe('a task loop', () => {
   it('come again after the time that the last one names', async () => {
-    const { clock, begun, rounds } = aWorld([1000, 500, undefined])
-    rounds.hurry()
+    const { clock, begun, loop } = aWorld([1000, 500, undefined])
+    loop.hurry()
     for (let at = 0; at < 30; at += 1) {
       await settled()
       clock.advance(100)
@@ -31,8 +31,8 @@ describe('rounds', () => {
   })
 
   it('pause for longer and longer while they fail, and begin anew after one that does not', async () => {
-    const { clock, begun, rounds } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
-    rounds.hurry()
+    const { clock, begun, loop } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
+    loop.hurry()
     for (let at = 0; at < 60; at += 1) {
       await settled()
       clock.advance(100)
@@ -42,12 +42,12 @@ describe('rounds', () => {
   })
 
   it('are never two at a time, nor beside another task', async () => {
-    const { begun, gates, state, rounds } = aWorld([1000, 1000])
+    const { begun, gates, state, loop } = aWorld([1000, 1000])
     state.isGated = true
-    rounds.hurry()
-    rounds.hurry()
+    loop.hurry()
+    loop.hurry()
     let hasRun = false
-    const task = rounds.between(() => {
+    const task = loop.between(() => {
       hasRun = true
       return Promise.resolve()
     })
@@ -62,22 +62,22 @@ describe('rounds', () => {
   })
 
   it('leave no turn behind while they pause', async () => {
-    const { clock, begun, rounds } = aWorld([1000, 1000])
-    rounds.hurry()
+    const { clock, begun, loop } = aWorld([1000, 1000])
+    loop.hurry()
     await settled()
-    rounds.pause()
+    loop.pause()
     clock.advance(5000)
     await settled()
     expect([begun.length, clock.pending]).toEqual([1, 0])
   })
 
   it('end with what is under way', async () => {
-    const { clock, begun, gates, state, rounds } = aWorld([1000])
+    const { clock, begun, gates, state, loop } = aWorld([1000])
     state.isGated = true
-    rounds.hurry()
+    loop.hurry()
     await settled()
-    rounds.hurry()
-    const stopped = rounds.stop()
+    loop.hurry()
+    const stopped = loop.stop()
     gates.shift()?.()
     await stopped
     expect([begun.length, clock.pending]).toEqual([1, 0])

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { oncePer } from '../../dataplane/once-per.ts'
+import { oncePer } from '../../base/once.ts'
 
 it('makes once for each object, and again what could not be made', () => {
   const asked: object[] = []

@@ -1,0 +1,21 @@
+// Time, timers and randomness behind one interface, so that tests bring their own.
+
+export interface Clock {
+  /** Unix time, milliseconds. */
+  now(): number
+  /** Calls back after `ms`; the result cancels. */
+  after(ms: number, callback: () => void): () => void
+  /** In [0, 1). */
+  random(): number
+}
+
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms)
+    return () => {
+      clearTimeout(timer)
+    }
+  },
+  random: () => Math.random(),
+}

@@ -1,0 +1,35 @@
+// Waits for work for a bounded time.
+
+import { type Clock, SYSTEM_CLOCK } from './clock.ts'
+
+export interface Timeout<T> {
+  readonly ms: number
+  /** The system's, if left out. */
+  readonly clock?: Pick<Clock, 'after'> | undefined
+  /** Its value stands for the work's when time is up; what it throws is what waiting rejects with. */
+  readonly onTimeout: () => T
+}
+
+/**
+ * Does not end the work: what it comes to after the time, also a rejection, is dropped.
+ *
+ * @throws what the work rejects with in time, and what `onTimeout` throws
+ * @example await withTimeout(answer, { ms: 1000, onTimeout: () => undefined })
+ */
+export const withTimeout = async <T, L = T>(
+  work: Promise<T>,
+  { ms, clock = SYSTEM_CLOCK, onTimeout }: Timeout<L>,
+): Promise<T | L> => {
+  const late = Promise.withResolvers<typeof LATE>()
+  const cancel = clock.after(ms, () => {
+    late.resolve(LATE)
+  })
+  try {
+    const first = await Promise.race([work, late.promise])
+    return first === LATE ? onTimeout() : first
+  } finally {
+    cancel()
+  }
+}
+
+const LATE = Symbol('late')
