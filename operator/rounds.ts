@@ -9,7 +9,7 @@ import { backOffMs, type Clock } from './clock.ts'
  */
 export type Round = () => Promise<number | 'failed' | undefined>
 
-/** @example new Rounds(clock, async () => ((await look()) ? 60_000 : 'failed')).hurry() */
+/** @example new Rounds(clock, async () => ((await source.read()) ? 60_000 : 'failed')).hurry() */
 export class Rounds {
   readonly #clock: Clock
   readonly #round: Round
