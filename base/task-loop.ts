@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
  */
 export type LoopTask = () => Promise<number | 'failed' | undefined>
 
-/** @example new TaskLoop(clock, async () => ((await look()) ? 60_000 : 'failed')).hurry() */
+/** @example new TaskLoop(clock, async () => ((await source.read()) ? 60_000 : 'failed')).hurry() */
 export class TaskLoop {
   readonly #clock: Clock
   readonly #task: LoopTask

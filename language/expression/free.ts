@@ -4,7 +4,11 @@
 import type { ArgumentAst, Ast, TagAst } from './ast.ts'
 import { isWaiting } from './resolve.ts'
 
-/** @example isFree(astOf('{{request.id}} of {{variables.tenant}}')) // false */
+/**
+ * @example
+ * const parsed = parse('{{request.id}} of {{variables.tenant}}')
+ * parsed.ok && isFree(parsed.ast) // false
+ */
 export const isFree = (ast: Ast): boolean => {
   if (ast.kind === 'literal') return true
   if (ast.kind === 'tag') return isFreeTag(ast)

@@ -38,5 +38,5 @@ const isSame = (left: string, right: string): boolean => {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** What `path` ends in below `base`. @example reviewWord('/validate', '/validate/0a1b') // '0a1b' */
+/** The path without the key that it ends in. @example withoutReviewKey(`/validate/${key}`) // '/validate' */
 export const withoutReviewKey = (path: string): string => path.replace(/\/[0-9a-f]{32}$/, '')

@@ -17,7 +17,9 @@ const NOTHING: readonly string[] = []
 
 /**
  * The closure throws ExpressionError.
- * @example prepareUri(templateOf('com.{{request.bindings.id}}'))(context) // { value: 'com.7', inserted: ['7'] }
+ * @example
+ * const evaluate = prepareUri(action.uri) // com.{{request.bindings.id}}
+ * evaluate(context) // { value: 'com.7', inserted: ['7'] }
  */
 export const prepareUri = (template: Template): ((context: EvaluationContext) => EvaluatedUri) => {
   if (template.kind !== 'text' || isWhole(template)) {

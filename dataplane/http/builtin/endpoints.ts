@@ -13,7 +13,7 @@ export interface Endpoints {
 
 /**
  * @example
- * const { handle } = createEndpoints({ loadOidc: async () => (await import('../../oidc/room.ts')).createOidc(deps), … })
+ * const { handle } = createEndpoints({ loadOidc: async () => (await import('../../oidc/create-oidc.ts')).createOidc(deps), … })
  * createDispatch({ …, endpoints: handle }, 'http')
  */
 export const createEndpoints = (deps: EndpointDeps): Endpoints => {

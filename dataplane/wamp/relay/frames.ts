@@ -24,7 +24,7 @@ interface Frame {
  * A header passes only once it is whole, so that whatever has passed ends at a frame's end or within a payload.
  * @example
  * const count = scanner.scan(bytes)
- * pass(bytes.subarray(0, count)) // the rest comes again in front of what follows
+ * socket.write(bytes.subarray(0, count)) // the rest comes again in front of what follows
  */
 export class FrameScanner {
   readonly #isMasked: boolean

@@ -13,7 +13,7 @@ const AWAY_MS = 3_000
 /** @param wasSilent some requests were not answered at all: what is under way may never be */
 type ReturnListener = (wasSilent: boolean) => void
 
-/** @example reachability.onReturn(() => wake()); reachability.failed(error); reachability.answered() */
+/** @example reachability.onReturn(() => loop.wake()); reachability.failed(error); reachability.answered() */
 export class Reachability {
   readonly #clock: Pick<Clock, 'now'>
   readonly #listeners = new Set<ReturnListener>()
