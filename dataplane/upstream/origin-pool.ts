@@ -29,6 +29,8 @@ export interface PoolOptions {
   readonly health: OriginHealth
   readonly turns: Turns
   readonly clock: PoolClock
+  /** Milliseconds in which the event loop ran. */
+  readonly heardMs: () => number
   /** Idle connections are closed after this time, or a second or two before the time that the upstream names. */
   readonly keepAliveMs: number
   /** A connection takes no new request after about this time; 0: no matter how old it is. */
@@ -228,7 +230,7 @@ export class OriginPool implements ConnectionEvents {
   }
 
   #open(nowMs: number): Connection {
-    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock } = this.#options
+    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock, heardMs } = this.#options
     const connection = openConnection(
       {
         origin,
@@ -236,6 +238,7 @@ export class OriginPool implements ConnectionEvents {
         keepAliveMs,
         dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (0.8 + 0.4 * clock.random()),
         whenKnown: addresses.isLiteral ? undefined : addresses.whenKnown,
+        heardMs,
       },
       this,
     )
