@@ -28,6 +28,7 @@ export interface Connection {
   /** Of the request that has it. */
   realm: string | undefined
   avoid: Endpoint | undefined
+  method: string
   /** Among the outstanding requests of the endpoint. */
   isCounted: boolean
   isJudged: boolean
@@ -84,6 +85,7 @@ export const openConnection = (
     badAnswers: 0,
     realm: undefined,
     avoid: undefined,
+    method: '',
     isCounted: false,
     isJudged: false,
     begunAt: 0,

@@ -14,6 +14,7 @@ import type { Endpoint } from './endpoint-set.ts'
 import type { OriginAddresses } from './origin-addresses.ts'
 import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
 import type { Turns } from './outlier-detector.ts'
+import { isIdempotent } from './retry.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 export interface PoolClock {
@@ -61,12 +62,12 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /** @param avoid of the attempt before: another address is taken, or where there is none a new connection */
-  take(realm: string | undefined, avoid: Endpoint | undefined): Connection {
+  take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
     const { addresses, clock, turns } = this.#options
     const nowMs = clock.now()
     addresses.touch(nowMs)
     const { set } = addresses
-    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, nowMs)
+    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
     // To be avoided and yet chosen: there is no other, so a new connection may lead elsewhere.
     const idle =
       endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
@@ -75,6 +76,7 @@ export class OriginPool implements ConnectionEvents {
     connection.isJudged = false
     connection.realm = realm
     connection.avoid = avoid
+    connection.method = method
     connection.begunAt = turns.count
     this.assign(connection, endpoint)
     return connection
@@ -164,12 +166,12 @@ export class OriginPool implements ConnectionEvents {
   candidates(connection: Connection): readonly Endpoint[] {
     const { addresses, clock, health } = this.#options
     const { members } = addresses.set
-    const { endpoint, realm, avoid } = connection
+    const { endpoint, realm, avoid, method } = connection
     // Chosen when the connection was taken, unless the addresses were not known or have changed since.
     const first =
       endpoint !== undefined && members.includes(endpoint)
         ? endpoint
-        : this.#choose(realm, avoid, clock.now())
+        : this.#choose(realm, avoid, method, clock.now())
     if (first === undefined || members.length === 1) return members
     const start = Math.floor(clock.random() * members.length)
     const others = [...members.slice(start), ...members.slice(0, start)].filter(
@@ -209,12 +211,13 @@ export class OriginPool implements ConnectionEvents {
   #choose(
     realm: string | undefined,
     avoid: Endpoint | undefined,
+    method: string,
     nowMs: number,
   ): Endpoint | undefined {
     const { addresses, health, clock } = this.#options
     const { set } = addresses
     const shares = set.size > 1 ? health.sharesFor(realm) : undefined
-    const probed = shares && health.findProbe(set, realm, avoid)
+    const probed = shares && health.findProbe(set, realm, avoid, isIdempotent(method))
     return probed ?? set.choose({ random: clock.random, shares, avoid, nowMs })
   }
 

@@ -293,6 +293,23 @@ describe('an instance that', () => {
     expectFair(shares, 3)
   })
 
+  it.each([
+    ['POST', 'GET'],
+    ['PATCH', 'PUT'],
+  ])('is not tried by a %s while a %s may come', async (unrepeatable, repeatable) => {
+    const { up, load, pass } = await rig(2)
+    const sick = up.all[1]
+    if (sick !== undefined) sick.behave = answers(503)
+    await load(60, { realm: 'a' })
+    pass(10 * SECOND)
+    expect(await load(40, { realm: 'a', method: unrepeatable })).toMatchObject({ failed: 0 })
+    expect(await load(40, { realm: 'a', method: repeatable })).toMatchObject({ failed: 1 })
+    if (sick !== undefined) sick.behave = undefined
+    pass(40 * SECOND)
+    const { shares } = await load(100, { realm: 'a', method: unrepeatable })
+    expect(shares[1]).toBeGreaterThan(1)
+  })
+
   it('warms for the realm that had ejected it alone', async () => {
     const { up, load, pass } = await rig(2)
     const sick = up.all[1]
