@@ -34,7 +34,7 @@ export interface PoolOptions {
   readonly heardMs: () => number
   /** Idle connections are closed after this time, or a second or two before the time that the upstream names. */
   readonly keepAliveMs: number
-  /** A connection takes no new request after about this time; 0: no matter how old it is. */
+  /** A connection takes no new request after this time, or up to a quarter earlier; 0: no matter how old it is. */
   readonly maxAgeMs: number
   /** No connection is left. */
   readonly onEmpty: () => void
@@ -45,6 +45,9 @@ export interface PoolOptions {
 const BAD_ANSWERS = 3
 /** Where none is better, each that is closed doubles what the next may have. */
 const MOST_BAD_ANSWERS = 96
+
+/** So much of its time a connection may lose, that not all are renewed at once. */
+const EARLIER = 0.25
 
 /** Addresses that one connection tries, so many of each family. */
 const TRIED_OF_FAMILY = 2
@@ -239,7 +242,7 @@ export class OriginPool implements ConnectionEvents {
         origin,
         connector,
         keepAliveMs,
-        dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (0.8 + 0.4 * clock.random()),
+        dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (1 - EARLIER * clock.random()),
         whenKnown: addresses.isLiteral ? undefined : addresses.whenKnown,
         heardMs,
       },

@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept where the upstream names no time. */
   readonly keepAliveMs?: number
-  /** A connection takes no new request after about this time, a minute if left out; 0: no matter how old it is. */
+  /** A connection takes no new request after this time, or up to a quarter earlier, a minute if left out; 0: no matter how old it is. */
   readonly maxAgeMs?: number
   /** Told of each request that failed or was given up. */
   readonly onFailure?: (failure: UpstreamFailure) => void
