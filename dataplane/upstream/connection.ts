@@ -25,6 +25,8 @@ export interface Connection {
   readonly dueMs: number
   /** In a row, of those that tell of a fault of the instance behind it. */
   badAnswers: number
+  /** It has answered without a fault. */
+  hasServed: boolean
   /** Of the request that has it. */
   realm: string | undefined
   avoid: Endpoint | undefined
@@ -83,6 +85,7 @@ export const openConnection = (
     hasAttempted: false,
     dueMs: options.dueMs,
     badAnswers: 0,
+    hasServed: false,
     realm: undefined,
     avoid: undefined,
     method: '',

@@ -153,7 +153,10 @@ export class OriginPool implements ConnectionEvents {
   onStatus(connection: Connection, statusCode: number): void {
     const isBad = statusCode >= 502 && statusCode <= 504
     connection.badAnswers = isBad ? connection.badAnswers + 1 : 0
-    if (!isBad) this.#badAnswers = BAD_ANSWERS
+    if (!isBad) {
+      connection.hasServed = true
+      this.#badAnswers = BAD_ANSWERS
+    }
     this.judge(connection, isBad ? 'status' : undefined)
   }
 
@@ -252,8 +255,10 @@ export class OriginPool implements ConnectionEvents {
     return connection
   }
 
-  #isBad({ badAnswers }: Connection): boolean {
-    if (badAnswers < this.#badAnswers) return false
+  #isBad({ badAnswers, hasServed }: Connection): boolean {
+    // Others do well: one that never did is not asked twice more.
+    const isWorse = !hasServed && badAnswers > 0 && this.#badAnswers === BAD_ANSWERS
+    if (!isWorse && badAnswers < this.#badAnswers) return false
     this.#badAnswers = Math.min(2 * this.#badAnswers, MOST_BAD_ANSWERS)
     return true
   }

@@ -235,6 +235,27 @@ describe('connections', () => {
     expect((await load(200)).failed).toBeLessThanOrEqual(6)
   })
 
+  it('that are new are closed at their first 503 while others do well', async () => {
+    const { up, upstream } = await rig(1)
+    const [one] = up.all
+    const held: ServerResponse[] = []
+    const sick = new WeakSet<Socket>()
+    if (one !== undefined)
+      one.behave = ({ socket }, response) => {
+        if (one.opened === 2) sick.add(socket)
+        if (sick.has(socket)) response.writeHead(503).end()
+        else held.push(response)
+      }
+    const askOnce = () => ask(upstream, { origin: up.origin })
+    const served = askOnce()
+    await until(() => held.length === 1, 'the first one is asked')
+    expect((await askOnce().done).status).toBe(503)
+    const third = askOnce()
+    await until(() => held.length === 2, 'a third one is asked')
+    for (const each of held) each.end()
+    expect([(await served.done).status, (await third.done).status]).toEqual([200, 200])
+  })
+
   it('are not closed again and again where all answer 503', async () => {
     const { up, load } = await rig(1)
     for (const each of up.all) each.behave = answers(503)
