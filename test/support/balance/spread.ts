@@ -8,7 +8,7 @@ import type { Tally } from './load.ts'
 import { startUpstreams, type Upstreams } from './rig.ts'
 
 /** An address that is new has its full share after it. */
-export const WARM_MS = 10_000
+const WARM_MS = 10_000
 /** In which a name is looked up anew, and the half of it for a busy machine. */
 export const REFRESHED_MS = 15_000
 
