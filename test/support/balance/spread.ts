@@ -61,8 +61,9 @@ export const spreadBehindOneAddress = (steps: readonly number[]): Scenario => ({
 })
 
 export const noneFailed = (up: Upstreams): Check => {
-  const { failed, sent } = up.load.total()
-  return { what: `failed of ${sent}`, measured: failed, most: 0 }
+  const { failed, sent, statuses } = up.load.total()
+  const which = failed === 0 ? '' : ` ${JSON.stringify(statuses)}`
+  return { what: `failed of ${sent}${which}`, measured: failed, most: 0 }
 }
 
 /** Each of the first so many has answered since. */
