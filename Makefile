@@ -2,7 +2,7 @@
 # on, and everything else, is installed into node_modules.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-all test-halted test-skew fuzz check-code check fix golden bench bench-operator build image clean
+.PHONY: help run test test-all test-halted test-skew balance fuzz check-code check fix golden bench bench-operator build image clean
 
 # Newer than the lock file: what is installed is what the lock file says.
 STAMP := node_modules/.installed
@@ -24,6 +24,9 @@ test-halted: $(STAMP) ## Run the tests while their processes are stopped at rand
 
 test-skew: $(STAMP) ## Upgrade from OLD=commit and back in a whole cluster under traffic (as test-all; ten minutes)
 	npm run -s test:skew -- $(OLD)
+
+balance: $(STAMP) ## Measure load balancing with real processes at full length (15 minutes); SCENARIOS="addresses" for some
+	npm run -s balance -- $(SCENARIOS)
 
 fuzz: $(STAMP) ## Send hostile input to every reader of it; FUZZ_SECONDS=600, FUZZ_SEED=N, FUZZ_TARGET=NAME for some
 	npm run -s fuzz

@@ -50,7 +50,7 @@ export const UPSTREAM_SETTINGS = {
     type: 'duration',
     default: 60,
     max: 86_400,
-    help: 'a connection to an upstream takes no new request after that many seconds, a fifth more or less; 0: no matter how old it is',
+    help: 'a connection to an upstream takes no new request after that many seconds, or up to a quarter earlier; 0: no matter how old it is',
   },
   'upstream-ca': {
     type: 'path',

@@ -25,9 +25,12 @@ export interface Connection {
   readonly dueMs: number
   /** In a row, of those that tell of a fault of the instance behind it. */
   badAnswers: number
+  /** It has answered without a fault. */
+  hasServed: boolean
   /** Of the request that has it. */
   realm: string | undefined
   avoid: Endpoint | undefined
+  method: string
   /** Among the outstanding requests of the endpoint. */
   isCounted: boolean
   isJudged: boolean
@@ -41,6 +44,8 @@ export interface ConnectionOptions {
   readonly dueMs: number
   /** undefined: the origin is an address itself. */
   readonly whenKnown: ((callback: (error: Error | null) => void) => void) | undefined
+  /** Milliseconds in which the event loop ran: what came in meanwhile was heard. */
+  readonly heardMs: () => number
 }
 
 /** What the pool does for a connection. */
@@ -54,6 +59,11 @@ export interface ConnectionEvents {
   onDisconnected(connection: Connection): void
 }
 
+/**
+ * An attempt ends after 250 ms. Where the event loop stood for a part of them, the peer may have answered: so many count,
+ * in ticks of 20 ms that come a little late.
+ */
+const TELLING_ATTEMPT_MS = 150
 const MAX_HEAD_BYTES = 64 * 1024
 
 export const openConnection = (
@@ -75,8 +85,10 @@ export const openConnection = (
     hasAttempted: false,
     dueMs: options.dueMs,
     badAnswers: 0,
+    hasServed: false,
     realm: undefined,
     avoid: undefined,
+    method: '',
     isCounted: false,
     isJudged: false,
     begunAt: 0,
@@ -115,12 +127,13 @@ const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect
 
 const connectSocket = (
   connection: Connection,
-  { connector, whenKnown }: ConnectionOptions,
+  { connector, whenKnown, heardMs }: ConnectionOptions,
   events: ConnectionEvents,
 ): ((...request: Parameters<Connect>) => Socket | undefined) => {
   if (whenKnown === undefined) return (to, connected) => connector(to, connected)
   let endpoints: readonly Endpoint[] = []
   let socket: Socket | undefined
+  let attemptedMs = 0
   const lookup: LookupFunction = (_hostname, { all }, callback) => {
     whenKnown((error) => {
       // Nobody waits for it any more.
@@ -160,10 +173,13 @@ const connectSocket = (
         const endpoint = endpoints.find((each) => each.address === address)
         if (endpoint === undefined) return
         connection.hasAttempted = true
+        attemptedMs = heardMs()
         events.assign(connection, endpoint)
       })
       .on('connectionAttemptFailed', onFailed('refused'))
-      .on('connectionAttemptTimeout', onFailed('unreachable'))
+      .on('connectionAttemptTimeout', () => {
+        if (heardMs() - attemptedMs >= TELLING_ATTEMPT_MS) onFailed('unreachable')()
+      })
       .once('connect', () => (isOpen = true))
     return socket
   }

@@ -39,6 +39,8 @@ export type Connector = (
 ) => Socket | undefined
 
 const READ_BYTES = 64 * 1024
+/** For the next of several addresses, as RFC 8305 §5 has it; versions of Node differ. */
+const ATTEMPT_MS = 250
 
 /** One per origin: it keeps that origin's TLS session for resumption. */
 export const createConnector = (options: ConnectorOptions): Connector => {
@@ -62,6 +64,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
       port,
       lookup: known ?? lookupFor(port),
       highWaterMark: READ_BYTES,
+      autoSelectFamilyAttemptTimeout: ATTEMPT_MS,
     }
     const socket = secure
       ? connectTls({

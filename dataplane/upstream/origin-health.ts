@@ -147,11 +147,14 @@ export class OriginHealth {
     set: EndpointSet,
     realm: string | undefined,
     avoid: Endpoint | undefined,
+    isRepeatable: boolean,
   ): Endpoint | undefined {
     const own = this.#detectorOf(realm)
     for (const endpoint of set.members) {
       if (endpoint === avoid) continue
-      const due = [this.#shared, own].filter((each) => each?.isDue(endpoint.address) === true)
+      const due = [this.#shared, own].filter(
+        (each) => each?.isDue(endpoint.address, isRepeatable) === true,
+      )
       // Out for one and not due for the other: no use.
       const isOut = [this.#shared, own].some(
         (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.address) === 0,

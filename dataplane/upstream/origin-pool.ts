@@ -14,6 +14,7 @@ import type { Endpoint } from './endpoint-set.ts'
 import type { OriginAddresses } from './origin-addresses.ts'
 import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
 import type { Turns } from './outlier-detector.ts'
+import { isIdempotent } from './retry.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
 export interface PoolClock {
@@ -29,9 +30,11 @@ export interface PoolOptions {
   readonly health: OriginHealth
   readonly turns: Turns
   readonly clock: PoolClock
+  /** Milliseconds in which the event loop ran. */
+  readonly heardMs: () => number
   /** Idle connections are closed after this time, or a second or two before the time that the upstream names. */
   readonly keepAliveMs: number
-  /** A connection takes no new request after about this time; 0: no matter how old it is. */
+  /** A connection takes no new request after this time, or up to a quarter earlier; 0: no matter how old it is. */
   readonly maxAgeMs: number
   /** No connection is left. */
   readonly onEmpty: () => void
@@ -42,6 +45,9 @@ export interface PoolOptions {
 const BAD_ANSWERS = 3
 /** Where none is better, each that is closed doubles what the next may have. */
 const MOST_BAD_ANSWERS = 96
+
+/** So much of its time a connection may lose, that not all are renewed at once. */
+const EARLIER = 0.25
 
 /** Addresses that one connection tries, so many of each family. */
 const TRIED_OF_FAMILY = 2
@@ -59,12 +65,12 @@ export class OriginPool implements ConnectionEvents {
   }
 
   /** @param avoid of the attempt before: another address is taken, or where there is none a new connection */
-  take(realm: string | undefined, avoid: Endpoint | undefined): Connection {
+  take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
     const { addresses, clock, turns } = this.#options
     const nowMs = clock.now()
     addresses.touch(nowMs)
     const { set } = addresses
-    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, nowMs)
+    const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
     // To be avoided and yet chosen: there is no other, so a new connection may lead elsewhere.
     const idle =
       endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
@@ -73,6 +79,7 @@ export class OriginPool implements ConnectionEvents {
     connection.isJudged = false
     connection.realm = realm
     connection.avoid = avoid
+    connection.method = method
     connection.begunAt = turns.count
     this.assign(connection, endpoint)
     return connection
@@ -146,7 +153,10 @@ export class OriginPool implements ConnectionEvents {
   onStatus(connection: Connection, statusCode: number): void {
     const isBad = statusCode >= 502 && statusCode <= 504
     connection.badAnswers = isBad ? connection.badAnswers + 1 : 0
-    if (!isBad) this.#badAnswers = BAD_ANSWERS
+    if (!isBad) {
+      connection.hasServed = true
+      this.#badAnswers = BAD_ANSWERS
+    }
     this.judge(connection, isBad ? 'status' : undefined)
   }
 
@@ -162,12 +172,12 @@ export class OriginPool implements ConnectionEvents {
   candidates(connection: Connection): readonly Endpoint[] {
     const { addresses, clock, health } = this.#options
     const { members } = addresses.set
-    const { endpoint, realm, avoid } = connection
+    const { endpoint, realm, avoid, method } = connection
     // Chosen when the connection was taken, unless the addresses were not known or have changed since.
     const first =
       endpoint !== undefined && members.includes(endpoint)
         ? endpoint
-        : this.#choose(realm, avoid, clock.now())
+        : this.#choose(realm, avoid, method, clock.now())
     if (first === undefined || members.length === 1) return members
     const start = Math.floor(clock.random() * members.length)
     const others = [...members.slice(start), ...members.slice(0, start)].filter(
@@ -207,12 +217,13 @@ export class OriginPool implements ConnectionEvents {
   #choose(
     realm: string | undefined,
     avoid: Endpoint | undefined,
+    method: string,
     nowMs: number,
   ): Endpoint | undefined {
     const { addresses, health, clock } = this.#options
     const { set } = addresses
     const shares = set.size > 1 ? health.sharesFor(realm) : undefined
-    const probed = shares && health.findProbe(set, realm, avoid)
+    const probed = shares && health.findProbe(set, realm, avoid, isIdempotent(method))
     return probed ?? set.choose({ random: clock.random, shares, avoid, nowMs })
   }
 
@@ -228,14 +239,15 @@ export class OriginPool implements ConnectionEvents {
   }
 
   #open(nowMs: number): Connection {
-    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock } = this.#options
+    const { origin, connector, keepAliveMs, maxAgeMs, addresses, clock, heardMs } = this.#options
     const connection = openConnection(
       {
         origin,
         connector,
         keepAliveMs,
-        dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (0.8 + 0.4 * clock.random()),
+        dueMs: maxAgeMs === 0 ? Infinity : nowMs + maxAgeMs * (1 - EARLIER * clock.random()),
         whenKnown: addresses.isLiteral ? undefined : addresses.whenKnown,
+        heardMs,
       },
       this,
     )
@@ -243,8 +255,10 @@ export class OriginPool implements ConnectionEvents {
     return connection
   }
 
-  #isBad({ badAnswers }: Connection): boolean {
-    if (badAnswers < this.#badAnswers) return false
+  #isBad({ badAnswers, hasServed }: Connection): boolean {
+    // Others do well: one that never did is not asked twice more.
+    const isWorse = !hasServed && badAnswers > 0 && this.#badAnswers === BAD_ANSWERS
+    if (!isWorse && badAnswers < this.#badAnswers) return false
     this.#badAnswers = Math.min(2 * this.#badAnswers, MOST_BAD_ANSWERS)
     return true
   }

@@ -44,6 +44,8 @@ const WINDOW_MS = 5000
 const WARM_MS = 10_000
 const LEAST_SHARE = 0.1
 const PROBE_MS = 10_000
+/** A request that must not be repeated tries an address only where for so long no other has come. */
+const UNREPEATABLE_MS = 10_000
 const REMEMBERED_MS = 60_000
 /** Of one origin; the set of its addresses is bounded, but they come and go. */
 const MOST_ADDRESSES = 128
@@ -104,10 +106,15 @@ export class OutlierDetector {
     return health === undefined ? 1 : shareAfter(this.#now() - health.readmittedMs)
   }
 
-  /** Out for long enough, and no other request tries it at present. */
-  isDue(address: string): boolean {
+  /**
+   * Out for long enough, and no other request tries it at present.
+   * @param isRepeatable of the request that would try it
+   */
+  isDue(address: string, isRepeatable: boolean): boolean {
     const health = this.#out.has(address) ? this.#known.get(address) : undefined
-    if (health === undefined || this.#now() < health.outUntilMs) return false
+    if (health === undefined) return false
+    const waitMs = isRepeatable ? 0 : UNREPEATABLE_MS
+    if (this.#now() < health.outUntilMs + waitMs) return false
     return this.#now() - health.probedMs >= PROBE_MS
   }
 

@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   readonly extraCa?: readonly string[]
   /** How long an idle connection is kept where the upstream names no time. */
   readonly keepAliveMs?: number
-  /** A connection takes no new request after about this time, a minute if left out; 0: no matter how old it is. */
+  /** A connection takes no new request after this time, or up to a quarter earlier, a minute if left out; 0: no matter how old it is. */
   readonly maxAgeMs?: number
   /** Told of each request that failed or was given up. */
   readonly onFailure?: (failure: UpstreamFailure) => void
@@ -75,8 +75,9 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   })
   const most = (): number =>
     Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
-  const open = createOpener(options, { registry, clock, most })
   const deadlines = createDeadlines()
+  const heardMs = (): number => deadlines.elapsedMs
+  const open = createOpener(options, { registry, clock, most, heardMs })
   let whenEmpty: (() => void) | undefined
 
   const openPool = (key: string, request: UpstreamRequest): OriginPool => {
@@ -119,6 +120,7 @@ interface OpeningTools {
   readonly registry: HealthRegistry
   readonly clock: PoolClock
   readonly most: () => number
+  readonly heardMs: () => number
 }
 
 type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
@@ -126,7 +128,7 @@ type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
 /** All pools trust the same. */
 const createOpener = (
   options: UpstreamOptions,
-  { registry, clock, most }: OpeningTools,
+  { registry, clock, most, heardMs }: OpeningTools,
 ): Opener => {
   const { guard, resolve = lookup, onFailure, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
@@ -154,6 +156,7 @@ const createOpener = (
       health: registry.acquire(origin),
       turns: registry.turns,
       clock,
+      heardMs,
       keepAliveMs,
       maxAgeMs,
       onEmpty,

@@ -52,9 +52,9 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#request = request
     this.#sink = sink
     this.#pool = pool
-    const { realm, after } = request
+    const { realm, after, method } = request
     const avoid = after instanceof DispatchedCall ? after.endpoint : undefined
-    this.#connection = pool.take(realm, avoid)
+    this.#connection = pool.take(realm, avoid, method)
     this.#deadlines = deadlines
   }
 

@@ -1,6 +1,6 @@
-// Nothing comes in; a TCP port of 127.0.0.1 goes out that nobody listens on and that the kernel gives to nobody
-// else: who starts there later, or comes back there, finds it as it was. For a server that stays listen on port 0
-// instead; where nobody must ever answer take 127.0.0.1:1.
+// Addresses come in, 127.0.0.1 if left out; a TCP port goes out that nobody listens on at any of them and that the kernel
+// gives to nobody else: who starts there later, or comes back there, finds it as it was. For a server that stays listen on
+// port 0 instead; where nobody must ever answer take 127.0.0.1:1.
 
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,15 +13,16 @@ const LAST = 31_999
 /** By this file's tests, who may not have come to listen on them yet. */
 const given = new Set<number>()
 
-export const freePort = async (): Promise<number> => {
+export const freePort = async (addresses: readonly string[] = ['127.0.0.1']): Promise<number> => {
   const port = randomInt(FIRST, LAST + 1)
-  if (given.has(port)) return freePort()
+  if (given.has(port)) return freePort(addresses)
   given.add(port)
-  return (await isFree(port)) ? port : freePort()
+  for (const address of addresses) if (!(await isFree(port, address))) return freePort(addresses)
+  return port
 }
 
-const isFree = async (port: number): Promise<boolean> => {
-  const server = createServer().listen(port, '127.0.0.1')
+const isFree = async (port: number, address: string): Promise<boolean> => {
+  const server = createServer().listen(port, address)
   try {
     await once(server, 'listening')
   } catch {

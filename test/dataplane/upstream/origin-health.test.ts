@@ -124,12 +124,12 @@ describe('a probe', () => {
     const health = registry.acquire('http://up')
     const [endpoint] = set.members
     fail(health, 'a')
-    expect(health.findProbe(set, 'a', undefined)).toBeUndefined()
+    expect(health.findProbe(set, 'a', undefined, true)).toBeUndefined()
     pass(10_000)
-    expect(health.findProbe(set, 'b', undefined)).toBeUndefined()
-    expect(health.findProbe(set, 'a', endpoint)).toBeUndefined()
-    expect(health.findProbe(set, 'a', undefined)).toBe(endpoint)
-    expect(health.findProbe(set, 'a', undefined)).toBeUndefined()
+    expect(health.findProbe(set, 'b', undefined, true)).toBeUndefined()
+    expect(health.findProbe(set, 'a', endpoint, true)).toBeUndefined()
+    expect(health.findProbe(set, 'a', undefined, true)).toBe(endpoint)
+    expect(health.findProbe(set, 'a', undefined, true)).toBeUndefined()
   })
 
   it('is not for what is out for all, where it is due for one realm only', () => {
@@ -139,9 +139,9 @@ describe('a probe', () => {
     pass(9000)
     fail(health, 'a', 'refused')
     pass(2000)
-    expect(health.findProbe(set, 'a', undefined)).toBeUndefined()
+    expect(health.findProbe(set, 'a', undefined, true)).toBeUndefined()
     pass(8000)
-    expect(health.findProbe(set, 'a', undefined)).toBe(set.members[0])
+    expect(health.findProbe(set, 'a', undefined, true)).toBe(set.members[0])
   })
 })
 

@@ -116,12 +116,15 @@ describe('an address that is out', () => {
     const { tell, pass, detector } = rig()
     tell('10.0.0.1', '-----')
     pass(9 * SECOND)
-    expect(detector.isDue('10.0.0.1')).toBe(false)
+    expect(detector.isDue('10.0.0.1', true)).toBe(false)
     expect(tell('10.0.0.1', '+')).toEqual([undefined])
     pass(SECOND)
-    expect([detector.isDue('10.0.0.1'), detector.isDue('10.0.0.2')]).toEqual([true, false])
+    expect([detector.isDue('10.0.0.1', true), detector.isDue('10.0.0.2', true)]).toEqual([
+      true,
+      false,
+    ])
     detector.beginProbe('10.0.0.1')
-    expect(detector.isDue('10.0.0.1')).toBe(false)
+    expect(detector.isDue('10.0.0.1', true)).toBe(false)
     expect(tell('10.0.0.1', '+')).toEqual([{ kind: 'readmitted' }])
     expect(detector.shareOf('10.0.0.1')).toBeCloseTo(0.1)
   })
@@ -132,9 +135,18 @@ describe('an address that is out', () => {
     pass(10 * SECOND)
     detector.beginProbe('10.0.0.1')
     pass(9 * SECOND)
-    expect(detector.isDue('10.0.0.1')).toBe(false)
+    expect(detector.isDue('10.0.0.1', true)).toBe(false)
     pass(SECOND)
-    expect(detector.isDue('10.0.0.1')).toBe(true)
+    expect(detector.isDue('10.0.0.1', true)).toBe(true)
+  })
+
+  it('is tried by one that must not be repeated only after ten seconds without another', () => {
+    const { tell, pass, detector } = rig()
+    tell('10.0.0.1', '-----')
+    pass(19 * SECOND)
+    expect(detector.isDue('10.0.0.1', false)).toBe(false)
+    pass(SECOND)
+    expect(detector.isDue('10.0.0.1', false)).toBe(true)
   })
 
   it('is not judged by requests that were under way', () => {
