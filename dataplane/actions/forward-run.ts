@@ -167,7 +167,7 @@ export class Forwarding implements UpstreamSink {
     if (this.#settle()) this.#exchange.fail(outcome)
   }
 
-  readonly #send = (): void => {
+  #send(): void {
     // What is still read to no use must not be taken for the next answer.
     this.#call?.abort()
     const { outgoing, limits, body, contentLength } = this.#ready
@@ -202,7 +202,9 @@ export class Forwarding implements UpstreamSink {
       body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
     if (!isSmall && !(isUnsent && !isStreamed(body))) return false
-    return this.#retrier.offer(outcome, this.#send)
+    return this.#retrier.offer(outcome, () => {
+      this.#send()
+    })
   }
 
   #passOn(): void {
@@ -237,13 +239,11 @@ export class Forwarding implements UpstreamSink {
       },
     })
     this.#drain.start(chunk.length)
-    out.onDrain(this.#resume)
+    out.onDrain(() => {
+      this.#drain?.stop()
+      this.#call?.resume()
+    })
     return false
-  }
-
-  readonly #resume = (): void => {
-    this.#drain?.stop()
-    this.#call?.resume()
   }
 
   /** The connection is kept if little is left to read. */
