@@ -180,7 +180,7 @@ export class Forwarding implements UpstreamSink {
         method: outgoing.method,
         path: outgoing.path,
         headers: outgoing.headers,
-        body: isStreamed(body) ? body.open() : body,
+        body: isStreamed(body) ? () => body.open() : body,
         contentLength,
         connectTimeoutMs: limits.connectTimeoutMs,
         timeoutMs: limits.timeoutMs,

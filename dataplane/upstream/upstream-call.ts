@@ -44,6 +44,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
   due = 0
   slot = -1
   readonly #request: UpstreamRequest
+  readonly #body: Uint8Array | Readable | null
   readonly #sink: UpstreamSink
   readonly #pool: OriginPool
   readonly #connection: Connection
@@ -61,6 +62,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     { deadlines, limiter }: CallTools,
   ) {
     this.#request = request
+    this.#body = typeof request.body === 'function' ? request.body() : request.body
     this.#sink = sink
     this.#pool = pool
     this.#connection = pool.take(request.realm, request.after?.endpoint)
@@ -70,7 +72,8 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   /** The sink hears nothing before this has returned. */
   dispatch(): this {
-    const { method, path, body, connectTimeoutMs } = this.#request
+    const { method, path, connectTimeoutMs } = this.#request
+    const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
     this.#deadlines.add(this)
     this.#isDispatching = true
@@ -182,13 +185,13 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   /** Whoever feeds the body is slow, and the upstream would take more: the time is not the upstream's. */
   #waitsForOurBody(): boolean {
-    const { body } = this.#request
+    const body = this.#body
     return this.#phase === 'sending' && isStream(body) && !body.isPaused()
   }
 
   #headers(): string[] {
-    const { headers, contentLength, body } = this.#request
-    return contentLength === undefined || !isStream(body)
+    const { headers, contentLength } = this.#request
+    return contentLength === undefined || !isStream(this.#body)
       ? (headers as string[])
       : [...headers, 'content-length', String(contentLength)]
   }

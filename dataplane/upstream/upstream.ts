@@ -14,7 +14,8 @@ export interface UpstreamRequest {
   readonly path: string
   /** Flat list name, value, name, value; no framing headers. */
   readonly headers: readonly string[]
-  readonly body: Uint8Array | Readable | null
+  /** A function opens a stream when it is to be sent: one that waits for its turn reads nothing of its client. */
+  readonly body: Uint8Array | Readable | (() => Readable) | null
   /** Bytes of a streamed body when known: framed by length, else chunked. */
   readonly contentLength?: number | undefined
   /** For a slot of the pool, and again for the connection. */
