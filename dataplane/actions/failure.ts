@@ -15,6 +15,7 @@ const STATUSES = {
 } as const satisfies Record<ForwardErrorUri, number>
 
 const URIS = {
+  overloaded: 'svc.error.overloaded',
   refused: 'svc.error.bad_gateway',
   denied: 'svc.error.bad_gateway',
   connect_timeout: 'svc.error.bad_gateway',

@@ -19,6 +19,7 @@ export const faultOf = (failed: FailedRequest): SharedFault | RealmFault | undef
   FAULTS[failed.failure](failed)
 
 const FAULTS = {
+  overloaded: () => undefined,
   refused: () => undefined,
   denied: () => undefined,
   // Where nothing was tried, the lookup was slow.

@@ -1,21 +1,24 @@
 // `pool_size` (behaviour §2): how many connections a version uses at once per upstream origin. Who
 // comes too late waits in line, bounded in length and time, and clients take turns. It opens no connection itself.
 
-import { createWaitingLine, type Waiting } from './waiting-line.ts'
+import { createWaitingLine, type Waiting, type WaitingLine } from './waiting-line.ts'
 
-/** Waits for a slot. Exactly one of the two is called, once, unless the ticket is withdrawn. */
+/** Waits for a slot. Exactly one of the two is called, once, unless the ticket is withdrawn. Neither throws. */
 export interface Ticket extends Waiting {
   onGranted(): void
   onRefused(): void
 }
 
+/** Every slot that was acquired or granted is given back with one `release`. */
 export interface Limiter {
-  /** `granted` and every `onGranted` are paid back with one `release`. */
-  acquire(ticket: Ticket, waitMs: number): 'granted' | 'waiting' | 'full'
+  /** False: all slots are in use. */
+  tryAcquire(from: Waiting['from']): boolean
+  /** For at most so long. False: the line is full, and the ticket hears no more. */
+  enqueue(ticket: Ticket, waitMs: number): boolean
   /** A ticket that waits no longer: neither granted nor refused any more. */
   withdraw(ticket: Ticket): void
-  /** Gives back a slot that was granted to a ticket of this client. */
-  release(holder: Waiting): void
+  /** Gives back a slot that this client had. */
+  release(from: Waiting['from']): void
   /** At least half of the slots are in use. */
   readonly isBusy: boolean
 }
@@ -44,7 +47,7 @@ export const createPoolScope = (poolSize: number, maxWaiting = MAX_WAITING): Poo
     limiterOf(origin) {
       const known = limiters.get(origin)
       if (known !== undefined) return known
-      const limiter = createLimiter(poolSize, maxWaiting, () => limiters.delete(origin))
+      const limiter = new OriginLimiter(poolSize, maxWaiting, () => limiters.delete(origin))
       limiters.set(origin, limiter)
       return limiter
     },
@@ -55,32 +58,80 @@ export const createPoolScope = (poolSize: number, maxWaiting = MAX_WAITING): Poo
   }
 }
 
-const createLimiter = (poolSize: number, maxWaiting: number, onIdle: () => void): Limiter => {
-  const line = createWaitingLine<Ticket>()
+class OriginLimiter implements Limiter {
+  readonly #poolSize: number
+  readonly #maxWaiting: number
+  readonly #onIdle: () => void
+  /** Made when the first has to wait. */
+  #line: WaitingLine<Ticket> | undefined
   /** Slots by client, as far as clients are known. */
-  const held = new Map<string, number>()
-  let running = 0
+  readonly #held = new Map<string, number>()
+  #running = 0
 
-  const hold = ({ from }: Waiting): void => {
-    if (from !== undefined) held.set(from, (held.get(from) ?? 0) + 1)
+  constructor(poolSize: number, maxWaiting: number, onIdle: () => void) {
+    this.#poolSize = poolSize
+    this.#maxWaiting = maxWaiting
+    this.#onIdle = onIdle
   }
 
-  const letGo = ({ from }: Waiting): void => {
+  get isBusy(): boolean {
+    return this.#running * 2 >= this.#poolSize
+  }
+
+  tryAcquire(from: Waiting['from']): boolean {
+    if (this.#running >= this.#poolSize) return false
+    this.#running++
+    this.#hold(from)
+    return true
+  }
+
+  enqueue(ticket: Ticket, waitMs: number): boolean {
+    const line = (this.#line ??= createWaitingLine())
+    if (!this.#makeRoom(line, ticket)) return false
+    const timer = setTimeout(() => {
+      if (line.remove(ticket)) ticket.onRefused()
+    }, waitMs)
+    line.add(ticket, timer)
+    return true
+  }
+
+  withdraw(ticket: Ticket): void {
+    this.#line?.remove(ticket)
+  }
+
+  release(from: Waiting['from']): void {
+    this.#letGo(from)
+    const next = this.#line?.take((ticket) => this.#hasShareLeft(ticket))
+    if (next !== undefined) {
+      this.#hold(next.from)
+      next.onGranted()
+      return
+    }
+    this.#running--
+    if (this.#running === 0) this.#onIdle()
+  }
+
+  #hold(from: Waiting['from']): void {
+    if (from !== undefined) this.#held.set(from, (this.#held.get(from) ?? 0) + 1)
+  }
+
+  #letGo(from: Waiting['from']): void {
     if (from === undefined) return
-    const left = (held.get(from) ?? 1) - 1
-    if (left === 0) held.delete(from)
-    else held.set(from, left)
+    const left = (this.#held.get(from) ?? 1) - 1
+    if (left === 0) this.#held.delete(from)
+    else this.#held.set(from, left)
   }
 
   /** While others wait, nobody is granted more than half of the slots. */
-  const hasShareLeft = ({ from }: Ticket): boolean =>
-    from === undefined || (held.get(from) ?? 0) < Math.ceil(poolSize / 2)
+  #hasShareLeft({ from }: Ticket): boolean {
+    return from === undefined || (this.#held.get(from) ?? 0) < Math.ceil(this.#poolSize / 2)
+  }
 
   /** False: the line is full, or half full of this client alone while others wait. */
-  const makeRoom = (ticket: Ticket): boolean => {
+  #makeRoom(line: WaitingLine<Ticket>, ticket: Ticket): boolean {
     const own = line.countOf(ticket)
-    if (own >= maxWaiting / 2 && line.size > own) return false
-    if (line.size < maxWaiting) return true
+    if (own >= this.#maxWaiting / 2 && line.size > own) return false
+    if (line.size < this.#maxWaiting) return true
     // Whoever has most of the line gives way to whoever has less of it.
     const longest = line.longest()
     const last = longest.at(-1)
@@ -88,38 +139,5 @@ const createLimiter = (poolSize: number, maxWaiting: number, onIdle: () => void)
     line.remove(last)
     last.onRefused()
     return true
-  }
-
-  return {
-    acquire(ticket, waitMs) {
-      if (running < poolSize) {
-        running++
-        hold(ticket)
-        return 'granted'
-      }
-      if (!makeRoom(ticket)) return 'full'
-      const timer = setTimeout(() => {
-        if (line.remove(ticket)) ticket.onRefused()
-      }, waitMs)
-      line.add(ticket, timer)
-      return 'waiting'
-    },
-    withdraw: (ticket) => {
-      line.remove(ticket)
-    },
-    release(holder) {
-      letGo(holder)
-      const next = line.take(hasShareLeft)
-      if (next !== undefined) {
-        hold(next)
-        next.onGranted()
-        return
-      }
-      running--
-      if (running === 0) onIdle()
-    },
-    get isBusy() {
-      return running * 2 >= poolSize
-    },
   }
 }

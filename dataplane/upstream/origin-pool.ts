@@ -88,12 +88,7 @@ export class OriginPool implements ConnectionEvents {
   /** The request is over and the connection may serve another. */
   giveBack(connection: Connection): void {
     const { endpoint } = connection
-    if (
-      this.#isClosing ||
-      endpoint?.isKnown !== true ||
-      this.#options.clock.now() >= connection.dueMs ||
-      this.#isBad(connection)
-    ) {
+    if (this.#isClosing || endpoint?.isKnown !== true || this.#isBad(connection)) {
       this.drop(connection)
       return
     }

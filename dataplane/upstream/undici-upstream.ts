@@ -20,6 +20,7 @@ import {
   type UpstreamStats,
 } from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
+import { type Dispatch, QueuedCall } from './queued-call.ts'
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
@@ -92,17 +93,26 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
     return pool
   }
 
+  /** @param limiter has granted a slot */
+  const dispatch: Dispatch = (request, sink, limiter) => {
+    if (whenEmpty !== undefined) {
+      queueMicrotask(() => {
+        limiter?.release(request.from)
+        sink.onError(new UpstreamError('refused', 'The gateway is shutting down.', false))
+      })
+      return { abort: () => undefined, resume: () => undefined }
+    }
+    const key = poolKey(request)
+    const pool = pools.get(key) ?? openPool(key, request)
+    return new DispatchedCall(request, sink, pool, { deadlines, limiter }).dispatch()
+  }
+
   return {
     send(request, sink) {
-      if (whenEmpty !== undefined) {
-        queueMicrotask(() => {
-          sink.onError(new UpstreamError('refused', 'The gateway is shutting down.', false))
-        })
-        return { abort: () => undefined, resume: () => undefined }
-      }
-      const key = poolKey(request)
-      const pool = pools.get(key) ?? openPool(key, request)
-      return new DispatchedCall(request, sink, pool, deadlines).dispatch()
+      const limiter = request.scope?.limiterOf(request.origin)
+      return limiter === undefined || limiter.tryAcquire(request.from)
+        ? dispatch(request, sink, limiter)
+        : new QueuedCall(request, sink, limiter, dispatch).enqueue()
     },
     stats: () => sumByOrigin(pools),
     endpoints: () => countEndpoints([...pools.values(), ...shelf.pools()]),

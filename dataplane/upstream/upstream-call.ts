@@ -1,5 +1,6 @@
-// One request on its way: undici's handler on one side, the caller's sink on the other, the clock
-// beside. Every end, whoever brings it about, passes through `end` or `fail` exactly once.
+// This file carries one request out on a connection of its origin's pool: undici's handler on one side, the caller's sink on
+// the other. Every end, whoever brings it about, passes through `onResponseEnd` or `#fail` exactly once, and connection and
+// slot are given back before the sink hears of it.
 
 import type { Dispatcher } from 'undici'
 import type { Readable } from 'node:stream'
@@ -8,6 +9,7 @@ import { classifyFailure } from './failure.ts'
 import type { Connection } from './connection.ts'
 import type { Endpoint } from './endpoint-set.ts'
 import { faultOf } from './failure-blame.ts'
+import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
 import {
   UpstreamError,
@@ -20,7 +22,9 @@ import {
 type Controller = Dispatcher.DispatchController
 type Phase = 'connecting' | 'sending' | 'waiting' | 'reading' | 'over'
 
-const MESSAGES = {
+/** What became of a request, for people who read its error record. */
+export const FAILURE_MESSAGES = {
+  overloaded: 'Too many requests wait for this upstream.',
   refused: 'The upstream could not be reached.',
   denied: 'The upstream is not an allowed destination.',
   connect_timeout: 'Connecting to the upstream took too long.',
@@ -30,14 +34,22 @@ const MESSAGES = {
   aborted: 'The request to the upstream was given up.',
 } as const satisfies Record<UpstreamFailure, string>
 
+export interface CallTools {
+  readonly deadlines: Deadlines
+  /** Of the version's pool, one slot of which the call has and gives back; undefined: it needs none. */
+  readonly limiter: Limiter | undefined
+}
+
 export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall, Timed {
   due = 0
   slot = -1
   readonly #request: UpstreamRequest
+  readonly #body: Uint8Array | Readable | null
   readonly #sink: UpstreamSink
   readonly #pool: OriginPool
   readonly #connection: Connection
   readonly #deadlines: Deadlines
+  readonly #limiter: Limiter | undefined
   #phase: Phase = 'connecting'
   #controller: Controller | undefined
   #answerBegun = false
@@ -47,20 +59,21 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     request: UpstreamRequest,
     sink: UpstreamSink,
     pool: OriginPool,
-    deadlines: Deadlines,
+    { deadlines, limiter }: CallTools,
   ) {
     this.#request = request
+    this.#body = typeof request.body === 'function' ? request.body() : request.body
     this.#sink = sink
     this.#pool = pool
-    const { realm, after, method } = request
-    const avoid = after instanceof DispatchedCall ? after.endpoint : undefined
-    this.#connection = pool.take(realm, avoid, method)
+    this.#connection = pool.take(request.realm, request.after?.endpoint, request.method)
     this.#deadlines = deadlines
+    this.#limiter = limiter
   }
 
   /** The sink hears nothing before this has returned. */
   dispatch(): this {
-    const { method, path, body, connectTimeoutMs } = this.#request
+    const { method, path, connectTimeoutMs } = this.#request
+    const body = this.#body
     this.due = this.#deadlines.dueIn(connectTimeoutMs)
     this.#deadlines.add(this)
     this.#isDispatching = true
@@ -69,7 +82,6 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     return this
   }
 
-  /** Where it went, as far as it is known yet. */
   get endpoint(): Endpoint | undefined {
     return this.#connection.endpoint
   }
@@ -92,7 +104,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   onRequestStart(controller: Controller): void {
     // Given up while it connected, and the connection won the race.
-    if (this.#phase === 'over') throw new UpstreamError('aborted', MESSAGES.aborted, false)
+    if (this.#phase === 'over') throw new UpstreamError('aborted', FAILURE_MESSAGES.aborted, false)
     this.#controller = controller
     this.#phase = 'sending'
     this.#connection.awaitsAnswer = true
@@ -136,6 +148,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#phase = 'over'
     this.#deadlines.remove(this)
     this.#pool.giveBack(this.#connection)
+    this.#limiter?.release(this.#request.from)
     this.#sink.onEnd()
   }
 
@@ -147,17 +160,23 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     if (this.#phase === 'over') return
     this.#phase = 'over'
     this.#deadlines.remove(this)
-    const error = new UpstreamError(failure, MESSAGES[failure], this.#answerBegun, cause)
+    const error = new UpstreamError(failure, FAILURE_MESSAGES[failure], this.#answerBegun, cause)
     const fault = faultOf({ failure, cause, request: this.#request, connection: this.#connection })
     if (fault !== undefined) this.#pool.judge(this.#connection, fault)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)
     this.#pool.report(failure)
+    // The next in line must not begin while undici is in the middle of this one.
     if (this.#isDispatching) {
       queueMicrotask(() => {
-        this.#sink.onError(error)
+        this.#tell(error)
       })
-    } else this.#sink.onError(error)
+    } else this.#tell(error)
+  }
+
+  #tell(error: UpstreamError): void {
+    this.#limiter?.release(this.#request.from)
+    this.#sink.onError(error)
   }
 
   #extend(): void {
@@ -166,13 +185,13 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
   /** Whoever feeds the body is slow, and the upstream would take more: the time is not the upstream's. */
   #waitsForOurBody(): boolean {
-    const { body } = this.#request
+    const body = this.#body
     return this.#phase === 'sending' && isStream(body) && !body.isPaused()
   }
 
   #headers(): string[] {
-    const { headers, contentLength, body } = this.#request
-    return contentLength === undefined || !isStream(body)
+    const { headers, contentLength } = this.#request
+    return contentLength === undefined || !isStream(this.#body)
       ? (headers as string[])
       : [...headers, 'content-length', String(contentLength)]
   }

@@ -2,6 +2,8 @@
 // a faster client can stand beside undici without anyone noticing.
 
 import type { Readable } from 'node:stream'
+import type { Endpoint } from './endpoint-set.ts'
+import type { PoolScope } from './limiter.ts'
 
 export interface UpstreamRequest {
   /** `http://host:port` */
@@ -12,9 +14,11 @@ export interface UpstreamRequest {
   readonly path: string
   /** Flat list name, value, name, value; no framing headers. */
   readonly headers: readonly string[]
-  readonly body: Uint8Array | Readable | null
+  /** A function opens a stream when it is to be sent: one that waits for its turn reads nothing of its client. */
+  readonly body: Uint8Array | Readable | (() => Readable) | null
   /** Bytes of a streamed body when known: framed by length, else chunked. */
-  readonly contentLength?: number
+  readonly contentLength?: number | undefined
+  /** For a slot of the pool, and again for the connection. */
   readonly connectTimeoutMs: number
   /** Up to the response headers, then for the longest pause between chunks. */
   readonly timeoutMs: number
@@ -22,11 +26,16 @@ export interface UpstreamRequest {
   readonly confinedTo?: string | undefined
   /** Whose request it is: answers that tell of a fault count for this realm alone. */
   readonly realm?: string | undefined
+  /** Whose slots for connections to this origin it takes one of, or waits for one; undefined: it needs none. */
+  readonly scope?: PoolScope | undefined
+  /** The client that it is for, where slots are shared out (`Exchange.from`). */
+  readonly from?: string | undefined
   /** The attempt before: another address is taken, or where there is none a new connection. */
   readonly after?: UpstreamCall | undefined
 }
 
 export type UpstreamFailure =
+  | 'overloaded' // no slot became free in time, or too many wait for one
   | 'refused' // no connection: nothing was sent
   | 'denied' // the destination guard said no
   | 'connect_timeout'
@@ -60,9 +69,12 @@ export interface UpstreamSink {
 export interface UpstreamCall {
   abort(): void
   resume(): void
+  /** Where the request went, as far as it is known yet. */
+  readonly endpoint?: Endpoint | undefined
 }
 
 export interface Upstream {
+  /** The sink hears nothing before this has returned. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall
   /** For gauges: per origin, connections open, busy, and requests that wait. */
   stats(): readonly UpstreamStats[]

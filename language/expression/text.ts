@@ -38,7 +38,10 @@ export const urlWriter = (template: Template, { part, text }: UrlEncoding): Writ
   const only = wholeOf(template)
   if (only !== undefined) {
     const write = textWriter(only)
-    return isClients(only) ? write : (context) => text(write(context))
+    if (isClients(only)) return write
+    if (only.kind !== 'constant') return (context) => text(write(context))
+    let known: string | undefined
+    return (context) => (known ??= text(write(context)))
   }
   const insert: Insert = (value, inserted) => {
     const written = toText(value)

@@ -1,12 +1,14 @@
-// One forward from its exchange to its outcome: waits for a slot, sends, retries, and reports what
-// came of it exactly once. Whatever holds resources is let go when the client is.
+// One forward from its exchange to its outcome: it sends the request, takes the answer the way the document wants it, retries,
+// and reports what came of it exactly once. It has one call to the upstream at a time, which is given up when the client is.
 
+import { DrainWatch } from './drain-watch.ts'
 import { comesWithoutBody } from '../../framing.ts'
 import { headerMap } from '../../header-map.ts'
 import type { IsScarce } from '../../least-rate.ts'
+import { ByteCollector } from '../../memory/byte-collector.ts'
 import { NO_MEMORY } from '../../memory/no-memory.ts'
 import { fromUpstream, hasForeignCoding } from '../../upstream/headers.ts'
-import type { Limiter, PoolScope, Ticket } from '../../upstream/limiter.ts'
+import type { PoolScope } from '../../upstream/limiter.ts'
 import { retryAfterMs } from '../../upstream/retry-after.ts'
 import type { RetryBudget } from '../../upstream/retry-budget.ts'
 import {
@@ -16,15 +18,19 @@ import {
   type Retrier,
   type RetryClock,
 } from '../../upstream/retry.ts'
-import type { Upstream, UpstreamError, UpstreamRequest } from '../../upstream/upstream.ts'
-import { decodeAnswer } from './response-body.ts'
-import { Attempt, type AttemptOwner } from './attempt.ts'
+import type {
+  Upstream,
+  UpstreamCall,
+  UpstreamError,
+  UpstreamSink,
+} from '../../upstream/upstream.ts'
+import { decodeAnswer, MAX_ANSWER_BYTES } from './response-body.ts'
 import { answerError, failureError, gatewayError, type ForwardErrorUri } from '../failure.ts'
 import type { StreamedBody } from './incoming-body.ts'
 import type { CallTimes } from '../call-limits.ts'
 import type { OutcomePlan } from './response-needs.ts'
 import type { OutgoingRequest } from './request.ts'
-import type { Exchange } from '../performer.ts'
+import type { ByteSink, Exchange } from '../performer.ts'
 
 /** Behaviour §2: a larger body is not sent a second time. */
 export const REPLAYED_BYTES = 64 * 1024
@@ -48,26 +54,41 @@ export interface ReadyRequest {
   readonly contentLength: number | undefined
 }
 
+/** What is read to keep a connection usable; a longer rest costs more than a new connection. */
+const DISCARDED_BYTES = 64 * 1024
+const DISCARDING_MS = 1000
+
 type Pairs = readonly (readonly [name: string, value: string])[]
 
-export class Forwarding implements AttemptOwner, Ticket {
-  readonly from: string | undefined
+/** What becomes of the answer: nobody knows yet, the client gets it, the document reads it, nobody wants it. */
+type Mode = 'head' | 'pass' | 'collect' | 'discard'
+
+export class Forwarding implements UpstreamSink {
   readonly #exchange: Exchange
   readonly #tools: ForwardTools
   readonly #ready: ReadyRequest
-  #limiter: Limiter
   readonly #retrier: Retrier | undefined
-  #attempt: Attempt | undefined
+  /** The latest; the ones before it are over. */
+  #call: UpstreamCall | undefined
   #isSettled = false
+  #mode: Mode = 'head'
   #status = 0
   #headers: Pairs = []
+  /** Where the answer is passed on to. */
+  #out: ByteSink | undefined
+  /** Of a client that has made us wait once. */
+  #drain: DrainWatch | undefined
+  /** What the document reads. */
+  #body: ByteCollector | undefined
+  /** Of the body, what was not passed on. */
+  #length = 0
+  /** Ends what is read to no use. */
+  #timer: NodeJS.Timeout | undefined
 
   constructor(exchange: Exchange, tools: ForwardTools, ready: ReadyRequest) {
-    this.from = exchange.from
     this.#exchange = exchange
     this.#tools = tools
     this.#ready = ready
-    this.#limiter = tools.scope.limiterOf(ready.outgoing.origin)
     const { retries, retryTimeoutMs } = ready.limits
     if (retries > 0) {
       const policy = { retries, retryTimeoutMs, isIdempotent: isIdempotent(ready.outgoing.method) }
@@ -80,7 +101,7 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#exchange.onCancel(() => {
       this.#giveUp()
     })
-    this.#enter()
+    this.#send()
   }
 
   /** The request is refused for what the client does: its body is too large or too slow. */
@@ -90,87 +111,60 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#exchange.refuse(fault)
   }
 
-  onGranted(): void {
-    const { outgoing, limits, body, contentLength } = this.#ready
-    const request: UpstreamRequest = {
-      origin: outgoing.origin,
-      method: outgoing.method,
-      path: outgoing.path,
-      headers: outgoing.headers,
-      body: body === null || body instanceof Uint8Array ? body : body.open(),
-      connectTimeoutMs: limits.connectTimeoutMs,
-      timeoutMs: limits.timeoutMs,
-      confinedTo: this.#tools.confinedTo,
-      realm: this.#tools.realm,
-      after: this.#attempt?.call,
-      ...(contentLength !== undefined && { contentLength }),
-    }
-    this.#attempt = new Attempt(this, this.#limiter, this.#exchange.memory).send(
-      this.#tools.upstream,
-      request,
-    )
-  }
-
-  onRefused(): void {
-    this.#failWith('svc.error.overloaded', 'Too many requests wait for this upstream.')
-  }
-
-  onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void {
+  onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
     if (this.#isRetried(answered(statusCode, raw))) {
-      attempt.discard()
+      this.#discard()
       return
     }
     const fault = faultOfHead(statusCode, raw)
     if (fault !== undefined) {
-      attempt.abort()
       this.#failWith('svc.error.bad_gateway', fault)
       return
     }
     this.#status = statusCode
     this.#headers = fromUpstream(raw)
     const { passesThrough, readsResultBody, readsErrorBody } = this.#tools.outcome
-    if (statusCode < 400 && passesThrough) this.#passOn(attempt)
-    else if (statusCode < 400 ? readsResultBody : readsErrorBody) attempt.collect()
-    else {
-      attempt.discard()
+    if (statusCode < 400 && passesThrough) this.#passOn()
+    else if (statusCode < 400 ? readsResultBody : readsErrorBody) {
+      this.#mode = 'collect'
+      this.#body = new ByteCollector()
+    } else {
+      this.#discard()
       this.#report(this.#headers, '')
     }
   }
 
-  onBody(bytes: Buffer): void {
-    const { memory } = this.#exchange
-    const options = { isLenient: this.#status >= 400, memory }
-    decodeAnswer(this.#headers, bytes, options, (fault, answer) => {
-      if (answer !== undefined) this.#report(answer.headers, answer.body)
-      else if (fault === 'no memory') this.onNoMemory()
-      else this.#failWith('svc.error.bad_gateway', fault?.message ?? '')
-    })
+  onData(chunk: Buffer): boolean {
+    if (this.#mode === 'pass') return this.#pass(chunk)
+    this.#length += chunk.length
+    if (this.#mode === 'discard') {
+      if (this.#length > DISCARDED_BYTES) this.#call?.abort()
+    } else if (this.#length > MAX_ANSWER_BYTES) {
+      this.#failWith(
+        'svc.error.bad_gateway',
+        'The upstream sent a body that is too large to be read.',
+      )
+    } else if (this.#exchange.memory.reserve(chunk.length)) this.#body?.add(chunk)
+    else this.#failWith('svc.error.overloaded', NO_MEMORY)
+    return true
   }
 
-  onNoMemory(): void {
-    this.#failWith('svc.error.overloaded', NO_MEMORY)
+  onEnd(): void {
+    const mode = this.#leave()
+    if (mode === 'pass') {
+      this.#out?.end()
+      this.#settle()
+    } else if (mode === 'collect') this.#decode(this.#body?.join() ?? Buffer.alloc(0))
   }
 
-  onTooLarge(): void {
-    this.#failWith(
-      'svc.error.bad_gateway',
-      'The upstream sent a body that is too large to be read.',
-    )
-  }
-
-  onPassed(): void {
-    this.#settle()
-  }
-
-  isScarce(): boolean {
-    return this.#limiter.isBusy || this.#tools.isScarce()
-  }
-
-  onTooSlow(): void {
-    this.#giveUp(new Error('the client reads too slowly'))
-  }
-
-  onFailure(error: UpstreamError): void {
+  onError(error: UpstreamError): void {
+    const mode = this.#leave()
+    if (mode === 'discard') return
+    if (mode === 'pass') {
+      this.#out?.destroy(error)
+      this.#settle()
+      return
+    }
     const { failure, headSeen } = error
     if (this.#isRetried({ failure, headSeen })) return
     const { status_codes: statusCodes } = this.#exchange.context
@@ -178,12 +172,31 @@ export class Forwarding implements AttemptOwner, Ticket {
     if (this.#settle()) this.#exchange.fail(outcome)
   }
 
-  #enter(): void {
-    // Before a retry the one that was left may have been forgotten.
-    this.#limiter = this.#tools.scope.limiterOf(this.#ready.outgoing.origin)
-    const entry = this.#limiter.acquire(this, this.#ready.limits.connectTimeoutMs)
-    if (entry === 'granted') this.onGranted()
-    else if (entry === 'full') this.onRefused()
+  #send(): void {
+    // What is still read to no use must not be taken for the next answer.
+    this.#call?.abort()
+    const { outgoing, limits, body, contentLength } = this.#ready
+    const { upstream, scope, confinedTo, realm } = this.#tools
+    this.#mode = 'head'
+    this.#length = 0
+    this.#call = upstream.send(
+      {
+        origin: outgoing.origin,
+        method: outgoing.method,
+        path: outgoing.path,
+        headers: outgoing.headers,
+        body: isStreamed(body) ? () => body.open() : body,
+        contentLength,
+        connectTimeoutMs: limits.connectTimeoutMs,
+        timeoutMs: limits.timeoutMs,
+        confinedTo,
+        realm,
+        scope,
+        from: this.#exchange.from,
+        after: this.#call,
+      },
+      this,
+    )
   }
 
   #isRetried(outcome: AttemptOutcome): boolean {
@@ -191,16 +204,15 @@ export class Forwarding implements AttemptOwner, Ticket {
     if (this.#retrier === undefined || this.#isSettled) return false
     // A large body at hand may go again where nothing of it has gone.
     const isSmall =
-      body === null ||
-      (body instanceof Uint8Array ? body.length <= REPLAYED_BYTES : body.isReplayable)
+      body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
-    if (!isSmall && !(isUnsent && body instanceof Uint8Array)) return false
+    if (!isSmall && !(isUnsent && !isStreamed(body))) return false
     return this.#retrier.offer(outcome, () => {
-      this.#enter()
+      this.#send()
     })
   }
 
-  #passOn(attempt: Attempt): void {
+  #passOn(): void {
     const hasBody = !comesWithoutBody(this.#status, this.#ready.outgoing.method)
     const out = this.#exchange.stream({
       statusCode: this.#status,
@@ -212,12 +224,55 @@ export class Forwarding implements AttemptOwner, Ticket {
       return
     }
     if (out.takesBody || !hasBody) {
-      attempt.passTo(out)
+      this.#mode = 'pass'
+      this.#out = out
       return
     }
-    attempt.discard()
+    this.#discard()
     out.end()
     this.#settle()
+  }
+
+  #pass(chunk: Buffer): boolean {
+    const out = this.#out
+    if (out === undefined || out.write(chunk)) return true
+    const { scope, isScarce } = this.#tools
+    this.#drain ??= new DrainWatch({
+      isScarce: () => scope.isBusy(this.#ready.outgoing.origin) || isScarce(),
+      onTooSlow: () => {
+        this.#giveUp(new Error('the client reads too slowly'))
+      },
+    })
+    this.#drain.start(chunk.length)
+    out.onDrain(() => {
+      this.#drain?.stop()
+      this.#call?.resume()
+    })
+    return false
+  }
+
+  /** The connection is kept if little is left to read. */
+  #discard(): void {
+    this.#mode = 'discard'
+    this.#timer = setTimeout(() => {
+      this.#call?.abort()
+    }, DISCARDING_MS)
+  }
+
+  /** The call is over. */
+  #leave(): Mode {
+    clearTimeout(this.#timer)
+    this.#drain?.stop()
+    return this.#mode
+  }
+
+  #decode(bytes: Buffer): void {
+    const options = { isLenient: this.#status >= 400, memory: this.#exchange.memory }
+    decodeAnswer(this.#headers, bytes, options, (fault, answer) => {
+      if (answer !== undefined) this.#report(answer.headers, answer.body)
+      else if (fault === 'no memory') this.#failWith('svc.error.overloaded', NO_MEMORY)
+      else this.#failWith('svc.error.bad_gateway', fault?.message ?? '')
+    })
   }
 
   /** Headers and body as the document sees them. */
@@ -232,9 +287,12 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#exchange.succeed({ status_code: this.#status, headers: map, body, uri })
   }
 
+  /** What the upstream still sends is of no use. */
   #failWith(uri: ForwardErrorUri, message: string): void {
     const error = gatewayError(uri, message, this.#exchange.context.status_codes)
-    if (this.#settle()) this.#exchange.fail(error)
+    const isFirst = this.#settle()
+    this.#abort()
+    if (isFirst) this.#exchange.fail(error)
   }
 
   /** True once: the outcome may be reported. */
@@ -243,17 +301,26 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#isSettled = true
     this.#exchange.onCancel(undefined)
     const { body } = this.#ready
-    if (body !== null && !(body instanceof Uint8Array)) body.close()
+    if (isStreamed(body)) body.close()
     return true
   }
 
+  /** What was passed on is cut for `cause`. */
   #giveUp(cause?: Error): void {
     if (!this.#settle()) return
-    this.#limiter.withdraw(this)
     this.#retrier?.cancel()
-    this.#attempt?.abort(cause)
+    if (this.#mode === 'pass' && cause !== undefined) this.#out?.destroy(cause)
+    this.#abort()
+  }
+
+  #abort(): void {
+    this.#mode = 'discard'
+    this.#call?.abort()
   }
 }
+
+const isStreamed = (body: ReadyRequest['body']): body is StreamedBody =>
+  body !== null && !(body instanceof Uint8Array)
 
 /** Its headers are read only where they may count. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>

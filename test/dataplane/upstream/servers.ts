@@ -7,7 +7,6 @@ import {
   type Server as TcpServer,
   type Socket,
 } from 'node:net'
-import type { Readable } from 'node:stream'
 import type {
   Upstream,
   UpstreamCall,
@@ -88,7 +87,7 @@ export interface Asking extends Heard {
 
 export interface Ask extends Partial<Omit<UpstreamRequest, 'body'>> {
   readonly origin: string
-  readonly body?: Uint8Array | Readable | null
+  readonly body?: UpstreamRequest['body']
   /** Overrides of the sink. */
   readonly sink?: Partial<UpstreamSink>
 }

@@ -8,6 +8,7 @@ import {
   createUpstream,
   type UpstreamOptions,
 } from '../../../dataplane/upstream/undici-upstream.ts'
+import { createPoolScope } from '../../../dataplane/upstream/limiter.ts'
 import type { Upstream } from '../../../dataplane/upstream/upstream.ts'
 import { settled } from '../../support/settled.ts'
 import { roundTrip } from '../round-trip.ts'
@@ -100,6 +101,28 @@ describe('a request', () => {
     expect(upstream.stats()).toEqual([
       { origin: server.origin, connected: 3, running: 0, queued: 0 },
     ])
+  })
+
+  it('opens its body when it has a slot, not while it waits for one', async () => {
+    const held: ServerResponse[] = []
+    const server = await opened(listenHttp((_, response) => held.push(response)))
+    const upstream = upstreamOf()
+    const scope = createPoolScope(1)
+    let opens = 0
+    const body = (): Readable => {
+      opens++
+      return Readable.from(['x'])
+    }
+    const sent = { origin: server.origin, method: 'PUT', scope, body }
+    const first = ask(upstream, sent)
+    const second = ask(upstream, sent)
+    await until(() => held.length === 1, 'the first is on its way')
+    expect(opens).toBe(1)
+    held[0]?.end()
+    await until(() => held.length === 2, 'the second is on its way')
+    held[1]?.end()
+    expect([(await first.done).status, (await second.done).status]).toEqual([200, 200])
+    expect([opens, scope.size, server.opened()]).toEqual([2, 0, 1])
   })
 
   it('the sink hears nothing before send has returned', async () => {

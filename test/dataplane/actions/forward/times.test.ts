@@ -146,6 +146,36 @@ describe('an upstream that asks to be left alone', () => {
   })
 })
 
+describe('an answer that is retried, and that does not end', () => {
+  it('is given up after the pause, so that the retry has its slot', async () => {
+    let attempts = 0
+    let isCut = false
+    const server = await serving((_, response) => {
+      attempts++
+      if (attempts > 1) {
+        response.end('back')
+        return
+      }
+      response.on('close', () => (isCut = true))
+      response.writeHead(503).write('sorry, ')
+    })
+    const parts = { limits: { retries: constant(1), retryTimeout: constant(5000) } }
+    const gateway = await gatewayTo(server.origin, parts, {
+      poolSize: 1,
+      clock: { now: () => 0, random: () => (attempts === 0 ? 0 : 1) },
+    })
+    const answer = call(gateway)
+    await until(() => attempts === 1, 'the first is on its way')
+    await roundTrip()
+    await roundTrip()
+    expect(isCut).toBe(false)
+    pass(25)
+    expect((await answer).text).toBe('back')
+    await until(() => isCut, 'the first is given up')
+    expect([attempts, gateway.scope.size]).toEqual([2, 0])
+  })
+})
+
 describe('a client that goes away', () => {
   it('between two attempts: there is no other', async () => {
     let attempts = 0

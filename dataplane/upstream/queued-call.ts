@@ -1,0 +1,79 @@
+// This file lets a request wait for a slot of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
+// requests find a slot free and never come here.
+
+import type { Endpoint } from './endpoint-set.ts'
+import type { Limiter, Ticket } from './limiter.ts'
+import {
+  UpstreamError,
+  type UpstreamCall,
+  type UpstreamFailure,
+  type UpstreamRequest,
+  type UpstreamSink,
+} from './upstream.ts'
+import { FAILURE_MESSAGES } from './upstream-call.ts'
+
+/** @param limiter has granted a slot, which is given back when the request is over; undefined: it needs none */
+export type Dispatch = (
+  request: UpstreamRequest,
+  sink: UpstreamSink,
+  limiter: Limiter | undefined,
+) => UpstreamCall
+
+export class QueuedCall implements UpstreamCall, Ticket {
+  readonly from: string | undefined
+  readonly #request: UpstreamRequest
+  readonly #sink: UpstreamSink
+  readonly #limiter: Limiter
+  readonly #dispatch: Dispatch
+  /** Once there was a slot. */
+  #call: UpstreamCall | undefined
+  #isOver = false
+
+  constructor(request: UpstreamRequest, sink: UpstreamSink, limiter: Limiter, dispatch: Dispatch) {
+    this.from = request.from
+    this.#request = request
+    this.#sink = sink
+    this.#limiter = limiter
+    this.#dispatch = dispatch
+  }
+
+  enqueue(): this {
+    if (this.#limiter.enqueue(this, this.#request.connectTimeoutMs)) return this
+    // The sink hears nothing before `send` has returned.
+    queueMicrotask(() => {
+      this.onRefused()
+    })
+    return this
+  }
+
+  onGranted(): void {
+    this.#call = this.#dispatch(this.#request, this.#sink, this.#limiter)
+  }
+
+  onRefused(): void {
+    this.#fail('overloaded')
+  }
+
+  abort(): void {
+    if (this.#call !== undefined) {
+      this.#call.abort()
+      return
+    }
+    this.#limiter.withdraw(this)
+    this.#fail('aborted')
+  }
+
+  resume(): void {
+    this.#call?.resume()
+  }
+
+  get endpoint(): Endpoint | undefined {
+    return this.#call?.endpoint
+  }
+
+  #fail(failure: UpstreamFailure): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#sink.onError(new UpstreamError(failure, FAILURE_MESSAGES[failure], false))
+  }
+}
