@@ -16,7 +16,12 @@ import {
   type Retrier,
   type RetryClock,
 } from '../upstream/retry.ts'
-import type { Upstream, UpstreamError, UpstreamRequest } from '../upstream/upstream.ts'
+import type {
+  Upstream,
+  UpstreamError,
+  UpstreamFailure,
+  UpstreamRequest,
+} from '../upstream/upstream.ts'
 import { decodeAnswer } from './forward-answer.ts'
 import { Attempt, type AttemptOwner } from './forward-attempt.ts'
 import { answerError, failureError, gatewayError, type ForwardErrorUri } from './forward-failure.ts'
@@ -93,7 +98,7 @@ export class Forwarding implements AttemptOwner, Ticket {
   onGranted(): void {
     const { outgoing, limits, body, contentLength } = this.#ready
     const request: UpstreamRequest = {
-      origin: outgoing.origin,
+      origin: this.#origin,
       method: outgoing.method,
       path: outgoing.path,
       headers: outgoing.headers,
@@ -116,6 +121,7 @@ export class Forwarding implements AttemptOwner, Ticket {
   }
 
   onHead(attempt: Attempt, statusCode: number, raw: readonly (string | Buffer)[]): void {
+    this.#ready.outgoing.hosts?.onReached()
     if (this.#isRetried(answered(statusCode, raw))) {
       attempt.discard()
       return
@@ -172,15 +178,22 @@ export class Forwarding implements AttemptOwner, Ticket {
 
   onFailure(error: UpstreamError): void {
     const { failure, headSeen } = error
+    const { outgoing, limits } = this.#ready
+    if (isOfHost(failure, limits)) outgoing.hosts?.onUnreached()
     if (this.#isRetried({ failure, headSeen })) return
     const { status_codes: statusCodes } = this.#exchange.context
     const outcome = failureError(failure, error.message, statusCodes)
     if (this.#settle()) this.#exchange.fail(outcome)
   }
 
+  get #origin(): string {
+    const { origin, hosts } = this.#ready.outgoing
+    return hosts === undefined ? origin : hosts.origin
+  }
+
   #enter(): void {
     // Before a retry the one that was left may have been forgotten.
-    this.#limiter = this.#tools.scope.limiterOf(this.#ready.outgoing.origin)
+    this.#limiter = this.#tools.scope.limiterOf(this.#origin)
     const entry = this.#limiter.acquire(this, this.#ready.limits.connectTimeoutMs)
     if (entry === 'granted') this.onGranted()
     else if (entry === 'full') this.onRefused()
@@ -196,6 +209,7 @@ export class Forwarding implements AttemptOwner, Ticket {
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
     if (!isSmall && !(isUnsent && body instanceof Uint8Array)) return false
     return this.#retrier.offer(outcome, () => {
+      this.#ready.outgoing.hosts?.goOn()
       this.#enter()
     })
   }
@@ -254,6 +268,12 @@ export class Forwarding implements AttemptOwner, Ticket {
     this.#attempt?.abort(cause)
   }
 }
+
+/** A shorter time to connect says more of the document than of the host. */
+const TELLING_MS = 1000
+
+const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): boolean =>
+  failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= TELLING_MS)
 
 /** Its headers are read only where they may count. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>
