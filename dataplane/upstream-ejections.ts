@@ -1,9 +1,11 @@
-// Addresses of upstreams that are ejected and readmitted in, a counter and lines of the log out: a bounded number of lines,
-// for documents may name any number of origins that fail.
+// Addresses of upstreams, and hosts of forwards, that are ejected and readmitted in, a counter and lines of the log out: a
+// bounded number of lines, for documents may name any number of origins that fail.
 
 import type { Log } from '../telemetry/log.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import type { HostHealthEvent } from './actions/forward/hosts.ts'
 import type { HealthEvent } from './upstream/origin-health.ts'
+import type { Verdict } from './upstream/outlier-detector.ts'
 
 const LINES_A_MINUTE = 30
 const MINUTE_MS = 60_000
@@ -14,14 +16,17 @@ const WHY = {
   probe: 'it failed again when it was tried',
 } as const
 
-/**
- * @param now monotonic, milliseconds
- * @returns to be told of each event
- */
+export interface EjectionReport {
+  readonly onAddress: (event: HealthEvent) => void
+  /** One of several `hosts`, as the operations of a realm see it. */
+  readonly onHost: (event: HostHealthEvent, realm: string) => void
+}
+
+/** @param now monotonic, milliseconds */
 export const createEjectionReport = (
   { metrics, log }: { readonly metrics: GatewayMetrics; readonly log: Log },
   now: () => number,
-): ((event: HealthEvent) => void) => {
+): EjectionReport => {
   let sinceMs = -Infinity
   let lines = 0
 
@@ -38,19 +43,31 @@ export const createEjectionReport = (
     return lines <= LINES_A_MINUTE
   }
 
-  return ({ origin, address, realm, verdict, fault }) => {
-    if (verdict.kind === 'ejected') metrics.count('upstreamEjections', { fault: fault ?? '' })
-    if (!mayWrite()) return
-    const where = { origin, address, ...(realm !== undefined && { realm }) }
-    if (verdict.kind === 'readmitted') {
-      log.info('an address of an upstream gets requests again', where)
-      return
-    }
-    log.warn('an address of an upstream fails and gets no requests for a while', {
-      ...where,
-      fault,
-      why: WHY[verdict.why],
-      seconds: verdict.forMs / 1000,
-    })
+  return {
+    onAddress: ({ origin, address, realm, verdict, fault }) => {
+      if (verdict.kind === 'ejected') metrics.count('upstreamEjections', { fault: fault ?? '' })
+      if (!mayWrite()) return
+      const where = { origin, address, ...(realm !== undefined && { realm }) }
+      if (verdict.kind === 'readmitted') {
+        log.info('an address of an upstream gets requests again', where)
+        return
+      }
+      const details = { ...where, fault, ...detailsOf(verdict) }
+      log.warn('an address of an upstream fails and gets no requests for a while', details)
+    },
+    onHost: ({ origin, verdict }, realm) => {
+      if (!mayWrite()) return
+      if (verdict.kind === 'readmitted') {
+        log.info('a host of a forward gets requests again', { origin, realm })
+        return
+      }
+      const details = { origin, realm, ...detailsOf(verdict) }
+      log.warn('a host of a forward cannot be reached: the others get its requests', details)
+    },
   }
 }
+
+const detailsOf = ({ why, forMs }: Extract<Verdict, { readonly kind: 'ejected' }>): object => ({
+  why: WHY[why],
+  seconds: forMs / 1000,
+})

@@ -147,15 +147,26 @@ export interface StaticAction {
   readonly body: Template
 }
 
-/** Absent members default to those of the request (behaviour §4). */
-export interface ForwardAction {
+/** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
+export type ForwardAction = ForwardMembers & ForwardTarget
+
+export type ForwardTarget =
+  | { readonly host: Template; readonly hosts?: never }
+  | { readonly host?: never; readonly hosts: readonly WeightedHost[] }
+
+interface ForwardMembers {
   readonly type: 'forward'
   readonly method?: Method
-  readonly host: Template
   readonly path?: Template
   readonly queryString?: Template
   readonly headers?: Template
   readonly body?: Template
+}
+
+/** `weight` yields a whole number from 0 to 1000; where it is known at load, it is a number. */
+export interface WeightedHost {
+  readonly host: Template
+  readonly weight: Template
 }
 
 /** What all WAMP actions share. `uri` is the procedure or topic; absent where an action has none. */

@@ -1,7 +1,12 @@
 // Every template of a compiled operation, in one place: what counts, rewrites or collects templates does
 // not need to know where they stand.
 
-import type { CompiledAction, CompiledOperation, CompiledResponse } from './compiled.ts'
+import type {
+  CompiledAction,
+  CompiledOperation,
+  CompiledResponse,
+  ForwardAction,
+} from './compiled.ts'
 import type { Template } from './expression/template.ts'
 
 type Change = (template: Template) => Template
@@ -35,11 +40,7 @@ export const mapAction = (action: CompiledAction, change: Change): CompiledActio
     case 'static':
       return { ...action, ...given(action, ['headers'], change), body: change(action.body) }
     case 'forward':
-      return {
-        ...action,
-        host: change(action.host),
-        ...given(action, ['path', 'queryString', 'headers', 'body'], change),
-      }
+      return mapForward(action, change)
     default:
       return {
         ...action,
@@ -49,6 +50,17 @@ export const mapAction = (action: CompiledAction, change: Change): CompiledActio
         kwargs: change(action.kwargs),
       }
   }
+}
+
+const mapForward = (action: ForwardAction, change: Change): ForwardAction => {
+  const names = ['path', 'queryString', 'headers', 'body'] as const
+  if (action.hosts === undefined)
+    return { ...action, host: change(action.host), ...given(action, names, change) }
+  const hosts = action.hosts.map(({ host, weight }) => ({
+    host: change(host),
+    weight: change(weight),
+  }))
+  return { ...action, hosts, ...given(action, names, change) }
 }
 
 export const mapResponse = (response: CompiledResponse, change: Change): CompiledResponse => {

@@ -22,7 +22,7 @@ import type { Traces } from './traces.ts'
 import { createServingHttp } from './serving-http.ts'
 import { createServingMemory } from './serving-memory.ts'
 import { createServingSecurity, type ServingSecurity } from './serving-security.ts'
-import { createServingUpstream } from './serving-upstream.ts'
+import { createServingUpstream, type ServingUpstream } from './serving-upstream.ts'
 import { createServingWamp, type ServingWamp } from './serving-wamp.ts'
 import { createRouterDial } from '../wamp/transport/router-dial.ts'
 import type { SecretRings } from './security-state.ts'
@@ -33,7 +33,6 @@ import { createTableServing } from '../store/table-serving.ts'
 import type { SocketEndpoint } from '../upstream/guard.ts'
 import { createPoolScope } from '../upstream/limiter.ts'
 import { createRetryBudget } from '../upstream/retry-budget.ts'
-import type { Upstream } from '../upstream/upstream.ts'
 import type { WampBridge } from '../wamp/realm/wamp-client.ts'
 
 export interface ServingEnvironment {
@@ -85,7 +84,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
     log,
     writeLines: environment.writeLines,
     table,
-    preparation: createPreparation({ upstream, wamp, realms, measurements, memory, spanOf }),
+    preparation: createPreparation({ reach, wamp, realms, measurements, memory, spanOf }),
     realms,
     measurements,
     security,
@@ -156,7 +155,7 @@ const countSpans = (metrics: GatewayMetrics, tracer: Tracer): void => {
 }
 
 interface Reach {
-  readonly upstream: Upstream
+  readonly reach: ServingUpstream
   readonly wamp: ServingWamp
   readonly realms: RealmRegistry
   readonly measurements: Measurements
@@ -166,7 +165,7 @@ interface Reach {
 
 /** One pool scope per loaded version: it goes when the version's document is replaced. */
 const createPreparation = ({
-  upstream,
+  reach: { upstream, onHostHealth },
   wamp,
   realms,
   measurements,
@@ -184,6 +183,9 @@ const createPreparation = ({
           confinedTo: version.confinedTo,
           realm: version.realmUri,
           retryBudget,
+          onHostHealth: (event) => {
+            onHostHealth(event, version.realmUri)
+          },
           callTimeoutMs: () => realms.callTimeoutMs(version.realmUri),
           isScarce: () => memory.isScarce,
           spanOf,

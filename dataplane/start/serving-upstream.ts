@@ -21,13 +21,15 @@ import {
   type SocketEndpoint,
 } from '../upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch.ts'
-import { createEjectionReport } from '../upstream-ejections.ts'
+import { createEjectionReport, type EjectionReport } from '../upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { messageOf } from '../../base/thrown.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream
+  /** Told of each of several hosts of a forward that cannot be reached. */
+  readonly onHostHealth: EjectionReport['onHost']
   /** To identity providers and key sets: as guarded. */
   readonly fetch: GuardedFetch
   /** Certificates, PEM, that routers are judged by too. */
@@ -59,6 +61,7 @@ export const createServingUpstream = (
     cluster,
   })
   const names = createNameLookup()
+  const ejections = createEjectionReport({ metrics, log }, () => performance.now())
   const upstream = createUpstream({
     guard,
     resolve: names,
@@ -66,14 +69,14 @@ export const createServingUpstream = (
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },
-    onHealth: createEjectionReport({ metrics, log }, () => performance.now()),
+    onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
     extraCa,
   })
   gaugeUpstream(metrics, upstream)
   const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
   const routerGuard = createRouterGuard({ allow, ownListeners, cluster })
-  return { upstream, fetch, extraCa, names, routerGuard }
+  return { upstream, onHostHealth: ejections.onHost, fetch, extraCa, names, routerGuard }
 }
 
 const clusterOf = (settings: GatewaySettings): ClusterDestinations => {

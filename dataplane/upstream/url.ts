@@ -1,44 +1,7 @@
-// Where a request goes: the text of a document's `host` becomes an origin, an evaluated path and
-// query become a request target that stays on it. Pure; refusals are `svc.error.invalid_data`.
+// Makes of an evaluated path and query the request target of a forward, which stays on its origin. Pure; refusals are
+// `svc.error.invalid_data`.
 
 import { GatewayError } from '../gateway-error.ts'
-
-/** `origin` as `UpstreamRequest` wants it, or a sentence saying why not. */
-export type OriginReading =
-  { readonly ok: true; readonly origin: string } | { readonly ok: false; readonly message: string }
-
-/**
- * Reads scheme, host and port; a missing scheme is http. Spellings of addresses (decimal, octal, hex)
- * come out dotted, so that what is checked is what is dialled.
- *
- * @example
- * readOrigin('orders:8080') // {ok: true, origin: 'http://orders:8080'}
- */
-export const readOrigin = (text: string): OriginReading => {
-  const full = SCHEME.test(text) ? text : `http://${text}`
-  // The URL parser drops tabs and line breaks, and takes a backslash for a slash.
-  if (!HOST_TEXT.test(full)) return { ok: false, message: 'must be [http://]host[:port]' }
-  let url: URL
-  try {
-    url = new URL(full)
-  } catch {
-    return { ok: false, message: 'must be [http://]host[:port]' }
-  }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return { ok: false, message: 'must be http or https' }
-  }
-  if (url.username !== '' || url.password !== '' || full.includes('@')) {
-    return { ok: false, message: 'must not carry a user or password' }
-  }
-  // As written: the parser would make `/` of `/..`.
-  if (!/^[^/?#]*\/?$/.test(full.slice(full.indexOf('://') + 3))) {
-    return { ok: false, message: 'must not carry a path or query' }
-  }
-  return { ok: true, origin: url.origin }
-}
-
-const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
-const HOST_TEXT = /^[^\s\\\p{Cc}]+$/u
 
 /**
  * The request target of a path and a query (without `?`): byte for byte what they are, but that blanks, `#` and what is

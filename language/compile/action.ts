@@ -1,7 +1,8 @@
 // Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
 
 import { checkHeaders } from './headers.ts'
-import type { CompiledAction } from '../compiled.ts'
+import { compileHosts } from './hosts.ts'
+import type { CompiledAction, ForwardTarget } from '../compiled.ts'
 import { METHODS, type Method } from '../document.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { constant, type Template } from '../expression/template.ts'
@@ -71,7 +72,7 @@ const compileStatic: Compiler = (map, findings) => {
 }
 
 const compileForward: Compiler = (map, findings) => {
-  const host = requiredText(map, ['host'], findings)
+  const target = compileTarget(map, findings)
   const methodTemplate = map.get('http_method')
   const method =
     methodTemplate &&
@@ -80,16 +81,32 @@ const compileForward: Compiler = (map, findings) => {
   const queryString = textMember(map, 'query_string', findings)
   const headers = headersMember(map, findings)
   const body = map.get('body')
-  if (host === undefined) return undefined
+  if (target === undefined) return undefined
   return {
     type: 'forward',
-    host,
+    ...target,
     ...(method === undefined ? {} : { method }),
     ...(path === undefined ? {} : { path }),
     ...(queryString === undefined ? {} : { queryString }),
     ...(headers === undefined ? {} : { headers }),
     ...(body === undefined ? {} : { body }),
   }
+}
+
+const compileTarget = (map: FoldedMap, findings: Findings): ForwardTarget | undefined => {
+  if (!map.keys.includes('hosts')) {
+    const host = requiredText(map, ['host'], findings)
+    return host && { host }
+  }
+  if (map.keys.includes('host'))
+    findings.problem(
+      'invalid_value',
+      childPointer(map.pointer, 'host'),
+      'an action has either host or hosts, not both',
+    )
+  const template = map.get('hosts')
+  const hosts = template && compileHosts(template, childPointer(map.pointer, 'hosts'), findings)
+  return hosts && { hosts }
 }
 
 interface WampParts {

@@ -1,7 +1,8 @@
 // Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
 // Namespace. Judges hosts that a document writes out; what only a request tells, and addresses, gateways judge.
 
-import type { CompiledApi, CompiledOperation } from '../../language/compiled.ts'
+import type { CompiledAction, CompiledApi } from '../../language/compiled.ts'
+import type { Template } from '../../language/expression/template.ts'
 import type { Problem } from '../../language/problem.ts'
 import { readHostName } from '../../language/service-name.ts'
 import type { Finding } from '../resource/condition.ts'
@@ -92,15 +93,17 @@ export const forwardHostsOf = ({ versions }: CompiledApi): readonly ForwardHost[
     .filter(({ isActive }) => isActive)
     .flatMap(({ paths }) =>
       paths.flatMap(({ operations }) =>
-        Object.values(operations).flatMap((operation) => {
-          const host = constantHost(operation)
-          return host === undefined ? [] : [{ path: `${operation.pointer}/action/host`, host }]
-        }),
+        Object.values(operations).flatMap(({ action, pointer }) =>
+          hostTemplatesOf(action).flatMap(([path, template]) => {
+            const host = constantHost(template)
+            return host === undefined ? [] : [{ path: `${pointer}/action/${path}`, host }]
+          }),
+        ),
       ),
     )
 
 /**
- * One for each operation whose `host` leads to another namespace.
+ * One for each `host` that leads to another namespace.
  * @param isSelecting it says which gateways it is for: sidecars may be among them, and the application beside one is
  * its own
  */
@@ -141,10 +144,20 @@ export const destinationsRefused = (
  */
 const MAX_WRITTEN_LENGTH = 512
 
+/** Also those that get no requests at present: their weight may be the next thing that changes. */
+const hostTemplatesOf = (
+  action: CompiledAction,
+): readonly (readonly [path: string, host: Template])[] => {
+  if (action.type !== 'forward') return []
+  return action.hosts === undefined
+    ? [['host', action.host]]
+    : action.hosts.map(({ host }, index) => [`hosts/${index}/host`, host])
+}
+
 /** Without scheme and port; undefined: it is not written out, or no host. */
-const constantHost = ({ action }: CompiledOperation): string | undefined => {
-  if (action.type !== 'forward' || action.host.kind !== 'constant') return undefined
-  const { value } = action.host
+const constantHost = (template: Template): string | undefined => {
+  if (template.kind !== 'constant') return undefined
+  const { value } = template
   if (typeof value !== 'string' || value.length > MAX_WRITTEN_LENGTH) return undefined
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`)
   return url === null || url.hostname === '' ? undefined : url.hostname

@@ -11,11 +11,12 @@ const rig = () => {
   }
   const { metrics } = createMeasurements()
   const log = createLog({ level: 'info', name: 'test', destination })
-  const report = createEjectionReport({ metrics, log }, () => nowMs)
+  const { onAddress: report, onHost } = createEjectionReport({ metrics, log }, () => nowMs)
   return {
     lines,
     metrics,
     report,
+    onHost,
     pass: (ms: number): void => {
       nowMs += ms
     },
@@ -42,15 +43,27 @@ describe('the log', () => {
     ])
   })
 
+  it('tells of a host that cannot be reached, and of its end', () => {
+    const { onHost, lines } = rig()
+    onHost({ origin: 'http://up', verdict: { ...EJECTED, why: 'probe' } }, 'com.acme')
+    onHost({ origin: 'http://up', verdict: { kind: 'readmitted' } }, 'com.acme')
+    const where = { origin: 'http://up', realm: 'com.acme' }
+    expect(lines).toMatchObject([
+      { level: 'warn', ...where, why: 'it failed again when it was tried', seconds: 10 },
+      { level: 'info', ...where },
+    ])
+  })
+
   it('has at most thirty lines a minute of it, and says how many it left out', async () => {
-    const { report, lines, pass, metrics } = rig()
+    const { report, onHost, lines, pass, metrics } = rig()
     for (let count = 0; count < 100; count++)
       report({ ...WHERE, realm: undefined, verdict: EJECTED })
+    onHost({ origin: 'http://up', verdict: EJECTED }, 'com.acme')
     expect(lines).toHaveLength(30)
     pass(60_000)
     report({ ...WHERE, realm: undefined, verdict: EJECTED })
     expect(lines).toHaveLength(32)
-    expect(lines[30]).toMatchObject({ untold: 70 })
+    expect(lines[30]).toMatchObject({ untold: 71 })
     const families = await metrics.exportState()
     const family = families.find(({ name }) => name === 'svc_gateway_upstream_ejections_total')
     expect(family?.values).toEqual([101])

@@ -75,6 +75,18 @@ describe('validate accepts', () => {
     ['an action under options', actionWith({ type: 'static' }, 'options')],
     ['a forward with its host alone', actionWith({ type: 'forward', host: '{{variables.up}}' })],
     [
+      'a forward to several hosts',
+      actionWith({
+        type: 'forward',
+        hosts: [
+          { host: 'http://a', weight: 1000 },
+          { host: '{{variables.b}}', weight: 0 },
+          { host: 'c', weight: '{{request.query_params.c}}' },
+        ],
+      }),
+    ],
+    ['hosts that are an expression', actionWith({ type: 'forward', hosts: '{{variables.hosts}}' })],
+    [
       'a method that is an expression',
       actionWith({ type: 'forward', host: 'a', http_method: '{{variables.m}}' }),
     ],
@@ -226,6 +238,46 @@ describe('validate rejects', () => {
       'a forward with an empty host',
       actionWith({ type: 'forward', host: '' }),
       `${ACTION}/host invalid_value`,
+    ],
+    [
+      'a forward with both host and hosts',
+      actionWith({ type: 'forward', host: 'a', hosts: [{ host: 'a', weight: 1 }] }),
+      `${ACTION}/host invalid_value`,
+    ],
+    [
+      'hosts without one',
+      actionWith({ type: 'forward', hosts: [] }),
+      `${ACTION}/hosts invalid_value`,
+    ],
+    [
+      'more hosts than there may be',
+      actionWith({ type: 'forward', hosts: Array.from({ length: 17 }, () => 1) }),
+      `${ACTION}/hosts invalid_value`,
+    ],
+    [
+      'hosts that are no list',
+      actionWith({ type: 'forward', hosts: { host: 'a', weight: 1 } }),
+      `${ACTION}/hosts invalid_datatype`,
+    ],
+    [
+      'hosts that are no maps, or lack what they need',
+      actionWith({ type: 'forward', hosts: ['a', {}, { host: '', weight: 1 }] }),
+      `${ACTION}/hosts/0 invalid_datatype`,
+      `${ACTION}/hosts/1/host missing_required_value`,
+      `${ACTION}/hosts/1/weight missing_required_value`,
+      `${ACTION}/hosts/2/host invalid_value`,
+    ],
+    [
+      'weights that are none',
+      actionWith({
+        type: 'forward',
+        hosts: [-1, 1001, 0.5, '90', null].map((weight, index) => ({ host: `h${index}`, weight })),
+      }),
+      `${ACTION}/hosts/0/weight invalid_value`,
+      `${ACTION}/hosts/1/weight invalid_value`,
+      `${ACTION}/hosts/2/weight invalid_datatype`,
+      `${ACTION}/hosts/3/weight invalid_datatype`,
+      `${ACTION}/hosts/4/weight invalid_datatype`,
     ],
     [
       'an upper-case method',

@@ -12,7 +12,8 @@ import type { Upstream } from '../../upstream/upstream.ts'
 import { collectBody, streamBody } from './incoming-body.ts'
 import { prepareLimits, type CallTimes } from '../call-limits.ts'
 import { planOutcome } from './response-needs.ts'
-import { declaredLength, prepareRequest, type OutgoingRequest } from './request.ts'
+import { type HostHealthEvent, prepareHosts } from './hosts.ts'
+import { declaredLength, type OutgoingRequest, prepareOrigin, prepareRequest } from './request.ts'
 import { Forwarding, REPLAYED_BYTES, type ForwardTools, type ReadyRequest } from './run.ts'
 import type { Exchange, Perform } from '../performer.ts'
 import { traceUpstream } from './traced-upstream.ts'
@@ -31,7 +32,9 @@ export interface ForwardEnvironment {
   readonly retryBudget?: RetryBudget | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
-  /** For tests: the clock and dice of retries. */
+  /** Told of each of several `hosts` that cannot be reached, and of its readmission. */
+  readonly onHostHealth?: ((event: HostHealthEvent) => void) | undefined
+  /** For tests: the clock and dice of retries, and of the choice among `hosts`. */
   readonly clock?: RetryClock
   /** Whether memory or connections are short; of its slots the scope knows. */
   readonly isScarce?: IsScarce | undefined
@@ -55,8 +58,13 @@ export const prepareForward = (
   const { action, security } = operation
   const outcome = planOutcome(operation)
   const isServedByGet = !operation.pointer.endsWith('/head')
+  const { clock = SYSTEM_CLOCK, onHostHealth: onHealth } = environment
   const prepare = prepareRequest({
     action,
+    target:
+      action.hosts === undefined
+        ? prepareOrigin(action.host)
+        : prepareHosts(action.hosts, { clock, onHealth }),
     security,
     getsForHead: isServedByGet && outcome.readsResultBody && !outcome.passesThrough,
   })

@@ -8,6 +8,7 @@ import { type EvaluationContext, evaluator } from '../../../language/expression/
 import type { Template } from '../../../language/expression/template.ts'
 import { toText, urlWriter } from '../../../language/expression/text.ts'
 import { isMap, type Value } from '../../../language/expression/value.ts'
+import { readOrigin } from '../../../language/upstream-origin.ts'
 import { clientAddress } from '../../client-address.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import {
@@ -17,19 +18,27 @@ import {
   type HeaderList,
   valuesOf,
 } from '../../upstream/headers.ts'
-import {
-  encodePart,
-  encodePathText,
-  encodeQueryText,
-  readOrigin,
-  requestTarget,
-} from '../../upstream/url.ts'
+import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../../upstream/url.ts'
 import { prepareDocumentBody } from './document-body.ts'
 import type { Exchange } from '../performer.ts'
 
+/** Of several hosts the one that the attempt at hand goes to. */
+export interface HostChoice {
+  readonly origin: string
+  /** Chooses anew, for another attempt. */
+  goOn(): void
+  /** An answer has begun. */
+  onReached(): void
+  /** Nobody answered the attempt to connect. */
+  onUnreached(): void
+}
+
 /** What goes upstream, but for times. */
 export interface OutgoingRequest {
+  /** Of the first attempt. */
   readonly origin: string
+  /** Where the document names several; they tell the origin of each attempt. */
+  readonly hosts: HostChoice | undefined
   /** Upper case. */
   readonly method: string
   readonly path: string
@@ -40,6 +49,8 @@ export interface OutgoingRequest {
 
 export interface RequestOptions {
   readonly action: ForwardAction
+  /** The origin, or the choice among several. */
+  readonly target: (context: EvaluationContext) => string | HostChoice
   readonly security: CompiledSecurity
   /** HEAD is served by GET, and the document reads the body that a HEAD would not bring. */
   readonly getsForHead: boolean
@@ -52,11 +63,11 @@ type PrepareRequest = (exchange: Exchange) => OutgoingRequest
  */
 export const prepareRequest = ({
   action,
+  target,
   security,
   getsForHead,
 }: RequestOptions): PrepareRequest => {
-  const origin = prepareOrigin(action.host)
-  const target = prepareTarget(action)
+  const pathAndQuery = preparePathAndQuery(action)
   const headers = prepareHeaders(action, credentialOf(security))
   const documentBody = action.body && prepareDocumentBody(action.body)
   const method = action.method?.toUpperCase()
@@ -65,10 +76,12 @@ export const prepareRequest = ({
     const { context, incoming } = exchange
     const own = method ?? incoming.method ?? 'GET'
     const list = headers(exchange)
+    const chosen = target(context)
     const outgoing = {
-      origin: origin(context),
+      origin: typeof chosen === 'string' ? chosen : chosen.origin,
+      hosts: typeof chosen === 'string' ? undefined : chosen,
       method: getsForHead && own === 'HEAD' ? 'GET' : own,
-      path: target(exchange),
+      path: pathAndQuery(exchange),
       headers: list,
     }
     if (documentBody === undefined) return { ...outgoing, body: clientBody(exchange) }
@@ -81,7 +94,7 @@ export const prepareRequest = ({
 }
 
 /** A constant host is read once; others are few, so that they are remembered for a while. */
-const prepareOrigin = (host: Template): ((context: EvaluationContext) => string) => {
+export const prepareOrigin = (host: Template): ((context: EvaluationContext) => string) => {
   const run = evaluator(host)
   const known = new Map<string, string>()
   return (context) => {
@@ -102,7 +115,7 @@ const badHost = (host: Template, message: string): Error =>
     ? new ExpressionError(`host ${message}`)
     : new GatewayError('svc.error.invalid_data', `The host to forward to ${message}.`)
 
-const prepareTarget = (action: ForwardAction): ((exchange: Exchange) => string) => {
+const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => string) => {
   const path = action.path && urlWriter(action.path, { part: encodePart, text: encodePathText })
   const query =
     action.queryString && urlWriter(action.queryString, { part: encodePart, text: encodeQueryText })

@@ -22,6 +22,7 @@ import type {
   Upstream,
   UpstreamCall,
   UpstreamError,
+  UpstreamFailure,
   UpstreamSink,
 } from '../../upstream/upstream.ts'
 import { decodeAnswer, MAX_ANSWER_BYTES } from './response-body.ts'
@@ -112,6 +113,7 @@ export class Forwarding implements UpstreamSink {
   }
 
   onHead(statusCode: number, raw: readonly (string | Buffer)[]): void {
+    this.#ready.outgoing.hosts?.onReached()
     if (this.#isRetried(answered(statusCode, raw))) {
       this.#discard()
       return
@@ -166,10 +168,17 @@ export class Forwarding implements UpstreamSink {
       return
     }
     const { failure, headSeen } = error
+    const { outgoing, limits } = this.#ready
+    if (isOfHost(failure, limits)) outgoing.hosts?.onUnreached()
     if (this.#isRetried({ failure, headSeen })) return
     const { status_codes: statusCodes } = this.#exchange.context
     const outcome = failureError(failure, error.message, statusCodes)
     if (this.#settle()) this.#exchange.fail(outcome)
+  }
+
+  get #origin(): string {
+    const { origin, hosts } = this.#ready.outgoing
+    return hosts === undefined ? origin : hosts.origin
   }
 
   #send(): void {
@@ -181,7 +190,7 @@ export class Forwarding implements UpstreamSink {
     this.#length = 0
     this.#call = upstream.send(
       {
-        origin: outgoing.origin,
+        origin: this.#origin,
         method: outgoing.method,
         path: outgoing.path,
         headers: outgoing.headers,
@@ -208,6 +217,7 @@ export class Forwarding implements UpstreamSink {
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
     if (!isSmall && !(isUnsent && !isStreamed(body))) return false
     return this.#retrier.offer(outcome, () => {
+      this.#ready.outgoing.hosts?.goOn()
       this.#send()
     })
   }
@@ -238,7 +248,7 @@ export class Forwarding implements UpstreamSink {
     if (out === undefined || out.write(chunk)) return true
     const { scope, isScarce } = this.#tools
     this.#drain ??= new DrainWatch({
-      isScarce: () => scope.isBusy(this.#ready.outgoing.origin) || isScarce(),
+      isScarce: () => scope.isBusy(this.#origin) || isScarce(),
       onTooSlow: () => {
         this.#giveUp(new Error('the client reads too slowly'))
       },
@@ -321,6 +331,12 @@ export class Forwarding implements UpstreamSink {
 
 const isStreamed = (body: ReadyRequest['body']): body is StreamedBody =>
   body !== null && !(body instanceof Uint8Array)
+
+/** A shorter time to connect says more of the document than of the host. */
+const TELLING_MS = 1000
+
+const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): boolean =>
+  failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= TELLING_MS)
 
 /** Its headers are read only where they may count. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>

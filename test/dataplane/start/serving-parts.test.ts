@@ -124,6 +124,21 @@ describe('createServingParts', () => {
     expect(await metrics()).toMatch(/svc_gateway_upstream_failures_total\{failure="denied"\} 1/)
   })
 
+  it('tells of one of several hosts that nobody answers at', async () => {
+    const url = await start()
+    const gone = await Promise.all([createServer(), createServer()].map(listen))
+    for (const server of servers.splice(-gone.length)) server.close()
+    const hosts = gone.map((host) => ({ host, weight: 1 }))
+    await load(apiOf({ '/x': { get: { action: { type: 'forward', hosts } } } }))
+    // Five failures in a row of one of two.
+    for (let count = 0; count < 9; count++) await request(`${url}/x`)
+    const line = logged.find((each) => each.includes('a host of a forward cannot be reached'))
+    expect(JSON.parse(line ?? '{}')).toMatchObject({
+      origin: expect.stringMatching(gone.join('|')),
+      realm: 'com.acme',
+    })
+  })
+
   it('a realm that is gone fails WAMP actions so', async () => {
     const url = await start()
     await load(apiOf({ '/x': { get: { action: { type: 'wamp_call', procedure: 'a.b' } } } }))

@@ -163,7 +163,7 @@ const KEYS = [
     'events',
     'url',
   ],
-  ...['deprecated', 'v1', ...PATHS],
+  ...['deprecated', 'v1', 'hosts', 'weight', ...PATHS],
 ]
 
 const LEAVES: readonly Value[] = [
@@ -182,6 +182,14 @@ const LEAVES: readonly Value[] = [
   ...[
     { type: 'static', body: '{{request}}' },
     { type: 'oauth2', flow: 'implicit' },
+    {
+      type: 'forward',
+      hosts: [
+        { host: 'a', weight: 1 },
+        { host: '{{request.id}}', weight: 0 },
+      ],
+    },
+    { host: 'http://b', weight: '{{request.id}}' },
     ['application/json'],
   ],
   ...EXPRESSION_TOKENS,

@@ -45,6 +45,11 @@ describe('unknownProperties', () => {
       `${PATH}/get/action/timeout`,
     ],
     [
+      'of one of several hosts',
+      withAction({ type: 'forward', hosts: [{ host: 'a', weight: 1, wieght: 2 }] }),
+      `${PATH}/get/action/hosts/0/wieght`,
+    ],
+    [
       'of a WAMP action',
       withAction({ type: 'wamp_call', procedure: 'a', topic: 'b', args: [], retries: 1 }),
       `${PATH}/get/action/topic`,

@@ -104,6 +104,37 @@ describe('a host that a document writes out', () => {
     expect(accepted?.status).toBe('True')
   })
 
+  it('is judged where it is one of several, whatever its weight', () => {
+    const get = {
+      action: {
+        type: 'forward',
+        hosts: [
+          { host: 'orders.shop', weight: 1 },
+          { host: 'vault.bank', weight: 0 },
+          { host: '{{request.bindings.x}}', weight: 1 },
+          { host: 'localhost', weight: '{{request.bindings.x}}' },
+        ],
+        path: '/',
+      },
+    }
+    const versions = { v1: { base_path: '/v1', paths: { '/a/:x': { get } } } }
+    const document = aSpecification('d', { versions })
+    const resource = resourceOf(
+      'ApiSpecification',
+      'd',
+      { spec: { document } },
+      { namespace: 'shop' },
+    )
+    const cache = cacheOf([realm, namespace('shop'), namespace('bank'), resource])
+    const at = new Reconciler(OWN).reconcile(cache)
+    expect(shown(at)).toEqual(['RefNotPermitted', undefined])
+    const pointer = '/spec/document/versions/v1/paths/~1a~1:x/get/action/hosts'
+    expect(at.verdicts.get(KEY)?.errors).toMatchObject([
+      { path: `${pointer}/1/host` },
+      { path: `${pointer}/3/host` },
+    ])
+  })
+
   it('may be the application beside a sidecar, for a document that says which gateways it is for', () => {
     const spec = { dataPlaneSelector: { matchLabels: { app: 'a' } } }
     expect(shown(judge('localhost:8080', { spec }))).toEqual(['ResolvedRefs', 'shop'])

@@ -27,6 +27,7 @@ import { createGuard } from '../../../../dataplane/upstream/guard.ts'
 import { createPoolScope, type PoolScope } from '../../../../dataplane/upstream/limiter.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream } from '../../../../dataplane/upstream/upstream.ts'
+import type { ForwardAction, ForwardTarget } from '../../../../language/compiled.ts'
 import {
   constant,
   type ReadTemplate,
@@ -52,8 +53,11 @@ const asTemplate = (value: Template | Value): Template =>
     ? (value as unknown as Template)
     : constant(value)
 
+/** What a forward may have beside its target. */
+export type ForwardParts = Partial<Omit<ForwardAction, 'host' | 'hosts'>>
+
 export interface OperationParts extends Partial<Omit<ForwardOperation, 'action' | 'limits'>> {
-  readonly action: Partial<ForwardOperation['action']> & Pick<ForwardOperation['action'], 'host'>
+  readonly action: ForwardParts & ForwardTarget
   readonly limits?: Partial<ForwardOperation['limits']>
 }
 

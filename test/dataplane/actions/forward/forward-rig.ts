@@ -7,12 +7,13 @@ import { listenHttp, listenRaw, type Listening } from '../../upstream/servers.ts
 import {
   operationOf,
   startGateway,
+  type ForwardParts,
   type Gateway,
   type GatewayOptions,
   type OperationParts,
 } from './forward-fixture.ts'
 
-const closers: (() => Promise<void>)[] = []
+export const closers: (() => Promise<void>)[] = []
 
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
@@ -33,7 +34,7 @@ export const answering = (answer: string): Promise<Listening> =>
 
 export const gatewayTo = async (
   origin: string,
-  parts: Partial<OperationParts> = {},
+  parts: Partial<Omit<OperationParts, 'action'>> & { readonly action?: ForwardParts } = {},
   options: GatewayOptions = {},
 ): Promise<Gateway> => {
   const operation = operationOf({ ...parts, action: { ...parts.action, host: constant(origin) } })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { CompiledSecurity, ForwardAction } from '../../../../language/compiled.ts'
+import type { CompiledSecurity } from '../../../../language/compiled.ts'
 import { constant, type Template } from '../../../../language/expression/template.ts'
 import { listenHttp, type Listening } from '../../upstream/servers.ts'
 import {
@@ -11,6 +11,7 @@ import {
   startGateway,
   text,
   type Call,
+  type ForwardParts,
   type Gateway,
   type GatewayOptions,
   type OperationParts,
@@ -42,7 +43,7 @@ const echoing = async (): Promise<Listening> => {
 }
 
 interface Setup extends Partial<Omit<OperationParts, 'action'>> {
-  readonly action?: Partial<ForwardAction>
+  readonly action?: (ForwardParts & { readonly host?: Template }) | undefined
 }
 
 const gatewayTo = async (setup: Setup = {}, options: GatewayOptions = {}): Promise<Gateway> => {
@@ -330,7 +331,7 @@ describe('what the document sets', () => {
 })
 
 describe('what is refused', () => {
-  it.each<[string, Partial<ForwardAction>, string]>([
+  it.each<[string, Setup['action'], string]>([
     ['userinfo', { path: constant('@evil.test/x') }, 'svc.error.invalid_data'],
     ['an absolute URL', { path: constant('http://evil.test/x') }, 'svc.error.invalid_data'],
     ['dots', { path: constant('/a/../b') }, 'svc.error.invalid_data'],

@@ -1,0 +1,236 @@
+// Chooses which of the `hosts` of a forward each attempt goes to (behaviour §4): by weight, another one for a retry, and
+// for a while none that cannot be reached. One book of what was reached for each operation; it sends nothing itself.
+
+import { MAX_WEIGHT } from '../../../language/compile/hosts.ts'
+import type { WeightedHost } from '../../../language/compiled.ts'
+import { ExpressionError } from '../../../language/expression/errors.ts'
+import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import type { Value } from '../../../language/expression/value.ts'
+import { readOrigin } from '../../../language/upstream-origin.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import { OutlierDetector, type Turns, type Verdict } from '../../upstream/outlier-detector.ts'
+import type { RetryClock } from '../../upstream/retry.ts'
+import { type HostChoice, prepareOrigin } from './request.ts'
+
+/** A host of a forward gets no requests for a while, or gets them again. */
+export interface HostHealthEvent {
+  readonly origin: string
+  readonly verdict: Verdict
+}
+
+export interface HostsOptions {
+  readonly clock: RetryClock
+  readonly onHealth?: ((event: HostHealthEvent) => void) | undefined
+}
+
+/** Hosts that a request may go to, with a weight above 0 each. */
+interface Offer {
+  readonly origins: readonly string[]
+  readonly weights: readonly number[]
+}
+
+/**
+ * Where all is known at load, a request costs a dice and a sum; else all weights, and the hosts of those above 0, are
+ * evaluated for each request, so that a faulty one shows at once and not in its share of the requests.
+ *
+ * @returns a closure that throws ExpressionError or GatewayError for weights and hosts that are none
+ * @example
+ * const choose = prepareHosts(action.hosts, { clock: SYSTEM_CLOCK })
+ * const hosts = choose(context) // hosts.origin: 'http://orders:8080'
+ */
+export const prepareHosts = (
+  hosts: readonly WeightedHost[],
+  options: HostsOptions,
+): ((context: EvaluationContext) => HostChoice) => {
+  const known = knownOffer(hosts)
+  const health = new HostHealth(hosts, options)
+  const { random } = options.clock
+  if (known !== undefined) return () => new WeightedChoice(known, health, random)
+  const offerFor = prepareOffer(hosts)
+  return (context) => new WeightedChoice(offerFor(context), health, random)
+}
+
+const knownOffer = (hosts: readonly WeightedHost[]): Offer | undefined => {
+  const origins: string[] = []
+  const weights: number[] = []
+  for (const { host, weight } of hosts) {
+    const origin = writtenOrigin(host)
+    if (origin === undefined || weight.kind !== 'constant') return undefined
+    if (typeof weight.value !== 'number') return undefined
+    if (weight.value === 0) continue
+    origins.push(origin)
+    weights.push(weight.value)
+  }
+  return origins.length === 0 ? undefined : { origins, weights }
+}
+
+const writtenOrigin = (host: Template): string | undefined => {
+  if (host.kind !== 'constant' || typeof host.value !== 'string') return undefined
+  const reading = readOrigin(host.value)
+  return reading.ok ? reading.origin : undefined
+}
+
+const prepareOffer = (hosts: readonly WeightedHost[]): ((context: EvaluationContext) => Offer) => {
+  const entries = hosts.map(({ host, weight }, index) => ({
+    originOf: prepareOrigin(host),
+    weightOf: prepareWeight(weight, index),
+  }))
+  return (context) => {
+    const origins: string[] = []
+    const weights: number[] = []
+    for (const { originOf, weightOf } of entries) {
+      const weight = weightOf(context)
+      if (weight === 0) continue
+      origins.push(originOf(context))
+      weights.push(weight)
+    }
+    if (origins.length > 0) return { origins, weights }
+    throw new GatewayError(
+      'svc.error.invalid_data',
+      'There is no host to forward to: the weight of every host is 0.',
+    )
+  }
+}
+
+const prepareWeight = (
+  template: Template,
+  index: number,
+): ((context: EvaluationContext) => number) => {
+  const run = evaluator(template)
+  return (context) => {
+    const weight = toWeight(run(context))
+    if (weight !== undefined) return weight
+    throw new ExpressionError(
+      `hosts ${index}: weight: a whole number from 0 to ${MAX_WEIGHT} is expected`,
+    )
+  }
+}
+
+const toWeight = (value: Value): number | undefined => {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
+  const isWeight =
+    typeof number === 'number' && Number.isInteger(number) && number >= 0 && number <= MAX_WEIGHT
+  return isWeight ? number : undefined
+}
+
+/** Of one request. */
+class WeightedChoice implements HostChoice {
+  readonly #offer: Offer
+  readonly #health: HostHealth
+  readonly #random: () => number
+  /** Hosts that attempts went to, a bit for each. */
+  #tried = 0
+  #at: number
+  #begunAt: number
+
+  constructor(offer: Offer, health: HostHealth, random: () => number) {
+    this.#offer = offer
+    this.#health = health
+    this.#random = random
+    this.#at = health.isTroubled ? this.#choose() : this.#drawAny()
+    this.#begunAt = health.turns.count
+  }
+
+  get origin(): string {
+    return this.#offer.origins[this.#at] ?? ''
+  }
+
+  goOn(): void {
+    this.#tried |= 1 << this.#at
+    // All had their turn: any but the last one again.
+    if (this.#tried === (1 << this.#offer.origins.length) - 1) this.#tried = 1 << this.#at
+    this.#at = this.#choose()
+    this.#begunAt = this.#health.turns.count
+  }
+
+  onReached(): void {
+    this.#health.report(this.origin, false, this.#begunAt)
+  }
+
+  onUnreached(): void {
+    this.#health.report(this.origin, true, this.#begunAt)
+  }
+
+  #choose(): number {
+    const { origins, weights } = this.#offer
+    const isTried = (index: number): boolean => (this.#tried & (1 << index)) !== 0
+    const probed = origins.findIndex((each, index) => !isTried(index) && this.#health.probe(each))
+    if (probed >= 0) return probed
+    const healthy = weights.map((each, index) => each * this.#health.shareOf(origins[index] ?? ''))
+    // One that was tried may do better the next time; one that is out was not reached by others either.
+    for (const shares of [healthy.map(unless(isTried)), healthy, weights.map(unless(isTried))]) {
+      const drawn = draw(shares, this.#random())
+      if (drawn !== undefined) return drawn
+    }
+    return this.#drawAny()
+  }
+
+  #drawAny(): number {
+    return draw(this.#offer.weights, this.#random()) ?? 0
+  }
+}
+
+const unless =
+  (isLeftOut: (index: number) => boolean) =>
+  (weight: number, index: number): number =>
+    isLeftOut(index) ? 0 : weight
+
+/** An index, each as likely as its share is large; undefined where all are 0. */
+const draw = (shares: readonly number[], random: number): number | undefined => {
+  let sum = 0
+  for (const share of shares) sum += share
+  let left = random * sum
+  let last: number | undefined
+  for (let index = 0; index < shares.length; index++) {
+    const share = shares[index] ?? 0
+    if (share === 0) continue
+    last = index
+    left -= share
+    if (left < 0) return index
+  }
+  return last
+}
+
+/**
+ * What is known of whether the hosts of one operation can be reached. Only those that the document writes out are judged:
+ * requests can fill no memory. Of an operation alone, so that no document takes a host from another.
+ */
+class HostHealth {
+  readonly turns: Turns = { count: 0 }
+  readonly #options: HostsOptions
+  readonly #written: ReadonlySet<string>
+  /** Since the first failure. */
+  #detector: OutlierDetector | undefined
+
+  constructor(hosts: readonly WeightedHost[], options: HostsOptions) {
+    this.#options = options
+    const origins = hosts.map(({ host }) => writtenOrigin(host))
+    this.#written = new Set(origins.filter((each) => each !== undefined))
+  }
+
+  get isTroubled(): boolean {
+    return this.#detector?.isTroubled === true
+  }
+
+  /** 0: it gets nothing. 1: its whole weight. */
+  shareOf(origin: string): number {
+    return this.#detector?.shareOf(origin) ?? 1
+  }
+
+  /** True: this very request is to try a host that got none for a while. */
+  probe(origin: string): boolean {
+    // Only connections count here, and a request that reached nobody is retried whatever its method.
+    if (this.#detector?.isDue(origin, true) !== true) return false
+    this.#detector.beginProbe(origin)
+    return true
+  }
+
+  report(origin: string, isFailure: boolean, begunAt: number): void {
+    if (this.#detector === undefined && !isFailure) return
+    if (!this.#written.has(origin)) return
+    this.#detector ??= new OutlierDetector({ now: this.#options.clock.now, turns: this.turns })
+    const verdict = this.#detector.report({ address: origin, isFailure, begunAt }, this.#written)
+    if (verdict !== undefined) this.#options.onHealth?.({ origin, verdict })
+  }
+}

@@ -1,0 +1,118 @@
+// Compiles the `hosts` of a forward (behaviour §4): upstream hosts with weights. What is written out is judged now, what
+// waits for the request when it is there. Messages show no values: a variable may have come from a Secret.
+
+import type { WeightedHost } from '../compiled.ts'
+import { FAULT } from '../expression/fold.ts'
+import { constant, type Template } from '../expression/template.ts'
+import { isList } from '../expression/value.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readIntegerOrWait, readTextOrWait, toFoldedMap } from './folded.ts'
+import { childPointer } from '../problem.ts'
+import { readOrigin } from '../upstream-origin.ts'
+
+/** As many as the schema allows. */
+const MAX_HOSTS = 16
+/** Of one host. */
+export const MAX_WEIGHT = 1000
+
+/** undefined: a fault was reported, here or when the list was folded. */
+export const compileHosts = (
+  template: Template,
+  pointer: string,
+  findings: Findings,
+): readonly WeightedHost[] | undefined => {
+  const items = readItems(template, pointer, findings)
+  if (items === undefined) return undefined
+  const entries = items.map((item, index) => {
+    const map = toFoldedMap(item, childPointer(pointer, index), findings)
+    return map && compileEntry(map, findings)
+  })
+  const hosts = entries.filter((each) => each !== undefined)
+  refuseRepeated(entries, pointer, findings)
+  if (hosts.length < items.length) return undefined
+  if (hosts.every(({ weight }) => weight.kind === 'constant' && weight.value === 0))
+    findings.problem(
+      'invalid_value',
+      pointer,
+      'the weight of every host is 0, so that no request could be sent: give one of them more',
+    )
+  return hosts
+}
+
+const readItems = (
+  template: Template,
+  pointer: string,
+  findings: Findings,
+): readonly Template[] | undefined => {
+  if (template === FAULT) return undefined
+  const items =
+    template.kind === 'list'
+      ? template.items
+      : template.kind === 'constant' && isList(template.value)
+        ? template.value.map(constant)
+        : undefined
+  if (items === undefined) {
+    findings.problem(
+      'invalid_datatype',
+      pointer,
+      'a list of {host, weight} is expected here that is known when the document is loaded: only a host or a weight may read the request',
+    )
+    return undefined
+  }
+  if (items.length > 0 && items.length <= MAX_HOSTS) return items
+  const message = `1 to ${MAX_HOSTS} hosts are expected here, not ${items.length}`
+  findings.problem('invalid_value', pointer, message)
+  return undefined
+}
+
+const compileEntry = (map: FoldedMap, findings: Findings): WeightedHost | undefined => {
+  const [hostTemplate, weightTemplate] = ['host', 'weight'].map((name) =>
+    requiredMember(map, name, findings),
+  )
+  const hostPointer = childPointer(map.pointer, 'host')
+  const host = hostTemplate && readTextOrWait(hostTemplate, hostPointer, findings)
+  if (host !== undefined) refuseBadHost(host, hostPointer, findings)
+  const range = { minimum: 0, maximum: MAX_WEIGHT }
+  const weight =
+    weightTemplate &&
+    readIntegerOrWait(weightTemplate, childPointer(map.pointer, 'weight'), range, findings)
+  return host && weight && { host, weight }
+}
+
+const requiredMember = (map: FoldedMap, name: string, findings: Findings): Template | undefined => {
+  if (!map.keys.includes(name))
+    findings.problem(
+      'missing_required_value',
+      childPointer(map.pointer, name),
+      'each of the hosts needs a host and a weight',
+    )
+  return map.get(name)
+}
+
+const refuseBadHost = (host: Template, pointer: string, findings: Findings): void => {
+  if (host.kind !== 'constant' || typeof host.value !== 'string') return
+  const reading = readOrigin(host.value)
+  if (!reading.ok) findings.problem('invalid_value', pointer, `the host ${reading.message}`)
+}
+
+/** Two entries for one host are a slip: which weight did the author mean? */
+const refuseRepeated = (
+  entries: readonly (WeightedHost | undefined)[],
+  pointer: string,
+  findings: Findings,
+): void => {
+  const seen = new Map<string, number>()
+  for (const [index, entry] of entries.entries()) {
+    if (entry?.host.kind !== 'constant' || typeof entry.host.value !== 'string') continue
+    const reading = readOrigin(entry.host.value)
+    if (!reading.ok) continue
+    const first = seen.get(reading.origin)
+    if (first === undefined) seen.set(reading.origin, index)
+    else
+      findings.problem(
+        'invalid_value',
+        childPointer(childPointer(pointer, index), 'host'),
+        `this is the host of entry ${first} again: name each host once, with the sum of its weights`,
+      )
+  }
+}
