@@ -4,7 +4,7 @@
 import cluster from 'node:cluster'
 import { urlOf } from '../telemetry/bound-address.ts'
 import type { Log } from '../telemetry/log.ts'
-import { mergeStates, type MetricsState } from '../telemetry/metrics-state.ts'
+import { mergeStates, type MetricsState, withoutAbandoned } from '../telemetry/metrics-state.ts'
 import { removeStaleSocket } from './bind.ts'
 import type { BridgeBoard } from './bridge-board.ts'
 import type { Addresses, ToPrimary } from './cluster-message.ts'
@@ -146,8 +146,13 @@ class Primary {
   }
 
   async exportMetrics(): Promise<MetricsState> {
-    const states = [...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS))
-    return mergeStates([...(await Promise.all(states)), this.#retired])
+    await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
+    // In one go: what a worker has forgotten meanwhile, or counted until its end, stands in one of the two.
+    const peers = [...this.peers.values()]
+    const states = peers.map(({ lastMetrics }) => lastMetrics)
+    const forgotten = peers.map((peer) => peer.takeForgotten())
+    this.#retired = withoutAbandoned(mergeStates([this.#retired, ...forgotten]), states)
+    return mergeStates([...states, this.#retired])
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
@@ -224,7 +229,7 @@ class Primary {
     this.peers.delete(peer.worker.id)
     this.#options.board.erase(peer.worker.id)
     const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
-    this.#retired = mergeStates([this.#retired, counted])
+    this.#retired = mergeStates([this.#retired, peer.takeForgotten(), counted])
     if (this.peers.size === 0) {
       this.#asked = this.#addresses
       this.#onEmpty?.()

@@ -63,9 +63,6 @@ export const createServingUpstream = (
     guard,
     resolve: names,
     clusterDomain: settings.clusterDomain,
-    onFailure: (failure) => {
-      metrics.count('upstreamFailures', { failure })
-    },
     onHealth: createEjectionReport({ metrics, log }, () => performance.now()),
     maxAgeMs: settings.upstreamConnectionAge * 1000,
     extraCa,
@@ -122,6 +119,18 @@ const gaugeUpstream = (metrics: GatewayMetrics, upstream: BalancingUpstream): vo
         [{ origin, state: 'running' }, running] as const,
         [{ origin, state: 'queued' }, queued] as const,
       ]),
+  )
+  metrics.total('upstreamRequests', () =>
+    upstream
+      .counts()
+      .read()
+      .map(({ label, requests }) => [{ origin: label }, requests] as const),
+  )
+  metrics.total('upstreamFailures', () =>
+    upstream
+      .counts()
+      .readFailures()
+      .map(({ origin, cause, count }) => [{ origin, failure: cause }, count] as const),
   )
   metrics.gauge('upstreamEndpoints', () =>
     upstream.endpoints().map(({ origin, state, count }) => [{ origin, state }, count] as const),

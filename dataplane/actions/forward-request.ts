@@ -24,6 +24,8 @@ import type { Exchange } from './performer.ts'
 /** What goes upstream, but for times. */
 export interface OutgoingRequest {
   readonly origin: string
+  /** The document names it as it is. */
+  readonly isNamed: boolean
   /** Upper case. */
   readonly method: string
   readonly path: string
@@ -50,6 +52,7 @@ export const prepareRequest = ({
   getsForHead,
 }: RequestOptions): PrepareRequest => {
   const origin = prepareOrigin(action.host)
+  const isNamed = action.host.kind === 'constant'
   const target = prepareTarget(action)
   const headers = prepareHeaders(action, credentialOf(security))
   const documentBody = action.body && prepareDocumentBody(action.body)
@@ -61,6 +64,7 @@ export const prepareRequest = ({
     const list = headers(exchange)
     const outgoing = {
       origin: origin(context),
+      isNamed,
       method: getsForHead && own === 'HEAD' ? 'GET' : own,
       path: target(exchange),
       headers: list,

@@ -102,6 +102,7 @@ export class Forwarding implements AttemptOwner, Ticket {
       timeoutMs: limits.timeoutMs,
       confinedTo: this.#tools.confinedTo,
       realm: this.#tools.realm,
+      isNamed: outgoing.isNamed,
       after: this.#attempt?.call,
       ...(contentLength !== undefined && { contentLength }),
     }

@@ -38,7 +38,8 @@ export type EndpointState = 'healthy' | 'ejected' | 'ejected_for_realms'
 /** Of all origins together; each has a bounded number of addresses. */
 const MOST_REALM_DETECTORS = 500
 
-const SHARED_FAULTS = {
+/** Those that count for all users of an origin. */
+export const SHARED_FAULTS = {
   refused: true,
   unreachable: true,
   connect_timeout: true,

@@ -10,12 +10,13 @@ import { createConnector, portOf } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginAddresses } from './origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './origin-health.ts'
+import { type CountsTable, OTHER } from './origin-counts.ts'
+import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
 import { createPoolShelf } from './pool-shelf.ts'
 import {
   UpstreamError,
   type Upstream,
-  type UpstreamFailure,
   type UpstreamRequest,
   type UpstreamStats,
 } from './upstream.ts'
@@ -29,8 +30,6 @@ export interface UpstreamOptions {
   readonly keepAliveMs?: number
   /** A connection takes no new request after about this time, a minute if left out; 0: no matter how old it is. */
   readonly maxAgeMs?: number
-  /** Told of each request that failed or was given up. */
-  readonly onFailure?: (failure: UpstreamFailure) => void
   /** Told of each address that gets no requests for a while, and of its readmission. */
   readonly onHealth?: (event: HealthEvent) => void
   /** Names to addresses; `dns.lookup` if left out. */
@@ -49,6 +48,8 @@ export interface EndpointCount {
 export interface BalancingUpstream extends Upstream {
   /** For gauges: how many addresses each origin has by state, of a bounded number of origins. */
   endpoints(): readonly EndpointCount[]
+  /** For counters: a bounded number of origins that documents name, and `other`. */
+  counts(): CountsTable
 }
 
 const KEEP_ALIVE_MS = 4000
@@ -56,7 +57,6 @@ const MAX_AGE_MS = 60_000
 /** Of all origins together, as far as each can have two. */
 const MOST_ADDRESSES = 20_000
 const MOST_OF_ORIGIN = 64
-const MOST_COUNTED = 200
 const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
 /**
@@ -69,13 +69,15 @@ const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   const { clock = SYSTEM, onHealth = () => undefined } = options
   const registry = new HealthRegistry({ now: clock.now, onEvent: onHealth })
+  const ledger = new OriginLedger(clock.now)
   const pools = new Map<string, OriginPool>()
   const shelf = createPoolShelf(clock.now, (pool) => {
     registry.release(pool.health)
+    ledger.release(pool.record)
   })
   const most = (): number =>
     Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
-  const open = createOpener(options, { registry, clock, most })
+  const open = createOpener(options, { registry, ledger, clock, most })
   const deadlines = createDeadlines()
   let whenEmpty: (() => void) | undefined
 
@@ -101,9 +103,12 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
       }
       const key = poolKey(request)
       const pool = pools.get(key) ?? openPool(key, request)
+      if (request.isNamed === true && pool.record.namedBy === undefined)
+        ledger.name(pool.record, request.realm ?? '')
       return new DispatchedCall(request, sink, pool, deadlines).dispatch()
     },
-    stats: () => sumByOrigin(pools),
+    stats: () => sumByOrigin(pools.values()),
+    counts: () => ledger.counts,
     endpoints: () => countEndpoints([...pools.values(), ...shelf.pools()]),
     close() {
       return new Promise((resolve) => {
@@ -117,6 +122,7 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
 
 interface OpeningTools {
   readonly registry: HealthRegistry
+  readonly ledger: OriginLedger
   readonly clock: PoolClock
   readonly most: () => number
 }
@@ -126,9 +132,9 @@ type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
 /** All pools trust the same. */
 const createOpener = (
   options: UpstreamOptions,
-  { registry, clock, most }: OpeningTools,
+  { registry, ledger, clock, most }: OpeningTools,
 ): Opener => {
-  const { guard, resolve = lookup, onFailure, keepAliveMs = KEEP_ALIVE_MS } = options
+  const { guard, resolve = lookup, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const secureContext = trustBeside(options.extraCa ?? [])
   return ({ origin, confinedTo }, onEmpty) => {
@@ -152,12 +158,12 @@ const createOpener = (
         },
       }),
       health: registry.acquire(origin),
+      record: ledger.acquire({ origin, confinedTo }),
       turns: registry.turns,
       clock,
       keepAliveMs,
       maxAgeMs,
       onEmpty,
-      ...(onFailure && { onFailure }),
     })
     return pool
   }
@@ -171,10 +177,10 @@ const plainHost = (hostname: string): string =>
 const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
   confinedTo === undefined ? origin : `${origin} ${confinedTo}`
 
-const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamStats[] => {
+const sumByOrigin = (pools: Iterable<OriginPool>): readonly UpstreamStats[] => {
   const sums = new Map<string, UpstreamStats>()
-  for (const [key, pool] of pools) {
-    const [origin = ''] = key.split(' ')
+  for (const pool of pools) {
+    const origin = pool.record.counts.label
     const { connected, running, queued } = pool.count()
     const sum = sums.get(origin) ?? { origin, connected: 0, running: 0, queued: 0 }
     sums.set(origin, {
@@ -190,11 +196,12 @@ const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamS
 /** A document that is confined may see other addresses of an origin than others: the longest list counts. */
 const countEndpoints = (pools: readonly OriginPool[]): readonly EndpointCount[] => {
   const byOrigin = new Map<string, readonly EndpointState[]>()
-  for (const { addresses, health } of pools) {
-    const { origin } = health
+  for (const { addresses, health, record } of pools) {
+    const { label } = record.counts
     const states = addresses.set.members.map((each) => health.stateOf(each))
-    if (byOrigin.size >= MOST_COUNTED && !byOrigin.has(origin)) continue
-    if (states.length > (byOrigin.get(origin)?.length ?? 0)) byOrigin.set(origin, states)
+    const before = byOrigin.get(label) ?? []
+    if (label === OTHER) byOrigin.set(label, [...before, ...states])
+    else if (states.length > before.length) byOrigin.set(label, states)
   }
   return [...byOrigin].flatMap(([origin, states]) =>
     STATES.map((state) => ({

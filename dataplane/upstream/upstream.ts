@@ -22,6 +22,8 @@ export interface UpstreamRequest {
   readonly confinedTo?: string | undefined
   /** Whose request it is: answers that tell of a fault count for this realm alone. */
   readonly realm?: string | undefined
+  /** A document names the origin as it is: nothing of a request stands in it. */
+  readonly isNamed?: boolean
   /** The attempt before: another address is taken, or where there is none a new connection. */
   readonly after?: UpstreamCall | undefined
 }
@@ -64,7 +66,7 @@ export interface UpstreamCall {
 
 export interface Upstream {
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall
-  /** For gauges: per origin, connections open, busy, and requests that wait. */
+  /** For gauges: per origin that documents name, and `other`, connections open, busy, and requests that wait. */
   stats(): readonly UpstreamStats[]
   /** Origins that no loaded document names any more are closed when idle. */
   close(): Promise<void>

@@ -201,6 +201,37 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('never takes back what one worker forgets while another counts on', async () => {
+    const { cluster, workers } = prepare(2)
+    await cluster.listen()
+    const [first, second] = workers
+    const counted = async (...states: readonly Readonly<Record<string, number>>[]) => {
+      for (const [at, worker] of [first, second].entries()) {
+        if (worker === undefined) continue
+        const values = states[at] ?? {}
+        const family = { name: 'f', help: 'F.', type: 'counter', merge: 'sum', isForgetful: true }
+        const state = [
+          { ...family, series: Object.keys(values), values: Object.values(values) },
+        ] as MetricsState
+        worker.answer = (message) =>
+          message.kind === 'measure'
+            ? { kind: 'metrics', task: message.task, state }
+            : obedient(message)
+      }
+      const [merged] = await cluster.exportMetrics()
+      return Object.fromEntries(
+        (merged?.series ?? []).map((series, at) => [series, merged?.values[at]]),
+      )
+    }
+    expect(await counted({ a: 5, b: 1 }, { a: 7 })).toEqual({ a: 12, b: 1 })
+    expect(await counted({ b: 1 }, { a: 8 })).toEqual({ a: 13, b: 1 })
+    expect(await counted({ a: 1, b: 1 }, { a: 8 })).toEqual({ a: 14, b: 1 })
+    // Nobody counts it: it may begin anew.
+    expect(await counted({ b: 1 }, {})).toEqual({ b: 1 })
+    expect(await counted({ a: 1, b: 1 }, {})).toEqual({ a: 1, b: 1 })
+    await cluster.close()
+  })
+
   it('asks for the real port once nobody holds the first socket any more', async () => {
     const { cluster, workers } = prepare(1)
     await cluster.listen()

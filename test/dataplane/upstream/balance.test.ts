@@ -626,3 +626,23 @@ describe('an attempt after another', () => {
     }
   })
 })
+
+describe('what is told of an origin', () => {
+  const troublesOf = (upstream: BalancingUpstream): unknown[] =>
+    upstream
+      .counts()
+      .readFailures()
+      .map(({ cause, count }) => [cause, count])
+
+  it.each<[what: string, breakIt: (up: Instances) => unknown, cause: string]>([
+    ['that refuses connections', ({ all: [one] }) => one?.stop(), 'refused'],
+    ['whose name stands for nothing', (up) => (up.answer = 'ENOTFOUND'), 'dns'],
+    ['that answers 503', ({ all: [one] }) => one && (one.behave = answers(503)), 'status_503'],
+  ])('%s is the failure, %s', async (_, breakIt, cause) => {
+    const { up, upstream } = await rig(1)
+    await breakIt(up)
+    for (let count = 0; count < 3; count++) await ask(upstream, { origin: up.origin }).done
+    expect(troublesOf(upstream)).toEqual([[cause, 3]])
+    expect(upstream.counts().read()).toMatchObject([{ label: up.origin, requests: 3 }])
+  })
+})
