@@ -5,6 +5,7 @@ import { forgottenSeries, mergeStates, type MetricsState } from '../telemetry/me
 import type { HeldName } from './bridge-board.ts'
 import type { RevokedEntry } from './shared/relayed-state.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
+import type { UpstreamsView } from './upstream/upstream-view.ts'
 
 /** The parts of `cluster.Worker` that are used. */
 export interface WorkerProcess {
@@ -68,6 +69,13 @@ export class ClusterPeer {
     const forgotten = this.#forgotten
     this.#forgotten = []
     return forgotten
+  }
+
+  /** Out of turn; undefined where no answer comes in time. */
+  async viewUpstreams(isDetailed: boolean, timeoutMs: number): Promise<UpstreamsView | undefined> {
+    const task = this.#nextTask++
+    const reply = await this.#ask({ kind: 'view upstreams', task, isDetailed }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'upstreams' ? reply.view : undefined
   }
 
   /** Out of turn; false where no answer comes in time. */

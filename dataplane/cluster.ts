@@ -56,6 +56,12 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
       primary.announce(urls)
     },
     exportMetrics: () => primary.exportMetrics(),
+    viewUpstreams: (isDetailed) =>
+      Promise.all(
+        [...primary.peers.values()].map((peer) =>
+          peer.viewUpstreams(isDetailed, MEASURE_TIMEOUT_MS),
+        ),
+      ),
     beginDraining: () => {
       primary.phase = 'draining'
       primary.tell('drain')

@@ -30,6 +30,7 @@ import { Readiness } from './management/readiness.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from './start-error.ts'
+import { reportUpstreams } from './upstream-report.ts'
 import {
   amongReplicas,
   compileDocument,
@@ -108,6 +109,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         ...probes,
         store,
         callbacksOf: (uri) => options.board.heldOf(uri),
+        upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         authorize: access.authorize,
       })
       return (listeners = await openControl(options, { onRequest }, probes, progress))

@@ -24,10 +24,13 @@ import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.
 import { createEjectionReport } from './upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
+import type { UpstreamsView } from './upstream/upstream-view.ts'
 import { messageOf } from './thrown.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream
+  /** What is known of upstreams; without detail only what has failed of late. */
+  readonly view: (isDetailed: boolean) => UpstreamsView
   /** To identity providers and key sets: as guarded. */
   readonly fetch: GuardedFetch
   /** Certificates, PEM, that routers are judged by too. */
@@ -70,7 +73,8 @@ export const createServingUpstream = (
   gaugeUpstream(metrics, upstream)
   const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
   const routerGuard = createRouterGuard({ allow, ownListeners, cluster })
-  return { upstream, fetch, extraCa, names, routerGuard }
+  const view = upstream.view.bind(upstream)
+  return { upstream, view, fetch, extraCa, names, routerGuard }
 }
 
 const clusterOf = (settings: GatewaySettings): ClusterDestinations => {

@@ -21,6 +21,7 @@ import {
   type UpstreamStats,
 } from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
+import { type UpstreamsView, viewTroubles, viewUpstreams } from './upstream-view.ts'
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
@@ -50,6 +51,8 @@ export interface BalancingUpstream extends Upstream {
   endpoints(): readonly EndpointCount[]
   /** For counters: a bounded number of origins that documents name, and `other`. */
   counts(): CountsTable
+  /** For people; without detail only what has failed of late. */
+  view(isDetailed: boolean): UpstreamsView
 }
 
 const KEEP_ALIVE_MS = 4000
@@ -109,6 +112,15 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
     },
     stats: () => sumByOrigin(pools.values()),
     counts: () => ledger.counts,
+    view(isDetailed) {
+      const sources = {
+        records: ledger.records(),
+        pools: [...pools.values(), ...shelf.pools()],
+        nowMs: clock.now(),
+        unixMs: Date.now(),
+      }
+      return isDetailed ? viewUpstreams(sources) : viewTroubles(sources)
+    },
     endpoints: () => countEndpoints([...pools.values(), ...shelf.pools()]),
     close() {
       return new Promise((resolve) => {

@@ -232,6 +232,22 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('asks each worker for its upstreams, and waits a second at most', async () => {
+    const view = { origins: [], isTruncated: true }
+    const { cluster } = prepare(2, [
+      (message) =>
+        message.kind === 'view upstreams'
+          ? { kind: 'upstreams', task: message.task, view }
+          : obedient(message),
+      (message) => (message.kind === 'view upstreams' ? undefined : obedient(message)),
+    ])
+    await cluster.listen()
+    const asked = cluster.viewUpstreams(true)
+    await pass(1000)
+    expect(await asked).toEqual([view, undefined])
+    await cluster.close()
+  })
+
   it('asks for the real port once nobody holds the first socket any more', async () => {
     const { cluster, workers } = prepare(1)
     await cluster.listen()

@@ -64,6 +64,7 @@ const start = async ({
       },
     },
     listen: () => Promise.resolve({}),
+    viewUpstreams: () => Promise.resolve([]),
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
     announce: () => undefined,
     beginDraining: () => undefined,

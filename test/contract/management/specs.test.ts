@@ -280,6 +280,25 @@ const fromHealth = async (
   return { status: answer.status, text }
 }
 
+describe('GET /upstreams', () => {
+  const report = { upstreams: [], processes: { asked: 1, answered: 1 }, truncated: false }
+  const upstreams = (): Promise<typeof report> => Promise.resolve(report)
+
+  it('answers what the serving processes know', async () => {
+    await using gateway = await startGateway({ app: { upstreams } })
+    expect(await gateway.send('GET', '/upstreams')).toMatchObject({ status: 200, json: report })
+    expect((await gateway.send('POST', '/upstreams', { json: {} })).status).toBe(405)
+  })
+
+  it('asks for the credentials of the management API', async () => {
+    const authorize = (): { status: 401; headers: Record<string, string> } => ({
+      ...{ status: 401, headers: {} },
+    })
+    await using gateway = await startGateway({ app: { upstreams, authorize } })
+    expect((await gateway.send('GET', '/upstreams')).status).toBe(401)
+  })
+})
+
 describe('the health listener', () => {
   it('says what a gateway waits for that is not ready', async () => {
     const waitsFor = 'The manager is sending what is to be held.'
