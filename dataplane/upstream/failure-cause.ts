@@ -7,22 +7,6 @@ import type { UpstreamFailure } from './upstream.ts'
 export type FailureCause =
   UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 
-/** The closed list, for whoever reads such a word from elsewhere. */
-export const FAILURE_CAUSES = {
-  refused: true,
-  dns: true,
-  tls: true,
-  denied: true,
-  connect_timeout: true,
-  timeout: true,
-  reset: true,
-  malformed: true,
-  aborted: true,
-  status_502: true,
-  status_503: true,
-  status_504: true,
-} as const satisfies Record<FailureCause, true>
-
 /** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
 export const causeOf = (failure: UpstreamFailure, error: Error | undefined): FailureCause => {
   if (failure !== 'refused' || error === undefined) return failure

@@ -1,0 +1,24 @@
+// Lists the origins that a compiled document names as they are, for its `forward` operations: those that requests have a part
+// in are not among them. Of a bounded number.
+
+import type { CompiledApi } from '../../spec/compiled.ts'
+import { readOrigin } from '../upstream/url.ts'
+
+const MOST_ORIGINS = 32
+
+/** Of versions that are served, in the order in which the document names them first. */
+export const namedOrigins = ({ versions }: CompiledApi): readonly string[] => {
+  const hosts = versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) => paths)
+    .flatMap(({ operations }) => Object.values(operations))
+    .flatMap(({ action }) => (action.type === 'forward' ? [action.host] : []))
+  const origins = new Set<string>()
+  for (const host of hosts) {
+    if (origins.size === MOST_ORIGINS) break
+    if (host.kind !== 'constant' || typeof host.value !== 'string') continue
+    const reading = readOrigin(host.value)
+    if (reading.ok) origins.add(reading.origin)
+  }
+  return [...origins]
+}
