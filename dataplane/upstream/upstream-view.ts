@@ -64,7 +64,7 @@ export interface ViewSources {
 }
 
 /** Of all origins together; each has 64 at most. */
-export const MOST_ADDRESSES_TOLD = 1000
+const MOST_ADDRESSES_TOLD = 1000
 /** One without an address counts, too. */
 const MOST_ORIGINS = 1000
 const MOST_EJECTIONS = 8
