@@ -2,7 +2,7 @@
 // it was last seen to hold.
 
 import type { Problem, Warning } from '../language/problem.ts'
-import type { SessionState } from '../language/wire/wire.ts'
+import type { SessionState, UpstreamTrouble } from '../language/wire/wire.ts'
 import { selects } from './resource/label-selector.ts'
 import type { LabelSelector } from './resource/resource.ts'
 
@@ -60,6 +60,8 @@ export interface DataPlaneReport {
   readonly realms: ReadonlyMap<string, HeldRealm>
   /** Uris of what it was given: of others nobody asks it. */
   readonly realmsGiven: ReadonlySet<string>
+  /** By id of the document: upstreams that answer nobody there. Absent: it says nothing of that. */
+  readonly upstreams?: ReadonlyMap<string, UpstreamTrouble>
   readonly rejected: {
     readonly documents: ReadonlyMap<string, Rejection>
     readonly realms: ReadonlyMap<string, Rejection>

@@ -9,6 +9,8 @@ export interface FamilyState {
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   readonly merge: Merge
+  /** Of a counter: series that were not used for long may be left out, in each process at another time. */
+  readonly isForgetful?: boolean
   /** Whole series as they are exposed, `name{label="value"}`, each with the value of the same index. */
   readonly series: readonly string[]
   readonly values: readonly number[]
@@ -39,6 +41,38 @@ export const mergeStates = (states: readonly MetricsState[]): MetricsState => {
     series: [...merged.keys()],
     values: [...merged.values()],
   }))
+}
+
+/** What one process has forgotten: to be added up, as totals must not go back while another process goes on counting. */
+export const forgottenSeries = (before: MetricsState, after: MetricsState): MetricsState => {
+  const left = new Map(after.map(({ name, series }) => [name, new Set(series)]))
+  return before.flatMap((family) =>
+    family.isForgetful === true
+      ? [where(family, (series) => !left.get(family.name)?.has(series))]
+      : [],
+  )
+}
+
+/** Without what no process counts any more, of families that may forget: `of` is what was forgotten so far. */
+export const withoutAbandoned = (
+  of: MetricsState,
+  processes: readonly MetricsState[],
+): MetricsState => {
+  const counted = new Set(
+    processes.flat().flatMap(({ isForgetful, series }) => (isForgetful === true ? series : [])),
+  )
+  return of.map((family) =>
+    family.isForgetful === true ? where(family, (series) => counted.has(series)) : family,
+  )
+}
+
+const where = (family: FamilyState, isWanted: (series: string) => boolean): FamilyState => {
+  const wanted = family.series.map(isWanted)
+  return {
+    ...family,
+    series: family.series.filter((_, index) => wanted[index]),
+    values: family.values.filter((_, index) => wanted[index]),
+  }
 }
 
 /** The text that `/metrics` answers. */

@@ -1,5 +1,5 @@
 // A table of counters and gauges in, a book to count in and to read from out. Bounded: a metric holds at
-// most 1000 series, whatever labels it is given.
+// most 1000 series, or as many as its row says, whatever labels it is given.
 
 import { seriesOf, type FamilyState, type Merge, type MetricsState } from './metrics-state.ts'
 
@@ -10,6 +10,10 @@ export interface MetricDefinition {
   readonly labels: readonly string[]
   /** Across processes; `sum` if left out. */
   readonly merge?: Merge
+  /** 1000 if left out. */
+  readonly mostSeries?: number
+  /** Of a counter that is kept elsewhere: see `FamilyState`. */
+  readonly isForgetful?: boolean
 }
 
 /** Every metric of a program; the key is how its code calls it. */
@@ -52,7 +56,7 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
   const included: (() => readonly FamilyState[] | Promise<readonly FamilyState[]>)[] = []
 
   const familyOf = (key: string, definition: MetricDefinition): FamilyState => {
-    const { name, help, kind, merge = 'sum' } = definition
+    const { name, help, kind, merge = 'sum', isForgetful } = definition
     const read = readers.get(key)
     const cells = read === undefined ? (counted.get(key) ?? EMPTY) : readAll(definition, read)
     return {
@@ -60,6 +64,7 @@ export const createMetrics = <const T extends MetricsTable>(table: T): Metrics<T
       help,
       type: kind,
       merge,
+      ...(isForgetful === true && { isForgetful }),
       series: [...cells.keys()],
       values: Array.from(cells.values(), ({ value }) => value),
     }
@@ -118,7 +123,7 @@ const cellOf = (cells: Map<string, Cell>, definition: MetricDefinition, labels: 
     definition.name,
     ordered(definition, (label) => labels[label] ?? ''),
   )
-  if (!cells.has(series) && cells.size >= MAX_SERIES) {
+  if (!cells.has(series) && cells.size >= (definition.mostSeries ?? MAX_SERIES)) {
     series = seriesOf(
       definition.name,
       ordered(definition, () => 'other'),

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
 import { QueueFullError } from '../store/serial-queue.ts'
 import type { Store } from '../store/store.ts'
+import type { UpstreamsReport } from '../upstream-report.ts'
 import type { HeldListing } from '../wamp/realm/wamp-client.ts'
 import { sendFault } from './answer.ts'
 import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
@@ -16,6 +17,7 @@ import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
 import { specEndpoints } from './spec-endpoints.ts'
 import { syncEndpoint } from './sync-endpoint.ts'
+import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 
 export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
@@ -23,6 +25,8 @@ export interface ManagementDeps extends ProbeDeps {
   readonly store: Store
   /** What a realm holds for HTTP callbacks; nothing if left out. */
   readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
+  /** Of all serving processes; none if left out. */
+  readonly upstreams?: () => Promise<UpstreamsReport>
   readonly authorize: Authorize
   readonly times?: BodyTimes
   /** Bytes of request bodies at work at one time; 192 MiB. */
@@ -42,6 +46,7 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
     syncEndpoint(deps.store, bodies),
     ...specEndpoints(deps.store, bodies),
     ...realmEndpoints(deps.store, bodies, deps.callbacksOf ?? (() => [])),
+    ...(deps.upstreams === undefined ? [] : [upstreamsEndpoint(deps.upstreams)]),
   ]
   return createApp(endpoints, {
     log: deps.log,

@@ -30,6 +30,8 @@ import { Readiness } from '../management/readiness.ts'
 import type { GatewayMetrics } from '../metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from '../start-error.ts'
+import { reportUpstreams } from '../upstream-report.ts'
+import { type UpstreamWatch, watchUpstreams } from '../upstream-watch.ts'
 import {
   amongReplicas,
   compileDocument,
@@ -79,10 +81,14 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     isAwaited: false,
   }
   const compiler = createCompiler(settings)
-  const store = new Store({
+  let watch: UpstreamWatch | undefined
+  const store: Store = new Store({
     ...(await storeOptions(options, readiness, progress)),
+    upstreamTroubles: () => watch?.troubles() ?? new Map<string, never>(),
     ...judgesOf(settings, compiler),
   })
+  // Nobody else but an operator is told of it.
+  if (settings.managed !== null) watch = watchStore(store, plane)
   options.board.onChange(() => {
     store.touch()
   })
@@ -108,6 +114,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
         ...probes,
         store,
         callbacksOf: (uri) => options.board.heldOf(uri),
+        upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         authorize: access.authorize,
       })
       return (listeners = await openControl(options, { onRequest }, probes, progress))
@@ -116,11 +123,28 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
       listeners?.abort()
       await listeners?.close()
       access.close()
+      watch?.stop()
       await store.close()
       await compiler.close()
     },
   }
 }
+
+const watchStore = (store: Store, plane: Plane): UpstreamWatch =>
+  watchUpstreams({
+    read: () => plane.viewUpstreams(false),
+    documents: () => store.documents(),
+    onChange: () => {
+      store.touch()
+    },
+    now: () => performance.now(),
+    every: (ms, look) => {
+      const timer = setInterval(look, ms).unref()
+      return () => {
+        clearInterval(timer)
+      }
+    },
+  })
 
 /** An operator comes when it has written the certificate; the kubelet hears of that a moment later. */
 const AFTER_OPERATOR_MS = 500

@@ -11,6 +11,7 @@ import { openListeners, type ListenerName, type Listeners } from '../listen/list
 import { certificatesFamily, connectionsFamily } from '../metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from '../store/serving.ts'
+import type { UpstreamsView } from '../upstream/upstream-view.ts'
 
 /** What one serving process is made of; built by the composition root, the same in every process. */
 export interface ServingParts {
@@ -18,6 +19,8 @@ export interface ServingParts {
   readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
   readonly onConnectionRefused?: (reason: ConnectionRefusal) => void
   readonly exportMetrics: () => Promise<MetricsState>
+  /** What is known of upstreams; without detail only what has failed of late. Nothing if left out. */
+  readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
   /** URLs of all listeners of this gateway, the control half's too: what no upstream may be. */
   readonly announce?: (urls: readonly string[]) => void
   /** Lets go of a registration or subscription for a callback, where this process holds it. Never rejects. */
@@ -39,6 +42,8 @@ export interface Plane extends Drainable {
   announce(urls: readonly string[]): void
   /** Of all serving processes together. */
   exportMetrics(): Promise<MetricsState>
+  /** Of each serving process; undefined: it has not answered in time. Never rejects. */
+  viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
 }
 
 /** Everything in this process: `--processes 1`. */
@@ -55,6 +60,7 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
       parts.announce?.(urls)
     },
     exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
+    viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),
     beginDraining: () => {
       listeners?.beginDraining()
     },

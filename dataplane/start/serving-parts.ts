@@ -104,6 +104,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
       metrics.count('connectionsRefused', { reason })
     },
     exportMetrics: () => measurements.metrics.exportState(),
+    viewUpstreams: reach.view,
     releaseHere: ({ realmUri, held, id }) =>
       wamp.bridge.releaseHere(realmUri, held, id).catch(() => false),
     endStreams: http.endStreams,

@@ -23,6 +23,7 @@ import {
 import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch.ts'
 import { createEjectionReport, type EjectionReport } from '../upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
+import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Upstream } from '../upstream/upstream.ts'
 import { messageOf } from '../../base/thrown.ts'
 
@@ -30,6 +31,8 @@ export interface ServingUpstream {
   readonly upstream: Upstream
   /** Told of each of several hosts of a forward that cannot be reached. */
   readonly onHostHealth: EjectionReport['onHost']
+  /** What is known of upstreams; without detail only what has failed of late. */
+  readonly view: (isDetailed: boolean) => UpstreamsView
   /** To identity providers and key sets: as guarded. */
   readonly fetch: GuardedFetch
   /** Certificates, PEM, that routers are judged by too. */
@@ -66,9 +69,6 @@ export const createServingUpstream = (
     guard,
     resolve: names,
     clusterDomain: settings.clusterDomain,
-    onFailure: (failure) => {
-      metrics.count('upstreamFailures', { failure })
-    },
     onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
     extraCa,
@@ -76,7 +76,9 @@ export const createServingUpstream = (
   gaugeUpstream(metrics, upstream)
   const fetch = createGuardedFetch({ guard, extraCa, resolve: names })
   const routerGuard = createRouterGuard({ allow, ownListeners, cluster })
-  return { upstream, onHostHealth: ejections.onHost, fetch, extraCa, names, routerGuard }
+  const view = upstream.view.bind(upstream)
+  const { onHost: onHostHealth } = ejections
+  return { upstream, view, onHostHealth, fetch, extraCa, names, routerGuard }
 }
 
 const clusterOf = (settings: GatewaySettings): ClusterDestinations => {
@@ -125,6 +127,18 @@ const gaugeUpstream = (metrics: GatewayMetrics, upstream: BalancingUpstream): vo
         [{ origin, state: 'running' }, running] as const,
         [{ origin, state: 'queued' }, queued] as const,
       ]),
+  )
+  metrics.total('upstreamRequests', () =>
+    upstream
+      .counts()
+      .read()
+      .map(({ label, requests }) => [{ origin: label }, requests] as const),
+  )
+  metrics.total('upstreamFailures', () =>
+    upstream
+      .counts()
+      .readFailures()
+      .map(({ origin, cause, count }) => [{ origin, failure: cause }, count] as const),
   )
   metrics.gauge('upstreamEndpoints', () =>
     upstream.endpoints().map(({ origin, state, count }) => [{ origin, state }, count] as const),

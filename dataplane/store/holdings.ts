@@ -4,7 +4,7 @@ import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Warning } from '../../language/problem.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
-import type { Claims } from './judge.ts'
+import type { Claims, Forwards } from './judge.ts'
 
 /** A loaded document: the last version of its id that was accepted. */
 export interface HeldDocument extends MaybeNewer {
@@ -24,6 +24,7 @@ export interface HeldDocument extends MaybeNewer {
   /** Namespace that its requests may not leave for another one of the cluster. */
   readonly confinedTo?: string
   readonly claims: Claims
+  readonly forwards: Forwards
 }
 
 /** What a newer operator has sent, as far as this version has taken it. */

@@ -10,11 +10,18 @@ import type { Environment } from '../../language/environment.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
+import { namedOrigins } from './named-origins.ts'
 import { packDocument } from './pack.ts'
 import type { PackedDocument } from './packed-document.ts'
 
 /** Routes that a document claims (behaviour §2). */
 export type Claims = ReturnType<typeof claimsOf>
+
+/** Where a document leads, as far as it says so itself. */
+export interface Forwards {
+  readonly realmUri: string
+  readonly origins: readonly string[]
+}
 
 interface Place {
   /** Unix time, milliseconds. */
@@ -34,6 +41,7 @@ interface Compiled {
   readonly ok: true
   readonly id: string
   readonly claims: Claims
+  readonly forwards: Forwards
   readonly warnings: readonly Warning[]
   /** Of any age. */
   readonly packed: PackedDocument
@@ -66,7 +74,11 @@ export const compileDocument: CompileWork<CompileOutcome> = (task, bounds) => {
   if ('problems' in outcome || problems.length > 0) return { ok: false, id, problems }
   const { compiled, warnings } = outcome
   const packed = packDocument(compiled, AGELESS)
-  return { ok: true, id: compiled.id, claims: claimsOf(compiled), warnings, packed }
+  const { id: compiledId, realmUri } = compiled
+  return {
+    ...{ ok: true, id: compiledId, claims: claimsOf(compiled), warnings, packed },
+    forwards: { realmUri, origins: namedOrigins(compiled) },
+  }
 }
 
 export const refuseDocument = (problem: Problem, document: unknown): CompileOutcome => ({

@@ -91,10 +91,10 @@ const heldByHand = (
   since: number,
   ts: number,
 ): HeldDocument => {
-  const { id, warnings, claims } = judgement
+  const { id, warnings, claims, forwards } = judgement
   const source = judgement.source()
   const digest = hash('sha256', source)
-  return { id, digest, since, managedBy: null, ts, warnings, source, claims }
+  return { id, digest, since, managedBy: null, ts, warnings, source, claims, forwards }
 }
 
 const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): HandResult => ({

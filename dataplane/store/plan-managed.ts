@@ -44,7 +44,7 @@ export const putManagedSpec = async (
   if (!judgement.ok) return rejected('spec', put.id, judgement.problems)
   const faults = faultsOf(judgement, put)
   if (faults.length > 0) return rejected('spec', put.id, faults)
-  const { claims, warnings } = judgement
+  const { claims, forwards, warnings } = judgement
   draft.putDocument(
     {
       id: put.id,
@@ -57,7 +57,7 @@ export const putManagedSpec = async (
       ...(put.variables && { variables: put.variables }),
       ...(put.confinedTo !== undefined && { confinedTo: put.confinedTo }),
       ...newerMarks(put),
-      claims,
+      ...{ claims, forwards },
     },
     judgement.pack({ since: put.since, rank: 0, confinedTo: put.confinedTo }),
   )

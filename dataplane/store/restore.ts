@@ -86,7 +86,7 @@ const restoreDocument = async (
   const missed = notUnderstoodIn(stored.critical ?? [], judgement.warnings)
   if (missed.length > 0) return invalid(missed)
   draft.putDocument(
-    { ...stored, managedBy: owner, claims: judgement.claims },
+    { ...stored, managedBy: owner, claims: judgement.claims, forwards: judgement.forwards },
     judgement.pack({
       since: stored.since,
       rank: rankOf(owner),

@@ -9,7 +9,7 @@ import type { HeldDocument, HeldRealm } from './holdings.ts'
 const FORMAT = 1
 
 /** A document as the snapshot keeps it: what compiling it again gives back is left out. */
-export type StoredDocument = Omit<HeldDocument, 'claims'>
+export type StoredDocument = Omit<HeldDocument, 'claims' | 'forwards'>
 
 /** A realm as the snapshot keeps it: the record is validated again when it is restored. */
 export type StoredRealm = Omit<HeldRealm, 'record'> & { readonly record: unknown }

@@ -3,7 +3,7 @@
 import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
 import { toldSessions, toldWarnings } from '../../language/wire/report-bounds.ts'
-import type { SessionState, StateView } from '../../language/wire/wire.ts'
+import type { SessionState, StateView, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
 
 export interface StateFacts {
@@ -14,10 +14,13 @@ export interface StateFacts {
   readonly version: number
   readonly gatewayVersion: string | undefined
   readonly sessionsOf: (realmUri: string) => readonly SessionState[]
+  /** By id of the document. */
+  readonly upstreamTroubles: ReadonlyMap<string, UpstreamTrouble>
 }
 
 export const stateView = (facts: StateFacts): StateView => {
-  const { holdings, index, tenure, bootId, version, gatewayVersion, sessionsOf } = facts
+  const { holdings, index, tenure, bootId, version, gatewayVersion, sessionsOf, upstreamTroubles } =
+    facts
   return {
     bootId,
     version,
@@ -43,6 +46,11 @@ export const stateView = (facts: StateFacts): StateView => {
         { digest, managedBy, sessions: toldSessions(sessionsOf(uri)) },
       ]),
     ),
+    ...(upstreamTroubles.size > 0 && {
+      upstreams: Object.fromEntries(
+        [...upstreamTroubles].filter(([id]) => holdings.documents.has(id)),
+      ),
+    }),
   }
 }
 

@@ -3,7 +3,7 @@
 // judging is in the plans.
 
 import { ConflictIndex } from '../../language/routes/conflicts.ts'
-import type { SessionState, SyncItem } from '../../language/wire/wire.ts'
+import type { SessionState, SyncItem, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { type Changes, Draft } from './draft.ts'
 import { fence } from './fencing.ts'
@@ -42,6 +42,8 @@ export interface StoreOptions {
   readonly allowUnmanaged: boolean
   readonly snapshot?: Snapshot
   readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
+  /** By id of the document, what the state view tells; nothing if left out. */
+  readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
   readonly observer?: StoreObserver
   /** At once if left out. */
   readonly judge?: Judge
@@ -145,7 +147,7 @@ export class Store {
     }
   }
 
-  /** Something that the state view shows has changed elsewhere: the sessions of a realm. */
+  /** Something that the state view shows has changed elsewhere: the sessions of a realm, upstreams that answer nobody. */
   touch(): void {
     this.#version += 1
   }
@@ -288,6 +290,7 @@ export class Store {
       tenure: this.#tenure,
       ...{ bootId, gatewayVersion, version: this.#version },
       sessionsOf: (uri) => this.sessionsOf(uri),
+      upstreamTroubles: this.#options.upstreamTroubles?.() ?? new Map(),
     })
   }
 

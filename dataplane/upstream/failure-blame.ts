@@ -1,7 +1,7 @@
 // Whether the address that a request went to is to blame for its failure: a failure in, a fault out or nothing. What the
 // client, the document or this gateway brought about is nobody's fault. Pure.
 
-import type { RealmFault, SharedFault } from './origin-health.ts'
+import { type RealmFault, SHARED_FAULTS, type SharedFault } from './origin-health.ts'
 import type { UpstreamFailure, UpstreamRequest } from './upstream.ts'
 
 export interface FailedRequest {
@@ -35,6 +35,20 @@ const FAULTS = {
   UpstreamFailure,
   (failed: FailedRequest) => SharedFault | RealmFault | undefined
 >
+
+/**
+ * Of whom a failed request tells that the upstream can't be reached. Unlike an address, an origin is to blame where it has
+ * none that may be used.
+ * @param fault of the address, as `faultOf` gives it
+ */
+export const blameOf = (
+  failure: UpstreamFailure,
+  fault: SharedFault | RealmFault | undefined,
+): 'shared' | 'realm' | 'none' => {
+  if (failure === 'refused' || failure === 'denied') return 'shared'
+  if (fault === undefined) return 'none'
+  return SHARED_FAULTS[fault] ? 'shared' : 'realm'
+}
 
 /** Of the socket or the parser; the body of a client that breaks off ends a request, too, and so do we. */
 const isOfPeer = (cause: Error | undefined): boolean =>

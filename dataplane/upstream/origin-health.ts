@@ -3,7 +3,7 @@
 // shares of the traffic go out. It holds no connections.
 
 import type { Endpoint, EndpointSet, ShareOf } from './endpoint-set.ts'
-import { OutlierDetector, type Turns, type Verdict } from './outlier-detector.ts'
+import { type Ejection, OutlierDetector, type Turns, type Verdict } from './outlier-detector.ts'
 
 /** Seen by all users of an origin. */
 export type SharedFault = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
@@ -38,7 +38,8 @@ export type EndpointState = 'healthy' | 'ejected' | 'ejected_for_realms'
 /** Of all origins together; each has a bounded number of addresses. */
 const MOST_REALM_DETECTORS = 500
 
-const SHARED_FAULTS = {
+/** Those that count for all users of an origin. */
+export const SHARED_FAULTS = {
   refused: true,
   unreachable: true,
   connect_timeout: true,
@@ -183,6 +184,22 @@ export class OriginHealth {
     for (const detector of this.realms.values()) detector.fit(set)
   }
 
+  /** For all requests first, then for realms. */
+  ejectionsOf({
+    address,
+  }: Endpoint): readonly (Ejection & { readonly realm: string | undefined })[] {
+    const detectors = [[undefined, this.#shared] as const, ...this.realms]
+    return detectors.flatMap(([realm, detector]) => {
+      const ejection = detector?.ejectionOf(address)
+      return ejection === undefined ? [] : [{ ...ejection, realm }]
+    })
+  }
+
+  /** For all requests, whatever single realms think of it. */
+  sharedShareOf({ address }: Endpoint): number {
+    return this.#shared?.shareOf(address) ?? 1
+  }
+
   stateOf({ address }: Endpoint): EndpointState {
     if (this.#shared?.shareOf(address) === 0) return 'ejected'
     for (const detector of this.realms.values())
@@ -198,7 +215,7 @@ export class OriginHealth {
     const { endpoint, realm, fault, begunAt } = outcome
     const { address } = endpoint
     const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
-    const verdict = detector.report({ address, isFailure, begunAt }, set)
+    const verdict = detector.report({ address, isFailure, begunAt, fault }, set)
     if (verdict !== undefined)
       this.#registry.onEvent({ origin: this.origin, address, realm, verdict, fault })
   }

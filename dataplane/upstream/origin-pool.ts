@@ -13,9 +13,9 @@ import type { Connector } from './connector.ts'
 import type { Endpoint } from './endpoint-set.ts'
 import type { OriginAddresses } from './origin-addresses.ts'
 import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
+import type { OriginRecord } from './origin-ledger.ts'
 import type { Turns } from './outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
-import type { UpstreamFailure } from './upstream.ts'
 
 export interface PoolClock {
   /** Monotonic, milliseconds. */
@@ -28,6 +28,7 @@ export interface PoolOptions {
   readonly connector: Connector
   readonly addresses: OriginAddresses
   readonly health: OriginHealth
+  readonly record: OriginRecord
   readonly turns: Turns
   readonly clock: PoolClock
   /** Milliseconds in which the event loop ran. */
@@ -38,7 +39,6 @@ export interface PoolOptions {
   readonly maxAgeMs: number
   /** No connection is left. */
   readonly onEmpty: () => void
-  readonly onFailure?: (failure: UpstreamFailure) => void
 }
 
 /** So many answers in a row that tell of a fault, and a connection is closed: the next may reach another instance. */
@@ -53,6 +53,8 @@ const EARLIER = 0.25
 const TRIED_OF_FAMILY = 2
 
 export class OriginPool implements ConnectionEvents {
+  /** What is told of the origin. */
+  readonly record: OriginRecord
   readonly #options: PoolOptions
   readonly #all = new Set<Connection>()
   /** By endpoint that is known, those that have rested longest first. */
@@ -62,12 +64,14 @@ export class OriginPool implements ConnectionEvents {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.record = options.record
   }
 
   /** @param avoid of the attempt before: another address is taken, or where there is none a new connection */
   take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
     const { addresses, clock, turns } = this.#options
     const nowMs = clock.now()
+    this.record.counts.requests++
     addresses.touch(nowMs)
     const { set } = addresses
     const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
@@ -103,11 +107,6 @@ export class OriginPool implements ConnectionEvents {
     this.#leave(connection)
     this.#forget(connection)
     destroyLater(connection)
-  }
-
-  /** For whoever counts failures. */
-  report(failure: UpstreamFailure): void {
-    this.#options.onFailure?.(failure)
   }
 
   /** Idle connections now, the others when their request is over. */
@@ -152,6 +151,7 @@ export class OriginPool implements ConnectionEvents {
       connection.hasServed = true
       this.#badAnswers = BAD_ANSWERS
     }
+    this.record.onAnswer(statusCode, connection.realm)
     this.judge(connection, isBad ? 'status' : undefined)
   }
 

@@ -21,6 +21,8 @@ export interface Turns {
 export interface Outcome {
   readonly address: string
   readonly isFailure: boolean
+  /** For whoever asks why it is out. */
+  readonly fault?: string | undefined
   /** `turns.count` when the request was given its address. */
   readonly begunAt: number
 }
@@ -30,6 +32,15 @@ export type EjectionCause = 'in a row' | 'rate' | 'probe'
 export type Verdict =
   | { readonly kind: 'ejected'; readonly forMs: number; readonly why: EjectionCause }
   | { readonly kind: 'readmitted' }
+
+/** Why an address gets no requests. */
+export interface Ejection {
+  /** Then a request tries it. */
+  readonly untilMs: number
+  readonly why: EjectionCause
+  /** Of the last failure. */
+  readonly fault: string | undefined
+}
 
 const FAILURES_IN_A_ROW = 5
 const EJECTED_MS = 10_000
@@ -55,6 +66,8 @@ interface Health {
   /** Of this window and the one before. */
   counts: readonly [Counts, Counts]
   outUntilMs: number
+  why: EjectionCause
+  fault: string | undefined
   /** One after the other, without five good minutes between. */
   ejections: number
   readmittedMs: number
@@ -106,6 +119,14 @@ export class OutlierDetector {
     return health === undefined ? 1 : shareAfter(this.#now() - health.readmittedMs)
   }
 
+  /** undefined: it is not out. */
+  ejectionOf(address: string): Ejection | undefined {
+    const health = this.#out.has(address) ? this.#known.get(address) : undefined
+    if (health === undefined) return undefined
+    const { outUntilMs: untilMs, why, fault } = health
+    return { untilMs, why, fault }
+  }
+
   /**
    * Out for long enough, and no other request tries it at present.
    * @param isRepeatable of the request that would try it
@@ -124,11 +145,12 @@ export class OutlierDetector {
     if (health !== undefined) health.probedMs = this.#now()
   }
 
-  report({ address, isFailure, begunAt }: Outcome, members: Members): Verdict | undefined {
+  report({ address, isFailure, begunAt, fault }: Outcome, members: Members): Verdict | undefined {
     this.#turnWindow()
     if (isFailure) this.#lastFailureMs = this.#now()
     const health = this.#healthOf(address)
     if (begunAt < health.changedAt) return undefined
+    if (isFailure) health.fault = fault
     if (this.#out.has(address)) {
       if (this.#now() < health.outUntilMs) return undefined
       return isFailure ? this.#eject(address, health, 'probe') : this.#readmit(address, health)
@@ -195,6 +217,7 @@ export class OutlierDetector {
     const forMs = Math.min(EJECTED_MS * 2 ** before, LONGEST_EJECTED_MS)
     health.ejections = before + 1
     health.outUntilMs = this.#now() + forMs
+    health.why = why
     this.#restart(health)
     this.#out.add(address)
     return { kind: 'ejected', forMs, why }
@@ -232,6 +255,8 @@ const freshHealth = (): Health => ({
   failuresInRow: 0,
   counts: [newCounts(), newCounts()],
   outUntilMs: 0,
+  why: 'in a row',
+  fault: undefined,
   ejections: 0,
   readmittedMs: -Infinity,
   changedAt: 0,

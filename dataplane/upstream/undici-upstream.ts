@@ -10,17 +10,19 @@ import { createConnector, portOf } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 import { createOriginAddresses } from './origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './origin-health.ts'
+import { type CountsTable, OTHER } from './origin-counts.ts'
+import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
 import { createPoolShelf } from './pool-shelf.ts'
 import {
   UpstreamError,
   type Upstream,
-  type UpstreamFailure,
   type UpstreamRequest,
   type UpstreamStats,
 } from './upstream.ts'
 import { DispatchedCall } from './upstream-call.ts'
 import { type Dispatch, QueuedCall } from './queued-call.ts'
+import { type UpstreamsView, viewTroubles, viewUpstreams } from './upstream-view.ts'
 
 export interface UpstreamOptions {
   readonly guard: DestinationGuard
@@ -30,8 +32,6 @@ export interface UpstreamOptions {
   readonly keepAliveMs?: number
   /** A connection takes no new request after this time, or up to a quarter earlier, a minute if left out; 0: no matter how old it is. */
   readonly maxAgeMs?: number
-  /** Told of each request that failed or was given up. */
-  readonly onFailure?: (failure: UpstreamFailure) => void
   /** Told of each address that gets no requests for a while, and of its readmission. */
   readonly onHealth?: (event: HealthEvent) => void
   /** Names to addresses; `dns.lookup` if left out. */
@@ -50,6 +50,10 @@ export interface EndpointCount {
 export interface BalancingUpstream extends Upstream {
   /** For gauges: how many addresses each origin has by state, of a bounded number of origins. */
   endpoints(): readonly EndpointCount[]
+  /** For counters: a bounded number of origins that documents name, and `other`. */
+  counts(): CountsTable
+  /** For people; without detail only what has failed of late. */
+  view(isDetailed: boolean): UpstreamsView
 }
 
 const KEEP_ALIVE_MS = 4000
@@ -57,7 +61,6 @@ const MAX_AGE_MS = 60_000
 /** Of all origins together, as far as each can have two. */
 const MOST_ADDRESSES = 20_000
 const MOST_OF_ORIGIN = 64
-const MOST_COUNTED = 200
 const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
 /**
@@ -70,15 +73,18 @@ const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   const { clock = SYSTEM, onHealth = () => undefined } = options
   const registry = new HealthRegistry({ now: clock.now, onEvent: onHealth })
+  const ledger = new OriginLedger(clock.now)
   const pools = new Map<string, OriginPool>()
   const shelf = createPoolShelf(clock.now, (pool) => {
     registry.release(pool.health)
+    ledger.release(pool.record)
   })
   const most = (): number =>
     Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
   const deadlines = createDeadlines()
   const heardMs = (): number => deadlines.elapsedMs
-  const open = createOpener(options, { registry, clock, most, heardMs })
+  const open = createOpener(options, { registry, ledger, clock, most, heardMs })
+  const allPools = (): OriginPool[] => [...pools.values(), ...shelf.pools()]
   let whenEmpty: (() => void) | undefined
 
   const openPool = (key: string, request: UpstreamRequest): OriginPool => {
@@ -95,15 +101,11 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
 
   /** @param limiter has granted a slot */
   const dispatch: Dispatch = (request, sink, limiter) => {
-    if (whenEmpty !== undefined) {
-      queueMicrotask(() => {
-        limiter?.release(request.from)
-        sink.onError(new UpstreamError('refused', 'The gateway is shutting down.', false))
-      })
-      return { abort: () => undefined, resume: () => undefined }
-    }
+    if (whenEmpty !== undefined) return refuse(request, sink, limiter)
     const key = poolKey(request)
     const pool = pools.get(key) ?? openPool(key, request)
+    if (request.isNamed === true && pool.record.namedBy === undefined)
+      ledger.name(pool.record, request.realm ?? '')
     return new DispatchedCall(request, sink, pool, { deadlines, limiter }).dispatch()
   }
 
@@ -114,8 +116,14 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
         ? dispatch(request, sink, limiter)
         : new QueuedCall(request, sink, limiter, dispatch).enqueue()
     },
-    stats: () => sumByOrigin(pools),
-    endpoints: () => countEndpoints([...pools.values(), ...shelf.pools()]),
+    stats: () => sumByOrigin(pools.values()),
+    counts: () => ledger.counts,
+    view(isDetailed) {
+      const times = { nowMs: clock.now(), unixMs: Date.now() }
+      const sources = { records: ledger.records(), pools: allPools(), ...times }
+      return isDetailed ? viewUpstreams(sources) : viewTroubles(sources)
+    },
+    endpoints: () => countEndpoints(allPools()),
     close() {
       return new Promise((resolve) => {
         whenEmpty = resolve
@@ -126,8 +134,17 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   }
 }
 
+const refuse: Dispatch = (request, sink, limiter) => {
+  queueMicrotask(() => {
+    limiter?.release(request.from)
+    sink.onError(new UpstreamError('refused', 'The gateway is shutting down.', false))
+  })
+  return { abort: () => undefined, resume: () => undefined }
+}
+
 interface OpeningTools {
   readonly registry: HealthRegistry
+  readonly ledger: OriginLedger
   readonly clock: PoolClock
   readonly most: () => number
   readonly heardMs: () => number
@@ -138,9 +155,9 @@ type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
 /** All pools trust the same. */
 const createOpener = (
   options: UpstreamOptions,
-  { registry, clock, most, heardMs }: OpeningTools,
+  { registry, ledger, clock, most, heardMs }: OpeningTools,
 ): Opener => {
-  const { guard, resolve = lookup, onFailure, keepAliveMs = KEEP_ALIVE_MS } = options
+  const { guard, resolve = lookup, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
   const secureContext = trustBeside(options.extraCa ?? [])
   return ({ origin, confinedTo }, onEmpty) => {
@@ -164,13 +181,13 @@ const createOpener = (
         },
       }),
       health: registry.acquire(origin),
+      record: ledger.acquire({ origin, confinedTo }),
       turns: registry.turns,
       clock,
       heardMs,
       keepAliveMs,
       maxAgeMs,
       onEmpty,
-      ...(onFailure && { onFailure }),
     })
     return pool
   }
@@ -184,10 +201,10 @@ const plainHost = (hostname: string): string =>
 const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
   confinedTo === undefined ? origin : `${origin} ${confinedTo}`
 
-const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamStats[] => {
+const sumByOrigin = (pools: Iterable<OriginPool>): readonly UpstreamStats[] => {
   const sums = new Map<string, UpstreamStats>()
-  for (const [key, pool] of pools) {
-    const [origin = ''] = key.split(' ')
+  for (const pool of pools) {
+    const origin = pool.record.counts.label
     const { connected, running, queued } = pool.count()
     const sum = sums.get(origin) ?? { origin, connected: 0, running: 0, queued: 0 }
     sums.set(origin, {
@@ -203,11 +220,12 @@ const sumByOrigin = (pools: ReadonlyMap<string, OriginPool>): readonly UpstreamS
 /** A document that is confined may see other addresses of an origin than others: the longest list counts. */
 const countEndpoints = (pools: readonly OriginPool[]): readonly EndpointCount[] => {
   const byOrigin = new Map<string, readonly EndpointState[]>()
-  for (const { addresses, health } of pools) {
-    const { origin } = health
+  for (const { addresses, health, record } of pools) {
+    const { label } = record.counts
     const states = addresses.set.members.map((each) => health.stateOf(each))
-    if (byOrigin.size >= MOST_COUNTED && !byOrigin.has(origin)) continue
-    if (states.length > (byOrigin.get(origin)?.length ?? 0)) byOrigin.set(origin, states)
+    const before = byOrigin.get(label) ?? []
+    if (label === OTHER) byOrigin.set(label, [...before, ...states])
+    else if (states.length > before.length) byOrigin.set(label, states)
   }
   return [...byOrigin].flatMap(([origin, states]) =>
     STATES.map((state) => ({

@@ -8,7 +8,8 @@ import type { Deadlines, Timed } from '../deadlines.ts'
 import { classifyFailure } from './failure.ts'
 import type { Connection } from './connection.ts'
 import type { Endpoint } from './endpoint-set.ts'
-import { faultOf } from './failure-blame.ts'
+import { blameOf, faultOf } from './failure-blame.ts'
+import { causeOf } from './failure-cause.ts'
 import type { Limiter } from './limiter.ts'
 import type { OriginPool } from './origin-pool.ts'
 import {
@@ -165,7 +166,11 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     if (fault !== undefined) this.#pool.judge(this.#connection, fault)
     this.#controller?.abort(error)
     this.#pool.drop(this.#connection)
-    this.#pool.report(failure)
+    this.#pool.record.onFailure(
+      causeOf(failure, cause),
+      blameOf(failure, fault),
+      this.#request.realm,
+    )
     // The next in line must not begin while undici is in the middle of this one.
     if (this.#isDispatching) {
       queueMicrotask(() => {

@@ -30,6 +30,8 @@ export interface UpstreamRequest {
   readonly scope?: PoolScope | undefined
   /** The client that it is for, where slots are shared out (`Exchange.from`). */
   readonly from?: string | undefined
+  /** A document names the origin as it is: nothing of a request stands in it. */
+  readonly isNamed?: boolean | undefined
   /** The attempt before: another address is taken, or where there is none a new connection. */
   readonly after?: UpstreamCall | undefined
 }
@@ -76,7 +78,7 @@ export interface UpstreamCall {
 export interface Upstream {
   /** The sink hears nothing before this has returned. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall
-  /** For gauges: per origin, connections open, busy, and requests that wait. */
+  /** For gauges: per origin that documents name, and `other`, connections open, busy, and requests that wait. */
   stats(): readonly UpstreamStats[]
   /** Origins that no loaded document names any more are closed when idle. */
   close(): Promise<void>

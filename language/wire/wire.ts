@@ -20,7 +20,31 @@ export interface StateView {
   readonly complete: boolean
   readonly specs: Readonly<Record<string, SpecState>>
   readonly realms: Readonly<Record<string, RealmState>>
+  /** By id of the document, of 200 at most; none is told by a gateway that is older than this member. */
+  readonly upstreams?: Readonly<Record<string, UpstreamTrouble>>
 }
+
+/** An upstream that the document names has answered none of its requests as it should, for at least 30 s. */
+export interface UpstreamTrouble {
+  /** `http://orders:8080` */
+  readonly origin: string
+  /** Of the last failure. */
+  readonly cause: UpstreamCause
+}
+
+export type UpstreamCause =
+  | 'refused'
+  | 'dns'
+  | 'tls'
+  /** It is no allowed destination. */
+  | 'denied'
+  | 'connect_timeout'
+  | 'timeout'
+  | 'reset'
+  | 'malformed'
+  | 'status_502'
+  | 'status_503'
+  | 'status_504'
 
 export interface SpecState {
   readonly digest: string

@@ -2,7 +2,13 @@
 // to sync calls. Believes nothing else.
 
 import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
-import type { SpecState, StateView, SyncItem, SyncReply } from '../../language/wire/wire.ts'
+import type {
+  SpecState,
+  StateView,
+  SyncItem,
+  SyncReply,
+  UpstreamTrouble,
+} from '../../language/wire/wire.ts'
 import type { HeldDocument, HeldRealm } from '../data-plane.ts'
 import { edited, type Edits } from '../edited-map.ts'
 import { Comparison } from './comparison.ts'
@@ -24,6 +30,8 @@ interface HeldMemory {
 export class Held {
   readonly bootId: string
   readonly gatewayVersion: string | undefined
+  /** By id of the document. */
+  readonly upstreams: ReadonlyMap<string, UpstreamTrouble>
   readonly manager: string | null
   readonly epoch: number
   /** Grows with every change of what is believed. */
@@ -50,6 +58,8 @@ export class Held {
     this.#entries = entries
     this.bootId = state.bootId
     this.gatewayVersion = state.gatewayVersion
+    this.upstreams =
+      state.upstreams === undefined ? NO_TROUBLES : new Map(Object.entries(state.upstreams))
     this.manager = state.manager
     this.epoch = state.epoch
     this.rootDigest = state.rootDigest
@@ -137,6 +147,8 @@ export class Held {
 }
 
 const NONE: ReadonlyMap<string, HeldDocument> = new Map()
+
+const NO_TROUBLES: ReadonlyMap<string, UpstreamTrouble> = new Map()
 
 /** What differs from what was known. */
 const documentsIn = (

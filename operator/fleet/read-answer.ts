@@ -11,6 +11,8 @@ import type {
   StateView,
   SyncItem,
   SyncReply,
+  UpstreamCause,
+  UpstreamTrouble,
 } from '../../language/wire/wire.ts'
 import { plainText } from './plain-text.ts'
 
@@ -27,7 +29,7 @@ export interface Refusal {
 /** Needed are `bootId`, `rootDigest`, `specs`, and a digest of each entry: without them nothing can be said. */
 export const readStateView = (body: unknown): StateView | undefined => {
   if (!isMap(body)) return undefined
-  const { bootId, rootDigest, manager, gatewayVersion } = body
+  const { bootId, rootDigest, manager, gatewayVersion, upstreams } = body
   if (!isName(bootId) || !isName(rootDigest)) return undefined
   const specs = readEntries(body['specs'], { read: readSpecState, isWhole: isWholeSpec })
   const realms = readEntries(body['realms'] ?? {}, { read: readRealmState })
@@ -39,8 +41,42 @@ export const readStateView = (body: unknown): StateView | undefined => {
     manager: textOrNull(manager)?.slice(0, MAX_NAME_LENGTH) ?? null,
     complete: body['complete'] === true,
     ...(isVersion(gatewayVersion) && { gatewayVersion }),
+    ...(upstreams !== undefined && isMap(upstreams) && { upstreams: readTroubles(upstreams) }),
   }
 }
+
+const MAX_TROUBLES = 200
+
+/** What is told of them stands in statuses: nothing but an origin, and a cause of the list. */
+const readTroubles = (troubles: ValueMap): Readonly<Record<string, UpstreamTrouble>> =>
+  Object.fromEntries(
+    Object.entries(troubles)
+      .slice(0, MAX_TROUBLES)
+      .flatMap(([id, trouble]) => {
+        const read = isMap(trouble) ? readTrouble(trouble) : undefined
+        return read === undefined ? [] : [[id, read] as const]
+      }),
+  )
+
+const readTrouble = ({ origin, cause }: ValueMap): UpstreamTrouble | undefined =>
+  isOrigin(origin) && isMemberOf(CAUSES, cause) ? { origin, cause } : undefined
+
+const isOrigin = (value: Value | undefined): value is string =>
+  typeof value === 'string' && /^https?:\/\/[\w.:[\]-]{1,255}$/.test(value)
+
+const CAUSES = {
+  refused: true,
+  dns: true,
+  tls: true,
+  denied: true,
+  connect_timeout: true,
+  timeout: true,
+  reset: true,
+  malformed: true,
+  status_502: true,
+  status_503: true,
+  status_504: true,
+} satisfies Record<UpstreamCause, true>
 
 /** Compared and kept, shown at most to whoever runs the operator. */
 const isName = (value: unknown): value is string =>

@@ -11,9 +11,19 @@ export const sameReport = (left: DataPlaneReport, right: DataPlaneReport): boole
   left.dataPlane === right.dataPlane &&
   sameMap(left.documents, right.documents) &&
   sameMap(left.realms, right.realms) &&
+  sameTroubles(left.upstreams, right.upstreams) &&
   sameSet(left.realmsGiven, right.realmsGiven) &&
   sameMap(left.rejected.documents, right.rejected.documents) &&
   sameMap(left.rejected.realms, right.rejected.realms)
+
+const sameTroubles = (
+  left: DataPlaneReport['upstreams'] = NO_TROUBLES,
+  right: DataPlaneReport['upstreams'] = NO_TROUBLES,
+): boolean =>
+  left === right ||
+  (left.size === right.size && JSON.stringify([...left]) === JSON.stringify([...right]))
+
+const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
 
 const sameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   left === right || (left.size === right.size && [...left].every((each) => right.has(each)))

@@ -297,6 +297,7 @@ export class Worker {
       documents: contents.documents,
       realms: toldRealms(contents.realms, selection?.realms ?? NO_REALMS),
       realmsGiven: selection?.realmUris ?? NO_URIS,
+      ...(held !== undefined && { upstreams: held.upstreams }),
       rejected: { documents: new Map(rejections.documents), realms: new Map(rejections.realms) },
     }
   }

@@ -1,6 +1,6 @@
 // What one data plane's report says of one document or realm, in a word. Pure.
 
-import type { SessionState } from '../../language/wire/wire.ts'
+import type { SessionState, UpstreamCause } from '../../language/wire/wire.ts'
 import type { DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 
 export type DocumentAnswer =
@@ -48,6 +48,26 @@ export type RouterAnswer =
   | 'joined'
   /** It holds the document, and no session with the router of its realm is open. */
   | 'apart'
+
+/** What a gateway says of the upstreams of a document; another text for each trouble. */
+export type UpstreamAnswer = typeof UPSTREAMS_ANSWER | `${UpstreamCause} ${string}`
+
+/** As far as it knows. */
+export const UPSTREAMS_ANSWER = 'answer'
+
+/**
+ * Of a gateway that the document is for; undefined: it is a sidecar, whose owner may make it say anything.
+ * @param isHeld it is ready, and holds the document: what others say of it is no news
+ */
+export const answerOnUpstreams = (
+  { dataPlane, upstreams }: DataPlaneReport,
+  id: string,
+  isHeld: boolean,
+): UpstreamAnswer | undefined => {
+  if (dataPlane.namespace !== undefined) return undefined
+  const trouble = isHeld ? upstreams?.get(id) : undefined
+  return trouble === undefined ? UPSTREAMS_ANSWER : `${trouble.cause} ${trouble.origin}`
+}
 
 /**
  * Of a data plane that holds the document; undefined: it is not asked, or says nothing of the realm.

@@ -8,11 +8,14 @@ import {
   answerOnDocument,
   answerOnRealm,
   answerOnRouter,
+  answerOnUpstreams,
   type DocumentAnswer,
   type RealmAnswer,
   type RouterAnswer,
+  type UpstreamAnswer,
 } from './answers.ts'
 import { Tally } from './tally.ts'
+import { type Majority, majorityOf } from './upstream-majority.ts'
 
 /** What data planes are asked about. */
 export type Subject =
@@ -41,6 +44,8 @@ export interface Sight {
   readonly held: Iterable<string>
   /** Of a document: the first data plane that holds it and has no session with the router of its realm; how many more. */
   readonly apart: { readonly first: DataPlaneReport; readonly others: number } | undefined
+  /** Of a document: what more than half of the gateways of the shared pool that it is for say of its upstreams. */
+  readonly unhealthy: Majority | undefined
 }
 
 /** Documents that go to the same data planes. */
@@ -55,6 +60,7 @@ interface Entry {
   readonly tally: Tally<Answer>
   readonly held: Tally<string>
   readonly routers: Tally<RouterAnswer>
+  readonly upstreams: Tally<UpstreamAnswer>
 }
 
 /** What one data plane says of a subject. */
@@ -63,6 +69,7 @@ interface Said {
   /** Digest. */
   readonly held: string | undefined
   readonly router: RouterAnswer | undefined
+  readonly upstream: UpstreamAnswer | undefined
 }
 
 /** `unreachable` counts only where all are: the first that is asked will do. */
@@ -71,6 +78,7 @@ const NAMED: ReadonlySet<Answer> = new Set<Answer>([
 ])
 
 const NONE_NAMED: ReadonlySet<string> = new Set()
+const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
 const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
 
 /** More than this many audiences that nobody needs any more are not kept. */
@@ -98,6 +106,7 @@ export class FleetView {
     const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
     const tallies = {
       ...{ tally: new Tally(NAMED), held: new Tally(NONE_NAMED), routers: new Tally(APART) },
+      upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
     }
     const entry: Entry = { subject, audience, ...tallies }
     for (const [name, report] of this.#reports) {
@@ -136,12 +145,13 @@ export class FleetView {
   look(key: string): Sight {
     const entry = this.#entries.get(key)
     if (entry === undefined) return NOBODY
-    const { tally, held, routers } = entry
+    const { tally, held, routers, upstreams } = entry
     const apart = this.#report(routers.first('apart'))
     return {
       total: tally.total,
       held: held.answers(),
       apart: apart && { first: apart, others: routers.count('apart') - 1 },
+      unhealthy: majorityOf(upstreams),
       count: (...answers) => tally.count(...answers),
       first: (answer) => {
         return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
@@ -181,6 +191,10 @@ export class FleetView {
       ...Array.from(changedKeys(before.realms, after.realms), realmName),
       ...Array.from(changedKeys(before.rejected.realms, after.rejected.realms), realmName),
       ...Array.from(givenToOne(before, after), realmName),
+      ...Array.from(
+        changedKeys(before.upstreams ?? NO_TROUBLES, after.upstreams ?? NO_TROUBLES),
+        documentName,
+      ),
     ]
     return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
   }
@@ -188,11 +202,14 @@ export class FleetView {
   #said(report: DataPlaneReport, entry: Entry): Said {
     const answer = this.#answer(report, entry)
     const { subject } = entry
-    if (subject.kind === 'realm') return { answer, held: undefined, router: undefined }
+    if (subject.kind === 'realm') return { ...NOTHING_SAID, answer }
     const held = heldOf(report, subject)
     const { routerRealm } = subject
     const isAsked = held !== undefined && routerRealm !== undefined
-    return { answer, held, router: isAsked ? answerOnRouter(report, routerRealm) : undefined }
+    return {
+      ...{ answer, held, router: isAsked ? answerOnRouter(report, routerRealm) : undefined },
+      upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
+    }
   }
 
   #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
@@ -239,14 +256,26 @@ export class FleetView {
   }
 }
 
-const NOTHING_SAID: Said = { answer: undefined, held: undefined, router: undefined }
+const NOTHING_SAID: Said = {
+  ...{ answer: undefined, held: undefined, router: undefined, upstream: undefined },
+}
+
+const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
+
+const SAID = ['answer', 'held', 'router', 'upstream'] as const satisfies (keyof Said)[]
 
 /** @returns whether it says anything else */
-const move = ({ tally, held, routers }: Entry, name: string, from: Said, to: Said): boolean => {
+const move = (
+  { tally, held, routers, upstreams }: Entry,
+  name: string,
+  from: Said,
+  to: Said,
+): boolean => {
   if (from.answer !== to.answer) tally.move(name, from.answer, to.answer)
   if (from.held !== to.held) held.move(name, from.held, to.held)
   if (from.router !== to.router) routers.move(name, from.router, to.router)
-  return from.answer !== to.answer || from.held !== to.held || from.router !== to.router
+  if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
+  return SAID.some((member) => from[member] !== to[member])
 }
 
 /** What a sidecar of another namespace claims to serve is nothing to the document. */
@@ -293,6 +322,7 @@ const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
 
 const NOBODY: Sight = {
   ...{ total: 0, count: () => 0, first: () => undefined, held: [], apart: undefined },
+  unhealthy: undefined,
 }
 
 /** The same answer, in other words that are shown. */

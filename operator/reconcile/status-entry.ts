@@ -153,7 +153,10 @@ const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery =>
     // What was said before says it already.
     programmed: early ?? withServing(programmed, verdict, summary.serving),
     // Nor is it known yet which sessions there are.
-    degraded: inherited === undefined ? degradedOf(verdict, sight, apart) : toldDegraded(before),
+    degraded:
+      inherited === undefined
+        ? degradedFinding(verdict, sight, apart?.isTold === true)
+        : toldDegraded(before),
     summary,
   })
   return { made, inherited, latch, known, apart }
@@ -179,13 +182,6 @@ const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => 
   const since = apartSince(sight, { since: before?.apart?.since, conditions }, nowMs)
   return since === undefined ? undefined : { since, isTold: hasLasted(since, nowMs) }
 }
-
-const degradedOf = (
-  verdict: Verdict,
-  sight: Sight,
-  apart: Apart | undefined,
-): Finding<'Degraded'> | undefined =>
-  apart?.isTold === true ? degradedFinding(verdict, sight) : undefined
 
 const toldDegraded = (before: Entry | undefined): Finding<'Degraded'> | undefined => {
   const told = before?.status.conditions.find(({ type }) => type === 'Degraded')
@@ -272,6 +268,7 @@ const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
 
 const sameMade = (left: Made, right: Made): boolean =>
   MADE.every((member) => left[member] === right[member]) &&
+  left.degraded?.reason === right.degraded?.reason &&
   left.degraded?.message === right.degraded?.message &&
   left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
   left.programmed.finding.reason === right.programmed.finding.reason &&

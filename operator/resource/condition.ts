@@ -33,7 +33,7 @@ export interface Reasons {
     readonly Unknown: 'Pending' | 'Released'
   }
   /** Present only while True. What is told of it takes nothing from Programmed and Ready. */
-  readonly Degraded: { readonly True: 'RouterUnreachable' }
+  readonly Degraded: { readonly True: 'RouterUnreachable' | 'UpstreamUnhealthy' }
   /** Present only while True. */
   readonly Stalled: {
     readonly True:

@@ -112,7 +112,7 @@ const REASONS = {
     Unknown: { Pending: true, Released: true },
   },
   Ready: { True: { Ready: true }, False: FAILING, Unknown: { Pending: true, Released: true } },
-  Degraded: { True: { RouterUnreachable: true } },
+  Degraded: { True: { RouterUnreachable: true, UpstreamUnhealthy: true } },
   Stalled: {
     True: {
       Invalid: true,

@@ -56,6 +56,12 @@ const WELL: Readonly<Record<string, string>> = {
   [`svc_gateway_shared_state{${GATEWAY},home="redis"}`]: '1x60',
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="open"}`]: '1x60',
   [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="waiting"}`]: '1x60',
+  [`svc_gateway_upstream_requests_total{${GATEWAY},origin="http://up"}`]: '0+600x60',
+  [`svc_gateway_upstream_failures_total{${GATEWAY},origin="http://up",failure="aborted"}`]:
+    '0+590x60',
+  [`svc_gateway_upstream_failures_total{${GATEWAY},origin="http://up",failure="reset"}`]: '0+6x60',
+  [`svc_gateway_upstream_requests_total{${GATEWAY},origin="other"}`]: '0+600x60',
+  [`svc_gateway_upstream_failures_total{${GATEWAY},origin="other",failure="dns"}`]: '0+600x60',
   [`svc_gateway_snapshot{${GATEWAY},state="written"}`]: '1x60',
   [`svc_gateway_tls_certificate_expiry_timestamp_seconds{${GATEWAY},certificate="a"}`]:
     '2592000x60',
@@ -109,6 +115,13 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   SvcGatewayRouterAway: {
     gone: [`svc_gateway_wamp_sessions{${GATEWAY},realm="r",state="open"}`],
     says: 'has no session with the router of realm r',
+  },
+  SvcGatewayUpstreamDown: {
+    series: {
+      [`svc_gateway_upstream_failures_total{${GATEWAY},origin="http://up",failure="refused"}`]:
+        '0+594x60',
+    },
+    says: 'Upstream http://up answers nobody',
   },
   SvcGatewayCertificateEnds: {
     series: {

@@ -59,8 +59,10 @@ const showQuiet = async (shown: Shown): Promise<void> => {
   metrics.count('callbacksLost', { why: 'failed' })
   metrics.count('eventStreamsCutOff', {})
   metrics.count('workerRestarts', {})
+  metrics.count('upstreamEjections', { fault: 'refused' })
   // There while connections are.
   metrics.gauge('upstreamConnections', () => [[{ origin: 'a', state: 'connected' }, 1]])
+  metrics.gauge('upstreamEndpoints', () => [[{ origin: 'a', state: 'healthy' }, 1]])
   metrics.gauge('wampCallbacks', () => [[{ realm: 'a', kind: 'subscription' }, 1]])
   show(shown, renderMetrics(await metrics.exportState()))
 }

@@ -57,6 +57,8 @@ export class FakeDataPlane {
   readonly sources = new Map<string, unknown>()
   /** Told in the state view. */
   gatewayVersion: string | undefined
+  /** Told in the state view. */
+  upstreams: unknown
   /** Told of every realm. */
   sessions: readonly unknown[] = []
   /** Each call needs a connection of its own. */
@@ -208,6 +210,7 @@ export class FakeDataPlane {
         epoch: this.epoch,
         rootDigest: this.rootDigest(),
         complete: this.complete,
+        ...(this.upstreams !== undefined && { upstreams: this.upstreams }),
         specs: Object.fromEntries(this.specs),
         realms: Object.fromEntries(
           [...this.realms].map(([uri, entry]) => [uri, { ...entry, sessions: this.sessions }]),

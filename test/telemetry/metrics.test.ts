@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics } from '../../telemetry/metrics.ts'
 import {
+  forgottenSeries,
   mergeStates,
   renderMetrics,
   seriesOf,
   type MetricsState,
+  withoutAbandoned,
 } from '../../telemetry/metrics-state.ts'
 import { measureProcess } from '../../telemetry/process-metrics.ts'
 import {
@@ -56,6 +58,20 @@ describe('createMetrics', () => {
     expect(family?.series.at(-1)).toBe('connections{origin="other"}')
   })
 
+  it('lets a metric have more series than others, and says which may be forgotten', async () => {
+    const metrics = createMetrics({
+      failures: {
+        ...{ kind: 'counter', name: 'failures_total', help: 'F.', labels: ['origin'] },
+        ...{ mostSeries: 2000, isForgetful: true },
+      },
+    } as const)
+    metrics.total('failures', () =>
+      Array.from({ length: 3000 }, (_, i) => [{ origin: `o${i}` }, 1] as const),
+    )
+    const [family] = await metrics.exportState()
+    expect([family?.isForgetful, family?.series.length]).toEqual([true, 2001])
+  })
+
   it('includes families of others', async () => {
     const metrics = createMetrics({})
     metrics.include(measureProcess())
@@ -86,6 +102,30 @@ describe('states', () => {
     ]
     expect(mergeStates(structuredClone([state('sum', 2), other]))).toMatchObject([
       { series: ['m{a="1"}', 'm{a="2"}'], values: [2, 1] },
+    ])
+  })
+
+  const forgetful = (values: Readonly<Record<string, number>>): MetricsState => [
+    {
+      ...{ name: 'f', help: 'F.', type: 'counter', merge: 'sum', isForgetful: true },
+      series: Object.keys(values),
+      values: Object.values(values),
+    },
+  ]
+
+  it('tells what a process has forgotten, of families that may', () => {
+    expect(forgottenSeries(forgetful({ a: 1, b: 2, c: 3 }), forgetful({ b: 2 }))).toEqual(
+      forgetful({ a: 1, c: 3 }),
+    )
+    expect(forgottenSeries(forgetful({ a: 1 }), [])).toEqual(forgetful({ a: 1 }))
+    expect(forgottenSeries(state('sum', 1), [])).toEqual([])
+  })
+
+  it('drops of what was forgotten what no process counts any more', () => {
+    const kept = [...forgetful({ a: 1, b: 2 }), ...state('sum', 7)]
+    expect(withoutAbandoned(kept, [forgetful({ b: 5 }), forgetful({ c: 1 })])).toEqual([
+      ...forgetful({ b: 2 }),
+      ...state('sum', 7),
     ])
   })
 

@@ -39,6 +39,8 @@ export interface OutgoingRequest {
   readonly origin: string
   /** Where the document names several; they tell the origin of each attempt. */
   readonly hosts: HostChoice | undefined
+  /** The document names it as it is. */
+  readonly isNamed: boolean
   /** Upper case. */
   readonly method: string
   readonly path: string
@@ -68,6 +70,7 @@ export const prepareRequest = ({
   getsForHead,
 }: RequestOptions): PrepareRequest => {
   const pathAndQuery = preparePathAndQuery(action)
+  const isNamed = isNamedByDocument(action)
   const headers = prepareHeaders(action, credentialOf(security))
   const documentBody = action.body && prepareDocumentBody(action.body)
   const method = action.method?.toUpperCase()
@@ -80,6 +83,7 @@ export const prepareRequest = ({
     const outgoing = {
       origin: typeof chosen === 'string' ? chosen : chosen.origin,
       hosts: typeof chosen === 'string' ? undefined : chosen,
+      isNamed,
       method: getsForHead && own === 'HEAD' ? 'GET' : own,
       path: pathAndQuery(exchange),
       headers: list,
@@ -92,6 +96,11 @@ export const prepareRequest = ({
     return { ...outgoing, body: bytes }
   }
 }
+
+const isNamedByDocument = ({ host, hosts }: ForwardAction): boolean =>
+  host === undefined
+    ? hosts.every((each) => each.host.kind === 'constant')
+    : host.kind === 'constant'
 
 /** A constant host is read once; others are few, so that they are remembered for a while. */
 export const prepareOrigin = (host: Template): ((context: EvaluationContext) => string) => {

@@ -200,6 +200,7 @@ export class Forwarding implements UpstreamSink {
         timeoutMs: limits.timeoutMs,
         confinedTo,
         realm,
+        isNamed: outgoing.isNamed,
         scope,
         from: this.#exchange.from,
         after: this.#call,

@@ -5,7 +5,11 @@ import cluster from 'node:cluster'
 import { backOffMs } from '../../../base/back-off.ts'
 import { urlOf } from '../../../telemetry/bound-address.ts'
 import type { Log } from '../../../telemetry/log.ts'
-import { mergeStates, type MetricsState } from '../../../telemetry/metrics-state.ts'
+import {
+  mergeStates,
+  type MetricsState,
+  withoutAbandoned,
+} from '../../../telemetry/metrics-state.ts'
 import { removeStaleSocket } from '../../listen/bind.ts'
 import type { BridgeBoard } from './process-status.ts'
 import type { Addresses, ToPrimary } from './message.ts'
@@ -57,6 +61,12 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
       primary.announce(urls)
     },
     exportMetrics: () => primary.exportMetrics(),
+    viewUpstreams: (isDetailed) =>
+      Promise.all(
+        [...primary.peers.values()].map((peer) =>
+          peer.viewUpstreams(isDetailed, MEASURE_TIMEOUT_MS),
+        ),
+      ),
     beginDraining: () => {
       primary.phase = 'draining'
       primary.tell('drain')
@@ -146,8 +156,13 @@ class Primary {
   }
 
   async exportMetrics(): Promise<MetricsState> {
-    const states = [...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS))
-    return mergeStates([...(await Promise.all(states)), this.#retired])
+    await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
+    // In one go: what a worker has forgotten meanwhile, or counted until its end, stands in one of the two.
+    const peers = [...this.peers.values()]
+    const states = peers.map(({ lastMetrics }) => lastMetrics)
+    const forgotten = peers.map((peer) => peer.takeForgotten())
+    this.#retired = withoutAbandoned(mergeStates([this.#retired, ...forgotten]), states)
+    return mergeStates([...states, this.#retired])
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {
@@ -224,7 +239,7 @@ class Primary {
     this.peers.delete(peer.worker.id)
     this.#options.board.erase(peer.worker.id)
     const counted = peer.lastMetrics.filter(({ type }) => type !== 'gauge')
-    this.#retired = mergeStates([this.#retired, counted])
+    this.#retired = mergeStates([this.#retired, peer.takeForgotten(), counted])
     if (this.peers.size === 0) {
       this.#asked = this.#addresses
       this.#onEmpty?.()

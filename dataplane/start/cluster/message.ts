@@ -9,6 +9,7 @@ import type { SecretRings } from '../security-state.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type { ServingChange } from '../../store/serving.ts'
+import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
 /** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
@@ -24,6 +25,8 @@ export type ToWorker =
   | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
   /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
   | { readonly kind: 'measure'; readonly task: number }
+  /** Likewise, answered by `upstreams`. */
+  | { readonly kind: 'view upstreams'; readonly task: number; readonly isDetailed: boolean }
   /** Likewise, answered by `released`: does this worker hold it? Then it lets go. */
   | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
   /** Out of turn, answered by `known`: nobody may be told of a revocation before every worker knows it. */
@@ -44,6 +47,7 @@ export type ToPrimary =
       readonly isStartError: boolean
     }
   | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
+  | { readonly kind: 'upstreams'; readonly task: number; readonly view: UpstreamsView | undefined }
   | { readonly kind: 'released'; readonly task: number; readonly found: boolean }
   | { readonly kind: 'known'; readonly task: number }
   /** An operation on what all workers share; answered by `shared` with the same `ask`. */

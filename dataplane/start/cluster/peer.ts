@@ -1,10 +1,15 @@
 // One worker as its primary sees it: tasks in, their outcome out, one in flight at a time. A worker that
 // does not answer in time is killed; one that is gone has no task left.
 
-import type { MetricsState } from '../../../telemetry/metrics-state.ts'
+import {
+  forgottenSeries,
+  mergeStates,
+  type MetricsState,
+} from '../../../telemetry/metrics-state.ts'
 import type { HeldName } from './process-status.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
+import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 
 /** The parts of `cluster.Worker` that are used. */
 export interface WorkerProcess {
@@ -26,6 +31,8 @@ export class ClusterPeer {
   readonly worker: WorkerProcess
   /** What it counted when it was last asked. */
   lastMetrics: MetricsState = []
+  /** What it had counted and has forgotten since. */
+  #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
   readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
   #turn: Promise<unknown> = Promise.resolve()
@@ -53,8 +60,26 @@ export class ClusterPeer {
   async measure(timeoutMs: number): Promise<MetricsState> {
     const task = this.#nextTask++
     const reply = await this.#ask({ kind: 'measure', task }, timeoutMs)
-    if (reply !== 'late' && reply?.kind === 'metrics') this.lastMetrics = reply.state
+    if (reply !== 'late' && reply?.kind === 'metrics') {
+      const { state } = reply
+      this.#forgotten = mergeStates([this.#forgotten, forgottenSeries(this.lastMetrics, state)])
+      this.lastMetrics = state
+    }
     return this.lastMetrics
+  }
+
+  /** What it has forgotten since the last time: totals of all workers never go back. */
+  takeForgotten(): MetricsState {
+    const forgotten = this.#forgotten
+    this.#forgotten = []
+    return forgotten
+  }
+
+  /** Out of turn; undefined where no answer comes in time. */
+  async viewUpstreams(isDetailed: boolean, timeoutMs: number): Promise<UpstreamsView | undefined> {
+    const task = this.#nextTask++
+    const reply = await this.#ask({ kind: 'view upstreams', task, isDetailed }, timeoutMs)
+    return reply !== 'late' && reply?.kind === 'upstreams' ? reply.view : undefined
   }
 
   /** Out of turn; false where no answer comes in time. */

@@ -87,6 +87,10 @@ class Worker {
     measure: ({ task }) => {
       void this.#measure(task)
     },
+    'view upstreams': ({ task, isDetailed }) => {
+      const view = this.#running?.parts.viewUpstreams?.(isDetailed)
+      this.#send({ kind: 'upstreams', task, view })
+    },
     release: ({ task, name }) => {
       void this.#release(task, name)
     },

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { createHealthApp } from '../../../dataplane/management/app.ts'
 import type { ProbeDeps } from '../../../dataplane/management/endpoint.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
+import type { UpstreamTrouble } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
 import { isErrorRecord, startGateway } from './gateway.ts'
@@ -137,6 +138,20 @@ describe('GET', () => {
     const state = await gateway.send('GET', '/api_specs?view=state')
     const { specs } = state.json as { readonly specs: { readonly a: { readonly digest: string } } }
     expect(headers.get('etag')).toBe(`"${specs.a.digest}"`)
+  })
+
+  it('/api_specs?view=state tells of upstreams that answer nobody, by documents that are held', async () => {
+    const troubles = new Map<string, UpstreamTrouble>()
+    await using gateway = await startGateway({ store: { upstreamTroubles: () => troubles } })
+    await gateway.load(makeDocument('a'))
+    const before = await gateway.send('GET', '/api_specs?view=state')
+    expect(before.json).not.toHaveProperty('upstreams')
+    for (const id of ['a', 'gone']) troubles.set(id, { origin: 'http://up', cause: 'refused' })
+    gateway.store.touch()
+    const headers = { 'if-none-match': before.headers.get('etag') ?? '' }
+    const after = await gateway.send('GET', '/api_specs?view=state', { headers })
+    expect(after).toMatchObject({ status: 200 })
+    expect(after.json).toHaveProperty('upstreams', { a: { origin: 'http://up', cause: 'refused' } })
   })
 
   it.each(['/api_specs/a', '/api_specs', '/api_specs?view=state'])(
@@ -279,6 +294,25 @@ const fromHealth = async (
   await new Promise((resolve) => server.close(resolve))
   return { status: answer.status, text }
 }
+
+describe('GET /upstreams', () => {
+  const report = { upstreams: [], processes: { asked: 1, answered: 1 }, truncated: false }
+  const upstreams = (): Promise<typeof report> => Promise.resolve(report)
+
+  it('answers what the serving processes know', async () => {
+    await using gateway = await startGateway({ app: { upstreams } })
+    expect(await gateway.send('GET', '/upstreams')).toMatchObject({ status: 200, json: report })
+    expect((await gateway.send('POST', '/upstreams', { json: {} })).status).toBe(405)
+  })
+
+  it('asks for the credentials of the management API', async () => {
+    const authorize = (): { status: 401; headers: Record<string, string> } => ({
+      ...{ status: 401, headers: {} },
+    })
+    await using gateway = await startGateway({ app: { upstreams, authorize } })
+    expect((await gateway.send('GET', '/upstreams')).status).toBe(401)
+  })
+})
 
 describe('the health listener', () => {
   it('says what a gateway waits for that is not ready', async () => {

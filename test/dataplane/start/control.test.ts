@@ -67,6 +67,7 @@ const start = async ({
       },
     },
     listen: () => Promise.resolve({}),
+    viewUpstreams: () => Promise.resolve([]),
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
     announce: () => undefined,
     beginDraining: () => undefined,

@@ -121,7 +121,9 @@ describe('createServingParts', () => {
     await load(apiOf({ '/x': { get: { action: { type: 'forward', host: url } } } }))
     const answer = await request(`${url}/x`)
     expect([answer.status, answer.json()]).toMatchObject([504, { code: 'svc.error.bad_gateway' }])
-    expect(await metrics()).toMatch(/svc_gateway_upstream_failures_total\{failure="denied"\} 1/)
+    expect(await metrics()).toContain(
+      `svc_gateway_upstream_failures_total{origin="${url}",failure="denied"} 1`,
+    )
   })
 
   it('tells of one of several hosts that nobody answers at', async () => {

@@ -21,6 +21,46 @@ const judgeAmongReplicas = amongReplicas(judge)
 const warningsOf = (judgement: Judgement): readonly string[] =>
   judgement.ok ? judgement.warnings.map(({ code }) => code) : ['not ok']
 
+describe('where a document leads', () => {
+  const forward = (host: string): object => ({ get: { action: { type: 'forward', host } } })
+  const judged = (versions: object, variables: object = {}): readonly string[] => {
+    const judgement = judge(
+      { id: 'a', host: '_', realm_uri: 'com.example', variables, versions },
+      { realm: () => factsOf(RECORD) },
+    )
+    if (!judgement.ok) throw new Error(JSON.stringify(judgement.problems))
+    expect(judgement.forwards.realmUri).toBe('com.example')
+    return judgement.forwards.origins
+  }
+  const version = (paths: object, more: object = {}): object => ({
+    v1: { base_path: '/v1', paths, ...more },
+  })
+
+  it.each<[what: string, versions: object, origins: string[]]>([
+    ['nowhere', version({ '/x': { get: { action: { type: 'static', body: 1 } } } }), []],
+    ['to a host', version({ '/x': forward('orders:8080') }), ['http://orders:8080']],
+    [
+      'to two, each once',
+      version({ '/x': forward('a'), '/y': forward('https://b'), '/z': forward('http://A:80') }),
+      ['http://a', 'https://b'],
+    ],
+    ['to a variable', version({ '/x': forward('{{variables.up}}') }), ['http://stock']],
+    ['to where a request says', version({ '/x/:h': forward('{{request.bindings.h}}') }), []],
+    [
+      'from a version that is not active',
+      version({ '/x': forward('a') }, { is_active: false }),
+      [],
+    ],
+  ])('%s', (_, versions, origins) => {
+    expect(judged(versions, { up: 'stock' })).toEqual(origins)
+  })
+
+  it('is told of 32 origins', () => {
+    const paths = Array.from({ length: 100 }, (_, at) => [`/${at}`, forward(`up-${at}`)] as const)
+    expect(judged(version(Object.fromEntries(paths)))).toHaveLength(32)
+  })
+})
+
 describe('keys that replicas do not share', () => {
   it.each([
     ['one gateway', judge, RECORD, []],

@@ -215,6 +215,7 @@ describe('a snapshot under another version', () => {
     await newer.load()
     const document = {
       ...{ id: 'a', digest: 'd', since: 1, managedBy: 'op', ts: 1, warnings: [], claims: [] },
+      forwards: { realmUri: 'com.acme', origins: [] },
       source: Buffer.from(JSON.stringify({ ...makeDocument('a'), ...text })),
       critical,
     }

@@ -664,3 +664,88 @@ describe('an attempt after another', () => {
     }
   })
 })
+
+describe('what is told of an origin', () => {
+  const troublesOf = (upstream: BalancingUpstream): unknown[] =>
+    upstream
+      .counts()
+      .readFailures()
+      .map(({ cause, count }) => [cause, count])
+
+  it.each<[what: string, breakIt: (up: Instances) => unknown, cause: string]>([
+    ['that refuses connections', ({ all: [one] }) => one?.stop(), 'refused'],
+    ['whose name stands for nothing', (up) => (up.answer = 'ENOTFOUND'), 'dns'],
+    ['that answers 503', ({ all: [one] }) => one && (one.behave = answers(503)), 'status_503'],
+  ])('%s is the failure, %s', async (_, breakIt, cause) => {
+    const { up, upstream } = await rig(1)
+    await breakIt(up)
+    for (let count = 0; count < 3; count++) await ask(upstream, { origin: up.origin }).done
+    expect(troublesOf(upstream)).toEqual([[cause, 3]])
+    expect(upstream.counts().read()).toMatchObject([{ label: up.origin, requests: 3 }])
+  })
+
+  const statesOf = (upstream: BalancingUpstream): Record<string, string> =>
+    Object.fromEntries(
+      upstream
+        .view(true)
+        .origins.flatMap(({ addresses }) => addresses)
+        .map(({ address, state }) => [address, state]),
+    )
+
+  it('shows an address that is ejected, until when and why, and how it comes back', async () => {
+    const { up, upstream, load, pass } = await rig(2)
+    const [one] = up.all
+    await load(2)
+    expect(statesOf(upstream)).toEqual({ '127.0.0.1': 'healthy', '127.0.0.2': 'healthy' })
+    await one?.stop()
+    await load(40, { realm: 'shop' })
+    expect(statesOf(upstream)).toEqual({ '127.0.0.1': 'ejected', '127.0.0.2': 'healthy' })
+    const before = Date.now()
+    const [view] = upstream.view(true).origins
+    const after = Date.now()
+    const [ejected] = view?.addresses.flatMap(({ ejections }) => ejections) ?? []
+    expect(ejected).toMatchObject({ realm: undefined, why: 'in a row', fault: 'refused' })
+    expect(ejected?.untilMs).toBeGreaterThanOrEqual(before + 10 * SECOND)
+    expect(ejected?.untilMs).toBeLessThanOrEqual(after + 10 * SECOND)
+    await one?.start()
+    pass(10 * SECOND)
+    await load(20)
+    expect(statesOf(upstream)).toEqual({ '127.0.0.1': 'starting_slowly', '127.0.0.2': 'healthy' })
+  })
+
+  it('shows for which realm an address is ejected', async () => {
+    const { up, upstream, load } = await rig(2)
+    const [one] = up.all
+    if (one !== undefined) one.behave = answers(503)
+    await load(40, { realm: 'shop' })
+    const [ejected] = upstream.view(true).origins[0]?.addresses ?? []
+    expect(ejected).toMatchObject({
+      state: 'ejected_for_realms',
+      ejections: [{ realm: 'shop', fault: 'status' }],
+    })
+  })
+
+  it('tells of an upstream that answers nobody, also without addresses and after its connections', async () => {
+    const { up, upstream, pass } = await rig(1)
+    up.answer = 'ENOTFOUND'
+    for (let count = 0; count < 5; count++) {
+      await ask(upstream, { origin: up.origin }).done
+      pass(8 * SECOND)
+    }
+    const [trouble] = upstream.view(false).origins
+    expect(trouble).toMatchObject({
+      ...{ origin: up.origin, addresses: [] },
+      troubles: [{ realm: undefined, cause: 'dns', isFailing: true }],
+    })
+    up.answer = first(up, 1)
+    expect((await ask(upstream, { origin: up.origin }).done).status).toBe(200)
+    expect(upstream.view(false).origins).toMatchObject([{ troubles: [{ isFailing: false }] }])
+  })
+
+  it('says nothing of what a request asked for', async () => {
+    const { up, upstream } = await rig(1)
+    const headers = ['authorization', 'Bearer secret']
+    await ask(upstream, { origin: up.origin, path: '/secret?key=secret', headers }).done
+    expect(JSON.stringify(upstream.view(true))).not.toContain('secret')
+  })
+})

@@ -60,6 +60,19 @@ describe('https upstreams', () => {
     await upstream.close()
   })
 
+  it('that nobody vouches for fail, and are counted so', async () => {
+    const upstream = createUpstream({ guard: createGuard(), resolve })
+    for (const host of ['upstream.test', '127.0.0.1']) {
+      const origin = `https://${host}:${port}`
+      expect((await ask(upstream, { origin }).done).error?.failure).toBe('refused')
+    }
+    expect(upstream.counts().readFailures()).toMatchObject([
+      { cause: 'tls', count: 1 },
+      { cause: 'tls', count: 1 },
+    ])
+    await upstream.close()
+  })
+
   it('resume their session on a new connection', async () => {
     const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve })
     const origin = `https://upstream.test:${port}`

@@ -104,6 +104,7 @@ export const ask = (upstream: Upstream, { sink, ...request }: Ask): Asking => {
         body: null,
         connectTimeoutMs: 5000,
         timeoutMs: 5000,
+        isNamed: true,
         ...request,
       },
       {

@@ -23,6 +23,29 @@ describe('one data plane', () => {
     expect(report(fleet).documents.get('a')).toEqual({ digest: 'digest-of-a', warnings: [] })
   })
 
+  it('is believed what it says of upstreams, as far as it makes sense', async () => {
+    const plane = await aPlane()
+    const { fleet } = aFleet([plane])
+    fleet.apply(aDesiredSet([aDocument('a'), aDocument('b')]))
+    await synced(fleet)
+    expect(report(fleet).upstreams?.size).toBe(0)
+    plane.upstreams = {
+      a: { origin: 'http://up:80', cause: 'dns' },
+      b: { origin: 'http://up:80', cause: '<b>' },
+    }
+    plane.touch()
+    await eventually(() => {
+      expect([...(report(fleet).upstreams ?? [])]).toEqual([
+        ['a', { origin: 'http://up:80', cause: 'dns' }],
+      ])
+    })
+    plane.upstreams = undefined
+    plane.touch()
+    await eventually(() => {
+      expect(report(fleet).upstreams?.size).toBe(0)
+    })
+  })
+
   it('is completed also for zero documents', async () => {
     const plane = await aPlane()
     const { fleet } = aFleet([plane])

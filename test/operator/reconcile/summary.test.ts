@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlaneReport } from '../../../operator/data-plane.ts'
+import type { UpstreamCause } from '../../../language/wire/wire.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status-book.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
@@ -258,6 +259,103 @@ describe('a router that is away', () => {
     const same = resource()
     operator.take(same, 'old', held, realms)
     expect(degraded(operator.take(same, 'old', held, realms)) !== undefined).toBe(isDegraded)
+  })
+})
+
+describe('an upstream that answers nobody', () => {
+  const resource = orders('old', 1)
+  const says = (origin: string, cause: UpstreamCause = 'refused'): Partial<DataPlaneReport> => ({
+    upstreams: new Map([['orders', { origin, cause }]]),
+  })
+  const UP = says('http://up')
+  const WELL = { upstreams: new Map() }
+  const holding = (...more: readonly Partial<DataPlaneReport>[]): readonly Held[] =>
+    more.map((each) => ({ text: 'old', more: each }))
+  const degraded = (held: readonly Held[]): string | undefined => {
+    const operator = new Operator()
+    operator.take(resource, 'old', held)
+    const found = operator.take(resource, 'old', held)?.conditions.find(isDegraded)
+    return found && `${found.reason}: ${found.message}`
+  }
+  const isDegraded = ({ type }: { readonly type: string }): boolean => type === 'Degraded'
+  const told = (
+    count: string,
+    origin = 'http://up',
+    why = 'it refuses connections, or can not be reached',
+  ) =>
+    `UpstreamUnhealthy: ${count} gateways: no request to ${origin} has been answered as it should be for 30 s: ${why}`
+
+  it.each<[string, readonly Held[], string | undefined]>([
+    ['at the only gateway', holding(UP), told('1 of 1')],
+    ['at none', holding(WELL, WELL), undefined],
+    ['at one of two', holding(UP, WELL), undefined],
+    ['at two of three', holding(UP, UP, WELL), told('2 of 3')],
+    ['at two of four', holding(UP, UP, WELL, WELL), undefined],
+    ['at one, where another is too old to say', holding(UP, {}), undefined],
+    ['at one, where two hold nothing yet', [...holding(UP), {}, {}], undefined],
+    ['at one, where two can not be reached', holding(UP, AWAY, AWAY), undefined],
+    ['at two that can not be reached', holding({ ...UP, ...AWAY }, { ...UP, ...AWAY }), undefined],
+    ['at gateways that do not hold the document', [{ more: UP }, { more: UP }], undefined],
+    [
+      'in the words of most, whoever answers first',
+      holding(says('http://lie'), UP, UP, WELL),
+      told('3 of 4'),
+    ],
+    [
+      'in the same words, where as many say the one as the other',
+      holding(says('http://b', 'dns'), says('http://a', 'dns')),
+      told('2 of 2', 'http://a', 'its name is not found'),
+    ],
+    [
+      'as sidecars say, which their owner may make say anything',
+      holding({ ...UP, ...NEIGHBOUR }, { ...UP, ...NEIGHBOUR }, WELL),
+      undefined,
+    ],
+  ])('%s', (_, held, message) => {
+    expect(degraded(held)).toBe(message)
+  })
+
+  it('takes nothing from Ready, comes at once and goes again', () => {
+    const operator = new Operator()
+    operator.take(resource, 'old', holding(WELL))
+    const bad = operator.take(resource, 'old', holding(UP))
+    expect(said(bad)).toBe('1 at 1/1: Ready')
+    expect(bad?.conditions.filter(isDegraded)).toHaveLength(1)
+    const good = operator.take(resource, 'old', holding(WELL))
+    expect(good?.conditions.filter(isDegraded)).toEqual([])
+  })
+
+  it('changes nothing while gateways say the same', () => {
+    const operator = new Operator()
+    operator.take(resource, 'old', holding(UP))
+    const before = operator.take(resource, 'old', holding(UP))
+    expect(operator.take(resource, 'old', holding(says('http://up')))).toBe(before)
+  })
+
+  it('stands behind a router that is away', () => {
+    const wamp = resourceOf('ApiSpecification', 'orders', {
+      spec: {
+        document: aSpecification('orders', {
+          versions: {
+            v1: {
+              base_path: '/v1',
+              paths: { '/x': { get: { action: { type: 'wamp_call', procedure: 'com.p' } } } },
+            },
+          },
+        }),
+      },
+    })
+    const operator = new Operator()
+    const realms = new Map([['com.shop', { digest: 'r', sessions: [] }]])
+    operator.take(wamp, 'old', holding(UP), realms)
+    const condition = operator.take(wamp, 'old', holding(UP), realms)?.conditions.find(isDegraded)
+    expect(condition?.reason).toBe('RouterUnreachable')
+    expect(condition?.message).toMatch(/see the status of the Realm; 1 of 1 gateways: /)
+    // What was told of the upstream is no word of the router.
+    const fresh = new Operator()
+    fresh.take(wamp, 'old', holding({ ...UP, realms: new Map() }))
+    const first = fresh.take(wamp, 'old', holding(UP), realms)?.conditions.find(isDegraded)
+    expect(first?.reason).toBe('UpstreamUnhealthy')
   })
 })
 

@@ -190,7 +190,8 @@ describe('a client that goes away', () => {
       change: ({ incoming }) => clients.push(incoming.socket),
     })
     const fourth = until(() => {
-      const isPause = gateway.upstream.stats()[0]?.running === 0
+      // Without a connection there is no row: one that answers 503 may be closed.
+      const isPause = attempts > 0 && (gateway.upstream.stats()[0]?.running ?? 0) === 0
       if (isPause && attempts < 4) pass(200)
       return isPause && attempts === 4
     }, 'four have failed')

@@ -205,6 +205,53 @@ describe('the primary', () => {
     await cluster.close()
   })
 
+  it('never takes back what one worker forgets while another counts on', async () => {
+    const { cluster, workers } = prepare(2)
+    await cluster.listen()
+    const [first, second] = workers
+    const counted = async (...states: readonly Readonly<Record<string, number>>[]) => {
+      for (const [at, worker] of [first, second].entries()) {
+        if (worker === undefined) continue
+        const values = states[at] ?? {}
+        const family = { name: 'f', help: 'F.', type: 'counter', merge: 'sum', isForgetful: true }
+        const state = [
+          { ...family, series: Object.keys(values), values: Object.values(values) },
+        ] as MetricsState
+        worker.answer = (message) =>
+          message.kind === 'measure'
+            ? { kind: 'metrics', task: message.task, state }
+            : obedient(message)
+      }
+      const [merged] = await cluster.exportMetrics()
+      return Object.fromEntries(
+        (merged?.series ?? []).map((series, at) => [series, merged?.values[at]]),
+      )
+    }
+    expect(await counted({ a: 5, b: 1 }, { a: 7 })).toEqual({ a: 12, b: 1 })
+    expect(await counted({ b: 1 }, { a: 8 })).toEqual({ a: 13, b: 1 })
+    expect(await counted({ a: 1, b: 1 }, { a: 8 })).toEqual({ a: 14, b: 1 })
+    // Nobody counts it: it may begin anew.
+    expect(await counted({ b: 1 }, {})).toEqual({ b: 1 })
+    expect(await counted({ a: 1, b: 1 }, {})).toEqual({ a: 1, b: 1 })
+    await cluster.close()
+  })
+
+  it('asks each worker for its upstreams, and waits a second at most', async () => {
+    const view = { origins: [], isTruncated: true }
+    const { cluster } = prepare(2, [
+      (message) =>
+        message.kind === 'view upstreams'
+          ? { kind: 'upstreams', task: message.task, view }
+          : obedient(message),
+      (message) => (message.kind === 'view upstreams' ? undefined : obedient(message)),
+    ])
+    await cluster.listen()
+    const asked = cluster.viewUpstreams(true)
+    await pass(1000)
+    expect(await asked).toEqual([view, undefined])
+    await cluster.close()
+  })
+
   it('asks for the real port once nobody holds the first socket any more', async () => {
     const { cluster, workers } = prepare(1)
     await cluster.listen()

@@ -1,0 +1,28 @@
+// Lists the origins that a compiled document names as they are, for its `forward` operations: those that requests have a part
+// in are not among them. Of a bounded number.
+
+import type { CompiledApi, ForwardAction } from '../../language/compiled.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { readOrigin } from '../../language/upstream-origin.ts'
+
+const MOST_ORIGINS = 32
+
+/** Of versions that are served, in the order in which the document names them first. */
+export const namedOrigins = ({ versions }: CompiledApi): readonly string[] => {
+  const hosts = versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) => paths)
+    .flatMap(({ operations }) => Object.values(operations))
+    .flatMap(({ action }) => (action.type === 'forward' ? writtenHosts(action) : []))
+  const origins = new Set<string>()
+  for (const host of hosts) {
+    if (origins.size === MOST_ORIGINS) break
+    if (host.kind !== 'constant' || typeof host.value !== 'string') continue
+    const reading = readOrigin(host.value)
+    if (reading.ok) origins.add(reading.origin)
+  }
+  return [...origins]
+}
+
+const writtenHosts = ({ host, hosts }: ForwardAction): readonly Template[] =>
+  host === undefined ? hosts.map((each) => each.host) : [host]

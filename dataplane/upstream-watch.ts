@@ -1,0 +1,127 @@
+// Watches for documents whose upstream answers nobody, so that the operator learns of it from the state view: asks all serving
+// processes every ten seconds, and tells of a bounded number of documents, no more often than every half a minute.
+
+import type { UpstreamCause, UpstreamTrouble } from '../language/wire/wire.ts'
+import type { HeldDocument } from './store/holdings.ts'
+import type { FailureCause } from './upstream/failure-cause.ts'
+import { mergeTroubles } from './upstream-report.ts'
+import type { TroubleView, UpstreamsView } from './upstream/upstream-view.ts'
+
+/** By id of the document. */
+export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>
+
+export interface UpstreamWatchOptions {
+  /** Of each serving process, without detail. */
+  readonly read: () => Promise<readonly (UpstreamsView | undefined)[]>
+  readonly documents: () => readonly Pick<HeldDocument, 'id' | 'confinedTo' | 'forwards'>[]
+  /** Other documents than before. */
+  readonly onChange: () => void
+  /** Monotonic, milliseconds. */
+  readonly now: () => number
+  /** Calls back again and again. @returns ends that */
+  readonly every: (ms: number, look: () => void) => () => void
+}
+
+export interface UpstreamWatch {
+  readonly troubles: () => UpstreamTroubles
+  readonly stop: () => void
+}
+
+const LOOKS_MS = 10_000
+/** The whole state view is read anew after each change. */
+const REST_MS = 30_000
+const MOST_DOCUMENTS = 200
+/** A state view is bounded by what an operator has sent: this much more it always has room for. */
+const MOST_BYTES = 64 * 1024
+const MOST_ORIGIN_LENGTH = 260
+
+/**
+ * @example
+ * const watch = watchUpstreams({ read: () => plane.viewUpstreams(false), documents: () => store.documents(), … })
+ * watch.troubles() // Map { 'orders' => { origin: 'http://orders:8080', cause: 'refused' } }
+ */
+export const watchUpstreams = (options: UpstreamWatchOptions): UpstreamWatch => {
+  const { read, documents, onChange, now, every } = options
+  let troubles: UpstreamTroubles = new Map()
+  let changedMs = -Infinity
+  let isLooking = false
+
+  const look = async (): Promise<void> => {
+    if (isLooking || now() - changedMs < REST_MS) return
+    isLooking = true
+    try {
+      const seen = troublesOf(documents(), await read())
+      if (isSame(seen, troubles)) return
+      troubles = seen
+      changedMs = now()
+      onChange()
+    } finally {
+      isLooking = false
+    }
+  }
+
+  const stop = every(LOOKS_MS, () => void look())
+  return { troubles: () => troubles, stop }
+}
+
+/** @internal exported for tests */
+export const troublesOf = (
+  documents: ReturnType<UpstreamWatchOptions['documents']>,
+  views: readonly (UpstreamsView | undefined)[],
+): UpstreamTroubles => {
+  const failing = failingOrigins(views)
+  const told = new Map<string, UpstreamTrouble>()
+  if (failing.size === 0) return told
+  let left = MOST_BYTES
+  for (const document of documents) {
+    const trouble = troubleOf(document, failing)
+    if (trouble === undefined) continue
+    left -= Buffer.byteLength(JSON.stringify([document.id, trouble]))
+    if (told.size === MOST_DOCUMENTS || left < 0) break
+    told.set(document.id, trouble)
+  }
+  return told
+}
+
+const failingOrigins = (
+  views: readonly (UpstreamsView | undefined)[],
+): ReadonlyMap<string, readonly TroubleView[]> => {
+  const byKey = Map.groupBy(
+    views.flatMap((view) => view?.origins ?? []),
+    ({ origin, confinedTo }) => keyOf(origin, confinedTo),
+  )
+  const failing = new Map<string, readonly TroubleView[]>()
+  for (const [key, origins] of byKey) {
+    const troubles = mergeTroubles(origins.flatMap((origin) => origin.troubles))
+    if (troubles.length > 0) failing.set(key, troubles)
+  }
+  return failing
+}
+
+const troubleOf = (
+  { confinedTo, forwards }: Pick<HeldDocument, 'confinedTo' | 'forwards'>,
+  failing: ReadonlyMap<string, readonly TroubleView[]>,
+): UpstreamTrouble | undefined => {
+  for (const origin of forwards.origins) {
+    const troubles = failing.get(keyOf(origin, confinedTo))
+    const found = troubles?.find(({ realm }) => realm === undefined || realm === forwards.realmUri)
+    const cause = found && toldCause(found.cause)
+    if (cause !== undefined && origin.length <= MOST_ORIGIN_LENGTH) return { origin, cause }
+  }
+  return undefined
+}
+
+/** What clients give up tells nothing of an upstream. */
+const toldCause = (cause: FailureCause): UpstreamCause | undefined =>
+  cause === 'aborted' || cause === 'overloaded' ? undefined : cause
+
+/** No origin has a blank in it. */
+const keyOf = (origin: string, confinedTo: string | undefined): string =>
+  `${origin} ${confinedTo ?? ''}`
+
+const isSame = (left: UpstreamTroubles, right: UpstreamTroubles): boolean =>
+  left.size === right.size &&
+  [...left].every(([id, { origin, cause }]) => {
+    const other = right.get(id)
+    return other?.origin === origin && other.cause === cause
+  })

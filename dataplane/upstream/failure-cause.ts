@@ -1,0 +1,43 @@
+// Names what made a request to an upstream fail, for people and metrics: a failure and the error behind it come in, a word of a
+// closed list goes out. Who is to blame for it is settled elsewhere. Pure.
+
+import type { UpstreamFailure } from './upstream.ts'
+
+/** Those of `UpstreamFailure`, of `refused` the ones that can be told apart, and answers that tell of a fault. */
+export type FailureCause =
+  UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
+
+/** @example causeOf('refused', Object.assign(new Error(), { code: 'ENOTFOUND' })) // 'dns' */
+export const causeOf = (failure: UpstreamFailure, error: Error | undefined): FailureCause => {
+  if (failure !== 'refused' || error === undefined) return failure
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
+  if (errors.some(isOfLookup)) return 'dns'
+  return errors.some(isOfTls) ? 'tls' : 'refused'
+}
+
+/** undefined: the answer tells of no fault of the instance that gave it. */
+export const causeOfStatus = (statusCode: number): FailureCause | undefined =>
+  statusCode < 502 || statusCode > 504 ? undefined : STATUSES[statusCode]
+
+const STATUSES: Readonly<Record<number, FailureCause>> = {
+  502: 'status_502',
+  503: 'status_503',
+  504: 'status_504',
+}
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : ''
+
+const LOOKUP_CODES: ReadonlySet<string> = new Set([
+  ...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA', 'ESERVFAIL'],
+])
+
+const isOfLookup = (error: unknown): boolean => LOOKUP_CODES.has(codeOf(error))
+
+/** Of Node and OpenSSL: `ERR_SSL_WRONG_VERSION_NUMBER`, `CERT_HAS_EXPIRED`, `UNABLE_TO_VERIFY_LEAF_SIGNATURE`, … */
+const TLS_CODE =
+  /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_)|SELF_SIGNED|^(?:EPROTO|HOSTNAME_MISMATCH|INVALID_CA)$/
+
+const isOfTls = (error: unknown): boolean => TLS_CODE.test(codeOf(error))

@@ -1,0 +1,113 @@
+// Counts requests and failures per origin, of a bounded number of origins, for metrics: the rest is counted as `other`. Only
+// what documents name gets a place of its own: origins that requests make up, by an expression, would else take all of them.
+
+import type { FailureCause } from './failure-cause.ts'
+
+/** Counted by whoever has it, without a look at any table. */
+export interface OriginCounts {
+  /** `other`, or the origin. */
+  readonly label: string
+  requests: number
+  readonly failures: Map<FailureCause, number>
+}
+
+export interface CountedFailures {
+  readonly origin: string
+  readonly cause: FailureCause
+  readonly count: number
+}
+
+interface Place {
+  readonly counts: OriginCounts
+  readonly realm: string
+  /** Requests when it was last looked at, and when there had been more than the time before. */
+  seen: number
+  usedMs: number
+}
+
+/** Label of all that has no place. No origin is so called. */
+export const OTHER = 'other'
+const MOST_PLACES = 200
+/** One that was not used for so long makes room, where there is none. */
+const IDLE_MS = 600_000
+
+/**
+ * @example
+ * const table = new CountsTable(() => performance.now(), () => undefined)
+ * const counts = table.place('http://orders:8080', 'com.acme')
+ * counts.requests++
+ */
+export class CountsTable {
+  readonly other: OriginCounts = newCounts(OTHER)
+  readonly #now: () => number
+  readonly #onEvicted: (counts: OriginCounts) => void
+  readonly #places = new Map<string, Place>()
+
+  /**
+   * @param now monotonic, milliseconds
+   * @param onEvicted is told of counts that have no place any more
+   */
+  constructor(now: () => number, onEvicted: (counts: OriginCounts) => void) {
+    this.#now = now
+    this.#onEvicted = onEvicted
+  }
+
+  /** `other` where there is no place: none is idle, and no realm has more than the one that asks. */
+  place(origin: string, realm: string): OriginCounts {
+    const known = this.#places.get(origin)
+    if (known !== undefined) return known.counts
+    if (this.#places.size >= MOST_PLACES && !this.#makeRoom(realm)) return this.other
+    const counts = newCounts(origin)
+    this.#places.set(origin, { counts, realm, seen: 0, usedMs: this.#now() })
+    return counts
+  }
+
+  /** For metrics; also notes which are in use. */
+  read(): readonly OriginCounts[] {
+    this.#look()
+    const all = Array.from(this.#places.values(), ({ counts }) => counts)
+    return this.other.requests + this.other.failures.size === 0 ? all : [...all, this.other]
+  }
+
+  readFailures(): readonly CountedFailures[] {
+    return this.read().flatMap(({ label, failures }) =>
+      Array.from(failures, ([cause, count]) => ({ origin: label, cause, count })),
+    )
+  }
+
+  #look(): void {
+    const nowMs = this.#now()
+    for (const place of this.#places.values()) {
+      if (place.counts.requests === place.seen) continue
+      place.seen = place.counts.requests
+      place.usedMs = nowMs
+    }
+  }
+
+  #makeRoom(realm: string): boolean {
+    this.#look()
+    const victim = this.#longestIdle() ?? this.#ofLargest(realm)
+    if (victim === undefined) return false
+    this.#places.delete(victim.counts.label)
+    this.#onEvicted(victim.counts)
+    return true
+  }
+
+  #longestIdle(): Place | undefined {
+    const [first] = oldestFirst(this.#places.values())
+    return first !== undefined && this.#now() - first.usedMs >= IDLE_MS ? first : undefined
+  }
+
+  /** Of the realm that has most, unless that is the one that asks, or would then have as few. */
+  #ofLargest(realm: string): Place | undefined {
+    const byRealm = Map.groupBy(this.#places.values(), (place) => place.realm)
+    const [largest = []] = [...byRealm.values()].sort((left, right) => right.length - left.length)
+    const own = byRealm.get(realm)?.length ?? 0
+    return largest.length > own + 1 ? oldestFirst(largest)[0] : undefined
+  }
+}
+
+const oldestFirst = (places: Iterable<Place>): readonly Place[] =>
+  [...places].sort((left, right) => left.usedMs - right.usedMs)
+
+const newCounts = (label: string): OriginCounts => ({ label, requests: 0, failures: new Map() })

@@ -1,0 +1,126 @@
+// Keeps what is told of each origin: counts of requests and failures, the last failure, and for how long nothing has answered.
+// It outlives the connections by ten minutes, as many origins as are bounded. A request costs an addition here.
+
+import { CountsTable, type OriginCounts } from './origin-counts.ts'
+import { type FailureCause, causeOfStatus } from './failure-cause.ts'
+import { OriginStreaks, type Trouble } from './origin-streaks.ts'
+
+export interface LastFailure {
+  readonly cause: FailureCause
+  /** Monotonic. */
+  readonly atMs: number
+}
+
+/** What a document names, or a request has made up; as a document that is confined sees it, or everybody else. */
+export interface RecordKey {
+  readonly origin: string
+  readonly confinedTo: string | undefined
+}
+
+/** Of those that no connection is left of. */
+const MOST_RECORDS = 1000
+const KEPT_MS = 600_000
+
+export class OriginLedger {
+  readonly counts: CountsTable
+  readonly #now: () => number
+  readonly #records = new Map<string, OriginRecord>()
+  /** Without users, those that were given back long ago first. */
+  readonly #unused = new Map<string, OriginRecord>()
+
+  /** @param now monotonic, milliseconds */
+  constructor(now: () => number) {
+    this.#now = now
+    this.counts = new CountsTable(now, (evicted) => {
+      for (const record of this.#records.values())
+        if (record.counts === evicted) record.counts = this.counts.other
+    })
+  }
+
+  /** To be given back with `release`. */
+  acquire(key: RecordKey): OriginRecord {
+    const text = textOf(key)
+    const record = this.#records.get(text) ?? new OriginRecord(key, this.counts.other, this.#now)
+    this.#records.set(text, record)
+    this.#unused.delete(text)
+    record.users++
+    // There may be room by now.
+    if (record.namedBy !== undefined) this.name(record, record.namedBy)
+    return record
+  }
+
+  release(record: OriginRecord): void {
+    if (--record.users > 0) return
+    record.releasedMs = this.#now()
+    this.#unused.set(textOf(record.key), record)
+    this.#forgetOld()
+  }
+
+  /** A document of the realm names it. */
+  name(record: OriginRecord, realm: string): void {
+    record.namedBy = realm
+    if (record.counts === this.counts.other)
+      record.counts = this.counts.place(record.key.origin, realm)
+  }
+
+  records(): readonly OriginRecord[] {
+    this.#forgetOld()
+    return [...this.#records.values()]
+  }
+
+  #forgetOld(): void {
+    const oldestMs = this.#now() - KEPT_MS
+    for (const [text, { releasedMs }] of this.#unused) {
+      if (this.#unused.size <= MOST_RECORDS && releasedMs > oldestMs) return
+      this.#unused.delete(text)
+      this.#records.delete(text)
+    }
+  }
+}
+
+/** No origin has a blank in it. */
+const textOf = ({ origin, confinedTo }: RecordKey): string =>
+  confinedTo === undefined ? origin : `${origin} ${confinedTo}`
+
+export class OriginRecord {
+  readonly key: RecordKey
+  /** Pools that use it. */
+  users = 0
+  releasedMs = 0
+  /** Realm of the document that named it first; undefined: no document does. */
+  namedBy: string | undefined
+  counts: OriginCounts
+  lastFailure: LastFailure | undefined
+  readonly #streaks = new OriginStreaks()
+  readonly #now: () => number
+
+  constructor(key: RecordKey, counts: OriginCounts, now: () => number) {
+    this.key = key
+    this.counts = counts
+    this.#now = now
+  }
+
+  onAnswer(statusCode: number, realm: string | undefined): void {
+    const cause = causeOfStatus(statusCode)
+    if (cause === undefined) this.#streaks.onGood(realm)
+    else this.onFailure(cause, 'realm', realm)
+  }
+
+  /** @param blame whether it tells anything of the upstream, and of whom it tells it */
+  onFailure(cause: FailureCause, blame: 'shared' | 'realm' | 'none', realm?: string): void {
+    this.#count(cause)
+    if (blame === 'shared') this.#streaks.onSharedFailure(cause, this.#now())
+    if (blame === 'realm') this.#streaks.onRealmFailure(cause, realm, this.#now())
+  }
+
+  troubles(): readonly Trouble[] {
+    return this.#streaks.read(this.#now())
+  }
+
+  #count(cause: FailureCause): void {
+    const { failures } = this.counts
+    failures.set(cause, (failures.get(cause) ?? 0) + 1)
+    // What clients give up is no failure of the upstream.
+    if (cause !== 'aborted') this.lastFailure = { cause, atMs: this.#now() }
+  }
+}

@@ -1,0 +1,176 @@
+// Shows what one process knows of its upstreams, as plain data that is sent to the primary: addresses with their state, what is
+// under way, the last failure, and what has answered nobody for a while. Of a bounded number of addresses; never a path, a
+// query or a header.
+
+import type { FailureCause } from './failure-cause.ts'
+import type { EjectionCause } from './outlier-detector.ts'
+import type { Endpoint } from './endpoint-set.ts'
+import type { OriginRecord } from './origin-ledger.ts'
+import type { OriginPool } from './origin-pool.ts'
+
+export type AddressState = 'healthy' | 'starting_slowly' | 'ejected_for_realms' | 'ejected'
+
+/** Times are Unix times in milliseconds: the processes of a machine have one clock. */
+export interface EjectionView {
+  /** undefined: for all requests. */
+  readonly realm: string | undefined
+  /** Then a request tries it: in the past, if none came since. */
+  readonly untilMs: number
+  readonly why: EjectionCause
+  readonly fault: string | undefined
+}
+
+export interface AddressView {
+  readonly address: string
+  readonly state: AddressState
+  readonly outstanding: number
+  /** Those for realms: eight at most. */
+  readonly ejections: readonly EjectionView[]
+}
+
+/** Nothing has answered as it should for half a minute; or something has, after a failure, and `isFailing` is false. */
+export interface TroubleView {
+  readonly realm: string | undefined
+  readonly cause: FailureCause
+  readonly sinceMs: number
+  readonly isFailing: boolean
+}
+
+export interface OriginView {
+  readonly origin: string
+  /** Namespace of the documents that see it so. */
+  readonly confinedTo: string | undefined
+  readonly addresses: readonly AddressView[]
+  readonly connections: Readonly<Record<'connected' | 'running' | 'queued', number>>
+  readonly lastFailure: { readonly cause: FailureCause; readonly atMs: number } | undefined
+  readonly troubles: readonly TroubleView[]
+}
+
+/** Survives `structuredClone`. */
+export interface UpstreamsView {
+  readonly origins: readonly OriginView[]
+  /** There are more. */
+  readonly isTruncated: boolean
+}
+
+export interface ViewSources {
+  readonly records: readonly OriginRecord[]
+  /** With connections, or without them. */
+  readonly pools: Iterable<OriginPool>
+  /** Monotonic, milliseconds. */
+  readonly nowMs: number
+  /** At the same moment. */
+  readonly unixMs: number
+}
+
+/** Of all origins together; each has 64 at most. */
+const MOST_ADDRESSES_TOLD = 1000
+/** One without an address counts, too. */
+const MOST_ORIGINS = 1000
+const MOST_EJECTIONS = 8
+
+/** Everything, as far as it is bounded: origins with trouble first, then those that documents name. */
+export const viewUpstreams = (sources: ViewSources): UpstreamsView => {
+  const byRecord = new Map(Array.from(sources.pools, (pool) => [pool.record, pool]))
+  const ranked = sources.records
+    .map((record) => ({ record, view: viewOrigin(record, byRecord.get(record), sources) }))
+    .sort((left, right) => rankOf(left.record, left.view) - rankOf(right.record, right.view))
+  return boundOrigins(ranked.map(({ view }) => view))
+}
+
+/** What has failed of late, without addresses. */
+export const viewTroubles = ({ records, nowMs, unixMs }: ViewSources): UpstreamsView => {
+  const origins = records.flatMap((record): readonly OriginView[] => {
+    const troubles = troublesOf(record, { nowMs, unixMs })
+    if (troubles.length === 0) return []
+    const { origin, confinedTo } = record.key
+    return [
+      {
+        ...{ origin, confinedTo, troubles, addresses: [] },
+        ...{ connections: NO_CONNECTIONS, lastFailure: undefined },
+      },
+    ]
+  })
+  return { origins: origins.slice(0, MOST_ORIGINS), isTruncated: origins.length > MOST_ORIGINS }
+}
+
+/** Takes as many of the first origins as may be told. */
+export const boundOrigins = <View extends { readonly addresses: readonly unknown[] }>(
+  origins: readonly View[],
+): { readonly origins: readonly View[]; readonly isTruncated: boolean } => {
+  let left = MOST_ADDRESSES_TOLD
+  const told: View[] = []
+  for (const view of origins) {
+    if (told.length === MOST_ORIGINS || view.addresses.length > left) break
+    left -= view.addresses.length
+    told.push(view)
+  }
+  return { origins: told, isTruncated: told.length < origins.length }
+}
+
+const NO_CONNECTIONS = { connected: 0, running: 0, queued: 0 } as const
+
+type Moment = Pick<ViewSources, 'nowMs' | 'unixMs'>
+
+const viewOrigin = (
+  record: OriginRecord,
+  pool: OriginPool | undefined,
+  moment: Moment,
+): OriginView => {
+  const { origin, confinedTo } = record.key
+  const { lastFailure } = record
+  return {
+    ...{ origin, confinedTo },
+    addresses: (pool?.addresses.set.members ?? []).map((endpoint) =>
+      viewAddress(endpoint, pool, moment),
+    ),
+    connections: pool?.count() ?? NO_CONNECTIONS,
+    lastFailure: lastFailure && {
+      cause: lastFailure.cause,
+      atMs: unixOf(lastFailure.atMs, moment),
+    },
+    troubles: troublesOf(record, moment),
+  }
+}
+
+const troublesOf = (record: OriginRecord, { unixMs }: Moment): readonly TroubleView[] =>
+  record.troubles().map(({ forMs, ...trouble }) => ({ ...trouble, sinceMs: unixMs - forMs }))
+
+const viewAddress = (
+  endpoint: Endpoint,
+  pool: OriginPool | undefined,
+  moment: Moment,
+): AddressView => {
+  const ejections = pool?.health.ejectionsOf(endpoint) ?? []
+  const share = pool === undefined ? 1 : pool.health.sharedShareOf(endpoint)
+  const isWarm = Math.min(share, endpoint.shareAt(moment.nowMs)) >= 1
+  return {
+    address: endpoint.address,
+    state: stateOf(ejections, isWarm),
+    outstanding: endpoint.outstanding,
+    ejections: ejections.slice(0, MOST_EJECTIONS).map(({ untilMs, ...ejection }) => ({
+      ...ejection,
+      untilMs: unixOf(untilMs, moment),
+    })),
+  }
+}
+
+const stateOf = (
+  ejections: readonly { readonly realm: string | undefined }[],
+  isWarm: boolean,
+): AddressState => {
+  if (ejections.some(({ realm }) => realm === undefined)) return 'ejected'
+  if (ejections.length > 0) return 'ejected_for_realms'
+  return isWarm ? 'healthy' : 'starting_slowly'
+}
+
+const unixOf = (atMs: number, { nowMs, unixMs }: Moment): number =>
+  Math.round(unixMs + atMs - nowMs)
+
+/** The lower, the sooner. */
+const rankOf = ({ namedBy }: OriginRecord, { addresses, troubles }: OriginView): number => {
+  const isTroubled =
+    troubles.some(({ isFailing }) => isFailing) ||
+    addresses.some(({ ejections }) => ejections.length > 0)
+  return (isTroubled ? 0 : 2) + (namedBy === undefined ? 1 : 0)
+}
