@@ -5,6 +5,7 @@ import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { HeldName } from './bridge-board.ts'
 import type { RevokedEntry } from './shared/relayed-state.ts'
 import type { Addresses, ToPrimary, ToWorker } from './cluster-message.ts'
+import type { EndpointsChange } from './upstream/service-directory.ts'
 
 /** The parts of `cluster.Worker` that are used. */
 export interface WorkerProcess {
@@ -67,6 +68,12 @@ export class ClusterPeer {
   async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
     if (entries.length === 0) return
     await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
+  }
+
+  /** Out of turn; resolves also when no answer comes in time. */
+  async tellEndpoints(change: EndpointsChange, timeoutMs: number): Promise<void> {
+    if (change.put.length + change.delete.length === 0 && change.only === undefined) return
+    await this.#ask({ kind: 'endpoints', task: this.#nextTask++, change }, timeoutMs)
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {

@@ -107,6 +107,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
       const onRequest = createManagementApp({
         ...probes,
         store,
+        endpoints: plane.endpoints,
         callbacksOf: (uri) => options.board.heldOf(uri),
         authorize: access.authorize,
       })

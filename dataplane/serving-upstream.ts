@@ -21,6 +21,7 @@ import {
   type SocketEndpoint,
 } from './upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from './upstream/guarded-fetch.ts'
+import type { ServiceDirectory } from './upstream/service-directory.ts'
 import { createEjectionReport } from './upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from './upstream/undici-upstream.ts'
 import type { Upstream } from './upstream/upstream.ts'
@@ -37,13 +38,20 @@ export interface ServingUpstream {
   readonly routerGuard: RouterGuard
 }
 
+export interface UpstreamSurroundings {
+  readonly metrics: GatewayMetrics
+  readonly log: Log
+  /** What the operator tells of Services. */
+  readonly services: ServiceDirectory
+}
+
 /**
  * @param ownListeners what no upstream may be
  * @throws StartError for a file of certificates that is of no use
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
-  { metrics, log }: { readonly metrics: GatewayMetrics; readonly log: Log },
+  { metrics, log, services }: UpstreamSurroundings,
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)
@@ -63,6 +71,7 @@ export const createServingUpstream = (
     guard,
     resolve: names,
     clusterDomain: settings.clusterDomain,
+    services,
     onFailure: (failure) => {
       metrics.count('upstreamFailures', { failure })
     },

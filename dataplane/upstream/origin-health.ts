@@ -12,6 +12,7 @@ export type RealmFault = 'status' | 'timeout' | 'malformed'
 
 export interface HealthEvent {
   readonly origin: string
+  /** With its port where that is not the origin's. */
   readonly address: string
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
@@ -137,8 +138,8 @@ export class OriginHealth {
     const detector = this.#detectorOf(realm)
     const own = detector?.isTroubled === true ? detector : undefined
     if (shared === undefined && own === undefined) return undefined
-    const shareOfShared: ShareOf = ({ address }) => shared?.shareOf(address) ?? 1
-    const shareOfOwn: ShareOf = ({ address }) => own?.shareOf(address) ?? 1
+    const shareOfShared: ShareOf = ({ key }) => shared?.shareOf(key) ?? 1
+    const shareOfOwn: ShareOf = ({ key }) => own?.shareOf(key) ?? 1
     return [(each) => Math.min(shareOfShared(each), shareOfOwn(each)), shareOfShared]
   }
 
@@ -151,13 +152,13 @@ export class OriginHealth {
     const own = this.#detectorOf(realm)
     for (const endpoint of set.members) {
       if (endpoint === avoid) continue
-      const due = [this.#shared, own].filter((each) => each?.isDue(endpoint.address) === true)
+      const due = [this.#shared, own].filter((each) => each?.isDue(endpoint.key) === true)
       // Out for one and not due for the other: no use.
       const isOut = [this.#shared, own].some(
-        (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.address) === 0,
+        (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.key) === 0,
       )
       if (due.length === 0 || isOut) continue
-      for (const each of due) each?.beginProbe(endpoint.address)
+      for (const each of due) each?.beginProbe(endpoint.key)
       return endpoint
     }
     return undefined
@@ -180,10 +181,10 @@ export class OriginHealth {
     for (const detector of this.realms.values()) detector.fit(set)
   }
 
-  stateOf({ address }: Endpoint): EndpointState {
-    if (this.#shared?.shareOf(address) === 0) return 'ejected'
+  stateOf({ key }: Endpoint): EndpointState {
+    if (this.#shared?.shareOf(key) === 0) return 'ejected'
     for (const detector of this.realms.values())
-      if (detector.shareOf(address) === 0) return 'ejected_for_realms'
+      if (detector.shareOf(key) === 0) return 'ejected_for_realms'
     return 'healthy'
   }
 
@@ -193,7 +194,7 @@ export class OriginHealth {
 
   #tell(detector: OutlierDetector, outcome: RequestOutcome, set: EndpointSet): void {
     const { endpoint, realm, fault, begunAt } = outcome
-    const { address } = endpoint
+    const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
     const verdict = detector.report({ address, isFailure, begunAt }, set)
     if (verdict !== undefined)

@@ -6,12 +6,14 @@ import { createDeadlines } from '../deadlines.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createFindAllowed } from './allowed-addresses.ts'
+import { createListedEndpoints } from './listed-endpoints.ts'
 import { createConnector, portOf } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
-import { createOriginAddresses } from './origin-addresses.ts'
+import { type AddressesOptions, createOriginAddresses } from './origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './origin-health.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
 import { createPoolShelf } from './pool-shelf.ts'
+import { ServiceDirectory } from './service-directory.ts'
 import {
   UpstreamError,
   type Upstream,
@@ -37,6 +39,8 @@ export interface UpstreamOptions {
   readonly resolve?: Resolve
   /** For requests that are confined to a namespace; `cluster.local` if left out. */
   readonly clusterDomain?: string
+  /** What the operator tells of Services; nothing if left out. */
+  readonly services?: ServiceDirectory
   readonly clock?: PoolClock
 }
 
@@ -55,7 +59,7 @@ const KEEP_ALIVE_MS = 4000
 const MAX_AGE_MS = 60_000
 /** Of all origins together, as far as each can have two. */
 const MOST_ADDRESSES = 20_000
-const MOST_OF_ORIGIN = 64
+const MOST_OF_ORIGIN = { lookup: 64, list: 250 }
 const MOST_COUNTED = 200
 const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
@@ -73,8 +77,10 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   const shelf = createPoolShelf(clock.now, (pool) => {
     registry.release(pool.health)
   })
-  const most = (): number =>
-    Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
+  const most: OpeningTools['most'] = (of) => {
+    const share = Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))
+    return Math.max(2, Math.min(MOST_OF_ORIGIN[of], share))
+  }
   const open = createOpener(options, { registry, clock, most })
   const deadlines = createDeadlines()
   let whenEmpty: (() => void) | undefined
@@ -118,7 +124,7 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
 interface OpeningTools {
   readonly registry: HealthRegistry
   readonly clock: PoolClock
-  readonly most: () => number
+  readonly most: AddressesOptions['most']
 }
 
 type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
@@ -130,11 +136,13 @@ const createOpener = (
 ): Opener => {
   const { guard, resolve = lookup, onFailure, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
+  const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
   return ({ origin, confinedTo }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
     const { hostname, protocol, port } = new URL(origin)
+    const to = { hostname: plainHost(hostname), port: portOf(protocol, port) }
     const pool: OriginPool = new OriginPool({
       origin,
       connector: createConnector({
@@ -143,8 +151,12 @@ const createOpener = (
         ...(secureContext && { secureContext }),
       }),
       addresses: createOriginAddresses({
-        to: { hostname: plainHost(hostname), port: portOf(protocol, port) },
+        to,
         find: createFindAllowed({ guard, resolve, confinement }),
+        listed: createListedEndpoints({
+          ...{ directory, to, guard, confinement, clusterDomain },
+          random: clock.random,
+        }),
         now: clock.now,
         most,
         onChange: () => {

@@ -13,6 +13,7 @@ import { type HealthListener, openHealthListener } from '../../dataplane/health-
 import { createMeasurements } from '../../dataplane/metrics.ts'
 import type { Plane } from '../../dataplane/plane.ts'
 import type { ServingChange } from '../../dataplane/store/serving.ts'
+import { ServiceDirectory } from '../../dataplane/upstream/service-directory.ts'
 import { createSilentLog } from '../../telemetry/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
@@ -64,6 +65,7 @@ const start = async ({
       },
     },
     listen: () => Promise.resolve({}),
+    endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
     announce: () => undefined,
     beginDraining: () => undefined,
