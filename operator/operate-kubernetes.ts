@@ -23,6 +23,8 @@ import { createKubernetesApi } from './kubernetes/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/kubeconfig.ts'
 import { createEventRecorder } from './kubernetes/event-recorder.ts'
 import { createPodDataPlanes } from './kubernetes/pods.ts'
+import { createReflector } from './kubernetes/reflector.ts'
+import { ServiceWatches } from './kubernetes/service-watches.ts'
 import { createKubernetesSource } from './kubernetes/source.ts'
 import { namespaceOf, WarmDataPlanes } from './kubernetes/warm-data-planes.ts'
 import { WatchLog } from './kubernetes/watch-log.ts'
@@ -233,6 +235,12 @@ const createController = (
       credentials: credentialsOf(settings, certificates),
       version: readVersion(),
       withholdMs: settings.withholdSeconds * 1000,
+      ...(settings.serviceEndpoints && {
+        endpoints: {
+          source: new ServiceWatches({ ...shared, watchLog, createReflector }),
+          ...{ clusterDomain: settings.clusterDomain, namespaces },
+        },
+      }),
     },
     leadership: replica.leadership,
     judging: judgingOf(settings),
