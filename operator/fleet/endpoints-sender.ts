@@ -22,8 +22,9 @@ export interface SenderOptions extends Pick<FleetContext, 'manager' | 'tenure' |
   readonly signal: AbortSignal
 }
 
-/** Changes within it are told together. */
-const MERGE_MS = 50
+/** Changes within it are told together; so long after one call more is gathered for the next. */
+const MERGE_MS = 10
+const SPACING_MS = 50
 const LONGEST_BACK_OFF_MS = 5_000
 
 export class EndpointsSender {
@@ -42,6 +43,7 @@ export class EndpointsSender {
   #cancel: (() => void) | undefined
   #running: Promise<void> | undefined
   #isDirty = false
+  #sentAtMs = -Infinity
 
   constructor(options: SenderOptions) {
     this.#options = options
@@ -49,7 +51,10 @@ export class EndpointsSender {
 
   /** Something that it should know may have changed. */
   wake(): void {
-    this.#schedule(this.#failures > 0 ? this.#backOffMs() : MERGE_MS)
+    const sinceMs = this.#options.clock.now() - this.#sentAtMs
+    this.#schedule(
+      this.#failures > 0 ? this.#backOffMs() : Math.max(MERGE_MS, SPACING_MS - sinceMs),
+    )
   }
 
   /**
@@ -94,6 +99,7 @@ export class EndpointsSender {
   async #send(): Promise<void> {
     const { wanted, source, log, dataPlane } = this.#options
     this.#isDirty = false
+    this.#sentAtMs = this.#options.clock.now()
     const isWhole = this.#isWhole
     this.#isWhole = false
     const plan = planEndpointCalls({

@@ -24,6 +24,7 @@ import {
 } from './read-answer.ts'
 import type { StateView, SyncReply } from '../../spec/wire.ts'
 import type { SyncBody } from './sync-body.ts'
+import { isMap } from '../../spec/expression/value.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export type Answer<T> =
@@ -155,7 +156,7 @@ const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
   path: '/service_endpoints',
   headers: { 'content-type': 'application/json; charset=utf-8' },
   ...{ body, bound: ENDPOINTS_BOUND },
-  read: () => true,
+  read: (answer) => (isMap(answer) && typeof answer['services'] === 'number' ? true : undefined),
 })
 
 interface Surroundings {

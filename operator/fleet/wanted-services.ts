@@ -80,7 +80,10 @@ export class WantedServices {
   }
 }
 
-/** A document that is confined to its namespace reaches no Service of another. */
+/**
+ * A document that is confined to its namespace reaches no Service of another.
+ * @internal for tests
+ */
 export const servicesNamedBy = (
   { forwardHosts = [], confinedTo }: DesiredDocument,
   { clusterDomain, namespaces }: ServiceScope,
