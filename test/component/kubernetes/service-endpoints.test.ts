@@ -12,7 +12,7 @@ import { ServiceWatches } from '../../../operator/kubernetes/service-watches.ts'
 import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
 import type { ValueMap } from '../../../spec/expression/value.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
-import { startGateway, toldEndpoints } from '../../contract/management/gateway.ts'
+import { type Gateway, startGateway, toldEndpoints } from '../../contract/management/gateway.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type FakeRequest, startFakeApiServer } from '../../operator/kubernetes/fake-api-server.ts'
@@ -84,7 +84,7 @@ const start = async (gateways: number) => {
   const api = createKubernetesApi({ cluster: server.cluster, clock, log, userAgent: 'test' })
   stack.defer(() => api.close())
   const told: { at: number; atMs: number; addresses: readonly string[] }[] = []
-  const planes = []
+  const planes: Gateway[] = []
   for (let at = 0; at < gateways; at++) {
     const directory = new ServiceDirectory()
     const endpoints = toldEndpoints(directory)
