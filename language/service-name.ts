@@ -40,6 +40,35 @@ export const readHostName = (host: string, clusterDomain: string): HostNaming =>
   return service(labels, domain, false)
 }
 
+/**
+ * The Service itself that a host names, and no Pod of it, as `namespace/name`; undefined for any other host.
+ *
+ * @example
+ * readServiceKey('orders.shop.svc', 'cluster.local') // 'shop/orders'
+ * readServiceKey('orders', 'cluster.local') // undefined: its namespace is that of whoever looks it up
+ */
+export const readServiceKey = (host: string, clusterDomain: string): string | undefined => {
+  const naming = readHostName(host, clusterDomain)
+  if (naming.kind !== 'service') return undefined
+  const [name, namespace, ...rest] = naming.fullName
+    .slice(0, -`.svc.${clusterDomain}.`.length)
+    .split('.')
+  return rest.length === 0 && isLabel(name) && isLabel(namespace)
+    ? `${namespace}/${name}`
+    : undefined
+}
+
+/** RFC 1123; names of Services and Namespaces. */
+const isLabel = (text: string | undefined): text is string => text !== undefined && LABEL.test(text)
+
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Of `readServiceKey`. */
+export const isServiceKey = (text: string): boolean => {
+  const [namespace, name, ...rest] = text.split('/')
+  return rest.length === 0 && isLabel(namespace) && isLabel(name)
+}
+
 /** @example isClusterDomain('cluster.local') // true */
 const isClusterDomain = (text: string): boolean =>
   text.length <= 200 &&

@@ -102,6 +102,11 @@ export const SETTINGS = {
       help: 'own: with --kubernetes documents reach Services of their own namespace and what is outside of the cluster; an annotation of a Namespace decides for it',
     },
     'cluster-domain': CLUSTER_DOMAIN_SETTING,
+    'service-endpoints': {
+      type: 'boolean',
+      default: true,
+      help: 'with --kubernetes watch the Services that documents name, and tell gateways which Pods of them are ready',
+    },
     ...QUOTA_SETTINGS,
     lease: {
       type: 'string',

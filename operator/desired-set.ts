@@ -18,6 +18,8 @@ export interface DesiredDocument {
   readonly claims: readonly Claim[]
   /** It has operations over WAMP. */
   readonly callsRouter?: boolean
+  /** Hosts that its forwards write out, without scheme and port, each once; absent: none. */
+  readonly forwardHosts?: readonly string[]
   readonly namespace: string
   /** That namespace, where gateways are to let it reach no other; the digest differs with it. */
   readonly confinedTo?: string

@@ -23,6 +23,8 @@ import { createKubernetesApi } from './kubernetes/client/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/config/kubeconfig.ts'
 import { createEventRecorder } from './kubernetes/events/recorder.ts'
 import { createPodDataPlanes } from './source/pods.ts'
+import { createReflector } from './kubernetes/watch/reflector.ts'
+import { ServiceWatches } from './source/service-watches.ts'
 import { createKubernetesSource } from './source/source.ts'
 import { namespaceOf, WarmDataPlanes } from './source/warm-data-planes.ts'
 import { WatchLog } from './kubernetes/watch/watch-log.ts'
@@ -233,6 +235,12 @@ const createController = (
       credentials: credentialsOf(settings, certificates),
       version: readVersion(),
       withholdMs: settings.withholdSeconds * 1000,
+      ...(settings.serviceEndpoints && {
+        endpoints: {
+          source: new ServiceWatches({ ...shared, watchLog, createReflector }),
+          ...{ clusterDomain: settings.clusterDomain, namespaces },
+        },
+      }),
     },
     leadership: replica.leadership,
     judging: judgingOf(settings),

@@ -9,20 +9,24 @@ import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { HeldListing } from '../wamp/realm/wamp-client.ts'
 import { sendFault } from './answer.ts'
+import { upstreamsEndpoint } from './upstreams-endpoint.ts'
 import { BODY_TIMES, type BodyTimes, ByteBudget, drain } from './body.ts'
 import { type Authorize, refuseWebPages } from './credentials.ts'
 import { ManagementFault, notFound, overloaded } from './fault.ts'
 import type { Endpoint, ProbeDeps } from './endpoint.ts'
+import { endpointsEndpoint } from './endpoints-endpoint.ts'
 import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
 import { specEndpoints } from './spec-endpoints.ts'
 import { syncEndpoint } from './sync-endpoint.ts'
-import { upstreamsEndpoint } from './upstreams-endpoint.ts'
+import type { ToldEndpoints } from '../upstream/service-directory.ts'
 
 export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface ManagementDeps extends ProbeDeps {
   readonly store: Store
+  /** What is told of Services goes there. */
+  readonly endpoints: ToldEndpoints
   /** What a realm holds for HTTP callbacks; nothing if left out. */
   readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
   /** Of all serving processes; none if left out. */
@@ -44,6 +48,7 @@ export const createManagementApp = (deps: ManagementDeps): Handle => {
   const endpoints = [
     ...probeEndpoints(deps),
     syncEndpoint(deps.store, bodies),
+    endpointsEndpoint(() => deps.store.fence, deps.endpoints, bodies),
     ...specEndpoints(deps.store, bodies),
     ...realmEndpoints(deps.store, bodies, deps.callbacksOf ?? (() => [])),
     ...(deps.upstreams === undefined ? [] : [upstreamsEndpoint(deps.upstreams)]),

@@ -31,7 +31,7 @@ import type { GatewayMetrics } from '../metrics.ts'
 import type { Plane } from './plane.ts'
 import { StartError } from '../start-error.ts'
 import { reportUpstreams } from '../upstream-report.ts'
-import { type UpstreamWatch, watchUpstreams } from '../upstream-watch.ts'
+import { type UpstreamWatch, watchUpstreams } from './upstream-watch.ts'
 import {
   amongReplicas,
   compileDocument,
@@ -76,10 +76,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
   })
   // The schema is compiled at its first use, 50 ms: now, and not while requests wait for the first load.
   validate({})
-  const progress: Progress = {
-    snapshot: settings.stateDir === null ? 'off' : 'empty',
-    isAwaited: false,
-  }
+  const progress = progressOf(settings)
   const compiler = createCompiler(settings)
   let watch: UpstreamWatch | undefined
   const store: Store = new Store({
@@ -113,6 +110,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
       const onRequest = createManagementApp({
         ...probes,
         store,
+        endpoints: plane.endpoints,
         callbacksOf: (uri) => options.board.heldOf(uri),
         upstreams: async () => reportUpstreams(await plane.viewUpstreams(true)),
         authorize: access.authorize,
@@ -129,6 +127,11 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     },
   }
 }
+
+const progressOf = ({ stateDir }: GatewaySettings): Progress => ({
+  snapshot: stateDir === null ? 'off' : 'empty',
+  isAwaited: false,
+})
 
 const watchStore = (store: Store, plane: Plane): UpstreamWatch =>
   watchUpstreams({

@@ -2,6 +2,7 @@
 // metrics, shutdown) does not know whether it serves itself or through the workers of a cluster.
 
 import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
+import type { UpstreamsView } from '../upstream/upstream-view.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { HeldName } from './cluster/process-status.ts'
 import type { GatewaySettings } from '../config.ts'
@@ -11,7 +12,7 @@ import { openListeners, type ListenerName, type Listeners } from '../listen/list
 import { certificatesFamily, connectionsFamily } from '../metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from '../store/serving.ts'
-import type { UpstreamsView } from '../upstream/upstream-view.ts'
+import type { ServiceDirectory, ToldEndpoints } from '../upstream/service-directory.ts'
 
 /** What one serving process is made of; built by the composition root, the same in every process. */
 export interface ServingParts {
@@ -40,14 +41,23 @@ export interface Plane extends Drainable {
   listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>>
   /** To be told once everything listens; every serving process learns it, also one that starts later. */
   announce(urls: readonly string[]): void
+  /** What the operator tells of Services. */
+  readonly endpoints: ToldEndpoints
   /** Of all serving processes together. */
   exportMetrics(): Promise<MetricsState>
   /** Of each serving process; undefined: it has not answered in time. Never rejects. */
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
 }
 
+export interface HereOptions {
+  readonly settings: GatewaySettings
+  readonly log: Log
+  /** What the parts know of Services. */
+  readonly services: ServiceDirectory
+}
+
 /** Everything in this process: `--processes 1`. */
-export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: Log): Plane => {
+export const serveHere = (parts: ServingParts, { settings, log, services }: HereOptions): Plane => {
   let listeners: Listeners | undefined
   return {
     serving: parts.serving,
@@ -58,6 +68,13 @@ export const serveHere = (parts: ServingParts, settings: GatewaySettings, log: L
     },
     announce: (urls) => {
       parts.announce?.(urls)
+    },
+    endpoints: {
+      directory: services,
+      apply: (change) => {
+        services.apply(change)
+        return Promise.resolve()
+      },
     },
     exportMetrics: async () => mergeStates([await exportMetrics(parts, listeners)]),
     viewUpstreams: (isDetailed) => Promise.resolve([parts.viewUpstreams?.(isDetailed)]),

@@ -16,6 +16,7 @@ import { type Plane, serveHere } from './plane.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { openTraces } from './traces.ts'
+import { ServiceDirectory } from '../upstream/service-directory.ts'
 import { breakHabitsOfV8 } from './tune-v8.ts'
 
 /** Until a signal ends it. @throws StartError with the line to print */
@@ -28,13 +29,13 @@ export const serve = async (
   const processes = countProcesses(settings.processes)
   const board = new BridgeBoard()
   const security = await openSecurityState(settings, log)
-  const home = { ...security, peers: peersOfOne(board) }
+  const home = { ...security, peers: peersOfOne(board), services: new ServiceDirectory() }
   const parts = processes === 1 ? await createParts(settings, log, home) : undefined
   const { metrics } = parts?.measurements ?? createMeasurements()
   const plane =
     parts === undefined
       ? startWorkers({ processes, settings, log, board, security }, metrics)
-      : serveHere(parts, settings, log)
+      : serveHere(parts, { settings, log, services: home.services })
   const isOwnMetricsApart = parts === undefined
   const control = await createControl({
     ...{ settings, log, plane, board, metrics, isOwnMetricsApart },

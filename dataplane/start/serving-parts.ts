@@ -33,6 +33,7 @@ import { createTableServing } from '../store/table-serving.ts'
 import type { SocketEndpoint } from '../upstream/guard.ts'
 import { createPoolScope } from '../upstream/limiter.ts'
 import { createRetryBudget } from '../upstream/retry-budget.ts'
+import type { ServiceDirectory } from '../upstream/service-directory.ts'
 import type { WampBridge } from '../wamp/realm/wamp-client.ts'
 
 export interface ServingEnvironment {
@@ -51,6 +52,8 @@ export interface ServingHome {
   readonly peers: BridgePeers
   readonly shared: SharedState
   readonly rings: SecretRings
+  /** What the operator tells of Services. */
+  readonly services: ServiceDirectory
 }
 
 export interface ServingProcess extends ServingParts {
@@ -60,14 +63,14 @@ export interface ServingProcess extends ServingParts {
 /** Opens nothing yet: listeners are opened by whoever runs it. */
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
   const { settings, log, traces } = environment
-  const { peers, rings, shared } = environment.home
+  const { peers, rings, services, shared } = environment.home
   const spanOf = traces?.spans.of
   const measurements = createMeasurements()
   const { metrics } = measurements
   const { memory, stopWatching } = createServingMemory(settings, metrics, log)
   let own: readonly SocketEndpoint[] = []
   const realms = new RealmRegistry()
-  const reach = createServingUpstream(settings, { metrics, log }, () => own)
+  const reach = createServingUpstream(settings, { metrics, log, services }, () => own)
   const { upstream, fetch, extraCa } = reach
   const dial = createRouterDial(extraCa, { names: reach.names, guard: reach.routerGuard })
   const confinements = createConfinements()

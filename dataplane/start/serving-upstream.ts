@@ -21,6 +21,7 @@ import {
   type SocketEndpoint,
 } from '../upstream/guard.ts'
 import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch.ts'
+import type { ServiceDirectory } from '../upstream/service-directory.ts'
 import { createEjectionReport, type EjectionReport } from '../upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
@@ -42,13 +43,20 @@ export interface ServingUpstream {
   readonly routerGuard: RouterGuard
 }
 
+export interface UpstreamSurroundings {
+  readonly metrics: GatewayMetrics
+  readonly log: Log
+  /** What the operator tells of Services. */
+  readonly services: ServiceDirectory
+}
+
 /**
  * @param ownListeners what no upstream may be
  * @throws StartError for a file of certificates that is of no use
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
-  { metrics, log }: { readonly metrics: GatewayMetrics; readonly log: Log },
+  { metrics, log, services }: UpstreamSurroundings,
   ownListeners: () => readonly SocketEndpoint[],
 ): ServingUpstream => {
   const extraCa = readExtraCa(settings)
@@ -69,6 +77,7 @@ export const createServingUpstream = (
     guard,
     resolve: names,
     clusterDomain: settings.clusterDomain,
+    services,
     onHealth: ejections.onAddress,
     maxAgeMs: settings.upstreamConnectionAge * 1000,
     extraCa,

@@ -109,6 +109,11 @@ export class Store {
     return this.#tenure.manager
   }
 
+  /** Whose calls count, and from which epoch on. */
+  get fence(): Pick<Tenure, 'manager' | 'epoch'> {
+    return this.#tenure
+  }
+
   /** False: only the manager may change what is loaded. */
   get isOpenToHands(): boolean {
     return this.#tenure.manager === null || this.#options.allowUnmanaged

@@ -56,15 +56,16 @@ export interface ConnectionEvents {
   assign(connection: Connection, endpoint: Endpoint): void
   /** Its endpoint did not answer, or not as it should. */
   onAttemptFailed(connection: Connection, fault: SharedFault): void
+  /** Its endpoint took the connection. */
+  onConnected(connection: Connection): void
   onDisconnected(connection: Connection): void
 }
 
-/**
- * An attempt ends after 250 ms. Where the event loop stood for a part of them, the peer may have answered: so many count,
- * in ticks of 20 ms that come a little late.
- */
-const TELLING_ATTEMPT_MS = 150
 const MAX_HEAD_BYTES = 64 * 1024
+/** As the connector leaves to one of several addresses, before it tries the next. */
+const ATTEMPT_MS = 250
+/** Where the event loop stood for a part of them, the peer may have answered: so many count, in ticks that come a little late. */
+const TELLING_ATTEMPT_MS = 150
 
 export const openConnection = (
   options: ConnectionOptions,
@@ -73,9 +74,7 @@ export const openConnection = (
   const connection: Connection = {
     client: openClient(options, (to, connected) => {
       connection.hasAttempted = false
-      const socket = connectSocket(connection, options, events)(to, connected)
-      connection.socket = socket
-      if (socket !== undefined) skipContinue(socket, connection)
+      connectSocket(connection, options, events)(to, connected)
     }),
     socket: undefined,
     isBusy: true,
@@ -125,23 +124,111 @@ const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect
     bodyTimeout: 0,
   })
 
-const connectSocket = (
-  connection: Connection,
-  { connector, whenKnown, heardMs }: ConnectionOptions,
-  events: ConnectionEvents,
-): ((...request: Parameters<Connect>) => Socket | undefined) => {
-  if (whenKnown === undefined) return (to, connected) => connector(to, connected)
-  let endpoints: readonly Endpoint[] = []
-  let socket: Socket | undefined
-  let attemptedMs = 0
-  const lookup: LookupFunction = (_hostname, { all }, callback) => {
+/** Not at once, so that whoever listens to attempts hears of the first. */
+const connectSocket =
+  (connection: Connection, options: ConnectionOptions, events: ConnectionEvents): Connect =>
+  (to, connected) => {
+    const { connector, whenKnown, heardMs } = options
+    if (whenKnown === undefined) {
+      keep(connection, connector(to, connected))
+      return
+    }
     whenKnown((error) => {
       // Nobody waits for it any more.
-      if (error !== null || socket?.destroyed === true) {
-        callback(error ?? GIVEN_UP, '')
+      if (error !== null || connection.client.destroyed) {
+        connected(error ?? GIVEN_UP, null)
         return
       }
-      endpoints = events.candidates(connection)
+      const groups = groupByPort(events.candidates(connection))
+      const tryNext = (failure: Error): void => {
+        const group = groups.shift()
+        if (group === undefined || connection.client.destroyed) connected(failure, null)
+        else {
+          const isLast = groups.length === 0
+          attempt({ connection, group, isLast, to, connector, heardMs, events }, connected, tryNext)
+        }
+      }
+      tryNext(GIVEN_UP)
+    })
+  }
+
+/** A socket tries several addresses by itself, but only one port. */
+const groupByPort = (endpoints: readonly Endpoint[]): (readonly Endpoint[])[] => [
+  ...Map.groupBy(endpoints, ({ port }) => port).values(),
+]
+
+interface Attempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'> {
+  readonly connection: Connection
+  /** One at least, all of one port. */
+  readonly group: readonly Endpoint[]
+  readonly isLast: boolean
+  readonly to: Parameters<Connector>[0]
+  readonly events: ConnectionEvents
+}
+
+/** @param onFailed instead of `connected`: nobody of the group took the connection */
+const attempt = (
+  { connection, group, isLast, to, connector, heardMs, events }: Attempt,
+  connected: OnConnected,
+  onFailed: (failure: Error) => void,
+): void => {
+  const port = group[0]?.port
+  let attemptedMs = heardMs()
+  let isOpen = false
+  let isGivenUp = false
+  const socket = connector(
+    port === undefined ? to : { ...to, port: String(port) },
+    (...outcome) => {
+      clearTimeout(timer)
+      if (isGivenUp) return
+      const [failure] = outcome
+      if (failure === null || isOpen) {
+        // The peer took the connection, but not the handshake of TLS.
+        if (failure !== null) events.onAttemptFailed(connection, 'tls')
+        connected(...outcome)
+      } else onFailed(failure)
+    },
+    lookupOf(group),
+  )
+  keep(connection, socket)
+  const timer = isLast ? undefined : setTimeout(giveUp, ATTEMPT_MS * group.length)
+  // Of one that we have destroyed ourselves nobody can tell what would have become.
+  const onAttemptFailed = (fault: SharedFault) => (): void => {
+    if (socket?.destroyed === false) events.onAttemptFailed(connection, fault)
+  }
+  const onUnheard = (): void => {
+    if (heardMs() - attemptedMs >= TELLING_ATTEMPT_MS) onAttemptFailed('unreachable')()
+  }
+  socket
+    ?.on('connectionAttempt', (address: string) => {
+      const endpoint = group.find((each) => each.address === address)
+      if (endpoint === undefined) return
+      connection.hasAttempted = true
+      attemptedMs = heardMs()
+      events.assign(connection, endpoint)
+    })
+    .on('connectionAttemptFailed', onAttemptFailed('refused'))
+    .on('connectionAttemptTimeout', onUnheard)
+    .once('connect', () => {
+      isOpen = true
+      clearTimeout(timer)
+      events.onConnected(connection)
+    })
+
+  /** Nothing is heard of the last of them. */
+  function giveUp(): void {
+    if (socket?.destroyed !== false) return
+    onUnheard()
+    isGivenUp = true
+    socket.destroy()
+    onFailed(NOT_HEARD)
+  }
+}
+
+const lookupOf =
+  (endpoints: readonly Endpoint[]): LookupFunction =>
+  (_hostname, { all }, callback) => {
+    process.nextTick(() => {
       const [first] = endpoints
       if (first === undefined) callback(GIVEN_UP, '')
       else if (all === true) {
@@ -152,39 +239,13 @@ const connectSocket = (
       } else callback(null, first.address, first.family)
     })
   }
-  return (to, connected) => {
-    let isOpen = false
-    socket = connector(
-      to,
-      (...outcome) => {
-        // The peer took the connection, but not the handshake of TLS.
-        if (outcome[0] !== null && isOpen) events.onAttemptFailed(connection, 'tls')
-        connected(...outcome)
-      },
-      lookup,
-    )
-    const opening = socket
-    // Of one that we have destroyed ourselves nobody can tell what would have become.
-    const onFailed = (fault: SharedFault) => (): void => {
-      if (opening?.destroyed === false) events.onAttemptFailed(connection, fault)
-    }
-    opening
-      ?.on('connectionAttempt', (address: string) => {
-        const endpoint = endpoints.find((each) => each.address === address)
-        if (endpoint === undefined) return
-        connection.hasAttempted = true
-        attemptedMs = heardMs()
-        events.assign(connection, endpoint)
-      })
-      .on('connectionAttemptFailed', onFailed('refused'))
-      .on('connectionAttemptTimeout', () => {
-        if (heardMs() - attemptedMs >= TELLING_ATTEMPT_MS) onFailed('unreachable')()
-      })
-      .once('connect', () => (isOpen = true))
-    return socket
-  }
+
+const keep = (connection: Connection, socket: Socket | undefined): void => {
+  connection.socket = socket
+  if (socket !== undefined) skipContinue(socket, connection)
 }
 
+const NOT_HEARD = new Error('nothing is heard of this address')
 const GIVEN_UP = new Error('nobody waits for this connection')
 
 /** undici reads its sockets by `read`; there is no other place between them and its parser. */

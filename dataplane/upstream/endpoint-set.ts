@@ -6,12 +6,21 @@ import { shareAfter } from './outlier-detector.ts'
 export interface Address {
   readonly address: string
   readonly family: number
+  /** Where that is not the origin's. */
+  readonly port?: number | undefined
 }
+
+/** What tells one endpoint of an origin from another. @example '10.1.0.4', '10.1.0.4:8080', '[fd00::4]:8080' */
+const keyOf = ({ address, port }: Address): string =>
+  port === undefined ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
 
 /** One address of one origin, as long as it is known. */
 export class Endpoint {
+  /** Its address, with its port where that is not the origin's. */
+  readonly key: string
   readonly address: string
   readonly family: number
+  readonly port: number | undefined
   /** Requests that have it, also those that still connect to it. */
   outstanding = 0
   /** Of the last answer that named it. */
@@ -20,9 +29,11 @@ export class Endpoint {
   isKnown = true
   readonly #sinceMs: number
 
-  constructor({ address, family }: Address, nowMs: number, sinceMs: number) {
-    this.address = address
-    this.family = family
+  constructor(address: Address, nowMs: number, sinceMs: number) {
+    this.key = keyOf(address)
+    this.address = address.address
+    this.family = address.family
+    this.port = address.port
     this.seenMs = nowMs
     this.#sinceMs = sinceMs
   }
@@ -61,12 +72,12 @@ export class EndpointSet {
     return this.members.length
   }
 
-  has(address: string): boolean {
-    return this.find(address) !== undefined
+  has(key: string): boolean {
+    return this.find(key) !== undefined
   }
 
-  find(address: string): Endpoint | undefined {
-    return this.members.find((each) => each.address === address)
+  find(key: string): Endpoint | undefined {
+    return this.members.find((each) => each.key === key)
   }
 
   /**
@@ -80,7 +91,7 @@ export class EndpointSet {
     const named = new Set<Endpoint>()
     let hasReturned = false
     for (const each of this.#firstOf(answer, most)) {
-      const known = this.#known.get(each.address)
+      const known = this.#known.get(keyOf(each))
       if (known !== undefined && !before.has(known)) hasReturned = true
       named.add(known ?? this.#add(each, nowMs, wasEmpty))
     }
@@ -90,6 +101,23 @@ export class EndpointSet {
     this.#forgetOld(nowMs, most)
     const isRotating = nowMs < this.#rotatesUntilMs
     this.members = [...this.#known.values()].filter((each) => isRotating || named.has(each))
+  }
+
+  /**
+   * Takes over a list that is the whole truth, at most `most` of it: what is not in it is forgotten at once. Where nothing
+   * of it was known before, nothing starts slowly.
+   */
+  replace(list: readonly Address[], nowMs: number, most: number): void {
+    const taken = this.#firstOf(list, most)
+    const keys = new Set(taken.map(keyOf))
+    for (const each of this.#known.values()) if (!keys.has(each.key)) this.#forget(each)
+    const isFirst = this.#known.size === 0
+    for (const each of taken) {
+      const endpoint = this.#known.get(keyOf(each)) ?? this.#add(each, nowMs, isFirst)
+      endpoint.seenMs = nowMs
+    }
+    this.#rotatesUntilMs = -Infinity
+    this.members = [...this.#known.values()]
   }
 
   /** None is known any more. */
@@ -139,16 +167,16 @@ export class EndpointSet {
   #add(address: Address, nowMs: number, isFirst: boolean): Endpoint {
     const endpoint = new Endpoint(address, nowMs, isFirst ? -Infinity : nowMs)
     if (!isFirst) this.#warmUntilMs = nowMs + WARM_MS
-    this.#known.set(address.address, endpoint)
+    this.#known.set(endpoint.key, endpoint)
     return endpoint
   }
 
   /** Those that are members before others, so that each answer of thousands gives the same ones. */
   #firstOf(answer: readonly Address[], most: number): readonly Address[] {
     if (answer.length <= most) return answer
-    const names = new Set(this.members.map(({ address }) => address))
-    const kept = answer.filter(({ address }) => names.has(address)).slice(0, most)
-    const others = answer.filter(({ address }) => !names.has(address))
+    const keys = new Set(this.members.map(({ key }) => key))
+    const kept = answer.filter((each) => keys.has(keyOf(each))).slice(0, most)
+    const others = answer.filter((each) => !keys.has(keyOf(each)))
     return [...kept, ...others.slice(0, most - kept.length)]
   }
 
@@ -161,7 +189,7 @@ export class EndpointSet {
 
   #forget(endpoint: Endpoint): void {
     endpoint.isKnown = false
-    this.#known.delete(endpoint.address)
+    this.#known.delete(endpoint.key)
   }
 }
 

@@ -1,18 +1,22 @@
 // Knows the addresses of one origin: a name is looked up when the first connection is opened and again in the
-// background while it is used, so that requests wait for no lookup but the first. A literal is what it says.
+// background while it is used, so that requests wait for no lookup but the first. A literal is what it says. Where the
+// name is a Service of which the operator has told, and stands for that Service's own address, its Pods are used instead.
 
 import { ADDRCONFIG } from 'node:dns'
 import { isIP } from 'node:net'
 import type { Destination, FindAllowed } from './allowed-addresses.ts'
-import { EndpointSet } from './endpoint-set.ts'
+import { type Address, Endpoint, EndpointSet } from './endpoint-set.ts'
+import { type EndpointList, type ListedEndpoints, plainAddress } from './listed-endpoints.ts'
 
 export interface AddressesOptions {
   readonly to: Destination
   readonly find: FindAllowed
   /** Monotonic, milliseconds. */
   readonly now: () => number
-  /** How many addresses may be kept at present. */
-  readonly most: () => number
+  /** How many addresses may be kept at present: of a lookup, or of a list of the operator. */
+  readonly most: (of: 'lookup' | 'list') => number
+  /** What the operator tells of it; left out: nothing, ever. */
+  readonly listed?: ListedEndpoints | undefined
   /** The set has changed. */
   readonly onChange: () => void
 }
@@ -22,8 +26,12 @@ export interface OriginAddresses {
   readonly isLiteral: boolean
   /** Looks them up anew in the background where they are old. To be called with each request. */
   readonly touch: (nowMs: number) => void
-  /** No address answers: they may have changed. */
-  readonly hurry: () => void
+  /** This one does not answer: they may have changed. */
+  readonly doubt: (endpoint: Endpoint) => void
+  /** It does. */
+  readonly trust: (endpoint: Endpoint) => void
+  /** Where none of a Service's Pods answers: its own addresses, for one request each. Empty where there is no list. */
+  readonly lastResort: () => readonly Endpoint[]
   /** Never calls back at once. No error: the set has a member. */
   readonly whenKnown: (callback: (error: Error | null) => void) => void
 }
@@ -43,69 +51,147 @@ const STALE_MS = 60_000
 const LOST_MS = 30_000
 /** All but the newest have been given up by whoever connected. */
 const MOST_WAITING = 5000
+/** None of a list answered: so long the Service's own address is used, unless the operator tells of others. */
+const DOUBTED_MS = 10_000
 
-export const createOriginAddresses = (options: AddressesOptions): OriginAddresses => {
-  const { to, find, now } = options
-  const set = new EndpointSet()
-  const isLiteral = isIP(to.hostname) !== 0
-  let waiting: Waiter[] = []
-  /** Of the last good answer. */
-  let answeredMs = -Infinity
-  let askedMs = -Infinity
-  let asking = 0
-  let asked = 0
+export const createOriginAddresses = (options: AddressesOptions): OriginAddresses =>
+  new KnownAddresses(options)
 
-  const take = (error: Error | null, found: Parameters<EndpointSet['update']>[0] | null): void => {
-    if (found !== null) {
-      answeredMs = now()
-      set.update(found, now(), options.most())
-    } else if (isDenial(error) || now() - answeredMs > STALE_MS) set.clear()
-    options.onChange()
-    const told = waiting
-    waiting = []
-    for (const waiter of told) tell(waiter, set.size > 0 ? null : error)
+class KnownAddresses implements OriginAddresses {
+  readonly set = new EndpointSet()
+  readonly isLiteral: boolean
+  readonly #options: AddressesOptions
+  #waiting: Waiter[] = []
+  /** The last good one, and its time. */
+  #answer: readonly Address[] = []
+  #answeredMs = -Infinity
+  #askedMs = -Infinity
+  #asking = 0
+  #asked = 0
+  #list: EndpointList | undefined
+  #seenVersion = -1
+  #isListUsed = false
+  #doubtedUntilMs = -Infinity
+  /** Of the list; none has answered since it failed. */
+  readonly #failed = new Set<Endpoint>()
+
+  constructor(options: AddressesOptions) {
+    const { to, now } = options
+    const family = isIP(to.hostname)
+    this.#options = options
+    this.isLiteral = family !== 0
+    if (this.isLiteral) this.set.update([{ address: to.hostname, family }], now(), 1)
   }
 
-  const ask = (): void => {
-    askedMs = now()
-    const id = ++asked
-    asking = id
-    find(to, { all: true, hints: ADDRCONFIG }, (error, found) => {
-      // A later one has taken its place.
-      if (asking !== id) return
-      asking = 0
-      take(error, found)
+  readonly touch = (nowMs: number): void => {
+    this.#followList(nowMs)
+    const isOld = nowMs - this.#askedMs >= REFRESH_MS
+    if (!this.isLiteral && this.set.size > 0 && isOld) this.#askUnlessAsking()
+  }
+
+  readonly doubt = (endpoint: Endpoint): void => {
+    const nowMs = this.#options.now()
+    if (!this.isLiteral && nowMs - this.#askedMs >= HURRIED_MS) this.#askUnlessAsking()
+    if (!this.#isListUsed || !this.set.members.includes(endpoint)) return
+    this.#failed.add(endpoint)
+    if (this.#failed.size < this.set.size) return
+    this.#doubtedUntilMs = nowMs + DOUBTED_MS
+    this.#settle(false)
+  }
+
+  readonly trust = (endpoint: Endpoint): void => {
+    if (this.#failed.size > 0) this.#failed.delete(endpoint)
+  }
+
+  readonly lastResort = (): readonly Endpoint[] => {
+    if (!this.#isListUsed) return []
+    return this.#answer.map((each) => {
+      const endpoint = new Endpoint(each, this.#options.now(), -Infinity)
+      // What is connected to it goes with its request.
+      endpoint.isKnown = false
+      return endpoint
     })
   }
 
-  const askUnlessAsking = (): void => {
-    if (asking === 0 || now() - askedMs >= LOST_MS) ask()
+  readonly whenKnown = (callback: (error: Error | null) => void): void => {
+    const isKnown = this.set.size > 0
+    const isFresh = isKnown && this.#options.now() - this.#answeredMs < FRESH_MS
+    if (this.isLiteral || isFresh) {
+      process.nextTick(callback, null)
+      return
+    }
+    const waiter: Waiter = { callback, timer: undefined }
+    // A slow lookup holds up nobody who can do without.
+    if (isKnown) waiter.timer = setTimeout(tell, LOOKUP_MS, waiter, null).unref()
+    this.#waiting.push(waiter)
+    if (this.#waiting.length > MOST_WAITING) tell(this.#waiting.shift(), GIVEN_UP)
+    this.#askUnlessAsking()
   }
 
-  if (isLiteral) set.update([{ address: to.hostname, family: isIP(to.hostname) }], now(), 1)
+  #askUnlessAsking(): void {
+    const { now } = this.#options
+    if (this.#asking !== 0 && now() - this.#askedMs < LOST_MS) return
+    this.#askedMs = now()
+    const id = ++this.#asked
+    this.#asking = id
+    this.#options.find(this.#options.to, { all: true, hints: ADDRCONFIG }, (error, found) => {
+      // A later one has taken its place.
+      if (this.#asking !== id) return
+      this.#asking = 0
+      this.#take(error, found)
+    })
+  }
 
-  return {
-    set,
-    isLiteral,
-    touch(nowMs) {
-      if (!isLiteral && set.size > 0 && nowMs - askedMs >= REFRESH_MS) askUnlessAsking()
-    },
-    hurry() {
-      if (!isLiteral && now() - askedMs >= HURRIED_MS) askUnlessAsking()
-    },
-    whenKnown(callback) {
-      const isKnown = set.size > 0
-      if (isLiteral || (isKnown && now() - answeredMs < FRESH_MS)) {
-        process.nextTick(callback, null)
-        return
-      }
-      const waiter: Waiter = { callback, timer: undefined }
-      // A slow lookup holds up nobody who can do without.
-      if (isKnown) waiter.timer = setTimeout(tell, LOOKUP_MS, waiter, null).unref()
-      waiting.push(waiter)
-      if (waiting.length > MOST_WAITING) tell(waiting.shift(), GIVEN_UP)
-      askUnlessAsking()
-    },
+  #take(error: Error | null, found: readonly Address[] | null): void {
+    const nowMs = this.#options.now()
+    const isStale = nowMs - this.#answeredMs > STALE_MS && !this.#isListUsed
+    if (found !== null) {
+      this.#answeredMs = nowMs
+      this.#answer = found
+    } else if (isDenial(error) || isStale) this.#answer = []
+    // The guard may know more by now.
+    this.#list = this.#options.listed?.judge()
+    this.#settle(found !== null)
+    const told = this.#waiting
+    this.#waiting = []
+    for (const waiter of told) tell(waiter, this.set.size > 0 ? null : error)
+  }
+
+  #followList(nowMs: number): void {
+    const { listed } = this.#options
+    if (listed === undefined) return
+    const isDoubtOver = nowMs >= this.#doubtedUntilMs && this.#doubtedUntilMs !== -Infinity
+    if (listed.version === this.#seenVersion && !isDoubtOver) return
+    this.#seenVersion = listed.version
+    const isNews = listed.told !== this.#list?.told
+    if (!isNews && !isDoubtOver) return
+    this.#doubtedUntilMs = -Infinity
+    this.#list = listed.judge()
+    this.#settle(false)
+  }
+
+  /** Members become what is known now. @param isAnswer a lookup has been answered */
+  #settle(isAnswer: boolean): void {
+    const { now, most, onChange } = this.#options
+    const wasListUsed = this.#isListUsed
+    const list = this.#goodList()
+    this.#isListUsed = list !== undefined
+    if (list !== undefined) this.set.replace(list, now(), most('list'))
+    else if (this.#answer.length === 0) this.set.clear()
+    else if (wasListUsed) this.set.replace(this.#answer, now(), most('lookup'))
+    else if (isAnswer) this.set.update(this.#answer, now(), most('lookup'))
+    for (const each of this.#failed) if (!each.isKnown) this.#failed.delete(each)
+    onChange()
+  }
+
+  /** Elsewhere the same name may be another host: it has to stand for the Service here. */
+  #goodList(): readonly Address[] | undefined {
+    const { endpoints = [], serviceAddresses } = this.#list ?? {}
+    const isMeant =
+      this.#answer.length > 0 &&
+      this.#answer.every(({ address }) => serviceAddresses?.has(plainAddress(address)) === true)
+    const isDoubted = this.#options.now() < this.#doubtedUntilMs
+    return endpoints.length > 0 && isMeant && !isDoubted ? endpoints : undefined
   }
 }
 

@@ -12,6 +12,7 @@ export type RealmFault = 'status' | 'timeout' | 'malformed'
 
 export interface HealthEvent {
   readonly origin: string
+  /** With its port where that is not the origin's. */
   readonly address: string
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
@@ -138,8 +139,8 @@ export class OriginHealth {
     const detector = this.#detectorOf(realm)
     const own = detector?.isTroubled === true ? detector : undefined
     if (shared === undefined && own === undefined) return undefined
-    const shareOfShared: ShareOf = ({ address }) => shared?.shareOf(address) ?? 1
-    const shareOfOwn: ShareOf = ({ address }) => own?.shareOf(address) ?? 1
+    const shareOfShared: ShareOf = ({ key }) => shared?.shareOf(key) ?? 1
+    const shareOfOwn: ShareOf = ({ key }) => own?.shareOf(key) ?? 1
     return [(each) => Math.min(shareOfShared(each), shareOfOwn(each)), shareOfShared]
   }
 
@@ -154,14 +155,14 @@ export class OriginHealth {
     for (const endpoint of set.members) {
       if (endpoint === avoid) continue
       const due = [this.#shared, own].filter(
-        (each) => each?.isDue(endpoint.address, isRepeatable) === true,
+        (each) => each?.isDue(endpoint.key, isRepeatable) === true,
       )
       // Out for one and not due for the other: no use.
       const isOut = [this.#shared, own].some(
-        (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.address) === 0,
+        (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.key) === 0,
       )
       if (due.length === 0 || isOut) continue
-      for (const each of due) each?.beginProbe(endpoint.address)
+      for (const each of due) each?.beginProbe(endpoint.key)
       return endpoint
     }
     return undefined
@@ -185,25 +186,23 @@ export class OriginHealth {
   }
 
   /** For all requests first, then for realms. */
-  ejectionsOf({
-    address,
-  }: Endpoint): readonly (Ejection & { readonly realm: string | undefined })[] {
+  ejectionsOf({ key }: Endpoint): readonly (Ejection & { readonly realm: string | undefined })[] {
     const detectors = [[undefined, this.#shared] as const, ...this.realms]
     return detectors.flatMap(([realm, detector]) => {
-      const ejection = detector?.ejectionOf(address)
+      const ejection = detector?.ejectionOf(key)
       return ejection === undefined ? [] : [{ ...ejection, realm }]
     })
   }
 
   /** For all requests, whatever single realms think of it. */
-  sharedShareOf({ address }: Endpoint): number {
-    return this.#shared?.shareOf(address) ?? 1
+  sharedShareOf({ key }: Endpoint): number {
+    return this.#shared?.shareOf(key) ?? 1
   }
 
-  stateOf({ address }: Endpoint): EndpointState {
-    if (this.#shared?.shareOf(address) === 0) return 'ejected'
+  stateOf({ key }: Endpoint): EndpointState {
+    if (this.#shared?.shareOf(key) === 0) return 'ejected'
     for (const detector of this.realms.values())
-      if (detector.shareOf(address) === 0) return 'ejected_for_realms'
+      if (detector.shareOf(key) === 0) return 'ejected_for_realms'
     return 'healthy'
   }
 
@@ -213,7 +212,7 @@ export class OriginHealth {
 
   #tell(detector: OutlierDetector, outcome: RequestOutcome, set: EndpointSet): void {
     const { endpoint, realm, fault, begunAt } = outcome
-    const { address } = endpoint
+    const address = endpoint.key
     const isFailure = fault !== undefined && SHARED_FAULTS[fault] === (realm === undefined)
     const verdict = detector.report({ address, isFailure, begunAt, fault }, set)
     if (verdict !== undefined)

@@ -159,13 +159,15 @@ export class OriginPool implements ConnectionEvents {
   judge(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
     const { endpoint, realm, begunAt } = connection
     const { set } = this.#options.addresses
-    if (connection.isJudged || endpoint === undefined) return
+    // Of one that is not known any more nothing is asked.
+    if (connection.isJudged || endpoint?.isKnown !== true) return
     connection.isJudged = true
     if (set.size > 1) this.#options.health.report({ endpoint, realm, fault, begunAt }, set)
   }
 
   candidates(connection: Connection): readonly Endpoint[] {
     const { addresses, clock, health } = this.#options
+    addresses.touch(clock.now())
     const { members } = addresses.set
     const { endpoint, realm, avoid, method } = connection
     // Chosen when the connection was taken, unless the addresses were not known or have changed since.
@@ -173,7 +175,8 @@ export class OriginPool implements ConnectionEvents {
       endpoint !== undefined && members.includes(endpoint)
         ? endpoint
         : this.#choose(realm, avoid, method, clock.now())
-    if (first === undefined || members.length === 1) return members
+    const lastResort = addresses.lastResort().slice(0, 1)
+    if (first === undefined || members.length === 1) return [...members, ...lastResort]
     const start = Math.floor(clock.random() * members.length)
     const others = [...members.slice(start), ...members.slice(0, start)].filter(
       (each) => each !== first && each !== avoid && health.stateOf(each) !== 'ejected',
@@ -184,6 +187,7 @@ export class OriginPool implements ConnectionEvents {
       first,
       ...ofFamily(true).slice(0, TRIED_OF_FAMILY - 1),
       ...ofFamily(false).slice(0, TRIED_OF_FAMILY),
+      ...lastResort,
     ]
   }
 
@@ -199,9 +203,14 @@ export class OriginPool implements ConnectionEvents {
   onAttemptFailed(connection: Connection, fault: SharedFault): void {
     const { endpoint, begunAt } = connection
     const { set } = this.#options.addresses
-    if (endpoint !== undefined && set.size > 1)
+    if (endpoint === undefined) return
+    if (set.size > 1 && endpoint.isKnown)
       this.#options.health.report({ endpoint, realm: undefined, fault, begunAt }, set)
-    this.#options.addresses.hurry()
+    this.#options.addresses.doubt(endpoint)
+  }
+
+  onConnected({ endpoint }: Connection): void {
+    if (endpoint !== undefined) this.#options.addresses.trust(endpoint)
   }
 
   onDisconnected(connection: Connection): void {

@@ -59,7 +59,7 @@ const PROBE_MS = 10_000
 const UNREPEATABLE_MS = 10_000
 const REMEMBERED_MS = 60_000
 /** Of one origin; the set of its addresses is bounded, but they come and go. */
-const MOST_ADDRESSES = 128
+const MOST_ADDRESSES = 512
 
 interface Health {
   failuresInRow: number

@@ -6,14 +6,16 @@ import { createDeadlines } from '../deadlines.ts'
 import type { Resolve } from '../name-lookup.ts'
 import { trustBeside } from '../trust.ts'
 import { createFindAllowed } from './allowed-addresses.ts'
+import { createListedEndpoints } from './listed-endpoints.ts'
 import { createConnector, portOf } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
-import { createOriginAddresses } from './origin-addresses.ts'
+import { type AddressesOptions, createOriginAddresses } from './origin-addresses.ts'
 import { type EndpointState, type HealthEvent, HealthRegistry } from './origin-health.ts'
 import { type CountsTable, OTHER } from './origin-counts.ts'
 import { OriginLedger } from './origin-ledger.ts'
 import { OriginPool, type PoolClock } from './origin-pool.ts'
 import { createPoolShelf } from './pool-shelf.ts'
+import { ServiceDirectory } from './service-directory.ts'
 import {
   UpstreamError,
   type Upstream,
@@ -38,6 +40,8 @@ export interface UpstreamOptions {
   readonly resolve?: Resolve
   /** For requests that are confined to a namespace; `cluster.local` if left out. */
   readonly clusterDomain?: string
+  /** What the operator tells of Services; nothing if left out. */
+  readonly services?: ServiceDirectory
   readonly clock?: PoolClock
 }
 
@@ -60,7 +64,7 @@ const KEEP_ALIVE_MS = 4000
 const MAX_AGE_MS = 60_000
 /** Of all origins together, as far as each can have two. */
 const MOST_ADDRESSES = 20_000
-const MOST_OF_ORIGIN = 64
+const MOST_OF_ORIGIN = { lookup: 64, list: 250 }
 const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
 /**
@@ -79,11 +83,10 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
     registry.release(pool.health)
     ledger.release(pool.record)
   })
-  const most = (): number =>
-    Math.max(2, Math.min(MOST_OF_ORIGIN, Math.floor(MOST_ADDRESSES / (pools.size + shelf.size))))
+  const most: OpeningTools['most'] = (of) => mostAddresses(of, pools.size + shelf.size)
   const deadlines = createDeadlines()
-  const heardMs = (): number => deadlines.elapsedMs
-  const open = createOpener(options, { registry, ledger, clock, most, heardMs })
+  const tools = { registry, ledger, clock, most, heardMs: () => deadlines.elapsedMs }
+  const open = createOpener(options, tools)
   const allPools = (): OriginPool[] => [...pools.values(), ...shelf.pools()]
   let whenEmpty: (() => void) | undefined
 
@@ -134,6 +137,10 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   }
 }
 
+/** What each of so many origins may have. */
+const mostAddresses = (of: keyof typeof MOST_OF_ORIGIN, origins: number): number =>
+  Math.max(2, Math.min(MOST_OF_ORIGIN[of], Math.floor(MOST_ADDRESSES / origins)))
+
 const refuse: Dispatch = (request, sink, limiter) => {
   queueMicrotask(() => {
     limiter?.release(request.from)
@@ -146,7 +153,7 @@ interface OpeningTools {
   readonly registry: HealthRegistry
   readonly ledger: OriginLedger
   readonly clock: PoolClock
-  readonly most: () => number
+  readonly most: AddressesOptions['most']
   readonly heardMs: () => number
 }
 
@@ -159,11 +166,13 @@ const createOpener = (
 ): Opener => {
   const { guard, resolve = lookup, keepAliveMs = KEEP_ALIVE_MS } = options
   const { maxAgeMs = MAX_AGE_MS, clusterDomain = 'cluster.local' } = options
+  const { services: directory = new ServiceDirectory() } = options
   const secureContext = trustBeside(options.extraCa ?? [])
   return ({ origin, confinedTo }, onEmpty) => {
     const confinement =
       confinedTo === undefined ? undefined : { namespace: confinedTo, clusterDomain }
     const { hostname, protocol, port } = new URL(origin)
+    const to = { hostname: plainHost(hostname), port: portOf(protocol, port) }
     const pool: OriginPool = new OriginPool({
       origin,
       connector: createConnector({
@@ -172,8 +181,12 @@ const createOpener = (
         ...(secureContext && { secureContext }),
       }),
       addresses: createOriginAddresses({
-        to: { hostname: plainHost(hostname), port: portOf(protocol, port) },
+        to,
         find: createFindAllowed({ guard, resolve, confinement }),
+        listed: createListedEndpoints({
+          ...{ directory, to, guard, confinement, clusterDomain },
+          random: clock.random,
+        }),
         now: clock.now,
         most,
         onChange: () => {

@@ -126,6 +126,41 @@ export interface SyncItem {
   readonly warnings: readonly Warning[]
 }
 
+/**
+ * `POST /service_endpoints`: which Pods stand behind the Services that documents name. Beside the sync: no digest knows
+ * of it, and a gateway that starts anew has nothing until it is called again.
+ */
+export interface EndpointsRequest {
+  readonly managedBy: string
+  /** As in a sync call. */
+  readonly epoch: number
+  /** Whose calls `sequence` counts; another one for each turn of leading. */
+  readonly sender: string
+  /** Grows with each call: one that was overtaken is refused. */
+  readonly sequence: number
+  readonly put?: readonly ServiceEndpoints[]
+  /** Services that are not told of any more: `namespace/name`. */
+  readonly delete?: readonly string[]
+  /** All that there are: others are forgotten. */
+  readonly only?: readonly string[]
+}
+
+/** One Service, whole: it takes the place of what was told of it before. */
+export interface ServiceEndpoints {
+  /** `namespace/name` */
+  readonly service: string
+  /** Its own addresses (`clusterIPs`): only where its name stands for these is the rest believed. */
+  readonly addresses: readonly string[]
+  readonly ports: readonly ServicePortEndpoints[]
+}
+
+export interface ServicePortEndpoints {
+  /** Of the Service. */
+  readonly port: number
+  /** By the port of the Pods, which may have different ones. */
+  readonly targets: readonly { readonly port: number; readonly addresses: readonly string[] }[]
+}
+
 /** §2.14, and what behaviour §2 adds to it. */
 export interface ErrorRecord {
   readonly code: string

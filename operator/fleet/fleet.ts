@@ -18,9 +18,11 @@ import { Recency } from './recency.ts'
 import { Selections } from './selection.ts'
 import type { Holder, WantedVersion } from './recover-source.ts'
 import { SyncBodies } from './sync-body.ts'
+import type { EndpointSource } from '../service-endpoints.ts'
 import type { Tenure } from '../tenure.ts'
+import { type ServiceScope, WantedServices } from './wanted-services.ts'
 import { Withholding } from './withholding.ts'
-import { Worker } from './worker.ts'
+import { Worker, type WorkerEndpoints } from './worker.ts'
 
 export interface FleetOptions {
   readonly dataPlanes: DataPlanes
@@ -40,12 +42,18 @@ export interface FleetOptions {
   readonly confirmDeletes: () => Promise<boolean>
   /** Of this program: data planes of another one are told as such. */
   readonly version?: string
+  /** Tells of the Pods of Services that documents name; left out: gateways reach them by their own address. */
+  readonly endpoints?: FleetEndpoints
   readonly clock?: Clock
   readonly pollMs?: number
   readonly timeoutMs?: number
   /** How long documents of one namespace may keep fresh data planes out of service; 0: never. */
   readonly withholdMs?: number
   readonly limits?: Partial<FleetLimits>
+}
+
+export interface FleetEndpoints extends ServiceScope {
+  readonly source: EndpointSource
 }
 
 export interface FleetLimits {
@@ -61,6 +69,9 @@ const TIMEOUT_MS = 10_000
 const WITHHOLD_MS = 300_000
 const LIMITS: FleetLimits = { rounds: 32, bodyBytes: 64 * 1024 * 1024, patienceMs: 2_000 }
 
+/** Of calls that tell of Pods: those of a hundred gateways at once. */
+const ENDPOINT_BYTES = 32 * 1024 * 1024
+
 /** May be started again after it was stopped: it believes nothing then, and waits for `apply`. */
 export class Fleet {
   readonly #workers = new Map<string, Worker>()
@@ -72,6 +83,8 @@ export class Fleet {
   readonly #shared: FleetContext
   readonly #limits: FleetLimits
   readonly #neighbourhoods: Neighbourhoods
+  readonly #services: WantedServices | undefined
+  readonly #endpointBytes = new Allowance(ENDPOINT_BYTES)
   #selections: Selections | undefined
 
   constructor(options: FleetOptions) {
@@ -79,6 +92,7 @@ export class Fleet {
     const { clock = SYSTEM_CLOCK, pollMs = POLL_MS, withholdMs = WITHHOLD_MS } = options
     this.#options = options
     this.#limits = { ...LIMITS, ...options.limits }
+    this.#services = options.endpoints && new WantedServices(options.endpoints)
     this.#neighbourhoods = new Neighbourhoods(this.#limits.rounds)
     this.#shared = {
       ...{ manager, tenure, log, confirmDeletes, version, clock },
@@ -93,6 +107,9 @@ export class Fleet {
   }
 
   start(): void {
+    this.#options.endpoints?.source.start(() => {
+      for (const worker of this.#workers.values()) worker.tellEndpoints()
+    })
     this.#options.dataPlanes.start((dataPlanes) => {
       this.#adopt(dataPlanes)
     })
@@ -103,6 +120,8 @@ export class Fleet {
     this.#shared.recency.note(desired)
     this.#shared.entries.retain(desired.documents)
     this.#selections = new Selections(desired)
+    const services = this.#services?.update(desired.documents.values())
+    if (services !== undefined) this.#options.endpoints?.source.want(services)
     for (const worker of this.#workers.values()) worker.update(this.#selections)
   }
 
@@ -142,7 +161,7 @@ export class Fleet {
     this.#options.dataPlanes.stop()
     for (const name of [...this.#workers.keys()]) this.#remove(name)
     this.#selections = undefined
-    await Promise.all(this.#leaving)
+    await Promise.all([...this.#leaving, this.#options.endpoints?.source.stop()])
   }
 
   #adopt(dataPlanes: readonly DataPlane[]): void {
@@ -197,10 +216,23 @@ export class Fleet {
       isHeldElsewhere: (id, digest) =>
         this.#isServedBy((report) => vouches(report, dataPlane, { id, digest }), name),
       ...(guard !== undefined && { guard }),
+      ...this.#endpointsOf(),
     })
     this.#workers.set(name, worker)
     onReport(worker.report)
     if (this.#selections !== undefined) worker.update(this.#selections)
+  }
+
+  #endpointsOf(): { readonly endpoints?: WorkerEndpoints } {
+    const { source } = this.#options.endpoints ?? {}
+    const services = this.#services
+    if (source === undefined || services === undefined) return {}
+    return {
+      endpoints: {
+        ...{ source, bodyBytes: this.#endpointBytes },
+        wantedBy: (dataPlane, { documents }) => services.for(dataPlane, documents),
+      },
+    }
   }
 
   #remove(name: string): void {

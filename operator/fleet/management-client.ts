@@ -24,6 +24,7 @@ import {
 } from './read-answer.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
 import type { SyncBody } from './sync-body.ts'
+import { isMap } from '../../language/expression/value.ts'
 import { untilAborted } from './until-aborted.ts'
 
 export type Answer<T> =
@@ -38,6 +39,8 @@ export interface ManagementClient {
   state(etag: string | undefined, bound: AnswerBound): Promise<Answer<StateView>>
   /** @param body of a `SyncRequest` */
   sync(body: SyncBody, bound: AnswerBound): Promise<Answer<SyncReply>>
+  /** @param body of an `EndpointsRequest` */
+  tellEndpoints(body: Buffer): Promise<Answer<true>>
   /** The canonical document as submitted; `etag` is its digest, quoted. */
   source(id: string): Promise<Answer<unknown>>
   /** Every realm that it holds, without its secrets. */
@@ -62,6 +65,9 @@ const MS_PER_KIB = 10
 
 /** A document has 4 MiB as JSON text at most. Its values are not counted: even so many empty maps can be borne. */
 const SOURCE_BOUND: AnswerBound = { bytes: 4 * 1024 * 1024 + 1024, values: Infinity }
+
+/** A number; a refusal has words. */
+const ENDPOINTS_BOUND: AnswerBound = { bytes: 16 * 1024, values: 200 }
 
 /** Those of every realm of a gateway: asked for by a person, from a gateway that they have chosen. */
 const REALMS_BOUND: AnswerBound = { bytes: 64 * 1024 * 1024, values: 4_000_000 }
@@ -115,6 +121,7 @@ export const createManagementClient = (
         bound,
         read: readSyncReply,
       }),
+    tellEndpoints: (body) => call({ ...endpointsCall(body), timeoutMs }),
     source: (id) =>
       call({
         method: 'GET',
@@ -142,6 +149,14 @@ const stateCall = (etag: string | undefined): Omit<Call<StateView>, 'timeoutMs' 
   path: '/api_specs?view=state',
   ...(etag !== undefined && { headers: { 'if-none-match': etag } }),
   read: readStateView,
+})
+
+const endpointsCall = (body: Buffer): Omit<Call<true>, 'timeoutMs'> => ({
+  method: 'POST',
+  path: '/service_endpoints',
+  headers: { 'content-type': 'application/json; charset=utf-8' },
+  ...{ body, bound: ENDPOINTS_BOUND },
+  read: (answer) => (isMap(answer) && typeof answer['services'] === 'number' ? true : undefined),
 })
 
 interface Surroundings {

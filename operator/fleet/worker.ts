@@ -5,6 +5,7 @@ import { messageOf } from '../../base/thrown.ts'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
 import type { PlaneCounts } from './counters.ts'
+import { EndpointsSender, type SenderOptions } from './endpoints-sender.ts'
 import type { HeldContents } from './held.ts'
 import type { MassDeleteGuard } from './mass-delete-guard.ts'
 import type { ManagementClient } from './management-client.ts'
@@ -32,8 +33,15 @@ export interface WorkerOptions {
   readonly isElsewhere: RoundContext['isElsewhere']
   readonly isHeldElsewhere: RoundContext['isHeldElsewhere']
   readonly onReport: (report: DataPlaneReport) => void
+  /** Left out: nobody tells of the Pods of Services. */
+  readonly endpoints?: WorkerEndpoints
   /** Of the worker before, where this is the same data plane started anew. */
   readonly guard?: MassDeleteGuard
+}
+
+/** What the fleet knows of Services, for this data plane. */
+export interface WorkerEndpoints extends Pick<SenderOptions, 'source' | 'bodyBytes'> {
+  readonly wantedBy: (dataPlane: DataPlane, selection: Selection) => ReadonlySet<string>
 }
 
 /** So often something may move under our hands before it counts as a failure. */
@@ -57,6 +65,14 @@ const PHASES_UNANSWERED: ReadonlySet<DataPlanePhase> = new Set([
   'unauthorized',
 ])
 
+/** It has answered, and is for us to write to. */
+const PHASES_OURS: ReadonlySet<DataPlanePhase> = new Set([
+  'syncing',
+  'synced',
+  'holding',
+  'withheld',
+])
+
 /** The lower, the sooner. */
 const URGENCY = { fresh: 0, change: 1, check: 2, failing: 3 }
 
@@ -65,6 +81,7 @@ export class Worker {
   readonly #options: WorkerOptions
   readonly #context: RoundContext
   readonly #closing = new AbortController()
+  readonly #endpoints: EndpointsSender | undefined
   readonly #bornMs: number
   #selections: Selections | undefined
   #report: DataPlaneReport
@@ -101,6 +118,7 @@ export class Worker {
       },
       isCurrent: ({ desired }) => desired === this.#selections?.desired,
     }
+    this.#endpoints = options.endpoints && this.#senderOf(options.endpoints)
     this.#report = this.#describe({ phase: 'connecting', message: '', next: 'poll' })
   }
 
@@ -131,6 +149,12 @@ export class Worker {
     this.#selections = selections
     this.wake()
     this.#running ??= this.#run()
+    this.tellEndpoints()
+  }
+
+  /** Pods of Services have changed, or which Services are named. */
+  tellEndpoints(): void {
+    this.#endpoints?.wake()
   }
 
   /** The same process by the same address, with other labels. */
@@ -152,15 +176,36 @@ export class Worker {
     this.#wakeUp?.()
     await this.#options.client.close()
     await this.#running
+    await this.#endpoints?.stop()
   }
 
   async #run(): Promise<void> {
     while (!this.#isOver()) {
+      const { pushes } = this.#context.counts.counts
+      const before = pushes.ok
       const outcome = await this.#round()
       if (this.#isOver()) return
       this.#tell(outcome)
+      const isOurs = PHASES_OURS.has(outcome.phase)
+      this.#endpoints?.afterRound(
+        isOurs ? this.#memory.held?.bootId : undefined,
+        pushes.ok > before,
+      )
       await this.#pause(this.#settle(outcome))
     }
+  }
+
+  #senderOf({ source, bodyBytes, wantedBy }: WorkerEndpoints): EndpointsSender {
+    const { fleet, client } = this.#options
+    return new EndpointsSender({
+      ...{ ...fleet, client, source, bodyBytes },
+      dataPlane: this.#memory.dataPlane.name,
+      signal: this.#closing.signal,
+      wanted: () => {
+        const selection = this.#selection()
+        return selection === undefined ? NO_URIS : wantedBy(this.#memory.dataPlane, selection)
+      },
+    })
   }
 
   /** A call, as it changes while a round is awaited. */

@@ -33,10 +33,15 @@ export const makeDocument = (
   ...(secrets.versions.length > 0 && { variables: secrets.variables }),
   claims: compiled.claims,
   ...(compiled.callsRouter && { callsRouter: true }),
+  ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),
   namespace: resource.metadata.namespace,
   ...(confinedTo !== undefined && { confinedTo }),
   ...selectorOf(resource),
 })
+
+const hostsOf = ({ forwardHosts }: CompiledDocument): readonly string[] => [
+  ...new Set(forwardHosts.map(({ host }) => host)),
+]
 
 export interface RemakeContext {
   /** Of the resource. */

@@ -23,6 +23,8 @@ export const ANNOTATIONS = {
   destinations: `${GROUP}/destinations`,
   /** On a Namespace: how much of the gateways it may take, in place of the operator's settings (namespace-quotas.ts). */
   quota: `${GROUP}/quota`,
+  /** `off` on a Service: gateways reach it by its own address (service-facts.ts). */
+  endpoints: `${GROUP}/endpoints`,
 } as const
 
 export type Kind = 'ApiSpecification' | 'Realm' | 'Secret' | 'ConfigMap' | 'Namespace'

@@ -143,9 +143,14 @@ const dutyBindings = (options: RolesOptions, { name, scope }: Duty): readonly Va
 const dataPlaneNamespaces = (options: RolesOptions): readonly string[] =>
   options.dataPlaneNamespaces ?? [options.operatorNamespace]
 
+function watchedNamespaces({ namespaces }: RolesOptions): readonly string[] | 'cluster' {
+  return namespaces === 'all' ? 'cluster' : [...new Set(namespaces)]
+}
+
 const NAMESPACES = {
   cluster: () => 'cluster',
-  resources: ({ namespaces }) => (namespaces === 'all' ? 'cluster' : [...new Set(namespaces)]),
+  resources: watchedNamespaces,
+  services: watchedNamespaces,
   pods: (options) => {
     const { namespaces } = options
     if (namespaces === 'all') return 'cluster'

@@ -9,6 +9,7 @@ import { GROUP } from './resource.ts'
  * Where a duty is done:
  * - `cluster`: its objects are in no namespace
  * - `resources`: in the namespaces of documents and realms
+ * - `services`: there, too, unless gateways are to reach Services by their own address
  * - `pods`: there, as sidecars may be anywhere, and in the namespaces of the shared pool
  * - `data planes`: in the namespaces of the shared pool alone
  * - `owner of Secrets`, `owner of ConfigMaps`: where the owner of a namespace has bound the role, and nowhere else
@@ -18,6 +19,7 @@ import { GROUP } from './resource.ts'
 export type DutyScope =
   | 'cluster'
   | 'resources'
+  | 'services'
   | 'pods'
   | 'data planes'
   | 'owner of Secrets'
@@ -111,6 +113,16 @@ export const DUTIES: readonly Duty[] = [
     description: 'Find the pods of gateways.',
     scope: 'pods',
     rules: [{ apiGroups: [CORE], resources: ['pods'], verbs: READ }],
+  },
+  {
+    name: 'svc-gateway-service-reader',
+    description:
+      'Find the Pods of the Services that documents name as hosts; each Service is asked for by its name.',
+    scope: 'services',
+    rules: [
+      { apiGroups: [CORE], resources: ['services'], verbs: READ },
+      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
+    ],
   },
   {
     name: 'svc-gateway-event-writer',

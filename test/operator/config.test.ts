@@ -76,6 +76,7 @@ describe('settings on Kubernetes', () => {
       namespaces: ['all'],
       hostOwnership: 'strict',
       wildcardNamespaces: [],
+      serviceEndpoints: true,
       dataPlaneTls: true,
       webhook: 'off',
       health: 'off',

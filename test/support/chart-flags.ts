@@ -88,6 +88,7 @@ export const CHART_VALUES = {
     'host-ownership': 'hostOwnership',
     'wildcard-namespaces': 'wildcardNamespaces',
     destinations: 'destinations',
+    'service-endpoints': 'serviceEndpoints',
     'cluster-domain': 'cluster.domain',
     webhook: 'webhook.enabled',
     sidecar: 'sidecar.enabled',

@@ -13,7 +13,12 @@ import { text } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
 import { rootDigest } from '../../language/wire/digest.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
-import type { SyncItem, SyncRequest } from '../../language/wire/wire.ts'
+import type {
+  EndpointsRequest,
+  ServiceEndpoints,
+  SyncItem,
+  SyncRequest,
+} from '../../language/wire/wire.ts'
 
 export interface FakeCall {
   readonly method: string
@@ -55,6 +60,14 @@ export class FakeDataPlane {
   complete = false
   /** As submitted, by id: what `view=source` answers. */
   readonly sources = new Map<string, unknown>()
+  /** What it was told of Services, by name, and every such call that it took. */
+  readonly services = new Map<string, ServiceEndpoints>()
+  readonly endpointCalls: EndpointsRequest[] = []
+  /** It knows no such call: 404. */
+  isBeforeEndpoints = false
+  endpointCalls404 = 0
+  /** What the next such calls get in place of their answer. */
+  readonly endpointFaults: Misbehaviour[] = []
   /** Told in the state view. */
   gatewayVersion: string | undefined
   /** Told in the state view. */
@@ -119,6 +132,7 @@ export class FakeDataPlane {
   restart({ keeps = false }: { readonly keeps?: boolean } = {}): void {
     this.#boot += 1
     this.complete = false
+    this.services.clear()
     if (keeps) return
     this.specs.clear()
     this.realms.clear()
@@ -154,6 +168,11 @@ export class FakeDataPlane {
     const body = await readBody(request).catch(() => undefined)
     // Broken off by the caller.
     if (body === undefined) return
+    if (request.url === '/service_endpoints') {
+      const answer = this.#tellEndpoints(JSON.parse(body) as EndpointsRequest)
+      await this.#write(response, { etag: '', ...answer })
+      return
+    }
     const sync = body === '' ? undefined : (JSON.parse(body) as SyncRequest)
     await this.onMoment('arrived')
     if (this.isHanging) return
@@ -217,6 +236,22 @@ export class FakeDataPlane {
         ),
       },
     }
+  }
+
+  #tellEndpoints(call: EndpointsRequest): Misbehaviour {
+    if (this.isBeforeEndpoints) {
+      this.endpointCalls404 += 1
+      return refusal(404, 'svc.error.not_found', {})
+    }
+    const fault = this.endpointFaults.shift()
+    if (fault !== undefined) return fault
+    if (call.epoch < this.epoch) return refusal(409, 'svc.error.stale_epoch', { epoch: this.epoch })
+    this.endpointCalls.push(call)
+    for (const each of call.put ?? []) this.services.set(each.service, each)
+    for (const key of call.delete ?? []) this.services.delete(key)
+    for (const key of this.services.keys())
+      if (call.only?.includes(key) === false) this.services.delete(key)
+    return { status: 200, body: { services: this.services.size } }
   }
 
   #source(id: string): Misbehaviour {

@@ -6,6 +6,7 @@ import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/start/security-state.ts'
 import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
+import { ServiceDirectory } from '../../dataplane/upstream/service-directory.ts'
 
 export const securityState = (): SecurityState => {
   const shared = createMemoryState({ now: Date.now })
@@ -16,4 +17,5 @@ export const securityState = (): SecurityState => {
 export const servingHome = (board = new BridgeBoard()): ServingHome => ({
   ...securityState(),
   peers: peersOfOne(board),
+  services: new ServiceDirectory(),
 })

@@ -22,6 +22,7 @@ import type { Plane } from '../plane.ts'
 import type { SecurityState } from '../security-state.ts'
 import { StartError } from '../../start-error.ts'
 import type { ServingChange } from '../../store/serving.ts'
+import { type EndpointsChange, ServiceDirectory } from '../../upstream/service-directory.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
 export interface ClusterOptions {
@@ -60,6 +61,10 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
     announce: (urls) => {
       primary.announce(urls)
     },
+    endpoints: {
+      directory: primary.services,
+      apply: (change) => primary.applyEndpoints(change),
+    },
     exportMetrics: () => primary.exportMetrics(),
     viewUpstreams: (isDetailed) =>
       Promise.all(
@@ -83,6 +88,8 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
 
 /** A worker that leaves a task unanswered for this long is killed. */
 const TASK_TIMEOUT_MS = 30_000
+/** Nor does a call of the operator that tells of Services, though the worker gets to it. */
+const TELL_TIMEOUT_MS = 5000
 /** A scrape does not wait longer for a worker. */
 const MEASURE_TIMEOUT_MS = 1000
 /** A worker that lived this long has not failed at its start. */
@@ -93,6 +100,8 @@ const ABORT_MS = 2000
 
 class Primary {
   readonly peers = new Map<number, ClusterPeer>()
+  /** What the operator tells of Services: every worker is told of it, also one that starts later. */
+  readonly services = new ServiceDirectory()
   phase: 'idle' | 'serving' | 'draining' | 'closing' = 'idle'
   readonly #options: ClusterOptions
   readonly #held: HeldContent = createHeldContent()
@@ -155,6 +164,12 @@ class Primary {
     for (const peer of this.peers.values()) void peer.perform({ kind: 'announce', urls })
   }
 
+  async applyEndpoints(change: EndpointsChange): Promise<void> {
+    this.services.apply(change)
+    const peers = [...this.peers.values()]
+    await Promise.all(peers.map((peer) => peer.tellEndpoints(change, TELL_TIMEOUT_MS)))
+  }
+
   async exportMetrics(): Promise<MetricsState> {
     await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
     // In one go: what a worker has forgotten meanwhile, or counted until its end, stands in one of the two.
@@ -208,6 +223,7 @@ class Primary {
     // Queued in one go: whatever is applied from here on comes after what is held now.
     void peer.perform({ kind: 'start', settings, rings: security.rings })
     void peer.tellRevoked(security.revoked(), TASK_TIMEOUT_MS)
+    void peer.tellEndpoints({ put: this.services.all(), delete: [] }, TASK_TIMEOUT_MS)
     void peer.perform({ kind: 'announce', urls: this.#urls })
     for (const change of this.#held.portions()) void peer.perform({ kind: 'apply', change })
     return this.#listen(peer)

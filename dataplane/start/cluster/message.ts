@@ -9,6 +9,7 @@ import type { SecretRings } from '../security-state.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type { ServingChange } from '../../store/serving.ts'
+import type { EndpointsChange } from '../../upstream/service-directory.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
@@ -31,6 +32,8 @@ export type ToWorker =
   | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
   /** Out of turn, answered by `known`: nobody may be told of a revocation before every worker knows it. */
   | { readonly kind: 'revoked'; readonly task: number; readonly entries: readonly RevokedEntry[] }
+  /** Out of turn, answered by `known`: what Pods there are does not wait for a load. */
+  | { readonly kind: 'endpoints'; readonly task: number; readonly change: EndpointsChange }
   /** Answers the worker's own `shared`. */
   | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
   /** Answers the worker's own `release`. */

@@ -8,8 +8,9 @@ import {
 } from '../../../telemetry/metrics-state.ts'
 import type { HeldName } from './process-status.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
-import type { Addresses, ToPrimary, ToWorker } from './message.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
+import type { Addresses, ToPrimary, ToWorker } from './message.ts'
+import type { EndpointsChange } from '../../upstream/service-directory.ts'
 
 /** The parts of `cluster.Worker` that are used. */
 export interface WorkerProcess {
@@ -92,6 +93,12 @@ export class ClusterPeer {
   async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
     if (entries.length === 0) return
     await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
+  }
+
+  /** Out of turn; resolves also when no answer comes in time. */
+  async tellEndpoints(change: EndpointsChange, timeoutMs: number): Promise<void> {
+    if (change.put.length + change.delete.length === 0 && change.only === undefined) return
+    await this.#ask({ kind: 'endpoints', task: this.#nextTask++, change }, timeoutMs)
   }
 
   tell(kind: 'drain' | 'let go' | 'close' | 'abort'): void {

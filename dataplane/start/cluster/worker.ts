@@ -12,6 +12,7 @@ import { createRelayedState, type RelayedState } from '../../shared/relayed-stat
 import { StartError } from '../../start-error.ts'
 import { askPrimary, type PrimaryLine } from './questions.ts'
 import { messageOf } from '../../../base/thrown.ts'
+import { ServiceDirectory } from '../../upstream/service-directory.ts'
 
 /** The parts of `process` that a worker needs. */
 export interface WorkerChannel {
@@ -35,6 +36,7 @@ export interface WorkerHome {
   readonly peers: BridgePeers
   readonly shared: RelayedState
   readonly rings: SecretRings
+  readonly services: ServiceDirectory
 }
 
 /** Returns at once; the worker lives on its channel. */
@@ -62,6 +64,7 @@ class Worker {
   readonly #options: WorkerOptions
   readonly #primary: PrimaryLine
   readonly #shared: RelayedState
+  readonly #services = new ServiceDirectory()
   #running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
   #listeners: Listeners | undefined
   #turn = Promise.resolve()
@@ -104,6 +107,10 @@ class Worker {
       this.#shared.addRevoked(entries)
       this.#send({ kind: 'known', task })
     },
+    endpoints: ({ task, change }) => {
+      this.#services.apply(change)
+      this.#send({ kind: 'known', task })
+    },
     drain: () => {
       this.#listeners?.beginDraining()
     },
@@ -122,7 +129,8 @@ class Worker {
   async #perform(message: ToWorker): Promise<Addresses | undefined> {
     if (message.kind === 'start') {
       const { settings, rings } = message
-      const home = { peers: this.#primary, shared: this.#shared, rings }
+      const services = this.#services
+      const home = { peers: this.#primary, shared: this.#shared, rings, services }
       this.#running = { ...(await this.#options.create(settings, home)), settings }
       return undefined
     }

@@ -20,6 +20,8 @@ export const TYPES = {
   secrets: core('secrets', 'Secret'),
   configMaps: core('configmaps', 'ConfigMap'),
   pods: core('pods', 'Pod'),
+  services: core('services', 'Service'),
+  endpointSlices: namespaced('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
   namespaces: { ...core('namespaces', 'Namespace'), isNamespaced: false },
   leases: namespaced('coordination.k8s.io', 'v1', 'leases', 'Lease'),
   events: namespaced('events.k8s.io', 'v1', 'events', 'Event'),

@@ -110,9 +110,12 @@ const asking = (
   lane: laneOf(type),
   // Documents and Realms decide how many are looked at.
   ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
+  // Which Pods a Service has can wait for what documents are made of; no namespace has a slash in it.
+  ...(BALANCED.has(type) && namespace !== '' && { group: `services/${namespace}` }),
 })
 
 const REFERRED: ReadonlySet<ResourceType> = new Set([TYPES.secrets, TYPES.configMaps])
+const BALANCED: ReadonlySet<ResourceType> = new Set([TYPES.services, TYPES.endpointSlices])
 
 const writing = (
   type: ResourceType,

@@ -6,6 +6,10 @@ import { createManagementApp, type ManagementDeps } from '../../../dataplane/man
 import { allowAll } from '../../../dataplane/management/credentials.ts'
 import { Readiness } from '../../../dataplane/management/readiness.ts'
 import type { StoreOptions } from '../../../dataplane/store/store.ts'
+import {
+  ServiceDirectory,
+  type ToldEndpoints,
+} from '../../../dataplane/upstream/service-directory.ts'
 import type { ErrorRecord } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeRig, REALM, type Rig } from '../../dataplane/store/rig.ts'
@@ -57,6 +61,7 @@ export const startGateway = async ({ store, app }: GatewayOptions = {}): Promise
     createManagementApp({
       store: rig.store,
       readiness,
+      endpoints: toldEndpoints(new ServiceDirectory()),
       authorize: allowAll,
       metrics: (_req, res) => {
         res.setHeader('content-type', 'text/plain; version=0.0.4')
@@ -80,6 +85,15 @@ export const startGateway = async ({ store, app }: GatewayOptions = {}): Promise
     },
   }
 }
+
+/** Of one process, which knows it at once. */
+export const toldEndpoints = (directory: ServiceDirectory): ToldEndpoints => ({
+  directory,
+  apply: (change) => {
+    directory.apply(change)
+    return Promise.resolve()
+  },
+})
 
 const send = async (
   url: string,

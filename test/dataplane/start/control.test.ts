@@ -16,6 +16,7 @@ import {
 import { createMeasurements } from '../../../dataplane/metrics.ts'
 import type { Plane } from '../../../dataplane/start/plane.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
+import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
@@ -68,6 +69,7 @@ const start = async ({
     },
     listen: () => Promise.resolve({}),
     viewUpstreams: () => Promise.resolve([]),
+    endpoints: { directory: new ServiceDirectory(), apply: () => Promise.resolve() },
     exportMetrics: () => (isOwnMetricsApart ? Promise.resolve([]) : metrics.exportState()),
     announce: () => undefined,
     beginDraining: () => undefined,

@@ -19,6 +19,7 @@ it.each([
     candidates: () => [endpoint],
     assign: () => undefined,
     onAttemptFailed: (_, fault) => faults.push(fault),
+    onConnected: () => undefined,
     onDisconnected: () => undefined,
   }
   let passedMs = 1000

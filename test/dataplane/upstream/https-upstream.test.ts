@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { Resolve } from '../../../dataplane/name-lookup.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'
 import type { HealthEvent } from '../../../dataplane/upstream/origin-health.ts'
+import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { seededRandom } from '../../support/seeded-random.ts'
 import { ask } from './servers.ts'
@@ -82,6 +83,20 @@ describe('https upstreams', () => {
       ask(upstream, { origin }).done,
     ])
     expect([one.body, two.body]).toContain('resumed')
+    await upstream.close()
+  })
+
+  it('that are Pods of a Service, too, have the host as server name', async () => {
+    const services = new ServiceDirectory()
+    const targets = [{ port, addresses: ['127.0.0.1'] }]
+    services.apply({
+      put: [{ service: 'test/upstream', addresses: ['127.0.0.1'], ports: [{ port: 1, targets }] }],
+      delete: [],
+    })
+    const upstream = createUpstream({ guard: createGuard(), extraCa: [CERT], resolve, services })
+    const before = seen.length
+    const { status } = await ask(upstream, { origin: 'https://upstream.test:1' }).done
+    expect([status, seen.slice(before)]).toEqual([200, ['upstream.test']])
     await upstream.close()
   })
 

@@ -186,12 +186,12 @@ describe('what is remembered', () => {
 
   it('is bounded, whatever addresses come and go', () => {
     const { tell, detector, members } = rig(0)
-    for (let at = 0; at < 1000; at++) {
+    for (let at = 0; at < 4000; at++) {
       members.add(`a${at}`)
       tell(`a${at}`, '-----')
     }
     expect([...members].filter((each) => detector.shareOf(each) === 0).length).toBeLessThanOrEqual(
-      128,
+      512,
     )
   })
 })

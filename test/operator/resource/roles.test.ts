@@ -43,6 +43,7 @@ describe('the roles of an operator', () => {
         'svc-gateway-certificate-writer in gateways',
         'svc-gateway-resource-reader everywhere',
         'svc-gateway-status-writer everywhere',
+        'svc-gateway-service-reader everywhere',
         'svc-gateway-pod-reader everywhere',
         'svc-gateway-event-writer everywhere',
       ].sort(),
@@ -52,7 +53,7 @@ describe('the roles of an operator', () => {
   it('of a list of namespaces: nothing elsewhere but pods of the shared pool', () => {
     const namespaces = ['shop', 'bank', 'shop']
     const options = { ...ACCOUNT, namespaces, dataPlaneNamespaces: ['edge'] }
-    const inBoth = ['resource-reader', 'status-writer'].flatMap((name) =>
+    const inBoth = ['resource-reader', 'status-writer', 'service-reader'].flatMap((name) =>
       ['shop', 'bank'].map((namespace) => `svc-gateway-${name} in ${namespace}`),
     )
     const inThree = ['pod-reader', 'event-writer'].flatMap((name) =>

@@ -15,6 +15,7 @@ import { serveHere, type ServingParts } from '../../../../dataplane/start/plane.
 import { StartError } from '../../../../dataplane/start-error.ts'
 import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
 import type { ServingChange } from '../../../../dataplane/store/serving.ts'
+import { ServiceDirectory } from '../../../../dataplane/upstream/service-directory.ts'
 import { createLog } from '../../../../telemetry/log.ts'
 import type { MetricsState } from '../../../../telemetry/metrics-state.ts'
 import { eventually } from '../../../support/eventually.ts'
@@ -249,6 +250,44 @@ describe('the primary', () => {
     const asked = cluster.viewUpstreams(true)
     await pass(1000)
     expect(await asked).toEqual([view, undefined])
+    await cluster.close()
+  })
+
+  it('tells every worker of the Pods of Services, also one that comes later, and waits for all', async () => {
+    const known: Answer = (message) =>
+      message.kind === 'endpoints' ? { kind: 'known', task: message.task } : obedient(message)
+    const { cluster, workers } = prepare(2, [known, known, known])
+    await cluster.listen()
+    const service = { service: 'shop/orders', addresses: ['10.0.0.1'], ports: [] }
+    await cluster.endpoints.apply({ put: [service], delete: [] })
+    expect(cluster.endpoints.directory.size).toBe(1)
+    const told = (worker: FakeWorker | undefined): unknown[] =>
+      (worker?.received ?? []).flatMap((message) =>
+        message.kind === 'endpoints' ? [message.change] : [],
+      )
+    expect(workers.map(told)).toEqual(Array(2).fill([{ put: [service], delete: [] }]))
+    workers[0]?.die()
+    await passRestart()
+    expect(told(workers[2])).toEqual([{ put: [service], delete: [] }])
+    expect(workers[2]?.kinds().indexOf('endpoints')).toBeLessThan(
+      workers[2]?.kinds().indexOf('listen') ?? 0,
+    )
+    await cluster.close()
+  })
+
+  it('does not wait for ever for a worker that does not take them', async () => {
+    const { cluster } = prepare(1, [
+      (message) => (message.kind === 'endpoints' ? undefined : obedient(message)),
+    ])
+    await cluster.listen()
+    let isDone = false
+    const done = cluster.endpoints
+      .apply({ put: [], delete: [], only: [] })
+      .then(() => (isDone = true))
+    await pass(4999)
+    expect(isDone).toBe(false)
+    await pass(1)
+    await done
     await cluster.close()
   })
 
@@ -722,6 +761,15 @@ describe('what bridges say across processes', () => {
   })
 })
 
+describe('a worker that is told of Pods of Services', () => {
+  it('knows them before it has started, and says so', async () => {
+    const { tell, answerTo } = startWorker()
+    const service = { service: 'shop/orders', addresses: [], ports: [] }
+    tell({ kind: 'endpoints', task: 5, change: { put: [service], delete: [] } })
+    expect(await answerTo(5)).toEqual({ kind: 'known', task: 5 })
+  })
+})
+
 describe('serveHere', () => {
   it('is the same plane in one process', async () => {
     const urls: (readonly string[])[] = []
@@ -738,7 +786,11 @@ describe('serveHere', () => {
         return Promise.resolve()
       },
     }
-    const plane = serveHere(parts, settingsOf(), createLog({ level: 'silent', name: 'x' }))
+    const plane = serveHere(parts, {
+      settings: settingsOf(),
+      log: createLog({ level: 'silent', name: 'x' }),
+      services: new ServiceDirectory(),
+    })
     plane.beginDraining()
     plane.abort()
     const { public: url = '' } = await plane.listen()

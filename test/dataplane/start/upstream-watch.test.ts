@@ -3,9 +3,9 @@ import {
   troublesOf,
   type UpstreamWatchOptions,
   watchUpstreams,
-} from '../../dataplane/upstream-watch.ts'
-import type { TroubleView, UpstreamsView } from '../../dataplane/upstream/upstream-view.ts'
-import { settled } from '../support/settled.ts'
+} from '../../../dataplane/start/upstream-watch.ts'
+import type { TroubleView, UpstreamsView } from '../../../dataplane/upstream/upstream-view.ts'
+import { settled } from '../../support/settled.ts'
 
 type Document = ReturnType<UpstreamWatchOptions['documents']>[number]
 

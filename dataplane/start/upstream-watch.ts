@@ -1,11 +1,11 @@
 // Watches for documents whose upstream answers nobody, so that the operator learns of it from the state view: asks all serving
 // processes every ten seconds, and tells of a bounded number of documents, no more often than every half a minute.
 
-import type { UpstreamCause, UpstreamTrouble } from '../language/wire/wire.ts'
-import type { HeldDocument } from './store/holdings.ts'
-import type { FailureCause } from './upstream/failure-cause.ts'
-import { mergeTroubles } from './upstream-report.ts'
-import type { TroubleView, UpstreamsView } from './upstream/upstream-view.ts'
+import type { UpstreamCause, UpstreamTrouble } from '../../language/wire/wire.ts'
+import type { HeldDocument } from '../store/holdings.ts'
+import type { FailureCause } from '../upstream/failure-cause.ts'
+import { mergeTroubles } from '../upstream-report.ts'
+import type { TroubleView, UpstreamsView } from '../upstream/upstream-view.ts'
 
 /** By id of the document. */
 export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>

@@ -1,0 +1,68 @@
+// What a gateway was told of Services, and what it should know, in; the calls that tell it the difference, or all of it,
+// out. Pure.
+
+import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
+import type { ServiceAnswer } from '../service-endpoints.ts'
+
+export type EndpointsContent = Required<Pick<EndpointsRequest, 'put' | 'delete'>> &
+  Pick<EndpointsRequest, 'only'>
+
+export interface EndpointsPlan {
+  /** In order. */
+  readonly calls: readonly EndpointsContent[]
+  /** What it knows when it has taken them all. */
+  readonly told: ReadonlyMap<string, ServiceEndpoints>
+}
+
+export interface EndpointsFacts {
+  /** As far as it is known. */
+  readonly told: ReadonlyMap<string, ServiceEndpoints>
+  readonly wanted: Iterable<string>
+  readonly answerOf: (service: string) => ServiceAnswer
+  /** Everything is told, whatever was told before, and all else is to be forgotten. */
+  readonly isWhole: boolean
+  /** Characters of one in a call. */
+  readonly sizeOf: (endpoints: ServiceEndpoints) => number
+}
+
+/** Characters of one call, give or take a Service. */
+const CALL_LENGTH = 256 * 1024
+
+export const planEndpointCalls = (facts: EndpointsFacts): EndpointsPlan => {
+  const { told, isWhole, answerOf } = facts
+  const next = new Map<string, ServiceEndpoints>()
+  const kept = new Set<string>()
+  for (const service of facts.wanted) {
+    const answer = answerOf(service)
+    // What it has from a leader before this one may serve until more is known.
+    if (answer === 'unknown') kept.add(service)
+    else if (answer !== 'own address') next.set(service, answer)
+    const before = told.get(service)
+    if (answer === 'unknown' && before !== undefined) next.set(service, before)
+  }
+  const put = [...next.values()].filter((each) => isWhole || told.get(each.service) !== each)
+  const gone = [...told.keys()].filter((service) => !next.has(service))
+  const parts = split(put, facts.sizeOf)
+  const last = { put: parts.pop() ?? [], delete: isWhole ? [] : gone }
+  const calls: EndpointsContent[] = parts.map((part) => ({ put: part, delete: [] }))
+  if (isWhole) calls.push({ ...last, only: [...new Set([...next.keys(), ...kept])] })
+  else if (last.put.length + last.delete.length > 0) calls.push(last)
+  return { calls, told: next }
+}
+
+const split = (
+  put: readonly ServiceEndpoints[],
+  sizeOf: (endpoints: ServiceEndpoints) => number,
+): ServiceEndpoints[][] => {
+  const parts: ServiceEndpoints[][] = []
+  let room = 0
+  for (const each of put) {
+    if (room <= 0) {
+      parts.push([])
+      room = CALL_LENGTH
+    }
+    parts.at(-1)?.push(each)
+    room -= sizeOf(each)
+  }
+  return parts
+}

@@ -1,0 +1,197 @@
+// Tells one gateway of the Pods behind the Services that its documents name: at every change, many at once where they come
+// together, and all of it after each sync. Beside the rounds: it waits for none, and its failures are no round's.
+
+import { randomUUID } from 'node:crypto'
+import type { EndpointsRequest, ServiceEndpoints } from '../../language/wire/wire.ts'
+import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
+import type { EndpointSource } from '../service-endpoints.ts'
+import type { Allowance } from './allowance.ts'
+import { type EndpointsContent, planEndpointCalls } from './endpoint-calls.ts'
+import type { ManagementClient } from './management-client.ts'
+import type { FleetContext } from './plane-memory.ts'
+
+export interface SenderOptions extends Pick<FleetContext, 'manager' | 'tenure' | 'clock' | 'log'> {
+  readonly dataPlane: string
+  readonly client: Pick<ManagementClient, 'tellEndpoints'>
+  readonly source: Pick<EndpointSource, 'of'>
+  /** What it should be told of, as `namespace/name`. */
+  readonly wanted: () => ReadonlySet<string>
+  /** Bytes of calls under way, of all gateways. */
+  readonly bodyBytes: Allowance
+  /** Aborted when nothing may be sent any more. */
+  readonly signal: AbortSignal
+}
+
+/** Changes within it are told together; so long after one call more is gathered for the next. */
+const MERGE_MS = 10
+const SPACING_MS = 50
+const LONGEST_BACK_OFF_MS = 5_000
+
+export class EndpointsSender {
+  readonly #options: SenderOptions
+  readonly #sender = randomUUID()
+  #sequence = 0
+  #told: ReadonlyMap<string, ServiceEndpoints> = new Map()
+  /** Of the gateway, as it was seen last; undefined: nothing is sent to it now. */
+  #bootId: string | undefined
+  #isWhole = true
+  /** Of a gateway that knows no such call. */
+  #olderBootId: string | undefined
+  /** Told of it in the log. */
+  #refusal: number | undefined
+  #failures = 0
+  #cancel: (() => void) | undefined
+  #running: Promise<void> | undefined
+  #isDirty = false
+  #sentAtMs = -Infinity
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+  }
+
+  /** Something that it should know may have changed. */
+  wake(): void {
+    const sinceMs = this.#options.clock.now() - this.#sentAtMs
+    this.#schedule(
+      this.#failures > 0 ? this.#backOffMs() : Math.max(MERGE_MS, SPACING_MS - sinceMs),
+    )
+  }
+
+  /**
+   * After each round with it.
+   * @param bootId of the gateway; undefined: it is not ours, or does not answer
+   * @param hasSynced it was sent a sync call
+   */
+  afterRound(bootId: string | undefined, hasSynced: boolean): void {
+    const isNew = bootId !== undefined && bootId !== this.#bootId
+    this.#bootId = bootId
+    if (bootId === undefined || !(isNew || hasSynced || this.#isWhole)) return
+    this.#isWhole = true
+    this.wake()
+  }
+
+  /** Resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#bootId = undefined
+    this.#cancel?.()
+    this.#cancel = undefined
+    await this.#running
+  }
+
+  #schedule(ms: number): void {
+    this.#isDirty = true
+    if (this.#running !== undefined || this.#cancel !== undefined || !this.#isOpen()) return
+    this.#cancel = this.#options.clock.after(ms, () => {
+      this.#cancel = undefined
+      this.#running = this.#send().finally(() => {
+        this.#running = undefined
+        if (this.#isDirty) this.wake()
+      })
+    })
+  }
+
+  /** A call: it may change while something is awaited. */
+  #isOpen(): boolean {
+    const bootId = this.#bootId
+    return bootId !== undefined && bootId !== this.#olderBootId && !this.#options.signal.aborted
+  }
+
+  async #send(): Promise<void> {
+    const { wanted, source, log, dataPlane } = this.#options
+    this.#isDirty = false
+    this.#sentAtMs = this.#options.clock.now()
+    const isWhole = this.#isWhole
+    this.#isWhole = false
+    const plan = planEndpointCalls({
+      ...{ told: this.#told, wanted: wanted(), isWhole },
+      answerOf: (service) => source.of(service),
+      sizeOf: (endpoints) => textOf(endpoints).length,
+    })
+    try {
+      for (const content of plan.calls) if (!(await this.#call(content))) return
+      this.#told = plan.told
+      this.#failures = 0
+      this.#refusal = undefined
+    } catch (error) {
+      if (this.#options.signal.aborted) return
+      log.error('a call that tells of endpoints failed', { dataPlane, error })
+      this.#fail()
+    }
+  }
+
+  /** False: it was not taken. */
+  async #call(content: EndpointsContent): Promise<boolean> {
+    if (!this.#isOpen()) {
+      this.#isWhole = true
+      return false
+    }
+    const { manager, tenure, client, bodyBytes, signal } = this.#options
+    this.#sequence += 1
+    const bytes = bodyOf(content, {
+      ...{ managedBy: manager, epoch: tenure.epoch() },
+      ...{ sender: this.#sender, sequence: this.#sequence },
+    })
+    const giveBack = await bodyBytes.take(bytes.length, { urgency: () => 0, signal })
+    try {
+      const answer = await client.tellEndpoints(bytes)
+      if (answer.result === 'ok') return true
+      if (answer.result === 'refused') this.#refused(answer.status, answer.refusal.message)
+      else this.#fail()
+      return false
+    } finally {
+      giveBack()
+    }
+  }
+
+  /** It is told all of it, as nobody knows what it has taken. */
+  #fail(): void {
+    this.#isWhole = true
+    this.#isDirty = true
+    this.#failures += 1
+  }
+
+  #refused(status: number, message: string): void {
+    const { log, dataPlane } = this.#options
+    this.#isWhole = true
+    if (status === 404 || status === 405) {
+      // Until it is started anew, perhaps as another version.
+      this.#olderBootId = this.#bootId
+      const words =
+        'data plane is older than this operator: it reaches Services by their own address'
+      log.info(words, { dataPlane })
+      return
+    }
+    // The next round finds out whose it is, or that a later leader has been there.
+    this.#bootId = undefined
+    if (this.#refusal === status) return
+    this.#refusal = status
+    log.warn('data plane refuses to be told of endpoints', { dataPlane, status, reason: message })
+  }
+
+  #backOffMs(): number {
+    const { clock } = this.#options
+    return Math.min(
+      LONGEST_BACK_OFF_MS,
+      backOffMs(this.#failures, DEFAULT_BACK_OFF, clock.random()),
+    )
+  }
+}
+
+/** Written once for all gateways. */
+const texts = new WeakMap<ServiceEndpoints, string>()
+
+const textOf = (endpoints: ServiceEndpoints): string => {
+  const known = texts.get(endpoints)
+  if (known !== undefined) return known
+  const text = JSON.stringify(endpoints)
+  texts.set(endpoints, text)
+  return text
+}
+
+const bodyOf = (
+  { put, delete: gone, only }: EndpointsContent,
+  head: Pick<EndpointsRequest, 'managedBy' | 'epoch' | 'sender' | 'sequence'>,
+): Buffer => {
+  const rest = JSON.stringify({ ...head, delete: gone, ...(only !== undefined && { only }) })
+  return Buffer.from(`${rest.slice(0, -1)},"put":[${put.map(textOf).join(',')}]}`)
+}

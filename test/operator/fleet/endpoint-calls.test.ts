@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals'
+import { planEndpointCalls } from '../../../operator/fleet/endpoint-calls.ts'
+import { servicesNamedBy, WantedServices } from '../../../operator/fleet/wanted-services.ts'
+import type { ServiceAnswer } from '../../../operator/service-endpoints.ts'
+import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
+import { aDocument } from '../../support/desired.ts'
+
+const endpoints = (service: string): ServiceEndpoints => ({ service, addresses: [], ports: [] })
+const A = endpoints('shop/a')
+const B = endpoints('shop/b')
+const NEW_A = endpoints('shop/a')
+
+interface Case {
+  readonly told?: readonly ServiceEndpoints[]
+  readonly wanted?: readonly string[]
+  readonly answers?: Readonly<Record<string, ServiceAnswer>>
+  readonly isWhole?: boolean
+}
+
+const plan = ({ told = [], answers = {}, wanted = Object.keys(answers), isWhole = false }: Case) =>
+  planEndpointCalls({
+    told: new Map(told.map((each) => [each.service, each])),
+    ...{ wanted, isWhole },
+    answerOf: (service) => answers[service] ?? 'unknown',
+    sizeOf: () => 100 * 1024,
+  })
+
+describe('what a gateway is told', () => {
+  it.each<[what: string, given: Case, calls: readonly object[]]>([
+    ['nothing', { told: [A], answers: { 'shop/a': A } }, []],
+    ['what is new', { answers: { 'shop/a': A } }, [{ put: [A], delete: [] }]],
+    [
+      'what has changed',
+      { told: [A, B], answers: { 'shop/a': NEW_A, 'shop/b': B } },
+      [{ put: [NEW_A], delete: [] }],
+    ],
+    [
+      'what is not wanted any more',
+      { told: [A, B], answers: { 'shop/a': A } },
+      [{ put: [], delete: ['shop/b'] }],
+    ],
+    [
+      'what has its own address now',
+      { told: [A], answers: { 'shop/a': 'own address' } },
+      [{ put: [], delete: ['shop/a'] }],
+    ],
+    ['nothing of what is not known yet', { told: [A], wanted: ['shop/a', 'shop/b'] }, []],
+    [
+      'all of it',
+      { told: [A], answers: { 'shop/a': A, 'shop/b': B }, isWhole: true },
+      [{ put: [A, B], delete: [], only: ['shop/a', 'shop/b'] }],
+    ],
+    ['that there is nothing', { told: [A], isWhole: true }, [{ put: [], delete: [], only: [] }]],
+    [
+      'to keep what is not known yet',
+      { wanted: ['shop/a'], isWhole: true },
+      [{ put: [], delete: [], only: ['shop/a'] }],
+    ],
+  ])('%s', (_, given, calls) => {
+    expect(plan(given).calls).toEqual(calls)
+  })
+
+  it('comes in calls of some 256 KiB, and what is to be forgotten with the last', () => {
+    const many = Array.from({ length: 7 }, (_, at) => endpoints(`shop/s${at}`))
+    const answers = Object.fromEntries(many.map((each) => [each.service, each]))
+    const { calls, told } = plan({ answers, isWhole: true })
+    expect(calls.map(({ put }) => put.length)).toEqual([3, 3, 1])
+    expect(calls.map(({ only }) => only?.length)).toEqual([undefined, undefined, 7])
+    expect(told.size).toBe(7)
+  })
+})
+
+const SCOPE = { clusterDomain: 'cluster.local', namespaces: 'all' } as const
+
+describe('the Services that a document names', () => {
+  it.each<[hosts: readonly string[], services: readonly string[], more?: object]>([
+    [['orders.shop'], ['shop/orders']],
+    [['orders.shop', 'ORDERS.shop.svc', 'orders.shop.svc.cluster.local.'], ['shop/orders']],
+    [
+      ['orders', 'pod-0.orders.shop', 'api.example.com', '10.0.0.1', '[fd00::1]', 'orders.shop.'],
+      [],
+    ],
+    [['orders.shop.svc.other.domain'], []],
+    [['orders.bank', 'orders.shop'], ['shop/orders'], { confinedTo: 'shop' }],
+  ])('%s: %s', (forwardHosts, services, more = {}) => {
+    expect(servicesNamedBy({ ...aDocument('a'), forwardHosts, ...more }, SCOPE)).toEqual(services)
+  })
+
+  it('are watched in the namespaces that the operator serves in alone', () => {
+    const document = { ...aDocument('a'), forwardHosts: ['orders.shop', 'vault.bank'] }
+    expect(servicesNamedBy(document, { ...SCOPE, namespaces: ['shop'] })).toEqual(['shop/orders'])
+  })
+})
+
+describe('the Services that are watched', () => {
+  const naming = (id: string, namespace: string, ...forwardHosts: string[]) => ({
+    ...aDocument(id),
+    ...{ namespace, forwardHosts },
+  })
+  const many = (count: number, namespace: string): string[] =>
+    Array.from({ length: count }, (_, at) => `s${at}.${namespace}`)
+
+  it('are 200 for the documents of a namespace, and those of before first', () => {
+    const services = new WantedServices(SCOPE)
+    expect(services.update([naming('a', 'shop', ...many(300, 'bank'))]).size).toBe(200)
+    const wanted = services.update([
+      naming('z', 'shop', 'fresh.shop'),
+      naming('a', 'shop', ...many(300, 'bank')),
+      naming('b', 'other', 'orders.other'),
+    ])
+    expect([wanted.size, wanted.has('shop/fresh'), wanted.has('other/orders')]).toEqual([
+      201,
+      false,
+      true,
+    ])
+  })
+
+  it('are 2000 in all', () => {
+    const services = new WantedServices(SCOPE)
+    const documents = Array.from({ length: 11 }, (_, at) =>
+      naming(`d${at}`, `n${at}`, ...many(200, `n${at}`)),
+    )
+    expect(services.update(documents).size).toBe(2000)
+  })
+
+  it('are told to a sidecar as far as they are of its own namespace', () => {
+    const services = new WantedServices(SCOPE)
+    const document = naming('a', 'shop', 'orders.shop', 'vault.bank')
+    services.update([document])
+    const selected = () => new Map([['a', document]])
+    expect([...services.for({}, selected())]).toEqual(['shop/orders', 'bank/vault'])
+    expect([...services.for({ namespace: 'shop' }, selected())]).toEqual(['shop/orders'])
+  })
+})
