@@ -5,9 +5,9 @@ import cookieParser from 'cookie-parser'
 import { valuesOf } from '../upstream/headers.ts'
 
 /**
- * The first cookie of each name, percent-decoded. A value is an object where it began with `j:`. Later ones of the
- * name do not count: whoever plants one before ours can have a request refused, and never accepted, for what is
- * compared with it (an HMAC of the ticket, the digest of a secret) nobody else can make.
+ * The first cookie of each name, percent-decoded; a value that began with `j:` may be an object. Later ones of the name
+ * do not count. Only one value fits a ticket or a login: whoever plants another before it can have a request refused,
+ * never accepted.
  */
 export type ParsedCookies = Readonly<Record<string, unknown>>
 
