@@ -131,5 +131,10 @@ export interface EndpointVisit {
   readonly allow: string
 }
 
+/** One for an endpoint that a document mounts. */
+export interface RoutedVisit extends EndpointVisit {
+  readonly route: EndpointRoute
+}
+
 /** Answers and reports the request: whatever happens, once. */
 export type EndpointHandler = (visit: EndpointVisit) => void

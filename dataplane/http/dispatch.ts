@@ -13,7 +13,7 @@ import type { ExchangeObserver } from './exchange.ts'
 import { createEventStreams } from './sse/registry.ts'
 import { writeFixed } from './response/fixed-response.ts'
 import { isFramingFault, refuseHead } from './request/head-fault.ts'
-import { isKeysPath } from './builtin/keys-path.ts'
+import { isKeysPath } from './builtin/keys.ts'
 import { pickContentType, pickLanguage } from './response/negotiate.ts'
 import { createOperationCache, type OperationCache } from './operation-cache.ts'
 import { type Found, pathHeaders } from './response/path-headers.ts'
@@ -30,7 +30,7 @@ import {
 } from './select-route.ts'
 import { abandonOperation, refuseOperation, serveOperation } from './serve-operation.ts'
 import { upgradeRequired } from './upgrade/handshake.ts'
-import { visitEndpoint, visitKeys } from './builtin/visit-endpoint.ts'
+import { visitEndpoint, visitKeys } from './builtin/endpoints.ts'
 
 /** Operations whose closures are kept at once: about 100 MB when all are large. */
 const PREPARED_LIMIT = 20_000

@@ -37,7 +37,7 @@ export const matchState = ({
 
 /** @throws OidcRefusal `invalid_state` */
 export const checkBrowser = ({ request, state }: Exchange & Opened): object => {
-  if (!isBound(state.id, state.binding, request.headers))
+  if (!isBound(state, request))
     throw new OidcRefusal('invalid_state', 'the login began in another browser')
   return {}
 }

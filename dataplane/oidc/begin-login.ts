@@ -40,7 +40,7 @@ export const beginLogin = ({
       binding: bindingOf(secret),
     },
     codeChallenge: hash('sha256', verifier, 'base64url'),
-    cookies: loginCookies(id, secret, room.stateSeconds, request.headers),
+    cookies: loginCookies(id, secret, room.stateSeconds, request.cookies),
   }
 }
 

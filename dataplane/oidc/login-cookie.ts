@@ -2,12 +2,13 @@
 // plants a callback in another browser has no such cookie there (login CSRF, RFC 9700 §4.7).
 
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
-import { cookieValues } from '../security/session-cookies.ts'
+import { cookieText, type ParsedCookies } from '../security/parsed-cookies.ts'
+import type { OidcRequest } from './oidc-endpoint.ts'
+import type { LoginState } from './state-token.ts'
 
 /** `__Host-`: no other host, no plain http and no other path can set it. */
 const PREFIX = '__Host-svc_oidc_'
-const NAME = /(?:^|;)[ \t]*__Host-svc_oidc_([A-Za-z0-9_-]{1,64})=/g
+const NAME = /^__Host-svc_oidc_([A-Za-z0-9_-]{1,64})$/
 /** Per browser, the new one included. */
 const MAX_ALIVE = 5
 /** Of the answer's header; a browser never holds more unless somebody planted them. */
@@ -21,9 +22,9 @@ export const loginCookies = (
   id: string,
   secret: string,
   lifetimeSeconds: number,
-  { cookie = '' }: IncomingHttpHeaders,
+  cookies: ParsedCookies,
 ): readonly string[] => {
-  const alive = [...new Set(Array.from(cookie.matchAll(NAME), ([, each = '']) => each))]
+  const alive = Object.keys(cookies).flatMap((name) => NAME.exec(name)?.[1] ?? [])
   const surplus = alive.slice(0, Math.max(0, alive.length - (MAX_ALIVE - 1)))
   return [
     line(id, secret, lifetimeSeconds),
@@ -35,9 +36,12 @@ export const loginCookies = (
  * A wrong cookie is wrong for every client; none at all is wrong for a browser, which current ones tell by Fetch
  * Metadata. Not by `Sec-Fetch-Mode`: Node's own fetch sends it.
  */
-export const isBound = (id: string, binding: string, headers: IncomingHttpHeaders): boolean => {
-  const values = cookieValues(['cookie', headers.cookie ?? ''], PREFIX + id)
-  if (values.length > 0) return values.some((value) => isEqual(bindingOf(value), binding))
+export const isBound = (
+  { id, binding }: Pick<LoginState, 'id' | 'binding'>,
+  { cookies, headers }: Pick<OidcRequest, 'cookies' | 'headers'>,
+): boolean => {
+  const value = cookieText(cookies, PREFIX + id)
+  if (value !== undefined) return isEqual(bindingOf(value), binding)
   return headers['sec-fetch-site'] === undefined && headers['sec-fetch-dest'] === undefined
 }
 

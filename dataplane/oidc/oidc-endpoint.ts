@@ -6,6 +6,7 @@ import type { Log } from '../../telemetry/log.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Audit } from '../audit.ts'
 import type { StateKeys } from '../../language/realm/key-ring.ts'
+import type { ParsedCookies } from '../security/parsed-cookies.ts'
 import type { Tickets } from '../security/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
@@ -18,6 +19,8 @@ export interface OidcRequest {
   /** As sent, without `?`; `""` without one. */
   readonly query: string
   readonly headers: IncomingHttpHeaders
+  /** All but tickets are read from here. */
+  readonly cookies: ParsedCookies
   /** Client address, behind trusted proxies too. */
   readonly address: string
   readonly requestId: string

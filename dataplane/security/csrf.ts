@@ -31,16 +31,15 @@ export const csrfValueOf = ({ csrfKey }: Pick<SigningKey, 'csrfKey'>, ticketId: 
 export interface PresentedCsrf {
   /** Values of `X-CSRF-Token`: one, or it counts for nothing. */
   readonly headers: readonly string[]
-  /** Values of the csrf cookie: whoever may set cookies of this name can add some, never a right one. */
-  readonly cookies: readonly string[]
+  /** The csrf cookie. Whoever may set cookies of this name can plant one, never a right one. */
+  readonly cookie: string | undefined
 }
 
 /** Header, cookie and ticket belong together. Takes the same time for every wrong value. */
-export const isCsrfRight = ({ headers, cookies }: PresentedCsrf, expected: string): boolean => {
+export const isCsrfRight = ({ headers, cookie }: PresentedCsrf, expected: string): boolean => {
   const [header, ...others] = headers
-  if (header === undefined || others.length > 0) return false
-  if (!isSame(header, expected)) return false
-  return cookies.some((cookie) => isSame(cookie, header))
+  if (header === undefined || others.length > 0 || cookie === undefined) return false
+  return isSame(header, expected) && isSame(cookie, header)
 }
 
 const isSame = (given: string, expected: string): boolean => {

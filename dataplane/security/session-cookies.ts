@@ -1,4 +1,4 @@
-// Names of the two cookies of a realm (specification §4.1), and what a request carries under them. Reads the
+// Names of the two cookies of a realm (specification §4.1), and the tickets that a request carries. Reads the
 // header as it came: cookies are data of the client, duplicates and all. Pure.
 
 import { valuesOf } from '../upstream/headers.ts'

@@ -16,6 +16,7 @@ import { type Authorization, readAuthorization } from './authorization-header.ts
 import { csrfValueOf, isCsrfRight } from './csrf.ts'
 import { ticketIdentity } from './identity.ts'
 import { isCompactJwt } from './own-jwt.ts'
+import { cookieText, parseCookies } from './parsed-cookies.ts'
 import type { RevocationGate } from './revocation-gate.ts'
 import { cookieValues, csrfCookieName, ticketCookieName } from './session-cookies.ts'
 import { standingRefusal } from './standing-refusal.ts'
@@ -137,7 +138,7 @@ const decideAmong = (
   if (!attempt.isUnsafe) return outcome
   const csrf = {
     headers: valuesOf(attempt.rawHeaders, 'x-csrf-token'),
-    cookies: cookieValues(attempt.rawHeaders, csrfCookie),
+    cookie: cookieText(parseCookies(attempt.rawHeaders), csrfCookie),
   }
   const meant = standing.find(({ value }) => isCsrfRight(csrf, value.csrf))
   return meant === undefined

@@ -1,9 +1,72 @@
-// What the endpoints of the gateway's own are made of in, a handler for dispatch out. The shell, and the rooms
-// behind it, are loaded at the first request of them, or as soon as something is served that has them.
+// Answers requests whose path leads to an endpoint of the gateway's own. What needs no login (OPTIONS, verify, public
+// keys) is answered here; the rest goes to the Express router, which is loaded, with the rooms behind it, at the
+// first such request, or as soon as something is served that has such endpoints.
 
-import type { EndpointHandler, EndpointVisit } from '../arrival.ts'
-import { refuseVisit } from './endpoint-answer.ts'
-import type { EndpointDeps } from './endpoint-deps.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import type { TokenKeys } from '../../security/token-keys.ts'
+import type { ServedEndpoint } from '../../served.ts'
+import type {
+  Arrival,
+  DispatchOptions,
+  EndpointHandler,
+  EndpointVisit,
+  RoutedVisit,
+} from '../arrival.ts'
+import { refuseUnmatched } from '../report.ts'
+import type { Found } from '../response/path-headers.ts'
+import { allowOf } from '../select-route.ts'
+import type { Rooms } from './handlers.ts'
+import { KEYS_METHODS, KEYS_PATH, KEYS_VERSION, respondKeys } from './keys.ts'
+import { endpointHeaders, refuse, respondPreflight } from './respond.ts'
+import { respondVerified } from './verify.ts'
+
+/** A request whose path our table has matched. */
+export const visitEndpoint = (
+  dispatch: DispatchOptions,
+  { arrival, match }: Found,
+  { version, template, route }: ServedEndpoint,
+): void => {
+  if (dispatch.endpoints === undefined)
+    throw new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
+  dispatch.endpoints({
+    dispatch,
+    arrival,
+    version,
+    template,
+    route,
+    bound: route.path.includes('/:') ? match.captures.at(-1) : undefined,
+    allow: allowOf(match, arrival.scheme),
+  })
+}
+
+/** Whatever the host: keys are those of all realms. */
+export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => {
+  const { method = '', headers } = arrival.request
+  const allow = KEYS_METHODS.join(', ')
+  if (!KEYS_METHODS.includes(method)) {
+    const error = new GatewayError(
+      'svc.error.method_not_allowed',
+      'This path does not serve that method',
+      { description: `It serves ${allow}.`, headers: { allow } },
+    )
+    refuseUnmatched(dispatch, arrival, error, endpointHeaders(headers))
+    return
+  }
+  dispatch.endpoints?.({
+    dispatch,
+    arrival,
+    version: KEYS_VERSION,
+    template: KEYS_PATH,
+    route: undefined,
+    bound: undefined,
+    allow,
+  })
+}
+
+/** Rooms are loaded by one call at a time; a failure is logged, and the next request loads again. */
+export interface EndpointDeps extends Rooms {
+  readonly tokenKeys: Pick<TokenKeys, 'publicKeys'>
+}
 
 export interface Endpoints {
   readonly handle: EndpointHandler
@@ -16,19 +79,35 @@ export interface Endpoints {
  * const { handle } = createEndpoints({ loadOidc: async () => (await import('../../oidc/create-oidc.ts')).createOidc(deps), … })
  * createDispatch({ …, endpoints: handle }, 'http')
  */
-export const createEndpoints = (deps: EndpointDeps): Endpoints => {
-  const loadOidc = once(deps.loadOidc)
-  const loadOAuth2 = once(deps.loadOAuth2)
-  const loadShell = once(async () => {
-    const { createEndpointApp } = await import('./app.ts')
-    return createEndpointApp({ ...deps, loadOidc, loadOAuth2 })
+export const createEndpoints = ({ tokenKeys, ...rooms }: EndpointDeps): Endpoints => {
+  const loadOidc = once(rooms.loadOidc)
+  const loadOAuth2 = once(rooms.loadOAuth2)
+  const loadRouter = once(async () => {
+    const { createRoutes, routeVisit } = await import('./routes.ts')
+    const routes = createRoutes({ ...rooms, loadOidc, loadOAuth2 })
+    return (visit: RoutedVisit): void => {
+      routeVisit(routes, visit)
+    }
   })
-  let shell: EndpointHandler | undefined
-  const load = async (): Promise<EndpointHandler> => (shell = await loadShell())
+  let router: ((visit: RoutedVisit) => void) | undefined
+  const load = async (): Promise<(visit: RoutedVisit) => void> => (router = await loadRouter())
+
+  const answer = (visit: EndpointVisit): void => {
+    if (visit.arrival.request.method === 'OPTIONS') respondPreflight(visit)
+    else if (!isRouted(visit)) respondKeys(visit, tokenKeys)
+    else if (visit.route.name === 'oidcVerify' || visit.route.name === 'oauthVerify')
+      respondVerified(visit)
+    else if (router === undefined) answerLater(load, visit)
+    else router(visit)
+  }
+
   return {
     handle: (visit) => {
-      if (shell === undefined) handleLater(load, visit)
-      else shell(visit)
+      try {
+        answer(visit)
+      } catch (error) {
+        refuse(visit, error)
+      }
     },
     warmUp: async () => {
       await Promise.allSettled([load(), loadOidc(), loadOAuth2()])
@@ -36,15 +115,19 @@ export const createEndpoints = (deps: EndpointDeps): Endpoints => {
   }
 }
 
-const handleLater = (load: () => Promise<EndpointHandler>, visit: EndpointVisit): void => {
-  load().then(
-    (shell) => {
-      shell(visit)
-    },
-    (error: unknown) => {
-      refuseVisit(visit, error)
-    },
-  )
+const isRouted = (visit: EndpointVisit): visit is RoutedVisit => visit.route !== undefined
+
+const answerLater = (
+  load: () => Promise<(visit: RoutedVisit) => void>,
+  visit: RoutedVisit,
+): void => {
+  load()
+    .then((router) => {
+      router(visit)
+    })
+    .catch((error: unknown) => {
+      refuse(visit, error)
+    })
 }
 
 /** One at a time; a failure is forgotten. */

@@ -14,6 +14,7 @@ import type {
   OidcRequest,
 } from '../../../dataplane/oidc/oidc-endpoint.ts'
 import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
+import { parseCookies } from '../../../dataplane/security/parsed-cookies.ts'
 import { createKeyRing, createStateKeys, type KeyRing } from '../../../language/realm/key-ring.ts'
 import { createTickets, ticketRevocationKeys } from '../../../dataplane/security/ticket.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
@@ -117,11 +118,13 @@ export const realmRecord = (
   info: { oidc_providers: providers },
 })
 
+/** Cookies are those of its header, as the router of the endpoints reads them. */
 export const requestOf = (more: Partial<OidcRequest> = {}): OidcRequest => ({
   method: 'GET',
   path: '/v1/oidc/login',
   query: '',
   headers: {},
+  cookies: parseCookies(['Cookie', more.headers?.cookie ?? '']),
   address: '203.0.113.7',
   requestId: 'req-1',
   ownOrigin: undefined,

@@ -15,21 +15,20 @@ describe('csrfValueOf', () => {
 })
 
 describe('isCsrfRight', () => {
-  it.each<[string, readonly string[], readonly string[], boolean]>([
-    ['header, cookie and ticket', [RIGHT], [RIGHT], true],
-    ['a tossed cookie beside', [RIGHT], [OTHER, RIGHT], true],
-    ['no header', [], [RIGHT], false],
-    ['an empty header', [''], [RIGHT], false],
-    ['an empty header and cookie', [''], [''], false],
-    ['two headers', [RIGHT, RIGHT], [RIGHT], false],
-    ['another value', [OTHER], [RIGHT], false],
-    ['no cookie', [RIGHT], [], false],
-    ['another cookie', [RIGHT], [OTHER], false],
-    ['made-up values that are equal', [OTHER], [OTHER], false],
-    ['other letters', [RIGHT.toUpperCase()], [RIGHT.toUpperCase()], false],
-    ['one character more', [`${RIGHT}0`], [`${RIGHT}0`], false],
-    ['as many characters, more bytes', ['é'.repeat(36)], ['é'.repeat(36)], false],
-  ])('%s', (_, headers, cookies, expected) => {
-    expect(isCsrfRight({ headers, cookies }, RIGHT)).toBe(expected)
+  it.each<[string, readonly string[], string | undefined, boolean]>([
+    ['header, cookie and ticket', [RIGHT], RIGHT, true],
+    ['no header', [], RIGHT, false],
+    ['an empty header', [''], RIGHT, false],
+    ['an empty header and cookie', [''], '', false],
+    ['two headers', [RIGHT, RIGHT], RIGHT, false],
+    ['another value', [OTHER], RIGHT, false],
+    ['no cookie', [RIGHT], undefined, false],
+    ['another cookie', [RIGHT], OTHER, false],
+    ['made-up values that are equal', [OTHER], OTHER, false],
+    ['other letters', [RIGHT.toUpperCase()], RIGHT.toUpperCase(), false],
+    ['one character more', [`${RIGHT}0`], `${RIGHT}0`, false],
+    ['as many characters, more bytes', ['é'.repeat(36)], 'é'.repeat(36), false],
+  ])('%s', (_, headers, cookie, expected) => {
+    expect(isCsrfRight({ headers, cookie }, RIGHT)).toBe(expected)
   })
 })

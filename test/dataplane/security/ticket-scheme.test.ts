@@ -357,13 +357,28 @@ describe('CSRF', () => {
     ],
     ['csrf-right', 'POST', () => withCsrf(cookies(alice.jwt), alice.csrf, alice.csrf), 200],
     [
-      'csrf-right beside a tossed cookie',
+      'csrf-right before a tossed cookie',
+      'POST',
+      () => [
+        ...withCsrf(cookies(alice.jwt), alice.csrf, alice.csrf),
+        ['Cookie', `svc_csrf_${REALM}=${other}`],
+      ],
+      200,
+    ],
+    [
+      'csrf-right behind a tossed cookie',
       'POST',
       () => [
         ['Cookie', `svc_csrf_${REALM}=${other}`],
         ...withCsrf(cookies(alice.jwt), alice.csrf, alice.csrf),
       ],
-      200,
+      403,
+    ],
+    [
+      'csrf-right in a cookie that is no plain text',
+      'POST',
+      () => withCsrf(cookies(alice.jwt), alice.csrf, `j:["${alice.csrf}"]`),
+      403,
     ],
     ['csrf-put-none', 'PUT', () => cookies(alice.jwt), 403],
     ['csrf-patch-none', 'PATCH', () => cookies(alice.jwt), 403],

@@ -2,8 +2,7 @@
 // before. The rooms behind them are played.
 
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import type { EndpointDeps } from '../../../../dataplane/http/builtin/endpoint-deps.ts'
-import { createEndpoints } from '../../../../dataplane/http/builtin/endpoints.ts'
+import { createEndpoints, type EndpointDeps } from '../../../../dataplane/http/builtin/endpoints.ts'
 import type { OAuth2, OAuthRequest } from '../../../../dataplane/oauth2/oauth2-endpoint.ts'
 import type { Oidc, OidcAnswer, OidcRequest } from '../../../../dataplane/oidc/oidc-endpoint.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
@@ -110,7 +109,9 @@ describe('a request', () => {
       secured({}, { host: ':_.a.test', version: { base_path: '/:provider/[v1]' } }),
     )
     const url = '/x/v1/oidc/c%2Frp/callback?code=a%20b&state=%zz&code='
-    await gateway.ask('GET', url, { headers: { host: 'www.a.test:8080', cookie: 'a=b; a=c' } })
+    await gateway.ask('GET', url, {
+      headers: { host: 'www.a.test:8080', cookie: 'a=b; a=c; d=j:{"e":1}' },
+    })
     expect(asked).toEqual([
       [
         'callback',
@@ -118,7 +119,11 @@ describe('a request', () => {
           method: 'GET',
           path: '/x/v1/oidc/c%2Frp/callback',
           query: 'code=a%20b&state=%zz&code=',
-          headers: expect.objectContaining({ host: 'www.a.test:8080', cookie: 'a=b; a=c' }),
+          headers: expect.objectContaining({
+            host: 'www.a.test:8080',
+            cookie: 'a=b; a=c; d=j:{"e":1}',
+          }),
+          cookies: { a: 'b', d: { e: 1 } },
           address: '127.0.0.1',
           requestId: 'id-1',
           ownOrigin: 'https://api.example.com',
@@ -154,6 +159,21 @@ describe('a request', () => {
     )
     await client.response()
     expect(asked[0]?.[1].headers.authorization).toBe('')
+  })
+
+  it.each([
+    ['/v1/my-token', 'token'],
+    ['/v1/my/revocation', 'revoke'],
+  ])('for a token goes where the document has put it: %s', async (path, name) => {
+    const flow = {
+      type: 'oauth2',
+      flow: 'client_credentials',
+      token_path: '/my-token',
+      revoke_token_path: '/my/revocation',
+    }
+    await gateway.load(secured({}, { defaults: { security: flow } }))
+    expect((await gateway.ask('POST', path)).text).toBe(name)
+    expect((await gateway.ask('POST', '/v1/oauth/token')).status).toBe(404)
   })
 
   it('for a token is told with its form', async () => {

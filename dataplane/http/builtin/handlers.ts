@@ -1,0 +1,113 @@
+// Asks the rooms behind the endpoints of the gateway's own: makes of a routed request the plain one that OpenID
+// Connect and OAuth 2 take, with its body, which is bounded in size and time.
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { MemoryBudget } from '../../memory/memory-budget.ts'
+import type { OAuth2 } from '../../oauth2/oauth2-endpoint.ts'
+import type { Oidc } from '../../oidc/oidc-endpoint.ts'
+import { readAuthorization } from '../../security/authorization-header.ts'
+import type { ParsedCookies } from '../../security/parsed-cookies.ts'
+import type { Arrival, RoutedVisit } from '../arrival.ts'
+import { callerOf } from '../authenticate-request.ts'
+import { checkDeclaredLength, readBody } from '../request/body.ts'
+import { hasBody } from '../request/head.ts'
+import type { EndpointAnswer } from './respond.ts'
+
+/** What the endpoints are made of: the rooms behind them, loaded when they are asked for. */
+export interface Rooms {
+  readonly loadOidc: () => Promise<Oidc>
+  readonly loadOAuth2: () => Promise<OAuth2>
+  /** `--base-url`. */
+  readonly ownOrigin: string | undefined
+}
+
+/** What the router has found in a request. */
+export interface Routed {
+  readonly visit: RoutedVisit
+  /** Bindings of the route, decoded. */
+  readonly params: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly cookies: ParsedCookies
+}
+
+/**
+ * Rejects with what becomes an error record.
+ * @returns undefined when the client has gone: there is nobody to answer
+ */
+export type EndpointTask = (routed: Routed) => Promise<EndpointAnswer | undefined>
+
+export const oidcTask =
+  ({ loadOidc, ownOrigin }: Rooms, name: keyof Oidc): EndpointTask =>
+  async ({ visit, params, cookies }) => {
+    const { arrival, dispatch, version, route } = visit
+    const body = arrival.request.method === 'POST' ? await readForm(arrival, dispatch.memory) : ''
+    if (body === undefined) return undefined
+    const { provider } = params
+    return (await loadOidc())[name]({
+      method: arrival.request.method ?? '',
+      path: arrival.head.target.path,
+      query: arrival.head.target.query,
+      headers: arrival.request.headers,
+      cookies,
+      address: callerOf(arrival).address,
+      requestId: arrival.id,
+      ownOrigin,
+      realmUri: version.realmUri,
+      routeProvider: route.endpoint.type === 'oidc' ? route.endpoint.provider : 'default',
+      pathProvider: typeof provider === 'string' ? provider : undefined,
+      body,
+    })
+  }
+
+export const oauthTask =
+  ({ loadOAuth2 }: Rooms, name: keyof OAuth2): EndpointTask =>
+  async ({ visit: { arrival, dispatch, version, route } }) => {
+    const body = await readText(arrival, dispatch.memory)
+    if (body === undefined) return undefined
+    const { address, isAddressKnown } = callerOf(arrival)
+    return (await loadOAuth2())[name]({
+      query: arrival.head.target.query,
+      headers: headersOf(arrival.request),
+      body,
+      address,
+      isAddressKnown,
+      requestId: arrival.id,
+      realmUri: version.realmUri,
+      flows: route.flows,
+    })
+  }
+
+/** Node keeps the first of two `Authorization` headers: whoever stands before us may have looked at the other. */
+const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeaders =>
+  readAuthorization(rawHeaders)?.scheme === '' ? { ...headers, authorization: '' } : headers
+
+/** As `readText` where it is a form; whatever else comes is not read and counts as nothing. */
+const readForm = async (arrival: Arrival, memory: MemoryBudget): Promise<string | undefined> =>
+  FORM.test(arrival.head.contentType ?? '') ? readText(arrival, memory) : ''
+
+const FORM = /^application\/x-www-form-urlencoded *(?:;|$)/i
+
+const LIMITS = { maxBytes: 65_536, readBytes: 65_536, readMs: 15_000 }
+
+/**
+ * `""` without a body. Rejects with 413, 408 or 503.
+ * @returns undefined when the client has gone
+ */
+const readText = async (
+  { request, response, head }: Arrival,
+  memory: MemoryBudget,
+): Promise<string | undefined> => {
+  if (!hasBody(head)) return ''
+  checkDeclaredLength(head, LIMITS)
+  const holding = memory.open(request.socket)
+  response.once('close', () => {
+    holding.release()
+  })
+  return new Promise((resolve, reject) => {
+    const policy = { limits: LIMITS, declaredLength: head.contentLength, holding }
+    readBody(request, policy, (outcome, bytes) => {
+      if (outcome === 'gone') resolve(undefined)
+      else if (outcome === undefined) resolve(bytes.toString())
+      else reject(outcome)
+    })
+  })
+}

@@ -1,0 +1,84 @@
+// Serves `/.well-known/jwks.json`: the public halves of all signing keys as a JWK Set (RFC 7517 §5), on every host
+// and before any document (behaviour §2). Nothing private can get in.
+
+import { hash } from 'node:crypto'
+import { STATUS_CODES } from '../../../language/status-codes.ts'
+import type { TokenKeys } from '../../security/token-keys.ts'
+import type { ServedVersion } from '../../served.ts'
+import type { EndpointVisit } from '../arrival.ts'
+import { respond } from './respond.ts'
+
+export const KEYS_PATH = '/.well-known/jwks.json'
+
+export const KEYS_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** The gateway itself: no document has it. */
+export const KEYS_VERSION: ServedVersion = {
+  apiId: '',
+  name: '',
+  realmUri: '',
+  deprecation: undefined,
+  poolSize: 1,
+  languages: [],
+  statusCodes: STATUS_CODES,
+}
+
+/**
+ * Segments are compared decoded, as the router compares them, so that no spelling leads past it. One look at
+ * one character for all other paths.
+ */
+export const isKeysPath = (path: string): boolean => {
+  const first = path.charCodeAt(1)
+  if (first !== DOT && first !== PERCENT) return false
+  const segments = path.slice(1).split('/')
+  if (segments.at(-1) === '') segments.pop()
+  if (segments.length !== KEYS_SEGMENTS.length) return false
+  return KEYS_SEGMENTS.every((expected, at) => decoded(segments[at] ?? '') === expected)
+}
+
+const DOT = 0x2e
+const PERCENT = 0x25
+const KEYS_SEGMENTS = KEYS_PATH.slice(1).split('/')
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+export const respondKeys = (
+  visit: EndpointVisit,
+  tokenKeys: Pick<TokenKeys, 'publicKeys'>,
+): void => {
+  const body = JSON.stringify({ keys: tokenKeys.publicKeys().map(publicHalf) })
+  const etag = `"${hash('sha256', body, 'base64url')}"`
+  const headers = [
+    ['cache-control', CACHE_CONTROL],
+    ['etag', etag],
+    // One answer for everybody: it may be cached.
+    ['access-control-allow-origin', '*'],
+  ] as const
+  if (isKnown(visit.arrival.request.headers['if-none-match'], etag))
+    respond(visit, { status: 304, headers, body: '' })
+  else
+    respond(visit, {
+      status: 200,
+      headers: [...headers, ['content-type', 'application/json']],
+      body,
+    })
+}
+
+/** Long enough that services do not ask for every token, short enough for a rotation. */
+const CACHE_CONTROL = 'public, max-age=300'
+
+/** RFC 7517 §4, RFC 7518 §6.2.1, §6.3.1. */
+const PUBLIC: readonly string[] = ['kty', 'use', 'key_ops', 'alg', 'kid', 'crv', 'x', 'y', 'n', 'e']
+
+const publicHalf = (key: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(key).filter(([member]) => PUBLIC.includes(member)))
+
+/** Weak comparison (RFC 9110 §13.1.2). */
+const isKnown = (header: string | undefined, etag: string): boolean =>
+  (header ?? '').split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim()))

@@ -1,0 +1,68 @@
+// Routes requests for endpoints of the gateway's own that somebody logs in by: an Express router, mounted behind our
+// own route table, which has found the document already. It matches method and path below `base_path`.
+
+import cookieParser from 'cookie-parser'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import { GatewayError } from '../../gateway-error.ts'
+import type { RoutedVisit } from '../arrival.ts'
+import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
+import { refuse, respond } from './respond.ts'
+
+/** The routes and methods are those of `language/routes/endpoint-routes.ts`, which documents are judged by. */
+export const createRoutes = (rooms: Rooms): Router => {
+  const routes = Router({ caseSensitive: true, strict: true })
+  routes.use(cookieParser())
+  routes.head('/*path', leave)
+  routes.get('/oidc/login', answer(oidcTask(rooms, 'login')))
+  routes.get('/oidc/:provider/callback', answer(oidcTask(rooms, 'callback')))
+  routes.get('/oidc/logout', answer(oidcTask(rooms, 'logout')))
+  routes.post('/oidc/logout', answer(oidcTask(rooms, 'logout')))
+  routes.post('/oidc/:provider/backchannel-logout', answer(oidcTask(rooms, 'backChannelLogout')))
+  routes.post('/oauth/token', answer(oauthTask(rooms, 'token')))
+  routes.post('/oauth/revoke', answer(oauthTask(rooms, 'revoke')))
+  return routes
+}
+
+/** Express would answer HEAD by GET: a login must not begin by it. */
+const leave: RequestHandler = (_request, _response, next) => {
+  next('router')
+}
+
+const answer =
+  (task: EndpointTask): RequestHandler =>
+  async (request) => {
+    const routed = request as unknown as Routed
+    respond(routed.visit, await task(routed))
+  }
+
+/** Hands a visit to the router, and refuses what comes back from it. */
+export const routeVisit = (routes: Router, visit: RoutedVisit): void => {
+  const { request, response } = visit.arrival
+  // The router adds to what it is given (`params`, `cookies`, `next`, …). Adding to the request itself would cost the
+  // requests for documents too: node's code would meet requests of several shapes. Log and traces need its `url`.
+  const routed = {
+    method: request.method,
+    url: pathBelowBase(visit),
+    headers: request.headers,
+    visit,
+  }
+  routes(routed as unknown as Request, response as Response, (error: unknown) => {
+    refuse(visit, error ?? methodNotAllowed(visit))
+  })
+}
+
+/**
+ * As the routes have it: segments decoded once, as our table compares them, no `/` at the end, and the endpoints of
+ * OAuth 2 at their usual paths, wherever `token_path` and `revoke_token_path` have put them.
+ */
+const pathBelowBase = ({ route: { name, path }, bound = '' }: RoutedVisit): string => {
+  if (name === 'token' || name === 'revoke') return `/oauth/${name}`
+  return path.replace(/:[^/]+/, () => encodeURIComponent(bound))
+}
+
+/** Our table refuses such a method itself; this holds should the two ever differ. */
+const methodNotAllowed = ({ allow }: RoutedVisit): GatewayError =>
+  new GatewayError('svc.error.method_not_allowed', 'This path does not serve that method', {
+    description: `It serves ${allow}.`,
+    headers: { allow },
+  })
