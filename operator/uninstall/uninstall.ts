@@ -13,7 +13,7 @@ import {
   TYPES,
 } from '../kubernetes/client/api.ts'
 import { uninstallReleased } from '../resource/released.ts'
-import { LEASE_LABELS } from '../resource/roles-for.ts'
+import { LEASE_FORMAT } from '../resource/lease-format.ts'
 import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'
 import { operatorName } from '../status/kubernetes-status-apply.ts'
 import { type HeldLease, otherLeases, takeLease } from './held-lease.ts'
@@ -100,7 +100,7 @@ const lookForOthers = async (
   report: Report,
 ): Promise<readonly string[]> => {
   const { api, clock } = options
-  const selector = Object.entries(LEASE_LABELS).map(([key, value]) => `${key}=${value}`)
+  const selector = Object.entries(LEASE_FORMAT.labels).map(([key, value]) => `${key}=${value}`)
   try {
     return await otherLeases({ api, clock, name: leaseName(options) }, selector.join(','))
   } catch (error) {
