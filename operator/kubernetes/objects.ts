@@ -5,11 +5,15 @@ import type {
   V1Container,
   V1CustomResourceDefinition,
   V1Lease,
+  V1MutatingWebhook,
+  V1MutatingWebhookConfiguration,
   V1ObjectMeta,
   V1Pod,
   V1PodSpec,
   V1PodStatus,
   V1Secret,
+  V1ValidatingWebhook,
+  V1ValidatingWebhookConfiguration,
 } from '@kubernetes/client-node'
 import type { Unvalidated } from '../../language/expression/members.ts'
 
@@ -21,3 +25,7 @@ export type Pod = Unvalidated<V1Pod>
 export type PodSpec = Unvalidated<V1PodSpec>
 export type PodStatus = Unvalidated<V1PodStatus>
 export type Secret = Unvalidated<V1Secret>
+export type Webhook = Unvalidated<V1MutatingWebhook | V1ValidatingWebhook>
+export type WebhookConfiguration = Unvalidated<
+  V1MutatingWebhookConfiguration | V1ValidatingWebhookConfiguration
+>

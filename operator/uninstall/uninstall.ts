@@ -1,8 +1,8 @@
 // An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
 // left out. Never touches definitions, documents and realms, and nothing of another operator.
 
-import { messageOf } from '../../base/thrown.ts'
-import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import { mapAt, textAt } from '../../language/expression/members.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
 import type { Clock } from '../../base/clock.ts'
 import {
@@ -233,9 +233,7 @@ const listedCommand = (namespace: string | undefined): string => {
   return `kubectl delete secrets ${scope} ${which}`
 }
 
-const metadataText = ({ metadata }: ValueMap, key: string): string => {
-  const value = metadata !== undefined && isMap(metadata) ? metadata[key] : undefined
-  return typeof value === 'string' ? value : ''
-}
+const metadataText = (object: ValueMap, name: string): string =>
+  textAt(mapAt(object, 'metadata'), name)
 
 const uidOf = (object: ValueMap): string => metadataText(object, 'uid')
