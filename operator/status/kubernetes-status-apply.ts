@@ -3,7 +3,8 @@
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/client/api.ts'
+import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
+import { OWN_TYPES } from '../resource/own-types.ts'
 import { DEFAULT_CLASS } from '../resource/resource.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'
 
@@ -27,8 +28,8 @@ export const operatorName = ({ lease }: { readonly lease: string }, namespace: s
   `${namespace}/${lease}`
 
 const KINDS = {
-  ApiSpecification: TYPES.apiSpecifications,
-  Realm: TYPES.realms,
+  ApiSpecification: OWN_TYPES.apiSpecifications,
+  Realm: OWN_TYPES.realms,
 } as const satisfies Readonly<Record<StatusWrite['kind'], ResourceType>>
 
 /**
