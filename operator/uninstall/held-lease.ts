@@ -2,7 +2,7 @@
 // else begins. Waits for nobody and deletes nothing by itself.
 
 import { mapAt, textAt } from '../../language/expression/members.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import {
   createLeaseStore,

@@ -1,7 +1,7 @@
 // Decides what a candidate or a holder does next, and until when it may act: what was seen of the Lease, when another
 // one may take it over, and how long a renewal lets its holder act. Nothing here asks the API.
 
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 
 export interface LeaseView {

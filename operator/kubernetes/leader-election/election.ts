@@ -3,6 +3,7 @@
 // process does meanwhile.
 
 import type { Clock } from '../../../base/clock.ts'
+import { withTimeout } from '../../../base/timeout.ts'
 import type { LeadershipEvents } from '../../leadership.ts'
 import { ApiError } from '../client/api.ts'
 import {
@@ -135,14 +136,11 @@ class LeaseElection implements LeaseLeadership {
     if (this.#loop.state === 'waiting') this.#loop.cancel()
     this.#endTerm('stopped')
     const { clock, renewDeadlineMs, log } = this.#options
-    const { promise: timeout, resolve } = Promise.withResolvers<false>()
-    const cancel = clock.after(renewDeadlineMs / 2, () => {
-      resolve(false)
+    const isReleased = await withTimeout(this.#release(), {
+      ...{ ms: renewDeadlineMs / 2, clock },
+      onTimeout: () => false,
     })
-    if (!(await Promise.race([this.#release(), timeout]))) {
-      log.warn('the lease could not be given back: others wait until it expires')
-    }
-    cancel()
+    if (!isReleased) log.warn('the lease could not be given back: others wait until it expires')
   }
 
   get #term(): LeaderTerm | undefined {
@@ -345,7 +343,7 @@ class LeaseElection implements LeaseLeadership {
   }
 
   async #release(): Promise<boolean> {
-    if (this.#loop.state === 'attempting') await this.#loop.ended
+    await (this.#loop.state === 'attempting' ? this.#loop.ended : undefined)
     if (this.#lastWrite === 'none') return true
     const { durationMs, clock } = this.#options
     const holder = { identity: this.#identity, durationMs, nowMs: clock.now() }

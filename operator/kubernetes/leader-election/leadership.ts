@@ -2,7 +2,7 @@
 // becomes of it when a data plane knows a higher one.
 
 import type { Log } from '../../../telemetry/log.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import type { Leadership } from '../../leadership.ts'
 import type { Tenure } from '../../tenure.ts'
 import type { KubernetesApi } from '../client/api.ts'

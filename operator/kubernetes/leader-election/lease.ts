@@ -4,7 +4,8 @@
 
 import { mapAt, numberAt, textAt, type Unvalidated } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { withTimeout } from '../../../base/timeout.ts'
 import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../client/api.ts'
 import { microTime } from '../micro-time.ts'
 import type { Lease } from '../objects.ts'
@@ -154,10 +155,12 @@ export interface LeaseStoreOptions {
 
 export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
   const { api, name, format, clock, timeoutMs } = options
+  const inTime = <T>(call: Promise<T>): Promise<T> =>
+    withTimeout(call, { ms: timeoutMs, clock, onTimeout: () => notInTime(timeoutMs) })
   return {
     read: async () => {
       try {
-        const object = await withinTime(api.get(TYPES.leases, name), timeoutMs, clock)
+        const object = await inTime(api.get(TYPES.leases, name))
         return readLease(object, format)
       } catch (error) {
         if (hasStatus(error, 404)) return undefined
@@ -171,7 +174,7 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
           ? api.create(TYPES.leases, name.namespace, object)
           : api.replace(TYPES.leases, name, object)
       try {
-        return readLease(await withinTime(call, timeoutMs, clock), format)
+        return readLease(await inTime(call), format)
       } catch (error) {
         if (hasStatus(error, 409) || (before !== undefined && hasStatus(error, 404))) {
           return undefined
@@ -182,20 +185,12 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
   }
 }
 
+const notInTime = (ms: number): never => {
+  throw new ApiError(`the API server has not answered within ${ms} ms`, { status: 0 })
+}
+
 const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status
-
-const withinTime = async <T>(call: Promise<T>, ms: number, clock: Clock): Promise<T> => {
-  const { promise: timeout, reject } = Promise.withResolvers<never>()
-  const cancel = clock.after(ms, () => {
-    reject(new ApiError(`the API server has not answered within ${ms} ms`, { status: 0 }))
-  })
-  try {
-    return await Promise.race([call, timeout])
-  } finally {
-    cancel()
-  }
-}
 
 /** A release that was overtaken by another write is tried again at once this often. */
 const MAX_RELEASE_TRIES = 3
