@@ -2,13 +2,14 @@
 // made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
 // more than it says; changes nothing.
 
+import { TaskLoop } from '../../base/task-loop.ts'
+import { messageOf } from '../../base/thrown.ts'
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import type { Pod } from '../kubernetes/objects.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ListOptions, TYPES } from '../kubernetes/client/api.ts'
 import { DATA_PLANE_LABEL } from '../source/read-pod.ts'
-import { Rounds } from '../rounds.ts'
 import { annotationOf } from './inject-pod.ts'
 import { INJECT_LABEL, MIRROR_ANNOTATION } from './inject.ts'
 

@@ -2,6 +2,7 @@
 // where it is missing, and anew where this operator would make another than it was; else it changes the CAs alone.
 // Only while this operator leads. What somebody else makes of it is told, and never fought over.
 
+import { TaskLoop } from '../../base/task-loop.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import { createHash } from 'node:crypto'
 import { messageOf } from '../../base/thrown.ts'
@@ -10,7 +11,6 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
-import { Rounds } from '../rounds.ts'
 import { encodeBundle } from './webhook-configuration.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import { driftOf, targetOf, withReviewKey } from './webhook-drift.ts'

@@ -1,12 +1,13 @@
 // A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
 // more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
 
+import { TaskLoop } from '../../base/task-loop.ts'
+import { messageOf } from '../../base/thrown.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
-import { Rounds } from '../rounds.ts'
 import { MADE_FROM } from './webhook-keeper.ts'
 import { targetOf } from './webhook-drift.ts'
 
@@ -60,7 +61,7 @@ export class WebhookRemover {
     const { api, type, name, log } = this.#options
     const object = await api.get(type, { namespace: '', name })
     const uid = memberAt(mapAt(object, 'metadata'), 'uid')
-    if (!this.#rounds.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
+    if (!this.#loop.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
     await api.delete(type, { namespace: '', name }, uid)
     log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
   }

@@ -1,6 +1,7 @@
 // An ApiSpecification and its ConfigMap in; the document as submitted out, with what names it even where it
 // is not valid. Does not judge the document.
 
+import { messageOf } from '../../base/thrown.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'

@@ -1,6 +1,7 @@
 // An API server and which operator it is about in; what that operator made and no chart owns removed, and what is
 // left out. Never touches definitions, documents and realms, and nothing of another operator.
 
+import { messageOf } from '../../base/thrown.ts'
 import { mapAt, textAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
