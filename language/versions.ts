@@ -1,6 +1,7 @@
 // `versions` comes as a map by name, or as an array (behaviour §2). Both become named versions with the
 // pointer of where they stand.
 
+import { ownValue } from './expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from './expression/value.ts'
 import { childPointer } from './problem.ts'
 
@@ -39,10 +40,10 @@ export const withVersionMap = (document: ValueMap): ValueMap => {
 const nameOf = (value: unknown, index: number): string => {
   if (!isMap(value)) return String(index)
   for (const key of ['name', 'version']) {
-    const name = Object.hasOwn(value, key) ? value[key] : undefined
+    const name = ownValue(value, key)
     if (typeof name === 'string' && name !== '') return name
   }
-  const base = Object.hasOwn(value, 'base_path') ? value['base_path'] : undefined
+  const base = ownValue(value, 'base_path')
   const name = typeof base === 'string' ? base.replaceAll(/[/[\]]/g, '') : ''
   return name === '' ? String(index) : name
 }

@@ -6,8 +6,9 @@ import type { Log } from '../telemetry/log.ts'
 import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { KubernetesApi } from './kubernetes/client/api.ts'
-import { createLeaseLeadership } from './kubernetes/leader-election/leadership.ts'
+import { createLeaseLeadership } from './kubernetes/leader-election/election.ts'
 import type { Leadership } from './leadership.ts'
+import { LEASE_FORMAT } from './resource/lease-format.ts'
 import { type LeaderRecord, leaderRecord } from './status/leader-record.ts'
 
 export interface Replica {
@@ -30,7 +31,10 @@ export interface ReplicaOptions {
 export const createReplica = ({ settings, namespace, ...shared }: ReplicaOptions): Replica => {
   const { lease, status } = settings
   const identity = settings.identity ?? hostname()
-  const leadership = createLeaseLeadership({ ...shared, namespace, name: lease, identity })
+  const leadership = createLeaseLeadership({
+    ...shared,
+    ...{ namespace, name: lease, format: LEASE_FORMAT, identity },
+  })
   // One Deployment: the pages of every replica are at the same port.
   const statusPort = status !== 'off' && status.kind === 'tcp' ? status.port : undefined
   const place = { namespace, lease, statusPort }

@@ -1,7 +1,8 @@
 // What `on_error` sees of a forward that failed (behaviour §4): causes in, `action.error` out. Inner
 // addresses stay out of it.
 
-import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { UpstreamFailure } from '../upstream/upstream.ts'
 import type { ActionError } from './performer.ts'
 
@@ -64,7 +65,6 @@ export const answerError = (status: number, headers: ValueMap, body: Value): Act
 })
 
 const mappedStatus = (statusCodes: ValueMap, uri: string): number | undefined => {
-  const status =
-    isMap(statusCodes) && Object.hasOwn(statusCodes, uri) ? statusCodes[uri] : undefined
+  const status = ownValue(statusCodes, uri)
   return typeof status === 'number' ? status : undefined
 }

@@ -7,7 +7,8 @@ import { compile } from '../../language/compile.ts'
 import { claimsOf } from '../../language/routes/conflicts.ts'
 import { canonicalJson, documentDigest } from '../../language/wire/digest.ts'
 import type { Environment } from '../../language/environment.ts'
-import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
 import { namedOrigins } from './named-origins.ts'
@@ -144,7 +145,7 @@ const contentDigest = (document: unknown, variables: ValueMap = {}): string =>
   documentDigest({ spec: [document as Value, variables] })
 
 const idOf = (document: unknown): string => {
-  const id = isMap(document) && Object.hasOwn(document, 'id') ? document['id'] : undefined
+  const id = ownValue(document, 'id')
   return typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : ''
 }
 

@@ -1,6 +1,7 @@
 // One entry of a sync call and the draft it goes into; what became of it out. A managed document is never
 // refused for a conflict, nor for its realm: the operator has decided (architecture, *Management API*).
 
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -134,10 +135,10 @@ interface FitSpecPut extends NewerEntry {
 
 const readSpecPut = (entry: unknown): FitSpecPut | Unfit => {
   const { id, digest, errors } = readKeyed(entry, 'id')
-  const since = member(entry, 'since')
-  const spec = member(entry, 'spec')
-  const variables = member(entry, 'variables')
-  const confinedTo = member(entry, 'confinedTo')
+  const since = ownValue(entry, 'since')
+  const spec = ownValue(entry, 'spec')
+  const variables = ownValue(entry, 'variables')
+  const confinedTo = ownValue(entry, 'confinedTo')
   if (spec === undefined) errors.push(missing('/spec'))
   if (typeof since !== 'number' || !Number.isSafeInteger(since))
     errors.push(unfit('/since', 'expected a Unix time in milliseconds'))
@@ -166,7 +167,7 @@ interface FitRealmPut extends NewerEntry {
 
 const readRealmPut = (entry: unknown): FitRealmPut | Unfit => {
   const { id, digest, errors } = readKeyed(entry, 'uri')
-  const realm = member(entry, 'realm')
+  const realm = ownValue(entry, 'realm')
   if (realm === undefined) errors.push(missing('/realm'))
   const newer = readNewerEntry('realm', entry)
   if (errors.length > 0 || 'problems' in newer) return unfitFor(id, errors, newer)
@@ -192,8 +193,8 @@ const readKeyed = (
   key: 'id' | 'uri',
 ): { readonly id: string; readonly digest: string; readonly errors: Problem[] } => {
   const errors: Problem[] = []
-  const id = member(entry, key)
-  const digest = member(entry, 'digest')
+  const id = ownValue(entry, key)
+  const digest = ownValue(entry, 'digest')
   if (typeof id !== 'string' || id === '') errors.push(unfit(`/${key}`, 'expected a text'))
   if (typeof digest !== 'string' || !DIGEST.test(digest))
     errors.push(unfit('/digest', 'expected up to 256 printable characters without blanks'))
@@ -203,9 +204,6 @@ const readKeyed = (
     errors,
   }
 }
-
-const member = (entry: unknown, key: string): unknown =>
-  isMap(entry) && Object.hasOwn(entry, key) ? entry[key] : undefined
 
 const missing = (path: string): Problem => ({
   code: 'missing_required_value',

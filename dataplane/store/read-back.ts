@@ -1,6 +1,7 @@
 // A held document in, the records of §2.14 out: what was submitted, plus `ts`, `versions` as a map. Never
 // a value that came from a Secret.
 
+import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { withVersionMap } from '../../language/versions.ts'
 import type { HeldDocument } from './holdings.ts'
@@ -18,7 +19,7 @@ export const infoRecord = (document: HeldDocument): ValueMap => {
   const source = parseSource(document)
   const record: Record<string, Value> = {}
   for (const key of INFO_KEYS) {
-    const value = Object.hasOwn(source, key) ? source[key] : undefined
+    const value = ownValue(source, key)
     if (value !== undefined) setOwn(record, key, value)
   }
   return { ...record, ts: document.ts }

@@ -1,6 +1,7 @@
 // The body of a sync call, its entries not yet looked into: shape and bounds of the call itself. In: JSON
 // whose large entries are still to be parsed. Out: a call, or what is wrong with it.
 
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../language/problem.ts'
@@ -41,7 +42,7 @@ export const readSyncCall = (body: unknown, lazy: (entry: unknown) => Lazy): Rea
     specs: changes(body, 'specs', { lazy, problems }),
   }
   const complete =
-    own(body, 'complete') === undefined ? undefined : text(body, 'complete', problems)
+    ownValue(body, 'complete') === undefined ? undefined : text(body, 'complete', problems)
   if (problems.length > 0) return fail(problems)
   return { ok: true, call: complete === undefined ? call : { ...call, complete } }
 }
@@ -56,7 +57,7 @@ const changes = (
   key: 'realms' | 'specs',
   { lazy, problems }: Reading,
 ): EntryChanges => {
-  const group = own(body, key)
+  const group = ownValue(body, key)
   const pointer = `/${key}`
   if (group === undefined) return { put: [], delete: [] }
   if (!isMap(group)) {
@@ -77,7 +78,7 @@ const list = (
   key: string,
   { pointer, problems }: { readonly pointer: string; readonly problems: Problem[] },
 ): readonly unknown[] => {
-  const value = own(map, key)
+  const value = ownValue(map, key)
   if (value === undefined) return []
   if (Array.isArray(value)) return value as readonly unknown[]
   problems.push(datatype(childPointer(pointer, key), 'expected a list'))
@@ -87,7 +88,7 @@ const list = (
 const MAX_TEXT = 253
 
 const text = (map: Readonly<Record<string, Value>>, key: string, problems: Problem[]): string => {
-  const value = own(map, key)
+  const value = ownValue(map, key)
   if (typeof value === 'string' && value !== '' && value.length <= MAX_TEXT) return value
   problems.push(
     value === undefined
@@ -102,7 +103,7 @@ const integer = (
   key: string,
   problems: Problem[],
 ): number => {
-  const value = own(map, key)
+  const value = ownValue(map, key)
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
   problems.push(
     value === undefined
@@ -111,9 +112,6 @@ const integer = (
   )
   return 0
 }
-
-const own = (map: Readonly<Record<string, Value>>, key: string): Value | undefined =>
-  Object.hasOwn(map, key) ? map[key] : undefined
 
 const datatype = (path: string, message: string): Problem => ({
   code: 'invalid_datatype',

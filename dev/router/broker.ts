@@ -2,8 +2,9 @@
 // subscriptions of one realm, never an event.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { type Publish, type Subscribe, type Unsubscribe, own } from './client-message.ts'
+import type { Publish, Subscribe, Unsubscribe } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage, payloadTail } from './router-message.ts'
 import { disclosed, type Session } from './session.ts'
@@ -44,7 +45,7 @@ class SubscriptionBroker implements Broker {
   }
 
   subscribe(subscriber: Session, { request, options, uri }: Subscribe): void {
-    const match = own(options, 'match') ?? 'exact'
+    const match = ownValue(options, 'match') ?? 'exact'
     if (!isMatchPolicy(match)) {
       const args = ['match must be exact, prefix or wildcard']
       const error = 'wamp.error.invalid_argument'
@@ -72,7 +73,7 @@ class SubscriptionBroker implements Broker {
   }
 
   publish(publisher: Session, message: Publish): void {
-    const isAcknowledged = own(message.options, 'acknowledge') === true
+    const isAcknowledged = ownValue(message.options, 'acknowledge') === true
     if (!isPattern(message.uri, 'exact')) {
       if (!isAcknowledged) return
       publisher.send(invalidUri(MESSAGE.publish, message.request, message.uri))
@@ -114,7 +115,7 @@ const deliver = (
   publicationId: number,
 ): void => {
   const topic = subscription.match === 'exact' ? {} : { topic: uri }
-  const isDisclosed = own(options, 'disclose_me') === true
+  const isDisclosed = ownValue(options, 'disclose_me') === true
   const event = (details: ValueMap): WampMessage => [
     MESSAGE.event,
     subscription.id,
@@ -123,7 +124,7 @@ const deliver = (
     ...payloadTail(payload),
   ]
   for (const subscriber of subscription.subscribers) {
-    if (subscriber === publisher && own(options, 'exclude_me') !== false) continue
+    if (subscriber === publisher && ownValue(options, 'exclude_me') !== false) continue
     const knowsPublishers = subscriber.features.has('subscriber.publisher_identification')
     const from = isDisclosed && knowsPublishers ? disclosed('publisher', publisher) : {}
     subscriber.send(event({ ...topic, ...from }))

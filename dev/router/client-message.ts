@@ -96,10 +96,6 @@ export const readClientMessage = (message: WampMessage): ClientMessage => {
   return read(message)
 }
 
-/** An own value; what a prototype has is not there. */
-export const own = (map: ValueMap, key: string): Value | undefined =>
-  Object.hasOwn(map, key) ? map[key] : undefined
-
 const READERS: ReadonlyMap<number, (message: WampMessage) => ClientMessage> = new Map<
   number,
   (message: WampMessage) => ClientMessage

@@ -2,12 +2,12 @@
 // Knows nothing of sockets or serializers; what one client does wrong ends that client alone.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import { isList } from '../../language/expression/value.ts'
 import { type Challenge, openEntry, type UserMethod } from './authenticators.ts'
 import {
   type ClientMessage,
   type Hello,
-  own,
   ProtocolViolation,
   readClientMessage,
 } from './client-message.ts'
@@ -123,8 +123,8 @@ class Connection implements Inlet {
 
   #enter(asked: Asked): void {
     const { details } = asked.hello
-    const methods = own(details, 'authmethods')
-    const authid = own(details, 'authid')
+    const methods = ownValue(details, 'authmethods')
+    const authid = ownValue(details, 'authid')
     const entry = openEntry(
       asked.realm.options,
       isList(methods) && methods.length > 0 ? methods : ['anonymous'],

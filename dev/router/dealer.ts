@@ -2,12 +2,12 @@
 // are for. Keeps the registrations and the calls in flight of one realm; settles each call exactly once.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
 import {
   type Call,
   type Cancel,
   type InvocationError,
-  own,
   ProtocolViolation,
   type Register,
   type Unregister,
@@ -109,11 +109,11 @@ class CallDealer implements Dealer {
       this.#fail(pending, PAYLOAD_REFUSED, ['the callee cannot be sent these arguments'])
       return
     }
-    this.#limit(pending, own(message.options, 'timeout'))
+    this.#limit(pending, ownValue(message.options, 'timeout'))
   }
 
   cancel(caller: Session, { request, options }: Cancel): void {
-    const mode = own(options, 'mode') ?? 'killnowait'
+    const mode = ownValue(options, 'mode') ?? 'killnowait'
     if (!isCancelMode(mode)) {
       const args = ['mode must be skip, kill or killnowait']
       const uri = 'wamp.error.invalid_argument'
@@ -130,7 +130,7 @@ class CallDealer implements Dealer {
 
   yield(callee: Session, { request, options, ...payload }: Yield): void {
     const pending = this.#of(callee).invocations.get(request)
-    const isProgress = own(options, 'progress') === true
+    const isProgress = ownValue(options, 'progress') === true
     if (pending === undefined) {
       // The call is over; without this the callee would go on for nobody.
       if (isProgress) interruptInvocation(callee, request, 'killnowait')
@@ -180,7 +180,7 @@ class CallDealer implements Dealer {
     const atCallee = this.#of(callee)
     const invocation = ++atCallee.lastInvocation
     const takesProgress =
-      own(options, 'receive_progress') === true &&
+      ownValue(options, 'receive_progress') === true &&
       callee.features.has('callee.progressive_call_results')
     const stopTimer = (): void => undefined
     const pending = {
@@ -224,7 +224,7 @@ const invocationMessage = (
   { uri, options, args, kwargs }: Call,
 ): WampMessage => {
   const isDisclosed =
-    own(options, 'disclose_me') === true && callee.features.has('callee.caller_identification')
+    ownValue(options, 'disclose_me') === true && callee.features.has('callee.caller_identification')
   const details = {
     ...(match === 'exact' ? {} : { procedure: uri }),
     ...(takesProgress ? { receive_progress: true } : {}),

@@ -2,9 +2,9 @@
 // WELCOME: what it has, and nothing else.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { BROKER_FEATURES } from './broker.ts'
-import { own } from './client-message.ts'
 import { DEALER_FEATURES } from './dealer.ts'
 import type { Session } from './session.ts'
 
@@ -17,14 +17,14 @@ export interface Announced {
 const CLIENT_ROLES = ['publisher', 'subscriber', 'caller', 'callee'] as const
 
 export const announcedFeatures = (helloDetails: ValueMap): Announced => {
-  const announced = own(helloDetails, 'roles')
+  const announced = ownValue(helloDetails, 'roles')
   const roles = new Set<string>()
   const features = new Set<string>()
   for (const role of CLIENT_ROLES) {
-    const about = isMap(announced) ? own(announced, role) : undefined
+    const about = isMap(announced) ? ownValue(announced, role) : undefined
     if (!isMap(about)) continue
     roles.add(role)
-    const names = own(about, 'features')
+    const names = ownValue(about, 'features')
     for (const [name, isThere] of Object.entries(isMap(names) ? names : {})) {
       if (isThere === true) features.add(`${role}.${name}`)
     }

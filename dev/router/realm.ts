@@ -1,9 +1,10 @@
 // Messages of the sessions of one realm in; each goes to the broker or the dealer, unless its URI is refused.
 // Knows nothing of how sessions join.
 
+import { ownValue } from '../../language/expression/lookup.ts'
 import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
 import { type Broker, createBroker } from './broker.ts'
-import { own, type RoutedMessage } from './client-message.ts'
+import type { RoutedMessage } from './client-message.ts'
 import { createDealer, type Dealer } from './dealer.ts'
 import { errorMessage } from './router-message.ts'
 import type { RealmOptions } from './router-options.ts'
@@ -104,7 +105,7 @@ const isDenied = (prefixes: readonly string[], message: RoutedMessage): message 
   prefixes.some((prefix) => 'uri' in message && message.uri.startsWith(prefix))
 
 const refuse = (session: Session, message: Deniable): void => {
-  const isAwaited = message.type !== 'publish' || own(message.options, 'acknowledge') === true
+  const isAwaited = message.type !== 'publish' || ownValue(message.options, 'acknowledge') === true
   if (!isAwaited) return
   const asked = DENIABLE[message.type]
   session.send(errorMessage(asked, message.request, 'wamp.error.not_authorized'))

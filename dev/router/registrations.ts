@@ -2,8 +2,9 @@
 // Knows nothing of calls.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value } from '../../language/expression/value.ts'
-import { type Register, type Unregister, own } from './client-message.ts'
+import type { Register, Unregister } from './client-message.ts'
 import { isMatchPolicy, isPattern, type MatchPolicy, PatternTable } from './pattern-match.ts'
 import { errorMessage } from './router-message.ts'
 import type { Session } from './session.ts'
@@ -143,8 +144,8 @@ const readWanted = ({
   const refuse = (error: string, ...args: Value[]): { readonly refusal: WampMessage } => ({
     refusal: errorMessage(MESSAGE.register, request, error, args),
   })
-  const match = own(options, 'match') ?? 'exact'
-  const invoke = own(options, 'invoke') ?? 'single'
+  const match = ownValue(options, 'match') ?? 'exact'
+  const invoke = ownValue(options, 'invoke') ?? 'single'
   if (!isMatchPolicy(match)) {
     return refuse('wamp.error.invalid_argument', 'match must be exact, prefix or wildcard')
   }

@@ -2,9 +2,10 @@
 // `kill`, what tests and a bridge use; the rest is no such procedure, and the API is not announced.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import { isList } from '../../language/expression/value.ts'
 import { isWampUri } from '../../language/wamp-uri.ts'
-import { type Call, own } from './client-message.ts'
+import type { Call } from './client-message.ts'
 import { errorMessage, resultMessage } from './router-message.ts'
 import type { Session } from './session.ts'
 
@@ -33,8 +34,8 @@ const countSessions: MetaProcedure = (_caller, { request, args }, members) => {
 
 const killSession: MetaProcedure = (caller, { request, args, kwargs }, members) => {
   const session = typeof args[0] === 'number' ? members.get(args[0]) : undefined
-  const reason = own(kwargs, 'reason') ?? 'wamp.close.normal'
-  const message = own(kwargs, 'message')
+  const reason = ownValue(kwargs, 'reason') ?? 'wamp.close.normal'
+  const message = ownValue(kwargs, 'message')
   // Nobody ends itself so: that is what GOODBYE is for.
   if (session === undefined || session === caller) {
     return refusal(request, 'wamp.error.no_such_session')

@@ -10,6 +10,7 @@ import type { CompiledOperation, CompiledPath, CompiledSecurity } from '../compi
 import { type Method, METHODS, type Scheme } from '../document.ts'
 import { fold } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
+import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import { readTexts, toFoldedMap } from './folded.ts'
@@ -94,8 +95,7 @@ const compilePatterns = (
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */
 const createPathScope = (raw: ValueMap, pointer: string, version: VersionGround): Scope => {
   const { scope, findings } = version
-  const written = (key: InheritedMap): Value | undefined =>
-    Object.hasOwn(raw, key) ? raw[key] : undefined
+  const written = (key: InheritedMap): Value | undefined => ownValue(raw, key)
   const give = (key: InheritedMap): Template | undefined => {
     const value = written(key)
     if (typeof value !== 'string') return undefined
@@ -119,7 +119,7 @@ const compileOperations = (
 ): Partial<Record<Method, CompiledOperation>> => {
   const operations: Partial<Record<Method, CompiledOperation>> = {}
   for (const method of METHODS) {
-    const value = Object.hasOwn(raw, method) ? raw[method] : undefined
+    const value = ownValue(raw, method)
     if (value === undefined) continue
     const operation = compileOperation(value, method, childPointer(pointer, method), ground)
     if (operation !== undefined) operations[method] = operation
@@ -130,7 +130,7 @@ const compileOperations = (
 const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
   const picked: Record<string, Value> = {}
   for (const key of keys) {
-    const value = Object.hasOwn(map, key) ? map[key] : undefined
+    const value = ownValue(map, key)
     if (value !== undefined) picked[key] = value
   }
   return picked

@@ -16,8 +16,8 @@ export const lookup = (value: Value, keys: readonly string[]): Value | undefined
   return current
 }
 
-/** One step of `lookup`. */
-export const ownValue = (value: Value | undefined, key: string): Value | undefined =>
+/** One step of `lookup`; what is no map has no keys. `members.ts` reads by type instead, and takes null for absent. */
+export const ownValue = (value: unknown, key: string): Value | undefined =>
   isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
 /**

@@ -1,6 +1,8 @@
 // Properties that nobody reads: a document in, a warning for each out, so that a misspelt name does not
 // pass in silence. The published schema is the only list of names; free-form maps are not looked into.
 
+import { ownValue } from '../expression/lookup.ts'
+import { mapAt } from '../expression/members.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { childPointer, type Warning } from '../problem.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
@@ -51,7 +53,7 @@ const visitProperties = (
   shape: Shape,
   warnings: Warning[],
 ): void => {
-  const type = Object.hasOwn(map, 'type') ? map['type'] : undefined
+  const type = ownValue(map, 'type')
   const typed = typeof type === 'string' ? shape.byType.get(type) : undefined
   for (const [key, value] of Object.entries(map)) {
     const child = typed?.properties.get(key) ?? shape.properties.get(key)
@@ -102,11 +104,6 @@ const typeBranches = (schema: ValueMap): readonly (readonly [string, unknown])[]
 }
 
 const definition = (reference: string): unknown =>
-  mapAt(apiSchema, '$defs')[reference.slice('#/$defs/'.length)]
-
-const mapAt = (map: object, key: string): ValueMap => {
-  const value: unknown = Object.hasOwn(map, key) ? (map as ValueMap)[key] : undefined
-  return isMap(value) ? value : {}
-}
+  mapAt(apiSchema as ValueMap, '$defs')[reference.slice('#/$defs/'.length)]
 
 const DOCUMENT = shapeOf(apiSchema)

@@ -1,6 +1,7 @@
 // Says of every member of an entry of a sync call what becomes of it at a gateway that is older than the member: it is
 // ignored, or, where it is a policy, the entry is refused. Both programs read these tables.
 
+import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'
 import { childPointer } from '../problem.ts'
 import type { RealmRecord, RouterRecord } from '../realm/record.ts'
@@ -107,16 +108,13 @@ const membersWhere = (
   isWanted: (importance: Importance | undefined) => boolean,
 ): readonly string[] =>
   TABLES[kind].flatMap(({ pointer, members }: Table) =>
-    Object.keys(mapAt(entry, pointer))
+    Object.keys(mapAtPointer(entry, pointer))
       .filter((name) => isWanted(Object.hasOwn(members, name) ? members[name] : undefined))
       .map((name) => childPointer(pointer, name)),
   )
 
-const mapAt = (entry: unknown, pointer: string): object => {
+const mapAtPointer = (entry: unknown, pointer: string): object => {
   const names = pointer.split('/').slice(1)
-  const found = names.reduce<unknown>(
-    (map, name) => (isMap(map) && Object.hasOwn(map, name) ? map[name] : undefined),
-    entry,
-  )
+  const found = names.reduce<unknown>((map, name) => ownValue(map, name), entry)
   return isMap(found) ? found : {}
 }

@@ -2,11 +2,12 @@
 // service, that nobody serves its class, who uses the Realm that goes. Refuses nothing, says nothing of others' resources
 // that their conditions would not say.
 
+import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Foresight } from '../reconcile/foresight.ts'
 import { ANNOTATIONS, resourceKey } from '../resource/resource.ts'
 import { createForecast, type ForecastOptions, type MakeForecast } from './forecast.ts'
-import { type AdmissionRequest, map, own } from './review.ts'
+import type { AdmissionRequest } from './review.ts'
 import type { IsClassServed } from './served-classes.ts'
 
 export interface Adviser {
@@ -67,8 +68,8 @@ const named = (names: readonly string[]): string => {
 }
 
 const consequence = (realm: ValueMap, servedSeconds: number): string => {
-  const annotations = map(map(realm, 'metadata') ?? {}, 'annotations') ?? {}
-  if (own(annotations, ANNOTATIONS.deleteNow) === 'true')
+  const annotations = mapAt(mapAt(realm, 'metadata'), 'annotations')
+  if (memberAt(annotations, ANNOTATIONS.deleteNow) === 'true')
     return `they go out of service at once, as it is annotated ${ANNOTATIONS.deleteNow}`
   if (servedSeconds === 0) return 'they go out of service at once (--deleted-realm-seconds 0)'
   return (

@@ -1,6 +1,6 @@
 // The annotations of a Pod in; how its gateway is wired, or the one fault that leaves no safe choice, out. Pure.
 
-import type { ValueMap } from '../../language/expression/value.ts'
+import type { Pod } from '../kubernetes/objects.ts'
 import { GROUP } from '../resource/resource.ts'
 import { annotationOf } from './inject-pod.ts'
 import { readQuantity } from './inject-quantity.ts'
@@ -35,7 +35,7 @@ export const ANNOTATIONS = {
 const DEFAULT_PORT = 18080
 
 /** A limit that is wrong leaves the usual one; a port that is wrong leaves nothing to go by. */
-export const readWiring = (pod: ValueMap, usual: SidecarResources): ReadWiring => {
+export const readWiring = (pod: Pod, usual: SidecarResources): ReadWiring => {
   const port = readPort(annotationOf(pod, ANNOTATIONS.port) ?? String(DEFAULT_PORT), LEAST_PORT)
   if (port === undefined) {
     const wanted = `a port from ${LEAST_PORT} to 65535: the gateway is not root`
@@ -83,7 +83,7 @@ interface ReadResources {
   readonly warnings: readonly string[]
 }
 
-const readResources = (pod: ValueMap, usual: SidecarResources): ReadResources => {
+const readResources = (pod: Pod, usual: SidecarResources): ReadResources => {
   const requests = { ...usual.requests }
   const limits = { ...usual.limits }
   const warnings: string[] = []
@@ -133,5 +133,5 @@ const isQuantity = (text: string | undefined): boolean =>
 const isAbove = (left: string, right: string): boolean =>
   (readQuantity(left) ?? 0) > (readQuantity(right) ?? 0)
 
-const faulty = (pod: ValueMap, name: string, wanted: string): string =>
+const faulty = (pod: Pod, name: string, wanted: string): string =>
   `annotation ${name} is '${(annotationOf(pod, name) ?? '').slice(0, 50)}'; it must be ${wanted}`

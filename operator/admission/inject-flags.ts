@@ -2,12 +2,12 @@
 // given to one, out. By the gateway's own table: with one fault no Pod with a sidecar would start. Shows no value that
 // may be a secret. Pure.
 
+import { memberAt } from '../../language/expression/members.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../language/problem.ts'
 import { CONFIG_FLAG } from '../../telemetry/settings-source.ts'
 import type { Setting, SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
-import { ownMember } from '../resource/shape.ts'
 import { GATEWAY_FLAGS } from './gateway-flags.ts'
 
 /** @example flagFaults(['--log-level=loud'], []) // [{ path: '/args/0', … }] */
@@ -70,7 +70,7 @@ const flagOf = (arg: Value, path: string): Said => {
 
 const variableOf = (each: Value, path: string): readonly Said[] => {
   if (!isMap(each)) return []
-  const [variable, value] = [ownMember(each, 'name'), ownMember(each, 'value')]
+  const [variable, value] = [memberAt(each, 'name'), memberAt(each, 'value')]
   const { envPrefix } = GATEWAY_FLAGS
   if (typeof variable !== 'string' || !variable.startsWith(envPrefix)) return []
   const name = variable.slice(envPrefix.length).toLowerCase().replaceAll('_', '-')

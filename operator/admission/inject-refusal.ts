@@ -1,39 +1,39 @@
 // A Pod and its wiring in; why no gateway can be put beside its application, with what to do about it, out. Pure.
 
+import { mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isDeepStrictEqual } from 'node:util'
-import type { ValueMap } from '../../language/expression/value.ts'
+import type { Pod, PodSpec } from '../kubernetes/objects.ts'
 import { SIDECAR_CONTAINER } from '../source/read-pod.ts'
-import { ownMember } from '../resource/shape.ts'
 import { ANNOTATIONS, type Wiring } from './inject-annotations.ts'
 import { gatewayVolumes, HEALTH_PORT, MANAGEMENT_PORT } from './inject-container.ts'
-import { containerNamed, declaredPorts, mapOf, mapsOf, textOf } from './inject-pod.ts'
+import { containerNamed, declaredPorts } from './inject-pod.ts'
 import type { SidecarSettings } from './inject-settings.ts'
 
 /** What of the pod itself is in the way, whatever it says of its gateway. */
-export const refusalOfPod = (pod: ValueMap): string | undefined => {
-  const spec = mapOf(pod, 'spec')
-  if (ownMember(spec, 'hostNetwork') === true)
+export const refusalOfPod = (pod: Pod): string | undefined => {
+  const spec = mapAt(pod, 'spec')
+  if (memberAt(spec, 'hostNetwork') === true)
     return 'it has the network of its node (hostNetwork), whose ports all its pods share: forward to it from a gateway of the shared pool'
   if (isForWindows(spec)) return 'the gateway runs on Linux only'
   const init = containerNamed(pod, 'initContainers', SIDECAR_CONTAINER)
-  const isOther = init !== undefined && textOf(init, 'restartPolicy') !== 'Always'
+  const isOther = init !== undefined && textAt(init, 'restartPolicy') !== 'Always'
   if (isOther || containerNamed(pod, 'containers', SIDECAR_CONTAINER) !== undefined)
     return `a container of its own is called ${SIDECAR_CONTAINER}: rename it, or make it an init container with restartPolicy Always if it is the gateway`
   return undefined
 }
 
-const isForWindows = (spec: ValueMap): boolean =>
-  textOf(mapOf(spec, 'os'), 'name') === 'windows' ||
-  textOf(mapOf(spec, 'nodeSelector'), 'kubernetes.io/os') === 'windows'
+const isForWindows = (spec: PodSpec): boolean =>
+  textAt(mapAt(spec, 'os'), 'name') === 'windows' ||
+  textAt(mapAt(spec, 'nodeSelector'), 'kubernetes.io/os') === 'windows'
 
 /** What is in the way of this gateway in it. */
 export const refusalOfWiring = (
-  pod: ValueMap,
+  pod: Pod,
   wiring: Wiring,
   settings: SidecarSettings,
 ): string | undefined => portRefusal(pod, wiring) ?? volumeRefusal(pod, settings)
 
-const portRefusal = (pod: ValueMap, { port, appPorts }: Wiring): string | undefined => {
+const portRefusal = (pod: Pod, { port, appPorts }: Wiring): string | undefined => {
   const own = [port, MANAGEMENT_PORT, HEALTH_PORT]
   if (own.indexOf(port) !== own.lastIndexOf(port))
     return `annotation ${ANNOTATIONS.port} is ${port}, where the gateway's ${port === HEALTH_PORT ? 'probes are' : 'operator speaks to it'}: choose another`
@@ -49,15 +49,15 @@ const portRefusal = (pod: ValueMap, { port, appPorts }: Wiring): string | undefi
   return `its container ${taken.container.slice(0, 63)} has port ${taken.port}, which the gateway needs: ${remedy}`
 }
 
-const volumeRefusal = (pod: ValueMap, settings: SidecarSettings): string | undefined => {
-  const existing = mapsOf(mapOf(pod, 'spec'), 'volumes')
+const volumeRefusal = (pod: Pod, settings: SidecarSettings): string | undefined => {
+  const existing = mapsAt(mapAt(pod, 'spec'), 'volumes')
   const other = gatewayVolumes(settings).find((volume) =>
     existing.some(
-      (each) => textOf(each, 'name') === textOf(volume, 'name') && !isDeepStrictEqual(each, volume),
+      (each) => textAt(each, 'name') === textAt(volume, 'name') && !isDeepStrictEqual(each, volume),
     ),
   )
   return (
     other &&
-    `a volume of its own is called ${textOf(other, 'name')}, as one of the gateway: rename it`
+    `a volume of its own is called ${textAt(other, 'name')}, as one of the gateway: rename it`
   )
 }

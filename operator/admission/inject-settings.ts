@@ -1,14 +1,14 @@
 // What the file of `--sidecar` says, already parsed, in; what an injected gateway is, or every fault with its
 // pointer, out. Strict, as what an API server refuses here would be refused of each pod. Pure.
 
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { listAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
+import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../language/problem.ts'
 import {
   checkShape,
   KEY_REFERENCE,
   type ListShape,
   type ObjectShape,
-  ownMember,
   type Shape,
   TEXT,
 } from '../resource/shape.ts'
@@ -54,8 +54,8 @@ export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
   if (shapeFaults.length > 0 || !isMap(value)) return { faults: shapeFaults }
   const faults = [
     ...resourceFaults(value),
-    ...flagFaults(listOf(value, 'args'), listOf(value, 'env')),
-    ...listOf(value, 'env').flatMap(envFaults),
+    ...flagFaults(listAt(value, 'args'), listAt(value, 'env')),
+    ...listAt(value, 'env').flatMap(envFaults),
     ...volumeFaults(value),
     ...preStopFaults(value),
   ]
@@ -140,26 +140,26 @@ function keyReference(): ObjectShape {
 }
 
 const settingsOf = (value: ValueMap): SidecarSettings => {
-  const policy = ownMember(value, 'imagePullPolicy')
-  const seconds = ownMember(value, 'appPreStopSeconds')
+  const policy = memberAt(value, 'imagePullPolicy')
+  const seconds = memberAt(value, 'appPreStopSeconds')
   return {
-    image: textOf(value, 'image'),
+    image: textAt(value, 'image'),
     ...(typeof policy === 'string' && { imagePullPolicy: policy }),
-    imagePullSecrets: mapsOf(value, 'imagePullSecrets').map((each) => textOf(each, 'name')),
+    imagePullSecrets: mapsAt(value, 'imagePullSecrets').map((each) => textAt(each, 'name')),
     resources: resourcesOf(value) ?? DEFAULT_RESOURCES,
-    args: listOf(value, 'args').filter((each) => typeof each === 'string'),
-    env: mapsOf(value, 'env'),
-    volumes: mapsOf(value, 'volumes'),
-    volumeMounts: mapsOf(value, 'volumeMounts'),
+    args: listAt(value, 'args').filter((each) => typeof each === 'string'),
+    env: mapsAt(value, 'env'),
+    volumes: mapsAt(value, 'volumes'),
+    volumeMounts: mapsAt(value, 'volumeMounts'),
     appPreStopSeconds: typeof seconds === 'number' ? seconds : DEFAULT_PRE_STOP_SECONDS,
   }
 }
 
 const resourcesOf = (value: ValueMap): SidecarResources | undefined => {
-  const resources = ownMember(value, 'resources')
+  const resources = memberAt(value, 'resources')
   if (!isMap(resources)) return undefined
   const quantities = (side: string): Record<string, string> => {
-    const given = ownMember(resources, side)
+    const given = memberAt(resources, side)
     const entries = isMap(given) ? Object.entries(given) : []
     return Object.fromEntries(entries.map(([name, each]) => [name, wordOf(each)]))
   }
@@ -189,10 +189,10 @@ const envFaults = (each: Value, index: number): readonly Problem[] => {
   if (!isMap(each)) return []
   const path = childPointer('/env', index)
   const faults: Problem[] = []
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(textOf(each, 'name')))
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(textAt(each, 'name')))
     faults.push(fault(`${path}/name`, 'it must be letters, digits and _'))
-  const from = ownMember(each, 'valueFrom')
-  const hasValue = ownMember(each, 'value') !== undefined
+  const from = memberAt(each, 'valueFrom')
+  const hasValue = memberAt(each, 'value') !== undefined
   if (isMap(from) ? hasValue || Object.keys(from).length !== 1 : !hasValue)
     faults.push(fault(path, 'it needs a value, or one source in valueFrom'))
   return faults
@@ -206,9 +206,9 @@ const OWN_PLACES = ['/etc/svc-gateway/management', '/var/lib/svc-gateway']
 
 const volumeFaults = (value: ValueMap): readonly Problem[] => {
   const names = new Set<string>()
-  const faults = mapsOf(value, 'volumes').flatMap((volume, index) => {
+  const faults = mapsAt(value, 'volumes').flatMap((volume, index) => {
     const path = childPointer('/volumes', index)
-    const name = textOf(volume, 'name')
+    const name = textAt(volume, 'name')
     const isKnown = names.has(name)
     names.add(name)
     if (!DNS_LABEL.test(name) || name.startsWith(OWN_PREFIX))
@@ -216,10 +216,10 @@ const volumeFaults = (value: ValueMap): readonly Problem[] => {
     if (isKnown) return [fault(`${path}/name`, 'there are two of that name')]
     return Object.keys(volume).length === 2 ? [] : [fault(path, 'it needs exactly one source')]
   })
-  const mounts = mapsOf(value, 'volumeMounts').flatMap((mount, index) => {
+  const mounts = mapsAt(value, 'volumeMounts').flatMap((mount, index) => {
     const path = childPointer('/volumeMounts', index)
-    const place = textOf(mount, 'mountPath').replace(/\/+$/, '')
-    if (!names.has(textOf(mount, 'name'))) return [fault(`${path}/name`, 'no volume has that name')]
+    const place = textAt(mount, 'mountPath').replace(/\/+$/, '')
+    if (!names.has(textAt(mount, 'name'))) return [fault(`${path}/name`, 'no volume has that name')]
     if (!place.startsWith('/') || place.includes(':'))
       return [fault(`${path}/mountPath`, 'it must be an absolute path')]
     return OWN_PLACES.includes(place)
@@ -230,7 +230,7 @@ const volumeFaults = (value: ValueMap): readonly Problem[] => {
 }
 
 const preStopFaults = (value: ValueMap): readonly Problem[] => {
-  const seconds = ownMember(value, 'appPreStopSeconds')
+  const seconds = memberAt(value, 'appPreStopSeconds')
   return typeof seconds === 'number' && seconds > 60
     ? [fault('/appPreStopSeconds', 'more than 60 s is no pause')]
     : []
@@ -241,19 +241,6 @@ const fault = (path: string, words: string): Problem => ({
   path,
   message: `${path}: ${words}`,
 })
-
-const listOf = (value: ValueMap, name: string): readonly Value[] => {
-  const list = ownMember(value, name)
-  return isList(list) ? list : []
-}
-
-const mapsOf = (value: ValueMap, name: string): readonly ValueMap[] =>
-  listOf(value, name).filter(isMap)
-
-const textOf = (value: ValueMap, name: string): string => {
-  const text = ownMember(value, name)
-  return typeof text === 'string' ? text : ''
-}
 
 /** YAML has `cpu: 1` as a number. */
 const wordOf = (value: Value): string =>

@@ -1,21 +1,14 @@
 // A Pod in; the JSON patch that puts a gateway beside its application, nothing, or why not, out. Pure. Adds only:
 // what stands in the Pod stays as it is, but for the time that it has to end.
 
+import { mapAt, mapsAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import type { Pod, PodSpec } from '../kubernetes/objects.ts'
 import { GROUP } from '../resource/resource.ts'
-import { ownMember } from '../resource/shape.ts'
 import { DATA_PLANE_LABEL, SIDECAR_CONTAINER } from '../source/read-pod.ts'
 import { ANNOTATIONS, readWiring, type Wiring } from './inject-annotations.ts'
 import { gatewayContainer, gatewayVolumes } from './inject-container.ts'
-import {
-  annotationOf,
-  containerNamed,
-  declaredPorts,
-  labelOf,
-  mapOf,
-  mapsOf,
-  textOf,
-} from './inject-pod.ts'
+import { annotationOf, containerNamed, declaredPorts, labelOf } from './inject-pod.ts'
 import { refusalOfPod, refusalOfWiring } from './inject-refusal.ts'
 import type { SidecarSettings } from './inject-settings.ts'
 
@@ -53,8 +46,8 @@ export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
  * Its own patch leaves nothing to do: `inject(apply(pod, patch))` is `none`.
  * @example inject(pod, { settings, manager: 'svc-operator' })
  */
-export const inject = (pod: ValueMap, options: InjectOptions): Injection => {
-  if (!isMap(ownMember(pod, 'metadata')) || !isMap(ownMember(pod, 'spec')))
+export const inject = (pod: Pod, options: InjectOptions): Injection => {
+  if (!isMap(memberAt(pod, 'metadata')) || !isMap(memberAt(pod, 'spec')))
     return { injection: 'refused', reason: 'it is no Pod' }
   if (labelOf(pod, INJECT_LABEL) === 'false' || isMirror(pod)) return { injection: 'none' }
   const pool = labelOf(pod, DATA_PLANE_LABEL)
@@ -69,32 +62,32 @@ export const inject = (pod: ValueMap, options: InjectOptions): Injection => {
     : complete(pod, options)
 }
 
-const isMirror = (pod: ValueMap): boolean => annotationOf(pod, MIRROR_ANNOTATION) !== undefined
+const isMirror = (pod: Pod): boolean => annotationOf(pod, MIRROR_ANNOTATION) !== undefined
 
 const SIDECAR_POOL = 'sidecar'
 
-const injectAnew = (pod: ValueMap, { settings, manager }: InjectOptions): Injection => {
+const injectAnew = (pod: Pod, { settings, manager }: InjectOptions): Injection => {
   const read = readWiring(pod, settings.resources)
   if ('fault' in read) return { injection: 'refused', reason: read.fault }
   const { wiring } = read
   const reason = refusalOfWiring(pod, wiring, settings)
   if (reason !== undefined) return { injection: 'refused', reason }
-  const spec = mapOf(pod, 'spec')
+  const spec = mapAt(pod, 'spec')
   const container = gatewayContainer({
     ...{ settings, wiring, manager },
-    isProcessShared: ['shareProcessNamespace', 'hostPID'].some(
-      (name) => ownMember(spec, name) === true,
+    isProcessShared: (['shareProcessNamespace', 'hostPID'] as const).some(
+      (name) => memberAt(spec, name) === true,
     ),
-    isBoundAsPod: isMap(ownMember(spec, 'resources')),
+    isBoundAsPod: isMap(memberAt(spec, 'resources')),
   })
   const pause = wiring.hasAppPreStop ? pauseOf(pod, settings) : undefined
   const isWithPause = pause !== undefined && pause.patch.length > 0
   const patch = [
     ...labelPatch(pod),
-    ...addAll('/spec/initContainers', ownMember(spec, 'initContainers'), [container], 'first'),
+    ...addAll('/spec/initContainers', memberAt(spec, 'initContainers'), [container], 'first'),
     ...addAll(
       '/spec/volumes',
-      ownMember(spec, 'volumes'),
+      memberAt(spec, 'volumes'),
       missing(spec, 'volumes', gatewayVolumes(settings)),
     ),
     ...pullSecretPatch(spec, settings),
@@ -104,7 +97,7 @@ const injectAnew = (pod: ValueMap, { settings, manager }: InjectOptions): Inject
 }
 
 /** The gateway is there, by us or by hand: it stays as it is. Others may have added containers meanwhile. */
-const complete = (pod: ValueMap, { settings }: InjectOptions): Injection => {
+const complete = (pod: Pod, { settings }: InjectOptions): Injection => {
   const isWithPause =
     annotationOf(pod, ANNOTATIONS.appPreStop) !== 'false' &&
     graceOf(pod) >= settings.appPreStopSeconds
@@ -112,9 +105,9 @@ const complete = (pod: ValueMap, { settings }: InjectOptions): Injection => {
   return patch.length === 0 ? { injection: 'none' } : { injection: 'patch', patch, warnings: [] }
 }
 
-const labelPatch = (pod: ValueMap): readonly PatchOperation[] => {
+const labelPatch = (pod: Pod): readonly PatchOperation[] => {
   if (labelOf(pod, DATA_PLANE_LABEL) === SIDECAR_POOL) return []
-  if (!isMap(ownMember(mapOf(pod, 'metadata'), 'labels')))
+  if (!isMap(memberAt(mapAt(pod, 'metadata'), 'labels')))
     return [add('/metadata/labels', { [DATA_PLANE_LABEL]: SIDECAR_POOL })]
   return [add(`/metadata/labels/${DATA_PLANE_LABEL.replaceAll('/', '~1')}`, SIDECAR_POOL)]
 }
@@ -124,7 +117,7 @@ const labelPatch = (pod: ValueMap): readonly PatchOperation[] => {
  * Who gives none wants no pause.
  */
 const pauseOf = (
-  pod: ValueMap,
+  pod: Pod,
   settings: SidecarSettings,
 ): { readonly patch: readonly PatchOperation[]; readonly graceSeconds: number } | undefined => {
   const graceSeconds = graceOf(pod)
@@ -136,9 +129,8 @@ const pauseOf = (
   }
 }
 
-const graceOf = (pod: ValueMap): number => {
-  const grace = ownMember(mapOf(pod, 'spec'), 'terminationGracePeriodSeconds')
-  return typeof grace === 'number' ? grace : DEFAULT_GRACE_SECONDS
+const graceOf = (pod: Pod): number => {
+  return numberAt(mapAt(pod, 'spec'), 'terminationGracePeriodSeconds') ?? DEFAULT_GRACE_SECONDS
 }
 
 /** Of Kubernetes. */
@@ -148,41 +140,41 @@ const gracePatch = (seconds: number): PatchOperation =>
   add('/spec/terminationGracePeriodSeconds', seconds)
 
 const preStopPatch = (
-  pod: ValueMap,
+  pod: Pod,
   { appPreStopSeconds: seconds }: SidecarSettings,
 ): readonly PatchOperation[] => {
-  const containers = ownMember(mapOf(pod, 'spec'), 'containers')
+  const containers = memberAt(mapAt(pod, 'spec'), 'containers')
   if (seconds === 0 || !isList(containers)) return []
   const preStop = { sleep: { seconds } }
   return containers.flatMap((container, index) => {
     if (!isMap(container)) return []
     const path = `/spec/containers/${index}/lifecycle`
-    const lifecycle = ownMember(container, 'lifecycle')
+    const lifecycle = memberAt(container, 'lifecycle')
     if (!isMap(lifecycle)) return [add(path, { preStop })]
-    return ownMember(lifecycle, 'preStop') === undefined ? [add(`${path}/preStop`, preStop)] : []
+    return memberAt(lifecycle, 'preStop') === undefined ? [add(`${path}/preStop`, preStop)] : []
   })
 }
 
 const pullSecretPatch = (
-  spec: ValueMap,
+  spec: PodSpec,
   { imagePullSecrets }: SidecarSettings,
 ): readonly PatchOperation[] => {
   const wanted = imagePullSecrets.map((name) => ({ name }))
   return addAll(
     '/spec/imagePullSecrets',
-    ownMember(spec, 'imagePullSecrets'),
+    memberAt(spec, 'imagePullSecrets'),
     missing(spec, 'imagePullSecrets', wanted),
   )
 }
 
 /** By name. */
 const missing = (
-  spec: ValueMap,
-  list: string,
+  spec: PodSpec,
+  list: 'volumes' | 'imagePullSecrets',
   wanted: readonly ValueMap[],
 ): readonly ValueMap[] => {
-  const known = new Set(mapsOf(spec, list).map((each) => textOf(each, 'name')))
-  return wanted.filter((each) => !known.has(textOf(each, 'name')))
+  const known = new Set(mapsAt(spec, list).map((each) => textAt(each, 'name')))
+  return wanted.filter((each) => !known.has(textAt(each, 'name')))
 }
 
 const addAll = (
@@ -198,7 +190,7 @@ const addAll = (
 
 const add = (path: string, value: Value): PatchOperation => ({ op: 'add', path, value })
 
-const warningsOf = (pod: ValueMap, { appPorts, warnings }: Wiring): readonly string[] => {
+const warningsOf = (pod: Pod, { appPorts, warnings }: Wiring): readonly string[] => {
   const declared = new Set(declaredPorts(pod).map(({ port }) => port))
   const unknown = appPorts.filter((port) => !declared.has(port))
   if (unknown.length === 0) return warnings

@@ -2,15 +2,15 @@
 // made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
 // more than it says; changes nothing.
 
+import { TaskLoop } from '../../base/task-loop.ts'
 import { messageOf } from '../../base/thrown.ts'
-import type { ValueMap } from '../../language/expression/value.ts'
+import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
+import type { Pod } from '../kubernetes/objects.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ListOptions, TYPES } from '../kubernetes/client/api.ts'
 import { DATA_PLANE_LABEL } from '../source/read-pod.ts'
-import { ownMember } from '../resource/shape.ts'
-import { TaskLoop } from '../../base/task-loop.ts'
-import { annotationOf, mapOf, textOf } from './inject-pod.ts'
+import { annotationOf } from './inject-pod.ts'
 import { INJECT_LABEL, MIRROR_ANNOTATION } from './inject.ts'
 
 export interface MissedPodsOptions {
@@ -109,7 +109,7 @@ export class MissedPods {
     const { items } = await this.#options.api.list(TYPES.namespaces, {
       ...{ labelSelector: `${INJECT_LABEL}=true`, ...CHEAP },
     })
-    const names = items.map((item) => textOf(mapOf(item, 'metadata'), 'name'))
+    const names = items.map((item) => textAt(mapAt(item, 'metadata'), 'name'))
     return names.filter((name) => this.#isPlace(name)).slice(0, MAX_NAMESPACES)
   }
 
@@ -120,11 +120,11 @@ export class MissedPods {
     return namespaces === 'all' || namespaces.includes(namespace)
   }
 
-  #isMissed(pod: ValueMap): boolean {
-    const metadata = mapOf(pod, 'metadata')
+  #isMissed(pod: Pod): boolean {
+    const metadata = mapAt(pod, 'metadata')
     return (
-      this.#isPlace(textOf(metadata, 'namespace')) &&
-      ownMember(metadata, 'deletionTimestamp') === undefined &&
+      this.#isPlace(textAt(metadata, 'namespace')) &&
+      memberAt(metadata, 'deletionTimestamp') === undefined &&
       annotationOf(pod, MIRROR_ANNOTATION) === undefined
     )
   }
@@ -145,9 +145,9 @@ const BY_POD = `${INJECT_LABEL}=true,!${DATA_PLANE_LABEL}`
 const BY_NAMESPACE = `${INJECT_LABEL} notin (true,false),!${DATA_PLANE_LABEL}`
 const RUNNING = 'status.phase!=Succeeded,status.phase!=Failed'
 
-const nameOf = (pod: ValueMap): string => {
-  const metadata = mapOf(pod, 'metadata')
-  return `${textOf(metadata, 'namespace')}/${textOf(metadata, 'name')}`
+const nameOf = (pod: Pod): string => {
+  const metadata = mapAt(pod, 'metadata')
+  return `${textAt(metadata, 'namespace')}/${textAt(metadata, 'name')}`
 }
 
 const noteOf = (missed: readonly string[]): string | undefined => {

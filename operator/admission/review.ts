@@ -1,5 +1,6 @@
 // AdmissionReview of admission.k8s.io/v1 as we read and answer it: an unknown value in, a request out, and back.
 
+import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 
 export interface AdmissionRequest {
@@ -48,24 +49,25 @@ const API_VERSION = 'admission.k8s.io/v1'
 
 /** Undefined: this is no AdmissionReview that we know how to answer. */
 export const readReview = (value: unknown): AdmissionRequest | undefined => {
-  if (!isMap(value) || own(value, 'apiVersion') !== API_VERSION) return undefined
-  const request = own(value, 'request')
+  if (!isMap(value) || memberAt(value, 'apiVersion') !== API_VERSION) return undefined
+  const request = memberAt(value, 'request')
   if (!isMap(request)) return undefined
-  const uid = text(request, 'uid')
-  const kind = map(request, 'kind')
-  if (uid === '' || kind === undefined) return undefined
+  const uid = textAt(request, 'uid')
+  const kind = memberAt(request, 'kind')
+  if (uid === '' || !isMap(kind)) return undefined
+  const [object, oldObject] = [memberAt(request, 'object'), memberAt(request, 'oldObject')]
   return {
     uid,
-    group: text(kind, 'group'),
-    kind: text(kind, 'kind'),
-    operation: text(request, 'operation'),
-    subResource: text(request, 'subResource'),
-    namespace: text(request, 'namespace'),
-    name: text(request, 'name'),
-    fieldManager: text(map(request, 'options') ?? {}, 'fieldManager'),
-    isDryRun: own(request, 'dryRun') === true,
-    object: map(request, 'object'),
-    oldObject: map(request, 'oldObject'),
+    group: textAt(kind, 'group'),
+    kind: textAt(kind, 'kind'),
+    operation: textAt(request, 'operation'),
+    subResource: textAt(request, 'subResource'),
+    namespace: textAt(request, 'namespace'),
+    name: textAt(request, 'name'),
+    fieldManager: textAt(mapAt(request, 'options'), 'fieldManager'),
+    isDryRun: memberAt(request, 'dryRun') === true,
+    object: isMap(object) ? object : undefined,
+    oldObject: isMap(oldObject) ? oldObject : undefined,
   }
 }
 
@@ -95,20 +97,6 @@ export const reviewAnswer = (
   },
 })
 
-/** A member of a map that is there, own and not null. */
-export const own = (value: ValueMap, name: string): Value | undefined =>
-  Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined
-
-export const map = (value: ValueMap, name: string): ValueMap | undefined => {
-  const member = own(value, name)
-  return isMap(member) ? member : undefined
-}
-
-const text = (value: ValueMap, name: string): string => {
-  const member = own(value, name)
-  return typeof member === 'string' ? member : ''
-}
-
 /** What a JSON pointer leads to, and the last thing on the way that is there. */
 export const follow = (
   root: Value,
@@ -117,7 +105,7 @@ export const follow = (
   let node = root
   for (const token of pointer.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    const next = isList(node) ? node[Number(key)] : isMap(node) ? own(node, key) : undefined
+    const next = isList(node) ? node[Number(key)] : isMap(node) ? memberAt(node, key) : undefined
     if (next === undefined) return { node, isReached: false }
     node = next
   }

@@ -1,7 +1,7 @@
 // An object in; whether the API server's store takes it, in words for whoever applies it, out. Pure.
 
+import { memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { own } from './review.ts'
 
 /**
  * etcd refuses larger requests, unless its `--max-request-bytes` says otherwise: "etcdserver: request is too large".
@@ -33,7 +33,7 @@ export const judgeSize = (object: ValueMap): SizeJudgement => {
     size,
     message:
       `${fact} that etcd takes: ${shown(LIMIT_BYTES)} (its limit of 1.5 MiB for a request, less what the status needs). ` +
-      (own(object, 'kind') === 'Realm' ? SMALLER_REALM : SMALLER_DOCUMENT),
+      (memberAt(object, 'kind') === 'Realm' ? SMALLER_REALM : SMALLER_DOCUMENT),
   }
 }
 

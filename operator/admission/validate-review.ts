@@ -1,6 +1,7 @@
 // A request for admission in; allowed or every fault at once, and short warnings, out. Changes nothing: a dry run is
 // like any other. What may come right by itself, as what others refer to, is warned of and never refused.
 
+import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import { DEFAULT_CLASS, GROUP } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
@@ -21,7 +22,7 @@ import {
   type Judgement,
   type Located,
 } from './judge-resource.ts'
-import { type AdmissionAnswer, type AdmissionRequest, map, own } from './review.ts'
+import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
 import { judgeSize } from './stored-size.ts'
 
 export interface ValidateOptions {
@@ -129,14 +130,14 @@ const isToBeJudged = ({ operation, object = {}, oldObject }: AdmissionRequest): 
   if (operation === 'CREATE') return true
   if (
     operation !== 'UPDATE' ||
-    own(map(object, 'metadata') ?? {}, 'deletionTimestamp') !== undefined
+    memberAt(mapAt(object, 'metadata'), 'deletionTimestamp') !== undefined
   )
     return false
-  return !isSameValue(own(object, 'spec'), own(oldObject ?? {}, 'spec'))
+  return !isSameValue(memberAt(object, 'spec'), memberAt(oldObject ?? {}, 'spec'))
 }
 
 const classOf = (object: ValueMap): unknown =>
-  own(map(object, 'spec') ?? {}, 'gatewayClassName') ?? DEFAULT_CLASS
+  memberAt(mapAt(object, 'spec'), 'gatewayClassName') ?? DEFAULT_CLASS
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const SERVER_SIDE =
@@ -144,8 +145,8 @@ const SERVER_SIDE =
 
 /** The API server keeps an annotation that is there up to date also where kubectl applies server-side. */
 const applyWarnings = ({ fieldManager }: AdmissionRequest, object: ValueMap): readonly string[] => {
-  const annotations = map(map(object, 'metadata') ?? {}, 'annotations') ?? {}
-  return own(annotations, LAST_APPLIED) !== undefined && fieldManager !== 'kubectl'
+  const annotations = mapAt(mapAt(object, 'metadata'), 'annotations')
+  return memberAt(annotations, LAST_APPLIED) !== undefined && fieldManager !== 'kubectl'
     ? [SERVER_SIDE]
     : []
 }

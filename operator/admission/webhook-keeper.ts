@@ -2,6 +2,8 @@
 // where it is missing, and anew where this operator would make another than it was; else it changes the CAs alone.
 // Only while this operator leads. What somebody else makes of it is told, and never fought over.
 
+import { TaskLoop } from '../../base/task-loop.ts'
+import { mapAt, memberAt } from '../../language/expression/members.ts'
 import { createHash } from 'node:crypto'
 import { messageOf } from '../../base/thrown.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -9,8 +11,6 @@ import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
-import { TaskLoop } from '../../base/task-loop.ts'
-import { map, own } from './review.ts'
 import { encodeBundle } from './webhook-configuration.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import { driftOf, targetOf, withReviewKey } from './webhook-drift.ts'
@@ -172,7 +172,7 @@ export class WebhookKeeper {
   #made(bundle: string): ValueMap {
     const made = this.#options.make(bundle, this.#reviewKey())
     const annotations = { [MADE_FROM]: this.#fingerprint() }
-    return { ...made, metadata: { ...map(made, 'metadata'), annotations } }
+    return { ...made, metadata: { ...mapAt(made, 'metadata'), annotations } }
   }
 
   /** One that somebody else has made is theirs, but for its CAs. */
@@ -182,7 +182,7 @@ export class WebhookKeeper {
   }
 
   #madeFrom(object: ValueMap): Value | undefined {
-    return own(map(map(object, 'metadata') ?? {}, 'annotations') ?? {}, MADE_FROM)
+    return memberAt(mapAt(mapAt(object, 'metadata'), 'annotations'), MADE_FROM)
   }
 
   #fingerprint(): string {
@@ -257,15 +257,15 @@ export class WebhookKeeper {
 
 /** With its version, as a merge patch writes a list whole; undefined: CAs and keys of reviews stand there already. */
 const trustPatch = (object: ValueMap, made: ValueMap, bundle: string): ValueMap | undefined => {
-  const webhooks = own(object, 'webhooks')
+  const webhooks = memberAt(object, 'webhooks')
   if (!isList(webhooks)) return undefined
   const caBundle = encodeBundle(bundle)
   const wanted = webhooks.map((webhook): Value => {
     if (!isMap(webhook)) return webhook
     const keyed = withReviewKey(webhook, made)
-    return { ...keyed, clientConfig: { ...map(keyed, 'clientConfig'), caBundle } }
+    return { ...keyed, clientConfig: { ...mapAt(keyed, 'clientConfig'), caBundle } }
   })
   if (webhooks.every((webhook, i) => isSameValue(webhook, wanted[i]))) return undefined
-  const resourceVersion = own(map(object, 'metadata') ?? {}, 'resourceVersion') ?? null
+  const resourceVersion = memberAt(mapAt(object, 'metadata'), 'resourceVersion') ?? null
   return { metadata: { resourceVersion }, webhooks: wanted }
 }

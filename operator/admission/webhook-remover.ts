@@ -1,13 +1,13 @@
 // A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
 // more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
 
+import { TaskLoop } from '../../base/task-loop.ts'
 import { messageOf } from '../../base/thrown.ts'
+import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
-import { TaskLoop } from '../../base/task-loop.ts'
-import { map, own } from './review.ts'
 import { MADE_FROM } from './webhook-keeper.ts'
 import { targetOf } from './webhook-drift.ts'
 
@@ -60,7 +60,7 @@ export class WebhookRemover {
   async #remove(): Promise<void> {
     const { api, type, name, log } = this.#options
     const object = await api.get(type, { namespace: '', name })
-    const uid = own(map(object, 'metadata') ?? {}, 'uid')
+    const uid = memberAt(mapAt(object, 'metadata'), 'uid')
     if (!this.#loop.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
     await api.delete(type, { namespace: '', name }, uid)
     log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
@@ -71,10 +71,10 @@ export class WebhookRemover {
    * rolled out with sidecars just now.
    */
   #isLeft(object: ValueMap): boolean {
-    const metadata = map(object, 'metadata') ?? {}
-    const created = own(metadata, 'creationTimestamp')
+    const metadata = mapAt(object, 'metadata')
+    const created = memberAt(metadata, 'creationTimestamp')
     return (
-      own(map(metadata, 'annotations') ?? {}, MADE_FROM) !== undefined &&
+      memberAt(mapAt(metadata, 'annotations'), MADE_FROM) !== undefined &&
       targetOf(object) === targetOf(this.#options.made) &&
       typeof created === 'string' &&
       Date.parse(created) < this.#startedMs

@@ -1,7 +1,9 @@
 // Secrets of the operator, read and written by compare and swap: of two that write at once one wins and the
 // other goes on from what it wrote. Values are never logged and stand in no error.
 
-import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { mapAt, memberAt } from '../../language/expression/members.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import type { Secret } from '../kubernetes/objects.ts'
 import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import type { SecretTexts } from './authority.ts'
 
@@ -28,12 +30,11 @@ export const readSecret = async (
   keys: ReadonlySet<string> = KEYS,
 ): Promise<StoredSecret> => {
   try {
-    const object = await api.get(TYPES.secrets, name)
-    const metadata = member(object, 'metadata')
-    const owner = member(metadata, 'annotations')[OWNER_ANNOTATION]
+    const object: Secret = await api.get(TYPES.secrets, name)
+    const owner = memberAt(mapAt(mapAt(object, 'metadata'), 'annotations'), OWNER_ANNOTATION)
     return {
       object,
-      texts: textsOf(member(object, 'data'), keys),
+      texts: textsOf(mapAt(object, 'data'), keys),
       owner: typeof owner === 'string' ? owner : undefined,
     }
   } catch (error) {
@@ -102,10 +103,10 @@ const write = async (
     await api.create(TYPES.secrets, namespace, { ...HEAD, type, metadata, data })
     return
   }
-  const metadata = member(object, 'metadata')
-  const foreign = Object.entries(member(object, 'data')).filter(([key]) => !keys.has(key))
-  const annotations = { ...member(metadata, 'annotations'), [OWNER_ANNOTATION]: owner }
-  const labels = { ...member(metadata, 'labels'), ...LABELS }
+  const metadata = mapAt(object, 'metadata')
+  const foreign = Object.entries(mapAt(object, 'data')).filter(([key]) => !keys.has(key))
+  const annotations = { ...mapAt(metadata, 'annotations'), [OWNER_ANNOTATION]: owner }
+  const labels = { ...mapAt(metadata, 'labels'), ...LABELS }
   // With its resource version: somebody else's write in between is a 409. The type cannot be changed.
   await api.replace(
     TYPES.secrets,
@@ -138,11 +139,6 @@ const textsOf = (data: ValueMap, keys: ReadonlySet<string>): SecretTexts =>
         : [],
     ),
   )
-
-const member = (map: ValueMap, name: string): ValueMap => {
-  const value: Value | undefined = Object.hasOwn(map, name) ? map[name] : undefined
-  return isMap(value) ? value : {}
-}
 
 const isStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status

@@ -1,6 +1,7 @@
 // A realm as a gateway tells of it in; the Realm resource, what of its Secret is to be filled in, and what could not be
 // carried over, out. Pure; holds no secret, as it is told none.
 
+import { memberAt } from '../../language/expression/members.ts'
 import {
   isList,
   isMap,
@@ -12,7 +13,7 @@ import type { RealmSource } from '../fleet/read-answer.ts'
 import { snakeCase, specPointer } from '../resource/realm-record.ts'
 import { REALM_RECORD } from '../resource/realm-shape.ts'
 import { API_VERSION } from '../resource/resource.ts'
-import { type ObjectShape, ownMember, type Shape } from '../resource/shape.ts'
+import type { ObjectShape, Shape } from '../resource/shape.ts'
 import { type Manifest, metadataOf, type Place, type Wanted } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'
 
@@ -79,7 +80,7 @@ const objectSpec = (
   const spec: Record<string, Value> = {}
   for (const [name, field] of Object.entries(fields)) {
     const token = snakeCase(name)
-    const member = ownMember(value, token)
+    const member = memberAt(value, token)
     if (member !== undefined || isSecret(token)) spec[name] = inner(field.shape, member, token)
   }
   return spec

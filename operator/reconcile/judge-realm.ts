@@ -1,6 +1,7 @@
 // A Realm and the Secrets it names in; its record and digest, or what stands in the way, out. Pure: which
 // Realm owns a uri is decided elsewhere.
 
+import { listAt, memberAt } from '../../language/expression/members.ts'
 import type { RealmFacts } from '../../language/environment.ts'
 import { digestOf } from '../../language/wire/digest.ts'
 import { isList, type ValueMap } from '../../language/expression/value.ts'
@@ -134,8 +135,7 @@ const keysFor = (
   spec: RealmSpec,
   { realmKeys }: ResourceCache,
 ): readonly MadeKey[] => {
-  const given = Object.hasOwn(spec, 'signingKeys') ? spec['signingKeys'] : undefined
-  if (realmKeys === undefined || (isList(given) && given.length > 0)) return []
+  if (realmKeys === undefined || listAt(spec, 'signingKeys').length > 0) return []
   return madeKeys(realmKeys, uid)
 }
 
@@ -188,6 +188,6 @@ const termsOf = (spec: RealmSpec, record: RealmRecord, namespace: string): Realm
 
 /** `allowedHosts`, in the grammar of host-entries.ts; absent: any host. */
 const allowedHosts = (spec: RealmSpec): readonly string[] | undefined => {
-  const hosts = Object.hasOwn(spec, 'allowedHosts') ? spec['allowedHosts'] : undefined
+  const hosts = memberAt(spec, 'allowedHosts')
   return isList(hosts) ? hosts.filter((host) => typeof host === 'string') : undefined
 }

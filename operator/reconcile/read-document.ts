@@ -2,6 +2,7 @@
 // is not valid. Does not judge the document.
 
 import { messageOf } from '../../base/thrown.ts'
+import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
@@ -94,9 +95,9 @@ const unfit = ({ pointer, words = '' }: DocumentPlace, fault: string): Problem =
 })
 
 const named = (document: ValueMap, place: DocumentPlace): ReadDocument => {
-  const id = textMember(document, 'id')
-  const host = textMember(document, 'host')
-  const realmUri = textMember(document, 'realm_uri')
+  const id = documentText(document, 'id')
+  const host = documentText(document, 'host')
+  const realmUri = documentText(document, 'realm_uri')
   return {
     document,
     place,
@@ -106,7 +107,7 @@ const named = (document: ValueMap, place: DocumentPlace): ReadDocument => {
   }
 }
 
-const textMember = (document: ValueMap, name: string): string | undefined => {
-  const value = Object.hasOwn(document, name) ? document[name] : undefined
+const documentText = (document: ValueMap, name: string): string | undefined => {
+  const value = ownValue(document, name)
   return typeof value === 'string' ? value : undefined
 }

@@ -1,5 +1,6 @@
 // May a document of this namespace use that realm? Pure.
 
+import { memberAt } from '../../language/expression/members.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { selects } from '../resource/label-selector.ts'
 import type { ResourceCache } from '../resource/resource-source.ts'
@@ -21,7 +22,7 @@ export const admitsNamespace = (
 }
 
 const allowedNamespaces = (spec: RealmSpec): AllowedNamespaces => {
-  const allowed = Object.hasOwn(spec, 'allowedNamespaces') ? spec['allowedNamespaces'] : undefined
+  const allowed = memberAt(spec, 'allowedNamespaces')
   return isMap(allowed) ? allowed : {}
 }
 

@@ -1,5 +1,6 @@
 // The spec of an ApiSpecification, around the document. The document itself is judged by the language.
 
+import { memberAt } from '../../language/expression/members.ts'
 import type { Problem } from '../../language/problem.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { GATEWAY_CLASS_NAME, LABEL_SELECTOR } from './realm-shape.ts'
@@ -8,7 +9,6 @@ import {
   type Field,
   KEY_REFERENCE,
   type ObjectShape,
-  ownMember,
   type Shape,
   TEXT,
 } from './shape.ts'
@@ -132,7 +132,7 @@ export const checkApiSpecificationSpec = (spec: unknown): readonly Problem[] => 
 }
 
 const checkExclusive = (spec: Readonly<Record<string, never>> | object): readonly Problem[] => {
-  const has = (name: string): boolean => isMap(spec) && ownMember(spec, name) !== undefined
+  const has = (name: string): boolean => isMap(spec) && memberAt(spec, name) !== undefined
   if (has('document') && has('documentFrom')) {
     const message = '/spec/document and /spec/documentFrom exclude each other: keep one'
     return [{ code: 'invalid_value', path: '/spec/documentFrom', message }]

@@ -1,6 +1,7 @@
 // One unknown object (a YAML document, an item of a list) in; a resource, a kind that is none of ours, or
 // every fault with its pointer out. Never throws, never looks at what only the language may judge.
 
+import { mapAt, memberAt, textAt, textsAt } from '../../language/expression/members.ts'
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { checkApiSpecificationSpec } from './api-specification-shape.ts'
@@ -20,7 +21,6 @@ import {
   type RealmSpec,
   type Resource,
 } from './resource.ts'
-import { ownMember } from './shape.ts'
 
 export type ReadResult =
   | { readonly result: 'resource'; readonly resource: Resource }
@@ -42,8 +42,8 @@ export type KnownMetadata = Pick<Metadata, 'uid' | 'resourceVersion' | 'generati
 export const readResource = (value: unknown, known: KnownMetadata, origin?: Origin): ReadResult => {
   if (!isMap(value))
     return fault('invalid_datatype', '', 'this is no Kubernetes resource: not a map')
-  const apiVersion = ownMember(value, 'apiVersion')
-  const kind = ownMember(value, 'kind')
+  const apiVersion = memberAt(value, 'apiVersion')
+  const kind = memberAt(value, 'kind')
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return unknownObject(value)
   if (apiVersion !== API_VERSION && apiVersion.startsWith(`${GROUP}/`)) {
     return fault(
@@ -82,7 +82,7 @@ const unknownObject = (value: ValueMap): ReadResult => {
     const message = `this is a bare API Specification: put it into a resource, ${wrap}`
     return fault('missing_required_value', '/kind', message)
   }
-  const missing = typeof ownMember(value, 'kind') === 'string' ? '/apiVersion' : '/kind'
+  const missing = typeof memberAt(value, 'kind') === 'string' ? '/apiVersion' : '/kind'
   return fault(
     'missing_required_value',
     missing,
@@ -110,25 +110,25 @@ const READERS: Readonly<Record<Kind, (value: ValueMap, base: Base) => Resource>>
   Secret: (value, base) => ({
     kind: 'Secret',
     ...base,
-    data: { ...textMap(value, 'data'), ...inBase64(textMap(value, 'stringData')) },
+    data: { ...textsAt(value, 'data'), ...inBase64(textsAt(value, 'stringData')) },
   }),
   ConfigMap: (value, base) => ({
     kind: 'ConfigMap',
     ...base,
-    data: textMap(value, 'data'),
-    binaryData: textMap(value, 'binaryData'),
+    data: textsAt(value, 'data'),
+    binaryData: textsAt(value, 'binaryData'),
   }),
   Namespace: (_value, base) => ({ kind: 'Namespace', ...base }),
 }
 
 const classOf = (value: ValueMap): Pick<ApiSpecificationResource | RealmResource, 'className'> => {
-  const className = textMember(mapMember(value, 'spec'), 'gatewayClassName')
-  return className === undefined ? {} : { className }
+  const className = textAt(mapAt(value, 'spec'), 'gatewayClassName')
+  return className === '' ? {} : { className }
 }
 
 /** What a file says of its status is not believed. */
 const recordedIn = (value: ValueMap, { origin }: Base): Partial<RecordedStatus> =>
-  origin === undefined ? (readRecordedStatus(ownMember(value, 'status')) ?? {}) : {}
+  origin === undefined ? (readRecordedStatus(memberAt(value, 'status')) ?? {}) : {}
 
 const recordedOfRealm = (value: ValueMap, base: Base): Partial<RecordedStatus> => {
   const { conditions, errors, warnings, writtenBy } = recordedIn(value, base)
@@ -145,7 +145,7 @@ const checkedSpec = <Spec>(
   value: ValueMap,
   check: (spec: unknown) => readonly Problem[],
 ): CheckedSpec<Spec> => {
-  const spec = ownMember(value, 'spec')
+  const spec = memberAt(value, 'spec')
   if (spec === undefined) {
     const message = '/spec is missing'
     return { problems: [{ code: 'missing_required_value', path: '/spec', message }] }
@@ -155,7 +155,7 @@ const checkedSpec = <Spec>(
 }
 
 const checkMetadata = (value: ValueMap): readonly Problem[] => {
-  const metadata = ownMember(value, 'metadata') ?? {}
+  const metadata = memberAt(value, 'metadata') ?? {}
   if (!isMap(metadata)) {
     return [{ code: 'invalid_datatype', path: '/metadata', message: '/metadata must be a map' }]
   }
@@ -163,7 +163,7 @@ const checkMetadata = (value: ValueMap): readonly Problem[] => {
 }
 
 const checkName = (metadata: ValueMap): readonly Problem[] => {
-  const name = ownMember(metadata, 'name')
+  const name = memberAt(metadata, 'name')
   const path = '/metadata/name'
   if (name === undefined) {
     return [{ code: 'missing_required_value', path, message: `${path} is missing` }]
@@ -172,7 +172,7 @@ const checkName = (metadata: ValueMap): readonly Problem[] => {
 }
 
 const checkNamespace = (metadata: ValueMap): readonly Problem[] => {
-  const namespace = ownMember(metadata, 'namespace')
+  const namespace = memberAt(metadata, 'namespace')
   if (namespace === undefined) return []
   const fits = typeof namespace === 'string' && isObjectName(namespace)
   return fits ? [] : [badName('/metadata/namespace', namespace)]
@@ -185,7 +185,7 @@ const badName = (path: string, value: unknown): Problem => ({
 })
 
 const checkCreation = (metadata: ValueMap): readonly Problem[] => {
-  const created = ownMember(metadata, 'creationTimestamp')
+  const created = memberAt(metadata, 'creationTimestamp')
   if (created === undefined) return []
   if (typeof created === 'string' && !Number.isNaN(Date.parse(created))) return []
   const path = '/metadata/creationTimestamp'
@@ -195,37 +195,19 @@ const checkCreation = (metadata: ValueMap): readonly Problem[] => {
 }
 
 const readMetadata = (value: ValueMap, kind: Kind, known: KnownMetadata): Metadata => {
-  const metadata = mapMember(value, 'metadata')
-  const created = ownMember(metadata, 'creationTimestamp')
+  const metadata = mapAt(value, 'metadata')
+  const created = memberAt(metadata, 'creationTimestamp')
   return {
-    name: textMember(metadata, 'name') ?? '',
-    namespace: kind === 'Namespace' ? '' : (textMember(metadata, 'namespace') ?? 'default'),
+    name: textAt(metadata, 'name'),
+    namespace: kind === 'Namespace' ? '' : textAt(metadata, 'namespace') || 'default',
     uid: known.uid,
     resourceVersion: known.resourceVersion,
     generation: known.generation,
     createdAt: typeof created === 'string' ? Date.parse(created) : known.createdAt,
-    labels: textMap(metadata, 'labels'),
-    annotations: textMap(metadata, 'annotations'),
+    labels: textsAt(metadata, 'labels'),
+    annotations: textsAt(metadata, 'annotations'),
   }
 }
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
-}
-
-const textMember = (map: ValueMap, name: string): string | undefined => {
-  const member = ownMember(map, name)
-  return typeof member === 'string' && member !== '' ? member : undefined
-}
-
-/** Members that are no text are left out, as whoever looks for them will say that they are not there. */
-const textMap = (map: ValueMap, name: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(mapMember(map, name)).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
-  )
 
 const inBase64 = (map: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(

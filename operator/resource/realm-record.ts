@@ -1,6 +1,7 @@
 // The spec of a Realm in camelCase and a way to read its secrets in; the record of the management API, in
 // snake_case, out. Only renames and resolves: what may stand where is realm-shape.ts.
 
+import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import {
   isList,
   isMap,
@@ -11,7 +12,7 @@ import {
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { REALM_RECORD } from './realm-shape.ts'
 import type { KeyReference, RealmSpec } from './resource.ts'
-import { type ObjectShape, ownMember, type Shape } from './shape.ts'
+import type { ObjectShape, Shape } from './shape.ts'
 
 /** Gives what stands for a secret: its text, or, for a digest, its version. */
 export type SubstituteSecret = (reference: KeyReference) => string
@@ -81,7 +82,7 @@ const mapObject = (
 ): Record<string, Value> => {
   const result: Record<string, Value> = {}
   for (const [name, field] of Object.entries(shape.fields)) {
-    const member = ownMember(value, name)
+    const member = memberAt(value, name)
     if (member !== undefined) result[snakeCase(name)] = mapValue(field.shape, member, substitute)
   }
   return result
@@ -96,12 +97,8 @@ const mapMap = (shape: Shape, value: ValueMap, substitute: SubstituteSecret): Va
 }
 
 const referenceOf = (value: ValueMap): KeyReference => {
-  const reference = ownMember(value, 'secretRef')
-  const member = (name: string): string => {
-    const text = isMap(reference) ? ownMember(reference, name) : undefined
-    return typeof text === 'string' ? text : ''
-  }
-  return { name: member('name'), key: member('key') }
+  const reference = mapAt(value, 'secretRef')
+  return { name: textAt(reference, 'name'), key: textAt(reference, 'key') }
 }
 
 /** @example snakeCase('keySha256') // 'key_sha256' */

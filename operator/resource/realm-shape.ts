@@ -1,6 +1,7 @@
 // The spec of a Realm: behaviour §7 in camelCase, who may use the realm, and which operator serves it. A
 // field of the realm record that is not here does not compile.
 
+import { memberAt } from '../../language/expression/members.ts'
 import type {
   ApiKeyRecord,
   OidcProviderRecord,
@@ -12,15 +13,7 @@ import type {
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
 import { DEFAULT_CLASS } from './resource.ts'
-import {
-  checkShape,
-  type Field,
-  type ObjectShape,
-  ownMember,
-  type Shape,
-  TEXT,
-  TEXTS,
-} from './shape.ts'
+import { checkShape, type Field, type ObjectShape, type Shape, TEXT, TEXTS } from './shape.ts'
 
 type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -270,10 +263,10 @@ export const checkRealmSpec = (spec: unknown): readonly Problem[] => {
 
 /** What a selector leaves out must not admit everybody. */
 const checkSelector = (spec: unknown): readonly Problem[] => {
-  const allowed = isMap(spec) ? ownMember(spec, 'allowedNamespaces') : undefined
+  const allowed = isMap(spec) ? memberAt(spec, 'allowedNamespaces') : undefined
   if (!isMap(allowed)) return []
-  const hasSelector = ownMember(allowed, 'selector') !== undefined
-  if (hasSelector === (ownMember(allowed, 'from') === 'Selector')) return []
+  const hasSelector = memberAt(allowed, 'selector') !== undefined
+  if (hasSelector === (memberAt(allowed, 'from') === 'Selector')) return []
   const path = '/spec/allowedNamespaces/selector'
   return hasSelector
     ? [{ code: 'invalid_value', path, message: `${path} has no effect without from: Selector` }]

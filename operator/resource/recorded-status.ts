@@ -1,12 +1,12 @@
 // The `status` of an object of the API in; what an operator wrote there before, as far as it can be used, out.
 // What is malformed, or stands there by default, is left out: it will be written anew.
 
+import { memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Quarantined } from '../../compiler/bounded-compiler.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
 import type { Condition, ConditionStatus, ConditionType } from './condition.ts'
 import { type DocumentSummary, NONE_SERVES, type ProgrammedVersion } from './resource.ts'
-import { ownMember } from './shape.ts'
 
 export interface RecordedStatus {
   /** In the order in which they are shown. */
@@ -43,7 +43,7 @@ export const readRecordedStatus = (status: unknown): RecordedStatus | undefined 
 }
 
 const listIn = (status: ValueMap, name: string): readonly unknown[] => {
-  const list = ownMember(status, name)
+  const list = memberAt(status, name)
   return isList(list) ? list : []
 }
 
@@ -87,8 +87,8 @@ const isKey = <Key extends string>(
 ): text is Key => Object.hasOwn(table, text)
 
 const readProgrammed = (status: ValueMap): ProgrammedVersion | undefined => {
-  const generation = ownMember(status, 'programmedGeneration')
-  const digest = ownMember(status, 'programmedDigest')
+  const generation = memberAt(status, 'programmedGeneration')
+  const digest = memberAt(status, 'programmedDigest')
   return typeof generation === 'number' && typeof digest === 'string' && digest !== ''
     ? { generation, digest }
     : undefined
@@ -107,12 +107,12 @@ const readSummary = (status: ValueMap): DocumentSummary | undefined => {
 }
 
 const textIn = (status: ValueMap, name: string): string | undefined => {
-  const text = ownMember(status, name)
-  return typeof text === 'string' && text !== '' ? text : undefined
+  const text = textAt(status, name)
+  return text === '' ? undefined : text
 }
 
 const readQuarantined = (status: ValueMap): Quarantined | undefined => {
-  const digest = ownMember(status, 'quarantinedDigest')
-  const limits = ownMember(status, 'quarantinedLimits')
+  const digest = memberAt(status, 'quarantinedDigest')
+  const limits = memberAt(status, 'quarantinedLimits')
   return typeof digest === 'string' && typeof limits === 'string' ? { digest, limits } : undefined
 }

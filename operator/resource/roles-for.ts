@@ -1,6 +1,7 @@
 // Who the operator is and which namespaces it serves in; the objects that let it do so, and no more, out.
 
 import type { ValueMap } from '../../language/expression/value.ts'
+import { LEASE_FORMAT } from './lease-format.ts'
 import {
   type CERTIFICATE_WRITER,
   certificateRules,
@@ -196,11 +197,8 @@ const RBAC = 'rbac.authorization.k8s.io/v1'
 const freeLease = ({ operatorNamespace }: OperatorAccount): ValueMap => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
-  metadata: { name: LEASE, namespace: operatorNamespace, labels: LEASE_LABELS },
+  metadata: { name: LEASE, namespace: operatorNamespace, labels: LEASE_FORMAT.labels },
 })
-
-/** By which operators that share a namespace, and so its Secrets, know of each other. */
-export const LEASE_LABELS = { 'app.kubernetes.io/part-of': 'svc-gateway' }
 
 /** `--lease` when left out. */
 export const LEASE = 'svc-operator'

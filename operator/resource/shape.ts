@@ -1,7 +1,8 @@
 // The shape of a spec as data: the guard below checks unknown YAML against it, realm-record.ts maps by it,
 // and the CRDs are generated from it. Reports every fault with its pointer, never stops at the first.
 
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { memberAt } from '../../language/expression/members.ts'
+import { isList, isMap, type Value } from '../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../language/problem.ts'
 
 export type Shape = (
@@ -192,7 +193,7 @@ function checkObject(shape: ObjectShape, value: unknown, path: string, problems:
     return
   }
   for (const [name, field] of Object.entries(shape.fields)) {
-    const member = ownMember(value, name)
+    const member = memberAt(value, name)
     const pointer = childPointer(path, name)
     if (member !== undefined) check(field.shape, member, pointer, problems)
     else if (field.required) {
@@ -207,10 +208,6 @@ function checkObject(shape: ObjectShape, value: unknown, path: string, problems:
     if (!Object.hasOwn(shape.fields, name)) problems.push(unknownField(shape, path, name))
   }
 }
-
-/** An own member that is there and not null. */
-export const ownMember = (map: ValueMap, name: string): Value | undefined =>
-  Object.hasOwn(map, name) ? (map[name] ?? undefined) : undefined
 
 const unknownField = (shape: ObjectShape, path: string, name: string): Problem => {
   const pointer = childPointer(path, name)

@@ -1,7 +1,7 @@
 // The name of a kind in; whether its CustomResourceDefinition stands in the API now, out. One call, no memory.
 
-import { isList, isMap, type ValueMap } from '../../language/expression/value.ts'
-import { ownMember } from '../resource/shape.ts'
+import { mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
+import type { CustomResourceDefinition } from '../kubernetes/objects.ts'
 import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/client/api.ts'
 
 export type Definition =
@@ -34,27 +34,14 @@ export const isSameDefinition = (before: Definition, after: Definition): boolean
   return before.state === 'established' && after.state === 'established' && before.uid === after.uid
 }
 
-const readDefinition = (definition: ValueMap): Definition => {
-  const metadata = mapMember(definition, 'metadata')
-  const conditions = ownMember(mapMember(definition, 'status'), 'conditions')
+const readDefinition = (definition: CustomResourceDefinition): Definition => {
+  const metadata = mapAt(definition, 'metadata')
+  const conditions = mapsAt(mapAt(definition, 'status'), 'conditions')
   const isTrue = (type: string): boolean =>
-    isList(conditions) &&
-    conditions.some(
-      (condition) =>
-        isMap(condition) &&
-        ownMember(condition, 'type') === type &&
-        ownMember(condition, 'status') === 'True',
-    )
-  if (ownMember(metadata, 'deletionTimestamp') !== undefined || isTrue('Terminating')) {
+    conditions.some((each) => textAt(each, 'type') === type && textAt(each, 'status') === 'True')
+  if (memberAt(metadata, 'deletionTimestamp') !== undefined || isTrue('Terminating')) {
     return { state: 'leaving' }
   }
-  const uid = ownMember(metadata, 'uid')
-  return isTrue('Established') && typeof uid === 'string'
-    ? { state: 'established', uid }
-    : { state: 'gone' }
-}
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
+  const uid = textAt(metadata, 'uid')
+  return isTrue('Established') && uid !== '' ? { state: 'established', uid } : { state: 'gone' }
 }

@@ -2,8 +2,9 @@
 // resources, which nobody asked for: until it is back, and for a while after, they count as if they were there.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../../base/clock.ts'
-import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import type { Clock } from '../clock.ts'
+import type { KubernetesApi } from '../kubernetes/client/api.ts'
+import { OWN_TYPES } from '../resource/own-types.ts'
 import { type Definition, isSameDefinition, lookAtDefinition } from './definition.ts'
 
 export interface DeparturesOptions {
@@ -153,7 +154,7 @@ export class Departures {
   }
 
   #look(): Promise<readonly Definition[]> {
-    const types = [TYPES.apiSpecifications, TYPES.realms]
+    const types = [OWN_TYPES.apiSpecifications, OWN_TYPES.realms]
     return Promise.all(types.map((type) => lookAtDefinition(this.#options.api, type)))
   }
 }

@@ -1,6 +1,7 @@
 // An object as the API server has it in; the resource that the operator keeps of it out. What nobody reads
 // (managed fields, last-applied, keys of Secrets that nothing refers to) does not come along.
 
+import { mapAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { type KnownMetadata, readResource } from '../resource/read-resource.ts'
 import { readRecordedStatus } from '../resource/recorded-status.ts'
@@ -12,7 +13,6 @@ import {
   type SecretResource,
 } from '../resource/resource.ts'
 import { isSameValue } from '../resource/same-value.ts'
-import { ownMember } from '../resource/shape.ts'
 import type { WantedKeys } from './referenced-objects.ts'
 
 /** Repeats the whole object, for a Secret its values too. */
@@ -28,8 +28,8 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 export const readOfClass =
   (className: string, operator?: string) =>
   (object: ValueMap, before?: Resource): Resource | undefined => {
-    const spec = mapMember(object, 'spec')
-    const named = ownMember(spec, 'gatewayClassName') ?? DEFAULT_CLASS
+    const spec = mapAt(object, 'spec')
+    const named = memberAt(spec, 'gatewayClassName') ?? DEFAULT_CLASS
     const isForeign = typeof named === 'string' && named !== className
     if (isForeign && !isLeaving(object, operator)) return undefined
     return withKnownSpec(readOfAnyClass(object), before)
@@ -42,7 +42,7 @@ export const readOfAnyClass = (object: ValueMap): Resource =>
 /** What the operator of its new class writes is left alone. */
 const isLeaving = (object: ValueMap, operator: string | undefined): boolean => {
   if (operator === undefined) return false
-  const recorded = readRecordedStatus(ownMember(object, 'status'))
+  const recorded = readRecordedStatus(memberAt(object, 'status'))
   return recorded?.writtenBy === operator && !isReleased(recorded.conditions)
 }
 
@@ -87,9 +87,9 @@ const read = (
   kept: ValueMap,
   keptMetadata: readonly ('labels' | 'annotations')[],
 ): Resource => {
-  const metadata = mapMember(object, 'metadata')
+  const metadata = mapAt(object, 'metadata')
   const own = pick(metadata, ['name', 'namespace', 'creationTimestamp', ...keptMetadata])
-  const annotations = ownMember(own, 'annotations')
+  const annotations = memberAt(own, 'annotations')
   if (isMap(annotations)) setOwn(own, 'annotations', withoutLastApplied(annotations))
   const result = readResource({ ...kept, metadata: own }, knownOf(metadata))
   if (result.result === 'resource') return result.resource
@@ -98,12 +98,11 @@ const read = (
 }
 
 const knownOf = (metadata: ValueMap): KnownMetadata => {
-  const generation = ownMember(metadata, 'generation')
   return {
-    uid: textMember(metadata, 'uid'),
-    resourceVersion: textMember(metadata, 'resourceVersion'),
+    uid: textAt(metadata, 'uid'),
+    resourceVersion: textAt(metadata, 'resourceVersion'),
     // Secrets, ConfigMaps and Namespaces have none.
-    generation: typeof generation === 'number' ? generation : 1,
+    generation: numberAt(metadata, 'generation') ?? 1,
     createdAt: 0,
   }
 }
@@ -117,18 +116,8 @@ const withoutLastApplied = (annotations: ValueMap): ValueMap =>
 const pick = (map: ValueMap, names: Iterable<string>): Record<string, Value> => {
   const picked: Record<string, Value> = {}
   for (const name of names) {
-    const member = ownMember(map, name)
+    const member = memberAt(map, name)
     if (member !== undefined) setOwn(picked, name, member)
   }
   return picked
-}
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
-}
-
-const textMember = (map: ValueMap, name: string): string => {
-  const member = ownMember(map, name)
-  return typeof member === 'string' ? member : ''
 }

@@ -1,10 +1,17 @@
 // A Pod in; the data plane that runs in it, or why it can't be reached, out. Pure; of the Pod nothing else is kept.
 
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import {
+  mapAt,
+  mapsAt,
+  memberAt,
+  numberAt,
+  textAt,
+  textsAt,
+} from '../../language/expression/members.ts'
 import type { DataPlane } from '../data-plane.ts'
 import { GROUP } from '../resource/resource.ts'
-import { ownMember } from '../resource/shape.ts'
 import type { EventSubject } from '../kubernetes/events/object.ts'
+import type { Container, ObjectMeta, Pod, PodSpec, PodStatus } from '../kubernetes/objects.ts'
 
 /** Pods with it are data planes. */
 export const DATA_PLANE_LABEL = `${GROUP}/data-plane`
@@ -32,21 +39,21 @@ export interface PodPlaces {
 }
 
 /** @example readPod(pod, { namespaces: ['gateways'], sidecarNamespaces: 'all', scheme: 'https' }) */
-export const readPod = (pod: ValueMap, places: PodPlaces): PodReading => {
-  const metadata = mapMember(pod, 'metadata')
-  const status = mapMember(pod, 'status')
+export const readPod = (pod: Pod, places: PodPlaces): PodReading => {
+  const metadata = mapAt(pod, 'metadata')
+  const status = mapAt(pod, 'status')
   if (isEnding(metadata, status)) return { reading: 'unready' }
-  const namespace = textMember(metadata, 'namespace')
-  const labels = textsOf(mapMember(metadata, 'labels'))
+  const namespace = textAt(metadata, 'namespace')
+  const labels = textsAt(metadata, 'labels')
   const pool = poolOf(namespace, labels, places)
   if (pool === 'none') return { reading: 'foreign' }
-  const name = `${namespace}/${textMember(metadata, 'name')}`
-  const found = managementPort(mapMember(pod, 'spec'))
+  const name = `${namespace}/${textAt(metadata, 'name')}`
+  const found = managementPort(mapAt(pod, 'spec'))
   if (found === undefined) {
     const message = `Pod ${name} has no containerPort named ${PORT_NAME}, so it can't be reached: name one`
     return { reading: 'fault', message }
   }
-  const ip = textMember(status, 'podIP')
+  const ip = textAt(status, 'podIP')
   if (ip === '') return { reading: 'unready' }
   if (places.scheme === 'http' && !isLoopback(ip)) {
     const message = `Pod ${name} is at ${ip}: plain http is for loopback only, as realms carry secrets`
@@ -57,7 +64,7 @@ export const readPod = (pod: ValueMap, places: PodPlaces): PodReading => {
     url: `${places.scheme}://${ip.includes(':') ? `[${ip}]` : ip}:${found.port}`,
     labels,
     ...(pool === 'sidecar' && { namespace }),
-    incarnation: `${textMember(metadata, 'uid')}/${containerId(status, found.container)}`,
+    incarnation: `${textAt(metadata, 'uid')}/${containerId(status, found.container)}`,
     serverName: `${namespace}.${GROUP}`,
   }
   return { reading: 'data-plane', dataPlane }
@@ -73,9 +80,9 @@ export const podOf = ({ name, incarnation = '' }: DataPlane): EventSubject => {
 }
 
 /** A pod that ends serves what it has to its end. */
-const isEnding = (metadata: ValueMap, status: ValueMap): boolean =>
-  ownMember(metadata, 'deletionTimestamp') !== undefined ||
-  ['Succeeded', 'Failed'].includes(textMember(status, 'phase'))
+const isEnding = (metadata: ObjectMeta, status: PodStatus): boolean =>
+  memberAt(metadata, 'deletionTimestamp') !== undefined ||
+  ['Succeeded', 'Failed'].includes(textAt(status, 'phase'))
 
 const poolOf = (
   namespace: string,
@@ -92,47 +99,27 @@ interface FoundPort {
 }
 
 /** A native sidecar is an init container; an application may call a port of its own so, too. */
-const managementPort = (spec: ValueMap): FoundPort | undefined => {
-  const containers = [...mapsOf(spec, 'initContainers'), ...mapsOf(spec, 'containers')]
+const managementPort = (spec: PodSpec): FoundPort | undefined => {
+  const containers = [...mapsAt(spec, 'initContainers'), ...mapsAt(spec, 'containers')]
   const ports = containers.flatMap(portsOf)
   return ports.find(({ container }) => container === SIDECAR_CONTAINER) ?? ports[0]
 }
 
-const portsOf = (container: ValueMap): readonly FoundPort[] =>
-  mapsOf(container, 'ports').flatMap((each) => {
-    const port = ownMember(each, 'containerPort')
-    if (ownMember(each, 'name') !== PORT_NAME || typeof port !== 'number') return []
-    return [{ container: textMember(container, 'name'), port }]
+const portsOf = (container: Container): readonly FoundPort[] =>
+  mapsAt(container, 'ports').flatMap((each) => {
+    const port = numberAt(each, 'containerPort')
+    if (textAt(each, 'name') !== PORT_NAME || port === undefined) return []
+    return [{ container: textAt(container, 'name'), port }]
   })
 
 /** Empty while the container has not been started: then it changes with the start. */
-const containerId = (status: ValueMap, container: string): string => {
+const containerId = (status: PodStatus, container: string): string => {
   const states = [
-    ...mapsOf(status, 'containerStatuses'),
-    ...mapsOf(status, 'initContainerStatuses'),
+    ...mapsAt(status, 'containerStatuses'),
+    ...mapsAt(status, 'initContainerStatuses'),
   ]
-  const state = states.find((each) => ownMember(each, 'name') === container)
-  return state === undefined ? '' : textMember(state, 'containerID')
+  const state = states.find((each) => textAt(each, 'name') === container)
+  return state === undefined ? '' : textAt(state, 'containerID')
 }
 
 const isLoopback = (ip: string): boolean => ip === '::1' || /^127(?:\.\d{1,3}){3}$/.test(ip)
-
-const mapsOf = (map: ValueMap, name: string): readonly ValueMap[] => {
-  const list: Value | undefined = ownMember(map, name)
-  return isList(list) ? list.filter(isMap) : []
-}
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
-}
-
-const textMember = (map: ValueMap, name: string): string => {
-  const member = ownMember(map, name)
-  return typeof member === 'string' ? member : ''
-}
-
-const textsOf = (map: ValueMap): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(map).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )

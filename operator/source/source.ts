@@ -7,6 +7,7 @@ import type { ResourceCache, ResourceSource, SourceNote } from '../resource/reso
 import { isToBeDeletedNow, keyOf, type Resource } from '../resource/resource.ts'
 import { type OperatorAccount, readRemedy } from '../resource/roles-for.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { OWN_TYPES } from '../resource/own-types.ts'
 import { Newcomers } from './newcomers.ts'
 import { readNamespace, readOfClass } from './read-object.ts'
 import { wantedObjects } from './referenced-objects.ts'
@@ -106,9 +107,9 @@ class KubernetesSource implements ResourceSource {
         if (renewed !== undefined) this.#onRenewed(renewed)
       },
     }
-    this.#specifications = new Watches({ ...ours, type: TYPES.apiSpecifications })
+    this.#specifications = new Watches({ ...ours, type: OWN_TYPES.apiSpecifications })
     this.#realms = new Watches({
-      ...{ ...ours, type: TYPES.realms },
+      ...{ ...ours, type: OWN_TYPES.realms },
       onDeleted: (last: Resource) => {
         if (isToBeDeletedNow(last)) this.#table.deletedNow(last)
       },

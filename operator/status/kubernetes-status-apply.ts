@@ -1,10 +1,11 @@
 // One status and the resource that it is of in; the version that stands there then out. Never gives a status to another
 // resource of the same name.
 
-import { isMap, type ValueMap } from '../../language/expression/value.ts'
-import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/client/api.ts'
+import { mapAt, memberAt } from '../../language/expression/members.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
+import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
+import { OWN_TYPES } from '../resource/own-types.ts'
 import { DEFAULT_CLASS } from '../resource/resource.ts'
-import { ownMember } from '../resource/shape.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'
 
 export interface ApplyContext {
@@ -27,8 +28,8 @@ export const operatorName = ({ lease }: { readonly lease: string }, namespace: s
   `${namespace}/${lease}`
 
 const KINDS = {
-  ApiSpecification: TYPES.apiSpecifications,
-  Realm: TYPES.realms,
+  ApiSpecification: OWN_TYPES.apiSpecifications,
+  Realm: OWN_TYPES.realms,
 } as const satisfies Readonly<Record<StatusWrite['kind'], ResourceType>>
 
 /**
@@ -63,14 +64,9 @@ const isOurs = (
   { className, isRelease }: StatusWrite,
   { operator }: ApplyContext,
 ): boolean => {
-  const named = ownMember(mapMember(object, 'spec'), 'gatewayClassName') ?? DEFAULT_CLASS
+  const named = memberAt(mapAt(object, 'spec'), 'gatewayClassName') ?? DEFAULT_CLASS
   if (typeof named === 'string' && named !== className) return false
-  return !isRelease || ownMember(mapMember(object, 'status'), 'operator') === operator
-}
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
+  return !isRelease || memberAt(mapAt(object, 'status'), 'operator') === operator
 }
 
 const apply = async (
@@ -83,4 +79,4 @@ const apply = async (
   return typeof version === 'string' ? version : ''
 }
 
-const metadataOf = (object: ValueMap): ValueMap => mapMember(object, 'metadata')
+const metadataOf = (object: ValueMap): ValueMap => mapAt(object, 'metadata')

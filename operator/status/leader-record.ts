@@ -3,7 +3,7 @@
 // unless it is the name of a Pod. Pure.
 
 import { plainText } from '../fleet/plain-text.ts'
-import type { LeaseFacts } from '../kubernetes/leader-election/options.ts'
+import type { LeaseFacts } from '../kubernetes/leader-election/leadership.ts'
 import { isObjectName } from '../resource/object-name.ts'
 
 export interface LeasePlace {

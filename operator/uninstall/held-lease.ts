@@ -1,10 +1,16 @@
 // The Lease of an operator in; the same Lease held by us out, so that whoever led writes nothing any more and nobody
 // else begins. Waits for nobody and deletes nothing by itself.
 
+import { mapAt, textAt } from '../../language/expression/members.ts'
 import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
-import { createLeaseStore, type LeaseStore } from '../kubernetes/leader-election/lease-store.ts'
-import type { LeaseRecord } from '../kubernetes/leader-election/lease.ts'
+import {
+  createLeaseStore,
+  type LeaseRecord,
+  type LeaseStore,
+} from '../kubernetes/leader-election/lease.ts'
+import type { Lease } from '../kubernetes/objects.ts'
+import { LEASE_FORMAT } from '../resource/lease-format.ts'
 
 /**
  * Also for how long an operator that still runs does nothing once the Lease is deleted: it takes the last holder for
@@ -29,7 +35,10 @@ export interface LeaseTaking {
 
 /** @throws ApiError where it can't be had */
 export const takeLease = async ({ api, name, clock }: LeaseTaking): Promise<HeldLease> => {
-  const store = createLeaseStore({ api, name, clock, timeoutMs: ANSWER_MS })
+  const store = createLeaseStore({
+    ...{ api, name, format: LEASE_FORMAT, clock },
+    timeoutMs: ANSWER_MS,
+  })
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const before = await store.read()
     const held = await hold(store, before, clock)
@@ -60,16 +69,9 @@ export const otherLeases = async (
   labelSelector: string,
 ): Promise<readonly string[]> => {
   const { items } = await api.list(TYPES.leases, { namespace, labelSelector })
-  return items.flatMap(({ metadata, spec }) => {
-    const other = textAt(metadata, 'name')
-    return other !== name && textAt(spec, 'holderIdentity') !== '' ? [`${namespace}/${other}`] : []
+  return items.flatMap((lease: Lease) => {
+    const other = textAt(mapAt(lease, 'metadata'), 'name')
+    const isHeld = textAt(mapAt(lease, 'spec'), 'holderIdentity') !== ''
+    return other !== name && isHeld ? [`${namespace}/${other}`] : []
   })
-}
-
-const textAt = (map: unknown, key: string): string => {
-  const value =
-    typeof map === 'object' && map !== null && Object.hasOwn(map, key)
-      ? (map as Readonly<Record<string, unknown>>)[key]
-      : undefined
-  return typeof value === 'string' ? value : ''
 }

@@ -10,8 +10,8 @@ import {
   type KubernetesApi,
   type ResourceType,
   type Scope,
-  TYPES,
 } from '../kubernetes/client/api.ts'
+import { OWN_TYPES } from '../resource/own-types.ts'
 import { readOfAnyClass } from '../source/read-object.ts'
 import { isReleased, releasedConditions } from '../resource/released.ts'
 import {
@@ -68,7 +68,7 @@ export const releaseStatuses = async (options: ReleaseOptions): Promise<Released
         })
   const scopes: readonly Scope[] =
     namespaces === 'all' ? [{}] : namespaces.map((namespace) => ({ namespace }))
-  for (const type of [TYPES.apiSpecifications, TYPES.realms]) {
+  for (const type of [OWN_TYPES.apiSpecifications, OWN_TYPES.realms]) {
     for (const scope of scopes) await releaseScope(type, scope, { options, tally })
   }
   cancel?.()

@@ -2,7 +2,8 @@
 // left out. Never touches definitions, documents and realms, and nothing of another operator.
 
 import { messageOf } from '../../base/thrown.ts'
-import { isMap, type ValueMap } from '../../language/expression/value.ts'
+import { mapAt, textAt } from '../../language/expression/members.ts'
+import type { ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
 import type { Clock } from '../../base/clock.ts'
 import {
@@ -13,7 +14,7 @@ import {
   TYPES,
 } from '../kubernetes/client/api.ts'
 import { uninstallReleased } from '../resource/released.ts'
-import { LEASE_LABELS } from '../resource/roles-for.ts'
+import { LEASE_FORMAT } from '../resource/lease-format.ts'
 import { OPERATOR_SECRETS, WEBHOOK_CONFIGURATION } from '../resource/roles.ts'
 import { operatorName } from '../status/kubernetes-status-apply.ts'
 import { type HeldLease, otherLeases, takeLease } from './held-lease.ts'
@@ -100,7 +101,7 @@ const lookForOthers = async (
   report: Report,
 ): Promise<readonly string[]> => {
   const { api, clock } = options
-  const selector = Object.entries(LEASE_LABELS).map(([key, value]) => `${key}=${value}`)
+  const selector = Object.entries(LEASE_FORMAT.labels).map(([key, value]) => `${key}=${value}`)
   try {
     return await otherLeases({ api, clock, name: leaseName(options) }, selector.join(','))
   } catch (error) {
@@ -233,9 +234,7 @@ const listedCommand = (namespace: string | undefined): string => {
   return `kubectl delete secrets ${scope} ${which}`
 }
 
-const metadataText = ({ metadata }: ValueMap, key: string): string => {
-  const value = metadata !== undefined && isMap(metadata) ? metadata[key] : undefined
-  return typeof value === 'string' ? value : ''
-}
+const metadataText = (object: ValueMap, name: string): string =>
+  textAt(mapAt(object, 'metadata'), name)
 
 const uidOf = (object: ValueMap): string => metadataText(object, 'uid')

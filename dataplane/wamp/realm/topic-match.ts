@@ -1,9 +1,10 @@
 // Options of a subscription or registration in, how its URI is matched out.
 
+import { memberAt } from '../../../language/expression/members.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 /** `exact` when the options do not say, as the WAMP protocol has it (*Pattern-based Subscriptions*). */
 export const matchOf = (options: ValueMap): string => {
-  const match = Object.hasOwn(options, 'match') ? options['match'] : undefined
+  const match = memberAt(options, 'match')
   return typeof match === 'string' ? match : 'exact'
 }

@@ -1,7 +1,8 @@
 // What went wrong with a request in; an ApiError in plain words out. It repeats the words of the API server, never
 // a body that is no Status object, and never what could quote a Secret or a token.
 
-import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { mapAt, mapsAt, numberAt, textAt } from '../../../language/expression/members.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
 import { ApiError, type ResourceType } from './api.ts'
 
 export interface FailedAnswer {
@@ -22,8 +23,8 @@ export const errorFromAnswer = ({ type, status, retryAfter, body }: FailedAnswer
   const told: ValueMap = isMap(body) && body['kind'] === 'Status' ? body : {}
   const reason = causesOf(told).includes(TOO_LARGE_VERSION)
     ? TOO_LARGE_VERSION
-    : textOf(told['reason'])
-  const message = isUnquotable(type, status) ? fieldsAtFault(told) : textOf(told['message'])
+    : textAt(told, 'reason')
+  const message = isUnquotable(type, status) ? fieldsAtFault(told) : textAt(told, 'message')
   const words = message === '' ? 'the API server did not say why' : message
   const about = words.includes(type.plural) ? '' : `${type.plural}: `
   return new ApiError(`${about}${words.slice(0, LONGEST_MESSAGE)} (HTTP ${status})`, {
@@ -43,20 +44,16 @@ const fieldsAtFault = (told: ValueMap): string => {
 }
 
 const causesOf = (told: ValueMap, member = 'reason'): readonly string[] => {
-  const details = told['details'] ?? null
-  const causes = isMap(details) ? (details['causes'] ?? null) : null
-  return isList(causes) ? causes.map((cause) => (isMap(cause) ? textOf(cause[member]) : '')) : []
+  const causes = mapsAt(mapAt(told, 'details'), 'causes')
+  return causes.map((cause) => textAt(cause, member))
 }
 
 /** RFC 9110 §10.2.3 in seconds, as the API server says it, or of the Status object. */
 const retryAfterMs = (header: string | undefined, told: ValueMap): number | undefined => {
-  const details = told['details'] ?? null
-  const inBody = isMap(details) ? details['retryAfterSeconds'] : undefined
+  const inBody = numberAt(mapAt(told, 'details'), 'retryAfterSeconds')
   const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : inBody
-  return typeof seconds === 'number' && seconds >= 0 ? seconds * 1000 : undefined
+  return seconds !== undefined && seconds >= 0 ? seconds * 1000 : undefined
 }
-
-const textOf = (value: Value | undefined): string => (typeof value === 'string' ? value : '')
 
 /** Something of the API server's answer is not what it should be. */
 export const unreadable = (type: ResourceType, what: string): ApiError =>

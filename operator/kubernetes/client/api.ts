@@ -2,7 +2,6 @@
 // HTTP stand. Types, and the one error that it throws.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { GROUP } from '../../resource/resource.ts'
 
 /** A kind as the API serves it. */
 export interface ResourceType {
@@ -14,9 +13,8 @@ export interface ResourceType {
   readonly isNamespaced: boolean
 }
 
+/** Those that Kubernetes itself defines; whoever has kinds of their own makes a ResourceType for each. */
 export const TYPES = {
-  apiSpecifications: ours('apispecifications', 'ApiSpecification'),
-  realms: ours('realms', 'Realm'),
   secrets: core('secrets', 'Secret'),
   configMaps: core('configmaps', 'ConfigMap'),
   pods: core('pods', 'Pod'),
@@ -153,10 +151,6 @@ export class ApiError extends Error {
     this.reason = facts.reason ?? ''
     this.retryAfterMs = facts.retryAfterMs
   }
-}
-
-function ours(plural: string, kind: string): ResourceType {
-  return namespaced(GROUP, 'v1alpha1', plural, kind)
 }
 
 function core(plural: string, kind: string): ResourceType {

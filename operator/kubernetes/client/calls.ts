@@ -108,7 +108,7 @@ const asking = (
   verb,
   method: 'GET',
   lane: laneOf(type),
-  // Documents and Realms decide how many are looked at.
+  // Other objects decide how many of them are looked up: each namespace gets its share.
   ...(REFERRED.has(type) && namespace !== '' && { group: namespace }),
   // Which Pods a Service has can wait for what documents are made of; no namespace has a slash in it.
   ...(BALANCED.has(type) && namespace !== '' && { group: `services/${namespace}` }),

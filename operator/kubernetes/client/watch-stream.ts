@@ -1,7 +1,8 @@
 // The body of a watch in, its events out (one JSON object a line). What can't be read ends it with an ApiError:
 // an event that is lost without a word would be lost for ever.
 
-import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import { mapAt, memberAt, numberAt, textAt } from '../../../language/expression/members.ts'
+import { isMap } from '../../../language/expression/value.ts'
 import type { ResourceType, WatchEvent } from './api.ts'
 import { errorFromAnswer, unreadable } from './api-error.ts'
 import { createLineReader } from './lines.ts'
@@ -33,28 +34,22 @@ const linesOf = (type: ResourceType, read: () => readonly string[]): readonly st
 const eventOf = (type: ResourceType, line: string): WatchEvent => {
   const event = parse(line)
   if (!isMap(event)) throw unreadable(type, 'a line of the watch is no JSON object')
-  const kind = event['type'] ?? null
-  const object = event['object'] ?? null
+  const kind = textAt(event, 'type')
+  const object = memberAt(event, 'object')
   if (!isMap(object)) throw unreadable(type, 'an event of the watch has no object')
   if (kind === 'ERROR') {
-    const status = typeof object['code'] === 'number' ? object['code'] : 500
+    const status = numberAt(object, 'code') ?? 500
     throw errorFromAnswer({ type, status, retryAfter: undefined, body: object })
   }
-  const version = versionOf(object)
+  const version = textAt(mapAt(object, 'metadata'), 'resourceVersion')
   if (version === '') throw unreadable(type, 'an object of the watch has no resourceVersion')
   if (kind === 'BOOKMARK') return { type: 'BOOKMARK', resourceVersion: version }
   if (!isChange(kind)) throw unreadable(type, 'an event of the watch is of an unknown type')
   return { type: kind, object }
 }
 
-const isChange = (kind: Value): kind is 'ADDED' | 'MODIFIED' | 'DELETED' =>
+const isChange = (kind: string): kind is 'ADDED' | 'MODIFIED' | 'DELETED' =>
   kind === 'ADDED' || kind === 'MODIFIED' || kind === 'DELETED'
-
-const versionOf = (object: ValueMap): string => {
-  const metadata = object['metadata'] ?? null
-  const version = isMap(metadata) ? metadata['resourceVersion'] : undefined
-  return typeof version === 'string' ? version : ''
-}
 
 /** Without the words of JSON.parse: they quote what it read. */
 const parse = (line: string): unknown => {

@@ -1,5 +1,7 @@
-// What stands in the Lease, and for how long it has, in; what a candidate or a holder does next out. Pure.
+// Decides what a candidate or a holder does next, and until when it may act: what was seen of the Lease, when another
+// one may take it over, and how long a renewal lets its holder act. Nothing here asks the API.
 
+import type { Clock } from '../../../base/clock.ts'
 import type { LeaseRecord } from './lease.ts'
 
 export interface LeaseView {
@@ -13,12 +15,12 @@ export interface LeaseView {
   readonly unchangedMs: number
   /** After so long without a change its holder has stopped acting. */
   readonly expiresMs: number
-  /** Its holder makes a Lease that has gone again within this time. */
-  readonly remadeMs: number
+  /** The leader creates a deleted Lease again within this time. */
+  readonly recreatedMs: number
 }
 
 export type LeaseStep =
-  /** Another one holds it, or may. */
+  /** Somebody else holds it, or may. */
   | 'wait'
   /** It is ours: written again under the same epoch. */
   | 'renew'
@@ -26,17 +28,159 @@ export type LeaseStep =
   | 'acquire'
 
 /**
- * Our own name on a Lease that we have never seen before was put there by a request we had given up: it proves nothing
- * of the time since, so it is waited for like a stranger's.
+ * Our own name on a Lease that we have never seen before was written by a request we had given up: it proves nothing
+ * of the time since, so we wait for it to expire as for any other holder's.
  */
 export const nextStep = ({ record, identity, ...view }: LeaseView): LeaseStep => {
   if (record === undefined) {
     if (view.isLeading) return 'renew'
-    return view.unchangedMs >= view.remadeMs ? 'acquire' : 'wait'
+    return view.unchangedMs >= view.recreatedMs ? 'acquire' : 'wait'
   }
   if (record.holder === '') return 'acquire'
   if (record.holder === identity && (view.isLeading || record.uid === view.trustedUid)) {
     return 'renew'
   }
   return view.unchangedMs >= view.expiresMs ? 'acquire' : 'wait'
+}
+
+/**
+ * Remembers what was read of a Lease last, since when it has stood there unchanged by our own clock, and the highest
+ * epoch ever seen in it. The times in a Lease are of other machines' clocks: they are never compared with ours.
+ */
+export class LeaseObservation {
+  readonly #durationMs: number
+  readonly #monotonicMs: () => number
+  #record: LeaseRecord | undefined
+  #sinceMs: number | undefined
+  #expiresMs: number
+  #highestEpoch = 0
+
+  /** @param durationMs where a Lease does not say */
+  constructor(durationMs: number, monotonicMs: () => number) {
+    this.#durationMs = durationMs
+    this.#monotonicMs = monotonicMs
+    this.#expiresMs = durationMs
+  }
+
+  /** Undefined: there is none, or it was not looked for yet. */
+  get record(): LeaseRecord | undefined {
+    return this.#record
+  }
+
+  get hasLooked(): boolean {
+    return this.#sinceMs !== undefined
+  }
+
+  get highestEpoch(): number {
+    return this.#highestEpoch
+  }
+
+  get unchangedMs(): number {
+    return this.#sinceMs === undefined ? 0 : this.#monotonicMs() - this.#sinceMs
+  }
+
+  /** Of the last record there was: once it is gone, its holder may still act for that long. */
+  get expiresMs(): number {
+    return this.#expiresMs
+  }
+
+  /** @returns whether it has another holder than before */
+  observe(record: LeaseRecord | undefined): boolean {
+    const before = this.#record
+    if (this.#sinceMs === undefined || before?.fingerprint !== record?.fingerprint) {
+      this.#record = record
+      this.#sinceMs = this.#monotonicMs()
+    }
+    if (record === undefined) return false
+    this.#expiresMs = record.durationMs ?? this.#durationMs
+    this.#highestEpoch = Math.max(this.#highestEpoch, record.epoch)
+    return record.holder !== before?.holder
+  }
+}
+
+export interface TakeoverTimes {
+  readonly durationMs: number
+  readonly renewDeadlineMs: number
+  readonly monotonicMs: () => number
+}
+
+/** Computes how long a new holder must wait before it acts: whoever held the Lease before it may still act. */
+export class TakeoverDelay {
+  readonly #times: TakeoverTimes
+  /** By the monotonic clock. */
+  #actsFromMs = Number.NEGATIVE_INFINITY
+
+  constructor(times: TakeoverTimes) {
+    this.#times = times
+  }
+
+  /**
+   * No delay where the Lease was there: it has shown that its holder had stopped. Where there was none, whoever held
+   * it may still act, for a renew deadline at most, as it can't renew what is ours: we wait for longer than that.
+   */
+  begin({ wasThere, expiresMs }: { readonly wasThere: boolean; readonly expiresMs: number }): void {
+    const { durationMs, renewDeadlineMs, monotonicMs } = this.#times
+    const delayMs = (Math.max(durationMs, expiresMs) + renewDeadlineMs) / 2
+    this.#actsFromMs = wasThere ? Number.NEGATIVE_INFINITY : monotonicMs() + delayMs
+  }
+
+  /** 0 or less: it is over. */
+  get leftMs(): number {
+    return this.#actsFromMs - this.#times.monotonicMs()
+  }
+}
+
+export interface Moment {
+  readonly wallMs: number
+  readonly monotonicMs: number
+}
+
+/**
+ * Says until when a renewal lets its holder act. Two clocks count, and the one that has gone further is believed: the
+ * monotonic one, since the wall clock may be set back, and the wall clock, since the monotonic one stands still while
+ * a machine sleeps.
+ */
+export class RenewDeadline {
+  readonly #clock: Clock
+  readonly #monotonicMs: () => number
+  readonly #lengthMs: number
+  #since: Moment | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock, monotonicMs: () => number, lengthMs: number) {
+    this.#clock = clock
+    this.#monotonicMs = monotonicMs
+    this.#lengthMs = lengthMs
+  }
+
+  now(): Moment {
+    return { wallMs: this.#clock.now(), monotonicMs: this.#monotonicMs() }
+  }
+
+  /** What is left of a term renewed at `since`; 0 or less: it is over. */
+  leftMs(since: Moment | undefined = this.#since): number {
+    if (since === undefined) return 0
+    const { wallMs, monotonicMs } = this.now()
+    return this.#lengthMs - Math.max(wallMs - since.wallMs, monotonicMs - since.monotonicMs)
+  }
+
+  /** Calls `onPassed` once, unless it is extended again or cleared before. */
+  extend(since: Moment, onPassed: () => void): void {
+    this.clear()
+    this.#since = since
+    this.#wait(onPassed)
+  }
+
+  clear(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#since = undefined
+  }
+
+  #wait(onPassed: () => void): void {
+    this.#cancel = this.#clock.after(Math.max(0, Math.ceil(this.leftMs())), () => {
+      if (this.leftMs() > 0) this.#wait(onPassed)
+      else onPassed()
+    })
+  }
 }

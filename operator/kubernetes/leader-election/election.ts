@@ -1,76 +1,124 @@
-// One Lease, looked at and written again and again; when our turn begins and when it ends out. A turn never outlives
-// the last renewal by more than the deadline, whatever the API server, the network or this process does meanwhile.
+// Runs the election: reads and writes one Lease again and again, and tells when we begin and cease to lead. A leader
+// term never outlasts the last renewal by more than the renew deadline, whatever the API server, the network or this
+// process does meanwhile.
 
 import type { Clock } from '../../../base/clock.ts'
+import { withTimeout } from '../../../base/timeout.ts'
 import type { LeadershipEvents } from '../../leadership.ts'
 import { ApiError } from '../client/api.ts'
-import { LeaseHold } from './takeover-delay.ts'
-import type { LeaseFacts, LeaseLeadership, LeaseLeadershipOptions } from './options.ts'
-import type { LeaseRecord } from './lease.ts'
-import { releaseLease } from './release.ts'
-import { LeaseSight } from './observation.ts'
-import { type LeaseStep, nextStep } from './decision.ts'
-import { createLeaseStore, type LeaseStore } from './lease-store.ts'
-import { LeaseTenure } from './epoch.ts'
-import { LeaseTerm, type Moment } from './deadline.ts'
+import {
+  LeaseObservation,
+  type LeaseStep,
+  type Moment,
+  nextStep,
+  RenewDeadline,
+  TakeoverDelay,
+} from './decision.ts'
+import {
+  LeaderTerm,
+  type LeaseFacts,
+  type LeaseLeadership,
+  type LeaseLeadershipOptions,
+} from './leadership.ts'
+import { createLeaseStore, type LeaseRecord, type LeaseStore, releaseLease } from './lease.ts'
 
-const JITTER_LEAST = 0.75
-export const JITTER_MOST = 1.25
+const LEAST_JITTER = 0.75
+const MOST_JITTER = 1.25
 /** A write that another one has overtaken is tried again at once this often. */
 const MAX_TRIES = 3
-/** The longest that a candidate waits because it is told to. */
+/** The longest that a candidate waits because the API server asks it to. */
 const LONGEST_WAIT_MS = 30_000
-/** So many times `retryMs` its holder has to make a Lease again that was deleted, before others do. */
-const REMADE_TRIES = 3
+/** So many times `retryMs` the leader has to create a Lease again that was deleted, before others do. */
+const RECREATE_TRIES = 3
 
-export class LeaseElection implements LeaseLeadership {
+/**
+ * Elects as client-go does (LeaderElector), and is stricter in three things: a holder stops `renewDeadlineMs` after
+ * the last renewal that succeeded, not after a round of trying; a Lease that was created where there was none is held
+ * for a while before its holder acts; a leader term is handed an epoch above all before it, which is
+ * `leaseTransitions`, or an annotation where an int32 can't hold it.
+ * @throws Error where the times contradict each other: a holder must have stopped before others take over
+ * @example createLeaseLeadership({ api, namespace: 'svc', name: 'svc-operator', format, identity: 'operator-7d4f', clock, log })
+ */
+export const createLeaseLeadership = ({
+  durationMs = 15_000,
+  renewDeadlineMs = 10_000,
+  retryMs = 2_000,
+  monotonicMs = () => performance.now(),
+  ...options
+}: LeaseLeadershipOptions): LeaseLeadership => {
+  if (renewDeadlineMs >= durationMs || retryMs * MOST_JITTER >= renewDeadlineMs) {
+    const times = `${durationMs}, ${renewDeadlineMs} and ${retryMs} ms`
+    throw new Error(`durationMs > renewDeadlineMs > retryMs must hold, with room: not ${times}`)
+  }
+  return new LeaseElection({ ...options, durationMs, renewDeadlineMs, retryMs, monotonicMs })
+}
+
+/** What this process is in the election. */
+type Role =
+  /** Nobody, or a holder that does not lead: its takeover delay lasts, or its renew deadline has passed. */
+  | { readonly role: 'candidate' }
+  | { readonly role: 'leader'; readonly term: LeaderTerm }
+  /** For good. */
+  | { readonly role: 'stopped' }
+
+const CANDIDATE: Role = { role: 'candidate' }
+
+/** What the loop does: at most one attempt is under way, or one is to come. */
+type Loop =
+  | { readonly state: 'idle' }
+  | { readonly state: 'waiting'; readonly cancel: () => void }
+  | { readonly state: 'attempting'; readonly ended: Promise<void>; readonly next: 'later' | 'now' }
+
+/**
+ * What our writes have left in the API: nothing, as no write was ever sent; `unknown`, as one was sent and something
+ * else may stand there by now; or this record, as far as we know.
+ */
+type LastWrite = 'none' | 'unknown' | LeaseRecord
+
+class LeaseElection implements LeaseLeadership {
   readonly #options: Required<LeaseLeadershipOptions>
   readonly #identity: string
   readonly #store: LeaseStore
-  readonly #sight: LeaseSight
-  readonly #term: LeaseTerm
-  readonly #hold: LeaseHold
+  readonly #observation: LeaseObservation
+  readonly #deadline: RenewDeadline
+  readonly #takeover: TakeoverDelay
   #events: LeadershipEvents | undefined
-  #turn: LeaseTenure | undefined
-  /** What we wrote last; undefined: something else may stand there, read it first. */
-  #basis: LeaseRecord | undefined
+  #role: Role = CANDIDATE
+  #loop: Loop = { state: 'idle' }
+  #lastWrite: LastWrite = 'none'
   /** Of a Lease that we have seen before we came to be its holder. */
   #trustedUid: string | undefined
   #renewedAtMs: number | undefined
   #trouble: string | undefined
-  #hasWritten = false
-  #isStopped = false
-  #running: Promise<void> | undefined
-  #isHurried = false
-  #cancelNext: (() => void) | undefined
 
   constructor(options: Required<LeaseLeadershipOptions>) {
-    const { api, namespace, name, identity, clock, monotonicMs } = options
+    const { api, namespace, name, format, identity, clock, monotonicMs } = options
     const { durationMs, renewDeadlineMs } = options
     this.#options = options
-    this.#identity = `${identity}_${randomEnd(clock)}`
-    // Half of it: one request that hangs does not cost the turn.
+    this.#identity = `${identity}_${randomSuffix(clock)}`
+    // Half of it: one request that hangs does not cost the term.
     const timeoutMs = renewDeadlineMs / 2
-    this.#store = createLeaseStore({ api, name: { namespace, name }, clock, timeoutMs })
-    this.#sight = new LeaseSight(durationMs, monotonicMs)
-    this.#term = new LeaseTerm(clock, monotonicMs, renewDeadlineMs)
-    this.#hold = new LeaseHold(options)
+    this.#store = createLeaseStore({ api, name: { namespace, name }, format, clock, timeoutMs })
+    this.#observation = new LeaseObservation(durationMs, monotonicMs)
+    this.#deadline = new RenewDeadline(clock, monotonicMs, renewDeadlineMs)
+    this.#takeover = new TakeoverDelay(options)
   }
 
   get isLeading(): boolean {
-    this.#checkTerm()
-    return this.#turn !== undefined
+    this.#checkDeadline()
+    return this.#term !== undefined
   }
 
   get facts(): LeaseFacts {
+    const { record, hasLooked, unchangedMs, expiresMs } = this.#observation
     return {
       identity: this.#identity,
       isLeading: this.isLeading,
-      hasLooked: this.#sight.hasLooked,
-      holder: this.#sight.record?.holder ?? '',
-      heldSinceMs: this.#sight.record?.acquiredAtMs,
-      isExpired: this.#sight.unchangedMs >= this.#sight.expiresMs,
-      epoch: this.#sight.record?.epoch ?? 0,
+      hasLooked,
+      holder: record?.holder ?? '',
+      heldSinceMs: record?.acquiredAtMs,
+      isExpired: unchangedMs >= expiresMs,
+      epoch: record?.epoch ?? 0,
       renewedAtMs: this.#renewedAtMs,
       trouble: this.#trouble,
     }
@@ -78,217 +126,233 @@ export class LeaseElection implements LeaseLeadership {
 
   start(events: LeadershipEvents): Promise<void> {
     this.#events = events
-    this.#schedule(0)
+    this.#attemptAfter(0)
     return Promise.resolve()
   }
 
-  /** Does not call `onLose`. Takes half a renew deadline at most: what could not be given back by then expires. */
+  /** Does not call `onLose`. Takes half a renew deadline at most: what could not be released by then expires. */
   async stop(): Promise<void> {
-    if (this.#isStopped) return
-    this.#isStopped = true
-    this.#cancelNext?.()
-    this.#endTurn()
+    if (this.#role.role === 'stopped') return
+    if (this.#loop.state === 'waiting') this.#loop.cancel()
+    this.#endTerm('stopped')
     const { clock, renewDeadlineMs, log } = this.#options
-    const { promise: late, resolve } = Promise.withResolvers<false>()
-    const cancel = clock.after(renewDeadlineMs / 2, () => {
-      resolve(false)
+    const isReleased = await withTimeout(this.#release(), {
+      ...{ ms: renewDeadlineMs / 2, clock },
+      onTimeout: () => false,
     })
-    if (!(await Promise.race([this.#release(), late]))) {
-      log.warn('the lease could not be given back: others wait until it expires')
-    }
-    cancel()
+    if (!isReleased) log.warn('the lease could not be given back: others wait until it expires')
   }
 
-  #schedule(ms: number): void {
+  get #term(): LeaderTerm | undefined {
+    return this.#role.role === 'leader' ? this.#role.term : undefined
+  }
+
+  get #isStopped(): boolean {
+    return this.#role.role === 'stopped'
+  }
+
+  #attemptAfter(ms: number): void {
     if (this.#isStopped) return
-    this.#cancelNext?.()
-    this.#cancelNext = this.#options.clock.after(ms, () => {
-      this.#run()
+    if (this.#loop.state === 'waiting') this.#loop.cancel()
+    const cancel = this.#options.clock.after(ms, () => {
+      this.#attempt()
     })
+    this.#loop = { state: 'waiting', cancel }
   }
 
-  /** For a data plane that knows a higher epoch: now, and with what stands in the API. */
-  #hurry(): void {
-    this.#isHurried = true
-    if (this.#running === undefined) this.#schedule(0)
+  /** For a data plane that knows a higher epoch: at once, and with what stands in the API. */
+  #renewNow(): void {
+    if (this.#loop.state === 'attempting') this.#loop = { ...this.#loop, next: 'now' }
+    else this.#attemptAfter(0)
   }
 
-  #run(): void {
+  #attempt(): void {
     // Before anything else: the event loop may have stood still for longer than the lease allows.
-    this.#checkTerm()
-    if (this.#running !== undefined || this.#isStopped) return
-    this.#isHurried = false
-    this.#running = this.#attempt().then((delayMs) => {
-      this.#running = undefined
-      const holdMs = this.#turn === undefined ? this.#hold.leftMs : 0
-      this.#schedule(this.#isHurried ? 0 : holdMs > 0 ? Math.min(holdMs, delayMs) : delayMs)
-      this.#turn?.settle()
+    this.#checkDeadline()
+    if (this.#isStopped || this.#loop.state === 'attempting') return
+    const ended = this.#tryToHold().then((delayMs) => {
+      const isDueNow = this.#loop.state === 'attempting' && this.#loop.next === 'now'
+      this.#loop = { state: 'idle' }
+      this.#attemptAfter(isDueNow ? 0 : this.#untilNextMs(delayMs))
+      this.#term?.wakeChallenges()
     })
+    this.#loop = { state: 'attempting', ended, next: 'later' }
   }
 
-  /** How long to wait for the next one. */
-  async #attempt(): Promise<number> {
+  /** A holder whose takeover delay is over begins to lead at once, by renewing. */
+  #untilNextMs(delayMs: number): number {
+    const takeoverMs = this.#term === undefined ? this.#takeover.leftMs : 0
+    return takeoverMs > 0 ? Math.min(takeoverMs, delayMs) : delayMs
+  }
+
+  /** @returns how long to wait for the next attempt, milliseconds */
+  async #tryToHold(): Promise<number> {
     const { clock, retryMs } = this.#options
-    const delayMs = retryMs * (JITTER_LEAST + clock.random() * (JITTER_MOST - JITTER_LEAST))
+    const delayMs = retryMs * (LEAST_JITTER + clock.random() * (MOST_JITTER - LEAST_JITTER))
     try {
       for (let tries = 0; tries < MAX_TRIES && !this.#isStopped; tries += 1) {
-        if (await this.#takeStep()) break
+        if ((await this.#takeStep()) === 'done') break
       }
-      this.#note(undefined)
+      this.#noteTrouble(undefined)
       return delayMs
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      this.#basis = undefined
-      this.#note(error)
+      this.#distrustLastWrite()
+      this.#noteTrouble(error)
       // However long it asks us to wait: a renewal must be tried while the Lease is ours.
-      const longestMs = this.#turn === undefined ? LONGEST_WAIT_MS : 2 * retryMs
+      const longestMs = this.#term === undefined ? LONGEST_WAIT_MS : 2 * retryMs
       return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestMs))
     }
   }
 
-  /** False: something else stood there, look again. */
-  async #takeStep(): Promise<boolean> {
-    // A renewal costs one request, as long as nobody else has touched the Lease.
-    const isPlain = this.#turn?.isContent === true && this.#basis !== undefined
-    const record = isPlain ? this.#basis : await this.#look()
-    if (this.#isStopped) return true
-    const step = this.#stepFor(record)
+  async #takeStep(): Promise<'done' | 'overtaken'> {
+    const record = this.#knownRecord() ?? (await this.#read())
+    if (this.#isStopped) return 'done'
+    const step = this.#nextStep(record)
     if (step !== 'renew') this.#lose(`it is held by '${record?.holder ?? ''}'`)
-    if (step === 'wait') return true
-    return this.#write(step, record)
+    return step === 'wait' ? 'done' : this.#write(step, record)
   }
 
-  async #write(
-    step: Exclude<LeaseStep, 'wait'>,
-    record: LeaseRecord | undefined,
-  ): Promise<boolean> {
-    const sentAt = this.#term.now()
-    const isOurs = step === 'renew' && record !== undefined
-    this.#hasWritten = true
-    const written = await this.#store.write(record, {
-      holder: this.#identity,
-      durationMs: this.#options.durationMs,
-      epoch: this.#epochFor(step, record),
-      renewedAtMs: sentAt.wallMs,
-      ...(!isOurs && { acquiredAtMs: sentAt.wallMs }),
-    })
-    this.#checkTerm()
-    this.#basis = written
-    if (written === undefined) return false
-    this.#sight.take(written)
-    if (step === 'acquire') {
-      this.#hold.begin({ wasThere: record !== undefined, expiresMs: this.#sight.expiresMs })
-    } else if (record === undefined && this.#turn === undefined) {
-      // Made again by a leader whose turn was over by then: others may have been there meanwhile.
-      return true
-    }
-    this.#trustedUid = written.uid
-    this.#confirm(written, sentAt)
-    return true
+  /** A plain renewal costs one request, as long as nobody else has written the Lease. */
+  #knownRecord(): LeaseRecord | undefined {
+    const isPlainRenewal = this.#term?.wantsHigherEpoch === false
+    return isPlainRenewal && typeof this.#lastWrite === 'object' ? this.#lastWrite : undefined
   }
 
-  async #look(): Promise<LeaseRecord | undefined> {
+  async #read(): Promise<LeaseRecord | undefined> {
     const record = await this.#store.read()
-    this.#checkTerm()
-    const isNews = this.#sight.take(record)
+    this.#checkDeadline()
+    const hasNewHolder = this.#observation.observe(record)
     if (record === undefined || record.holder === this.#identity) return record
     this.#trustedUid = record.uid
-    if (isNews && record.holder !== '') {
+    if (hasNewHolder && record.holder !== '') {
       const { holder, epoch } = record
       this.#options.log.info('another operator holds the lease', { holder, epoch })
     }
     return record
   }
 
-  #stepFor(record: LeaseRecord | undefined): LeaseStep {
+  #nextStep(record: LeaseRecord | undefined): LeaseStep {
     return nextStep({
       record,
       identity: this.#identity,
-      isLeading: this.#turn !== undefined,
+      isLeading: this.#term !== undefined,
       trustedUid: this.#trustedUid,
-      unchangedMs: this.#sight.unchangedMs,
-      expiresMs: this.#sight.expiresMs,
-      remadeMs: this.#options.retryMs * REMADE_TRIES,
+      unchangedMs: this.#observation.unchangedMs,
+      expiresMs: this.#observation.expiresMs,
+      recreatedMs: this.#options.retryMs * RECREATE_TRIES,
     })
   }
 
-  #epochFor(step: LeaseStep, record: LeaseRecord | undefined): number {
-    if (step === 'acquire') return this.#sight.highestEpoch + 1
-    return Math.max(this.#turn?.wantedEpoch ?? 0, record?.epoch ?? 0)
+  async #write(
+    step: Exclude<LeaseStep, 'wait'>,
+    before: LeaseRecord | undefined,
+  ): Promise<'done' | 'overtaken'> {
+    const sentAt = this.#deadline.now()
+    const isRenewal = step === 'renew' && before !== undefined
+    this.#lastWrite = 'unknown'
+    const written = await this.#store.write(before, {
+      holder: this.#identity,
+      durationMs: this.#options.durationMs,
+      epoch: this.#epochFor(step, before),
+      renewedAtMs: sentAt.wallMs,
+      ...(!isRenewal && { acquiredAtMs: sentAt.wallMs }),
+    })
+    this.#checkDeadline()
+    if (written === undefined) return 'overtaken'
+    this.#lastWrite = written
+    this.#observation.observe(written)
+    if (step === 'acquire') {
+      const { expiresMs } = this.#observation
+      this.#takeover.begin({ wasThere: before !== undefined, expiresMs })
+    } else if (before === undefined && this.#term === undefined) {
+      // Created again by a leader whose term was over by then: others may have held it meanwhile.
+      return 'done'
+    }
+    this.#trustedUid = written.uid
+    this.#confirm(written, sentAt)
+    return 'done'
+  }
+
+  #epochFor(step: Exclude<LeaseStep, 'wait'>, record: LeaseRecord | undefined): number {
+    if (step === 'acquire') return this.#observation.highestEpoch + 1
+    return Math.max(this.#term?.wantedEpoch ?? 0, record?.epoch ?? 0)
   }
 
   /** What was written counts from when it was sent: others may have seen it as early as that. */
   #confirm(written: LeaseRecord, sentAt: Moment): void {
-    if (this.#isStopped || this.#term.leftMs(sentAt) <= 0) return
+    if (this.#isStopped || this.#deadline.leftMs(sentAt) <= 0) return
     this.#renewedAtMs = sentAt.wallMs
-    if (this.#turn === undefined && this.#hold.leftMs > 0) return
-    this.#term.begin(sentAt, () => {
-      this.#checkTerm()
+    const term = this.#term
+    if (term === undefined && this.#takeover.leftMs > 0) return
+    this.#deadline.extend(sentAt, () => {
+      this.#checkDeadline()
     })
-    if (this.#turn === undefined) this.#beginTurn(written.epoch)
-    else this.#turn.raise(written.epoch)
+    if (term === undefined) this.#beginTerm(written.epoch)
+    else term.raiseEpoch(written.epoch)
   }
 
-  #beginTurn(epoch: number): void {
-    const turn = new LeaseTenure(epoch, {
+  #beginTerm(epoch: number): void {
+    const term = new LeaderTerm(epoch, {
       log: this.#options.log,
-      check: () => {
-        this.#checkTerm()
+      checkDeadline: () => {
+        this.#checkDeadline()
       },
-      hurry: () => {
-        this.#hurry()
+      renewNow: () => {
+        this.#renewNow()
       },
     })
-    this.#turn = turn
+    this.#role = { role: 'leader', term }
     this.#options.log.info('leading', { epoch, holder: this.#identity })
-    this.#events?.onLead(turn)
+    this.#events?.onLead(term)
   }
 
-  #checkTerm(): void {
-    if (this.#turn !== undefined && this.#term.leftMs() <= 0) {
+  #checkDeadline(): void {
+    if (this.#term !== undefined && this.#deadline.leftMs() <= 0) {
       this.#lose('it could not be renewed in time')
     }
   }
 
   #lose(reason: string): void {
-    if (this.#turn === undefined) return
-    this.#endTurn()
+    if (this.#term === undefined) return
+    this.#endTerm('candidate')
     this.#options.log.warn('no longer leading', { reason, trouble: this.#trouble })
     this.#events?.onLose()
   }
 
-  #endTurn(): void {
-    const turn = this.#turn
-    this.#turn = undefined
-    this.#term.end()
-    turn?.end()
+  #endTerm(role: 'candidate' | 'stopped'): void {
+    const term = this.#term
+    this.#role = { role }
+    this.#deadline.clear()
+    term?.end()
   }
 
-  #note(error: ApiError | undefined): void {
+  #distrustLastWrite(): void {
+    if (this.#lastWrite !== 'none') this.#lastWrite = 'unknown'
+  }
+
+  #noteTrouble(error: ApiError | undefined): void {
     const { log } = this.#options
     const before = this.#trouble
     this.#trouble = error?.message
     if (error !== undefined && before !== error.message) {
       log.warn('the lease could not be read or written', { error })
-    }
-    if (error === undefined && before !== undefined)
+    } else if (error === undefined && before !== undefined) {
       log.info('the lease can be read and written again')
+    }
   }
 
   async #release(): Promise<boolean> {
-    await this.#running
-    if (!this.#hasWritten) return true
+    await (this.#loop.state === 'attempting' ? this.#loop.ended : undefined)
+    if (this.#lastWrite === 'none') return true
     const { durationMs, clock } = this.#options
-    return releaseLease(this.#store, {
-      identity: this.#identity,
-      durationMs,
-      nowMs: clock.now(),
-    })
+    const holder = { identity: this.#identity, durationMs, nowMs: clock.now() }
+    return releaseLease(this.#store, holder)
   }
 }
 
-/** Two processes of one name, such as two lives of one pod, must not take each other for themselves. */
-const randomEnd = (clock: Clock): string =>
+/** Keeps two processes of one name, such as two lives of one pod, from taking each other for themselves. */
+const randomSuffix = (clock: Clock): string =>
   Math.floor(clock.random() * 36 ** 8)
     .toString(36)
     .padStart(8, '0')

@@ -1,27 +1,137 @@
-// The door to leadership by a Lease: its settings in, who may act out.
+// Describes what leadership by a Lease takes and gives, and holds one leader term: the epoch of its calls, and what
+// becomes of it when a data plane knows a higher one.
 
-import { JITTER_MOST, LeaseElection } from './election.ts'
-import type { LeaseLeadership, LeaseLeadershipOptions } from './options.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { Leadership } from '../../leadership.ts'
+import type { Tenure } from '../../tenure.ts'
+import type { KubernetesApi } from '../client/api.ts'
+import type { LeaseFormat } from './lease.ts'
+
+export interface LeaseLeadershipOptions {
+  readonly api: Pick<KubernetesApi, 'get' | 'create' | 'replace'>
+  readonly namespace: string
+  readonly name: string
+  readonly format: LeaseFormat
+  /** For people, such as the name of the pod; what holds the Lease is this and a random end. */
+  readonly identity: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Others wait so long after the last renewal before they take over (15 s). */
+  readonly durationMs?: number
+  /** The holder stops acting so long after its last renewal (10 s). */
+  readonly renewDeadlineMs?: number
+  /** Between two renewals, or two looks of a candidate (2 s). */
+  readonly retryMs?: number
+  /** Goes on steadily, whatever happens to the time of day. */
+  readonly monotonicMs?: () => number
+}
+
+export interface LeaseLeadership extends Leadership {
+  /** False from the moment at which the lease should have been renewed; asking may call `onLose`. */
+  readonly isLeading: boolean
+  readonly facts: LeaseFacts
+}
+
+export interface LeaseFacts {
+  /** As it stands in `holderIdentity` while we hold it. */
+  readonly identity: string
+  readonly isLeading: boolean
+  /** Whether the Lease, or that there is none, was seen at all. */
+  readonly hasLooked: boolean
+  /** Last seen; empty: nobody, or none was seen yet. */
+  readonly holder: string
+  /** Unix time since when that one holds it, by its own clock; undefined: it does not say. */
+  readonly heldSinceMs: number | undefined
+  /** It has not been renewed for as long as its holder has said, by our own clock. */
+  readonly isExpired: boolean
+  /** Last seen. */
+  readonly epoch: number
+  /** Unix time of our last renewal, milliseconds. */
+  readonly renewedAtMs: number | undefined
+  /** Why the Lease could not be read or written the last time; undefined: it could. */
+  readonly trouble: string | undefined
+}
+
+export interface LeaderTermHooks {
+  readonly log: Log
+  /** Ends the term where its renew deadline has passed. */
+  readonly checkDeadline: () => void
+  /** Reads the Lease live, and writes `wantedEpoch` where it is still ours. */
+  readonly renewNow: () => void
+}
 
 /**
- * As client-go elects (LeaderElector), and stricter in three things: a holder stops `renewDeadlineMs` after the last
- * renewal that succeeded, not after a round of trying; a Lease that was made where there was none is held
- * for a while before its holder acts; a turn
- * is handed an epoch above all before it, which is `leaseTransitions`, or the annotation `gateway.svc.dev/epoch` where
- * an int32 can't hold it.
- * @throws Error where the times contradict each other: a holder must have stopped before others take over
- * @example createLeaseLeadership({ api, namespace: 'svc', name: 'svc-operator', identity: 'operator-7d4f', clock, log })
+ * Milliseconds since 1970 reach it in 140,000 years. Whoever reports more is at fault, and going along would use up
+ * the numbers that later leaders need.
  */
-export const createLeaseLeadership = ({
-  durationMs = 15_000,
-  renewDeadlineMs = 10_000,
-  retryMs = 2_000,
-  monotonicMs = () => performance.now(),
-  ...options
-}: LeaseLeadershipOptions): LeaseLeadership => {
-  if (renewDeadlineMs >= durationMs || retryMs * JITTER_MOST >= renewDeadlineMs) {
-    const times = `${durationMs}, ${renewDeadlineMs} and ${retryMs} ms`
-    throw new Error(`durationMs > renewDeadlineMs > retryMs must hold, with room: not ${times}`)
+const MAX_REPORTED_EPOCH = 2 ** 52
+
+/** Lasts from `onLead` to `onLose`, or to the stop of the election. */
+export class LeaderTerm implements Tenure {
+  readonly #hooks: LeaderTermHooks
+  #epoch: number
+  #wantedEpoch: number
+  #isOver = false
+  #waiting: (() => void)[] = []
+
+  constructor(epoch: number, hooks: LeaderTermHooks) {
+    this.#hooks = hooks
+    this.#epoch = epoch
+    this.#wantedEpoch = epoch
   }
-  return new LeaseElection({ ...options, durationMs, renewDeadlineMs, retryMs, monotonicMs })
+
+  /** The next renewal may write it: no data plane has reported more. */
+  get wantedEpoch(): number {
+    return this.#wantedEpoch
+  }
+
+  /** Whether a data plane has reported an epoch that is not overtaken yet. */
+  get wantsHigherEpoch(): boolean {
+    return this.#wantedEpoch > this.#epoch
+  }
+
+  /** Ends the term first, where that is due: whoever makes a call asks for its epoch. */
+  epoch(): number {
+    this.#hooks.checkDeadline()
+    return this.#epoch
+  }
+
+  async challenge(reported: number): Promise<boolean> {
+    this.#hooks.checkDeadline()
+    if (this.#isOver || !(reported < MAX_REPORTED_EPOCH)) return false
+    if (reported >= this.#wantedEpoch) {
+      this.#wantedEpoch = Math.floor(reported) + 1
+      this.#hooks.renewNow()
+    }
+    while (this.#canStillRaise(reported)) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.push(resolve)
+      })
+    }
+    this.#hooks.checkDeadline()
+    return !this.#isOver
+  }
+
+  /** @param epoch that we have written into the Lease */
+  raiseEpoch(epoch: number): void {
+    if (epoch > this.#epoch) {
+      this.#hooks.log.warn('a data plane knows a higher epoch: raised above it', { epoch })
+      this.#epoch = epoch
+    }
+  }
+
+  /** An attempt to renew has ended: lets every challenge that waits look again. */
+  wakeChallenges(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.wakeChallenges()
+  }
+
+  #canStillRaise(reported: number): boolean {
+    return !this.#isOver && this.#epoch <= reported
+  }
 }

@@ -1,36 +1,42 @@
-// A Lease as the API has it in, what election reads of it out; a claim to it in, the object to write out. Pure.
+// Reads and writes the Lease: as the API has it, as a record that an election can judge, and by compare-and-swap. No
+// call takes longer than it is given; one that was given up may still be carried out later, so every write names the
+// version, or the absence, that it was decided on.
 
-import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { GROUP } from '../../resource/resource.ts'
-import { LEASE_LABELS } from '../../resource/roles-for.ts'
+import { mapAt, numberAt, textAt, type Unvalidated } from '../../../language/expression/members.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { Clock } from '../../../base/clock.ts'
+import { withTimeout } from '../../../base/timeout.ts'
+import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../client/api.ts'
 import { microTime } from '../micro-time.ts'
+import type { Lease } from '../objects.ts'
 
-/**
- * Holds the epoch where `leaseTransitions`, an int32, can't: epochs of an operator without Kubernetes are milliseconds
- * since 1970, and data planes keep the highest they have seen.
- * @internal exported for tests
- */
-export const EPOCH_ANNOTATION = `${GROUP}/epoch`
+/** What a program adds to its Leases. */
+export interface LeaseFormat {
+  /** Of a Lease that it makes. */
+  readonly labels: Readonly<Record<string, string>>
+  /** Holds the epoch where `leaseTransitions`, an int32, can't. */
+  readonly epochAnnotation: string
+}
 
 export interface LeaseRecord {
   /** As it was read or written last. */
-  readonly object: ValueMap
+  readonly object: Lease
   readonly uid: string
-  /** Empty: nobody, it was given back. */
+  /** Empty: nobody, it was released. */
   readonly holder: string
   /** How long the holder may go without renewing it; undefined where it does not say. */
   readonly durationMs: number | undefined
-  /** Unix time by the holder's clock: to be shown, not to count on. Undefined where it does not say. */
+  /** Unix time by the holder's clock: to be shown, not to be relied on. Undefined where it does not say. */
   readonly acquiredAtMs: number | undefined
   readonly transitions: number
   /** `leaseTransitions`, or the annotation where that is higher. */
   readonly epoch: number
-  /** Another one after every renewal, and of every other Lease. */
+  /** Changes with every renewal, and differs between two Leases. */
   readonly fingerprint: string
 }
 
 export interface LeaseClaim {
-  /** Empty: given back. */
+  /** Empty: released. */
   readonly holder: string
   readonly durationMs: number
   readonly epoch: number
@@ -40,15 +46,18 @@ export interface LeaseClaim {
 }
 
 const MAX_INT32 = 2 ** 31 - 1
-/** What leaves later holders room to count on; written by a person who erred, where it is more. */
+/** Leaves later holders numbers to count on with; a higher one was written by mistake, and is ignored. */
 const LARGEST_EPOCH = 2 ** 53 - 2 ** 32
+const MAX_TIME_LENGTH = 40
 
-export const readLease = (object: ValueMap): LeaseRecord => {
+/** Never throws, whatever stands in the object. */
+export const readLease = (object: Lease, { epochAnnotation }: LeaseFormat): LeaseRecord => {
   const metadata = mapAt(object, 'metadata')
   const spec = mapAt(object, 'spec')
   const uid = textAt(metadata, 'uid')
-  const seconds = numberAt(spec, 'leaseDurationSeconds')
-  const transitions = numberAt(spec, 'leaseTransitions')
+  const seconds = countAt(spec, 'leaseDurationSeconds')
+  const transitions = countAt(spec, 'leaseTransitions')
+  const annotated = readEpoch(textAt(mapAt(metadata, 'annotations'), epochAnnotation))
   return {
     object,
     uid,
@@ -56,52 +65,67 @@ export const readLease = (object: ValueMap): LeaseRecord => {
     durationMs: seconds > 0 ? seconds * 1000 : undefined,
     acquiredAtMs: readTime(textAt(spec, 'acquireTime')),
     transitions,
-    epoch: Math.max(
-      transitions,
-      readEpoch(textAt(mapAt(metadata, 'annotations'), EPOCH_ANNOTATION)),
-    ),
+    epoch: Math.max(transitions, annotated),
     fingerprint: `${uid} ${JSON.stringify(spec)}`,
   }
 }
 
-/** The object to create or, with the record that stands there, to replace it by compare-and-swap. */
-export const leaseObject = (
-  name: { readonly namespace: string; readonly name: string },
-  claim: LeaseClaim,
-  before: LeaseRecord | undefined,
-): ValueMap => ({
+const readTime = (text: string): number | undefined => {
+  const timeMs = text.length <= MAX_TIME_LENGTH ? Date.parse(text) : Number.NaN
+  return Number.isNaN(timeMs) ? undefined : timeMs
+}
+
+const readEpoch = (text: string): number => {
+  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : 0
+  return epoch <= LARGEST_EPOCH ? epoch : 0
+}
+
+const countAt = <T>(map: Unvalidated<T>, name: keyof T & string): number => {
+  const count = numberAt(map, name) ?? 0
+  return Number.isSafeInteger(count) && count > 0 ? count : 0
+}
+
+/** Which Lease a claim is for, what stands there, and how ours are marked. */
+export interface LeasePlace {
+  readonly name: ObjectName
+  readonly format: LeaseFormat
+  /** Undefined: there is none. */
+  readonly before: LeaseRecord | undefined
+}
+
+/** Makes the object to create or, where a record stands there, to replace it with by compare-and-swap. */
+export const leaseObject = (claim: LeaseClaim, place: LeasePlace): ValueMap => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
-  metadata: metadataOf(name, claim, before),
+  metadata: leaseMetadata(claim, place),
   spec: {
-    ...mapAt(before?.object ?? {}, 'spec'),
+    ...mapAt(place.before?.object ?? {}, 'spec'),
     holderIdentity: claim.holder,
     leaseDurationSeconds: Math.ceil(claim.durationMs / 1000),
-    leaseTransitions: transitionsOf(claim, before),
+    leaseTransitions: transitionsFor(claim, place.before),
     renewTime: microTime(claim.renewedAtMs),
     ...(claim.acquiredAtMs !== undefined && { acquireTime: microTime(claim.acquiredAtMs) }),
   },
 })
 
-/** The uid too: a Lease that is not there is made by a PUT which has only a resource version. */
-const metadataOf = (
-  name: { readonly namespace: string; readonly name: string },
+/** Keeps the uid beside the resource version: a PUT that has only the latter creates a Lease where there is none. */
+const leaseMetadata = (
   { epoch }: LeaseClaim,
-  before: LeaseRecord | undefined,
+  { name, format: { labels, epochAnnotation }, before }: LeasePlace,
 ): ValueMap => {
   const metadata = without(mapAt(before?.object ?? {}, 'metadata'), 'managedFields')
-  const annotations = without(mapAt(metadata, 'annotations'), EPOCH_ANNOTATION)
+  const annotations = without(mapAt(metadata, 'annotations'), epochAnnotation)
   const isLarge = epoch > MAX_INT32
   return {
-    ...(before === undefined && { labels: LEASE_LABELS }),
+    ...(before === undefined && { labels }),
     ...metadata,
     ...name,
-    annotations: { ...annotations, ...(isLarge && { [EPOCH_ANNOTATION]: String(epoch) }) },
+    annotations: { ...annotations, ...(isLarge && { [epochAnnotation]: String(epoch) }) },
   }
 }
 
-/** It is the epoch as long as that fits; then it counts the changes of holder, as far as it can. */
-const transitionsOf = (
+/** The epoch as long as that fits; from then on the number of changes of holder, as far as an int32 counts. */
+const transitionsFor = (
   { epoch, acquiredAtMs }: LeaseClaim,
   before: LeaseRecord | undefined,
 ): number => {
@@ -110,35 +134,92 @@ const transitionsOf = (
   return Math.min(MAX_INT32, (before?.transitions ?? 0) + changes)
 }
 
-const readTime = (text: string): number | undefined => {
-  const timeMs = text.length <= MAX_TIME_LENGTH ? Date.parse(text) : Number.NaN
-  return Number.isNaN(timeMs) ? undefined : timeMs
-}
-
-const MAX_TIME_LENGTH = 40
-
-const readEpoch = (text: string): number => {
-  const epoch = /^\d{1,16}$/.test(text) ? Number(text) : 0
-  return epoch <= LARGEST_EPOCH ? epoch : 0
-}
-
 const without = (map: ValueMap, left: string): ValueMap =>
-  Object.fromEntries(Object.entries(map).filter(([key]) => key !== left))
+  Object.fromEntries(Object.entries(map).filter(([name]) => name !== left))
 
-const at = (map: ValueMap, key: string): Value | undefined =>
-  Object.hasOwn(map, key) ? map[key] : undefined
-
-const mapAt = (map: ValueMap, key: string): ValueMap => {
-  const value = at(map, key)
-  return isMap(value) ? value : {}
+export interface LeaseStore {
+  /** Undefined: there is none. @throws ApiError */
+  read(): Promise<LeaseRecord | undefined>
+  /** Undefined: something else stands there now. @throws ApiError where it is not known whether it was written */
+  write(before: LeaseRecord | undefined, claim: LeaseClaim): Promise<LeaseRecord | undefined>
 }
 
-const textAt = (map: ValueMap, key: string): string => {
-  const value = at(map, key)
-  return typeof value === 'string' ? value : ''
+export interface LeaseStoreOptions {
+  readonly api: Pick<KubernetesApi, 'get' | 'create' | 'replace'>
+  readonly name: ObjectName
+  readonly format: LeaseFormat
+  readonly clock: Clock
+  /** Of each call. */
+  readonly timeoutMs: number
 }
 
-const numberAt = (map: ValueMap, key: string): number => {
-  const value = at(map, key)
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
+  const { api, name, format, clock, timeoutMs } = options
+  const inTime = <T>(call: Promise<T>): Promise<T> =>
+    withTimeout(call, { ms: timeoutMs, clock, onTimeout: () => notInTime(timeoutMs) })
+  return {
+    read: async () => {
+      try {
+        const object = await inTime(api.get(TYPES.leases, name))
+        return readLease(object, format)
+      } catch (error) {
+        if (hasStatus(error, 404)) return undefined
+        throw error
+      }
+    },
+    write: async (before, claim) => {
+      const object = leaseObject(claim, { name, format, before })
+      const call =
+        before === undefined
+          ? api.create(TYPES.leases, name.namespace, object)
+          : api.replace(TYPES.leases, name, object)
+      try {
+        return readLease(await inTime(call), format)
+      } catch (error) {
+        if (hasStatus(error, 409) || (before !== undefined && hasStatus(error, 404))) {
+          return undefined
+        }
+        throw error
+      }
+    },
+  }
+}
+
+const notInTime = (ms: number): never => {
+  throw new ApiError(`the API server has not answered within ${ms} ms`, { status: 0 })
+}
+
+const hasStatus = (error: unknown, status: number): boolean =>
+  error instanceof ApiError && error.status === status
+
+/** A release that was overtaken by another write is tried again at once this often. */
+const MAX_RELEASE_TRIES = 3
+
+export interface LeaseHolder {
+  readonly identity: string
+  readonly durationMs: number
+  /** Unix time. */
+  readonly nowMs: number
+}
+
+/**
+ * Leaves the Lease to nobody where it is held by `identity`, so that another candidate takes it at its next look.
+ * @returns false where it is not known whether it was released: others wait until it expires
+ */
+export const releaseLease = async (
+  store: LeaseStore,
+  { identity, durationMs, nowMs }: LeaseHolder,
+): Promise<boolean> => {
+  const claim = { holder: '', durationMs, acquiredAtMs: nowMs, renewedAtMs: nowMs }
+  try {
+    for (let tries = 0; tries < MAX_RELEASE_TRIES; tries += 1) {
+      const record = await store.read()
+      if (record?.holder !== identity) return true
+      const { epoch } = record
+      if ((await store.write(record, { ...claim, epoch })) !== undefined) return true
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+  }
+  return false
 }

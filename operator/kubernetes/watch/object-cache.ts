@@ -1,7 +1,8 @@
 // Objects as lists and watches tell them in; what is kept of each out, in one immutable map after another. It keeps
 // what `read` gave, and of the object itself only uid and version.
 
-import { isMap, type ValueMap } from '../../../language/expression/value.ts'
+import { mapAt, textAt } from '../../../language/expression/members.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
 
 export interface Items<T> {
   /** Another map after every change that `publish` has told, or that was no news. */
@@ -157,7 +158,7 @@ class KeptItems<T> implements Items<T> {
 
 /** `namespace/name`; undefined for what has no name. */
 const keyOf = (object: ValueMap): string | undefined => {
-  const { namespace = '', name } = metadataOf(object)
+  const { namespace = '', name } = mapAt(object, 'metadata')
   return typeof name === 'string' && typeof namespace === 'string'
     ? `${namespace}/${name}`
     : undefined
@@ -165,16 +166,9 @@ const keyOf = (object: ValueMap): string | undefined => {
 
 /** A name that is deleted and made again is another object. */
 const identityOf = (object: ValueMap): string => {
-  const { uid } = metadataOf(object)
-  return `${typeof uid === 'string' ? uid : ''} ${versionOf(object)}`
+  const uid = textAt(mapAt(object, 'metadata'), 'uid')
+  return `${uid} ${versionOf(object)}`
 }
 
-export const versionOf = (object: ValueMap): string => {
-  const { resourceVersion } = metadataOf(object)
-  return typeof resourceVersion === 'string' ? resourceVersion : ''
-}
-
-const metadataOf = (object: ValueMap): ValueMap => {
-  const metadata = object['metadata'] ?? null
-  return isMap(metadata) ? metadata : {}
-}
+export const versionOf = (object: ValueMap): string =>
+  textAt(mapAt(object, 'metadata'), 'resourceVersion')

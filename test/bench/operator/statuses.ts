@@ -1,8 +1,9 @@
 // What the API says of every document, and since when: the watch of a bystander, beside the operator's own.
 
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { SYSTEM_CLOCK } from '../../../base/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { createReflector } from '../../../operator/kubernetes/watch/reflector.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -31,7 +32,7 @@ export const watchStatuses = async (api: KubernetesApi, now: () => number): Prom
   const waiting = new Map<string, (programmed: Programmed) => void>()
   const reflector = createReflector<true>({
     ...{ api, clock: SYSTEM_CLOCK, log: createSilentLog() },
-    ...{ type: TYPES.apiSpecifications, namespace: NAMESPACE, pageSize: PAGE },
+    ...{ type: OWN_TYPES.apiSpecifications, namespace: NAMESPACE, pageSize: PAGE },
     read: (object) => {
       const read = readProgrammed(object)
       if (read === undefined || known.get(read.name)?.generation === read.generation) return true

@@ -4,8 +4,9 @@
 import { afterEach, beforeAll, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
-import { createLeaseLeadership } from '../../../operator/kubernetes/leader-election/leadership.ts'
-import type { LeaseLeadership } from '../../../operator/kubernetes/leader-election/options.ts'
+import { createLeaseLeadership } from '../../../operator/kubernetes/leader-election/election.ts'
+import type { LeaseLeadership } from '../../../operator/kubernetes/leader-election/leadership.ts'
+import { LEASE_FORMAT } from '../../../operator/resource/lease-format.ts'
 import type { Tenure } from '../../../operator/tenure.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -80,7 +81,7 @@ await describeWithKubernetes('a Lease of an API server', (plane) => {
     api: KubernetesApi,
   ): Promise<Candidate> => {
     const leadership = createLeaseLeadership({
-      ...{ api, namespace: NAMESPACE, name, identity },
+      ...{ api, namespace: NAMESPACE, name, format: LEASE_FORMAT, identity },
       ...{ clock: SYSTEM_CLOCK, log: createSilentLog(), ...TIMES },
     })
     const candidate: Candidate = { leadership, turns: [], tenure: undefined }

@@ -1,8 +1,9 @@
 // Statuses written to a real API server with our CRDs, as the operator's own account.
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
-import { type KubernetesApi, TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { readOfClass } from '../../../operator/source/read-object.ts'
 import type { ResourceStatus } from '../../../operator/reconcile/status-book.ts'
 import type { ApiSpecificationResource } from '../../../operator/resource/resource.ts'
@@ -85,7 +86,7 @@ await describeWithKubernetes('statuses in an API server', (plane) => {
 
   /** As the operator reads it now, and what it has to say of it. */
   const judged = async (name: string, more: StatusOptions = {}): Promise<ResourceStatus> => {
-    const object = await api.get(TYPES.apiSpecifications, { namespace: NAMESPACE, name })
+    const object = await api.get(OWN_TYPES.apiSpecifications, { namespace: NAMESPACE, name })
     const { metadata, conditions, errors, programmed } = readOfClass('svc')(
       object,
     ) as ApiSpecificationResource

@@ -1,7 +1,7 @@
 // Operators and their Lease come in; who leads, since which epoch, and what was sent to data planes meanwhile goes out.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EPOCH_ANNOTATION } from '../../../operator/kubernetes/leader-election/lease.ts'
+import { LEASE_FORMAT } from '../../../operator/resource/lease-format.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
@@ -28,7 +28,7 @@ export const leaseNow = async (plane: ControlPlane, name = 'svc-operator'): Prom
   const { metadata, spec } = demand(
     await plane.request({ path: leasePath(name) }),
   ).json() as LeaseObject
-  const annotated = Number(metadata.annotations?.[EPOCH_ANNOTATION] ?? 0)
+  const annotated = Number(metadata.annotations?.[LEASE_FORMAT.epochAnnotation] ?? 0)
   return {
     uid: metadata.uid,
     holder: spec.holderIdentity ?? '',

@@ -1,5 +1,6 @@
 // What becomes of pods, as tables; and of any pod: a second pass changes nothing, and nothing of its own is touched.
 
+import { mapAt, mapsAt } from '../../../language/expression/members.ts'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { inject, type Injection } from '../../../operator/admission/inject.ts'
@@ -7,7 +8,6 @@ import {
   readSidecarSettings,
   type SidecarSettings,
 } from '../../../operator/admission/inject-settings.ts'
-import { mapOf, mapsOf } from '../../../operator/admission/inject-pod.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { applyPatch } from '../../support/json-patch.ts'
 
@@ -340,9 +340,9 @@ describe('any pod', () => {
         expect(inject(after as unknown as ValueMap, options)).toEqual({ injection: 'none' })
         const spec = Object.entries(pod['spec'] as ValueMap).filter(([name]) => !GROWING.has(name))
         expect(after).toMatchObject({ metadata: pod['metadata'], spec: Object.fromEntries(spec) })
-        const lists = mapOf(pod, 'spec')
-        expect(after.spec.initContainers.slice(1)).toEqual(mapsOf(lists, 'initContainers'))
-        expect(after.spec.volumes.slice(0, -2)).toEqual(mapsOf(lists, 'volumes'))
+        const lists = mapAt(pod, 'spec')
+        expect(after.spec.initContainers.slice(1)).toEqual(mapsAt(lists, 'initContainers'))
+        expect(after.spec.volumes.slice(0, -2)).toEqual(mapsAt(lists, 'volumes'))
       }),
     )
   })

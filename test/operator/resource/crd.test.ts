@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
 import { isList, isMap } from '../../../language/expression/value.ts'
-import { TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { crdNames, customResourceDefinitions } from '../../../operator/resource/crd.ts'
 import { fieldSchema } from '../../../operator/resource/crd-schema.ts'
 import type { Field, Shape } from '../../../operator/resource/shape.ts'
@@ -59,7 +59,7 @@ const named = (schema: ValueMap, path = ''): readonly (readonly [string, ValueMa
 
 describe('the definitions', () => {
   it('are of the kinds that the operator asks for', () => {
-    const types = [TYPES.apiSpecifications, TYPES.realms]
+    const types = [OWN_TYPES.apiSpecifications, OWN_TYPES.realms]
     expect(crdNames()).toEqual(types.map(({ plural, group }) => `${plural}.${group}`))
     expect(
       customResourceDefinitions().map((crd) => ({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { TYPES } from '../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import {
   createKubernetesSource,
   type KubernetesSourceOptions,
@@ -20,7 +21,8 @@ import {
 } from '../kubernetes/fake-watches.ts'
 
 const ACCOUNT = { serviceAccount: 'operator', operatorNamespace: 'system' }
-const { apiSpecifications, realms, namespaces, secrets, configMaps } = TYPES
+const { namespaces, secrets, configMaps } = TYPES
+const { apiSpecifications, realms } = OWN_TYPES
 
 interface Fixture {
   readonly source: ResourceSource
@@ -309,7 +311,7 @@ describe('what is kept of an object', () => {
     const fixture = await aSyncedSource([aRealm('r')])
     expect(fixture.keys()).toEqual(['Realm/shop/r'])
     const facts = { version: 2, generation: 2 }
-    fixture.watches.of(TYPES.realms).put(aRealm('r', facts, { gatewayClassName: 'other' }))
+    fixture.watches.of(OWN_TYPES.realms).put(aRealm('r', facts, { gatewayClassName: 'other' }))
     await fixture.publish()
     expect(fixture.keys()).toEqual([])
   })

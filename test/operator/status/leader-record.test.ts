@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { LeaseFacts } from '../../../operator/kubernetes/leader-election/options.ts'
+import type { LeaseFacts } from '../../../operator/kubernetes/leader-election/leadership.ts'
 import { leaderRecord, type LeasePlace } from '../../../operator/status/leader-record.ts'
 
 const SINCE = Date.UTC(2026, 10, 23, 4, 5, 6)

@@ -11,6 +11,7 @@ import {
   TYPES,
   type WatchEvent,
 } from '../../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../../operator/resource/own-types.ts'
 import {
   createKubernetesApi,
   type KubernetesApiOptions,
@@ -151,7 +152,7 @@ describe('calls of the client', () => {
       })
     })
     const asked = { labelSelector: 'a=b', fieldSelector: 'c=d', limit: 1, continue: 'x' } as const
-    expect(await clientOf(server.cluster).list(TYPES.realms, asked)).toEqual({
+    expect(await clientOf(server.cluster).list(OWN_TYPES.realms, asked)).toEqual({
       resourceVersion: '7',
       continue: 'next',
       items: [{ apiVersion: 'gateway.svc.dev/v1alpha1', kind: 'Realm', metadata: { name: 'a' } }],

@@ -1,12 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import { TYPES } from '../../../../operator/kubernetes/client/api.ts'
+import { OWN_TYPES } from '../../../../operator/resource/own-types.ts'
 import { collectionPath, objectPath, queryOf } from '../../../../operator/kubernetes/client/path.ts'
 
 describe('paths', () => {
   it.each([
     [collectionPath(TYPES.pods, undefined), '/api/v1/pods'],
     [collectionPath(TYPES.pods, 'shop'), '/api/v1/namespaces/shop/pods'],
-    [collectionPath(TYPES.realms, 'shop'), '/apis/gateway.svc.dev/v1alpha1/namespaces/shop/realms'],
+    [
+      collectionPath(OWN_TYPES.realms, 'shop'),
+      '/apis/gateway.svc.dev/v1alpha1/namespaces/shop/realms',
+    ],
     [collectionPath(TYPES.namespaces, 'shop'), '/api/v1/namespaces'],
     [objectPath(TYPES.namespaces, { namespace: '', name: 'shop' }), '/api/v1/namespaces/shop'],
     [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { ApiError } from '../../../../operator/kubernetes/client/api.ts'
-import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/leadership.ts'
+import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/election.ts'
+import { LEASE_FORMAT } from '../../../../operator/resource/lease-format.ts'
 import { createSilentLog, type Log } from '../../../../telemetry/log.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 import { QUICK, type Travel } from './fake-leases.ts'
@@ -450,7 +451,8 @@ describe('trouble', () => {
     }
     const { process } = contest.contenders[0] ?? (await contest.add('y'))
     const leadership = createLeaseLeadership({
-      ...{ api, namespace: 'svc', name: 'other', identity: 'b', log: createSilentLog() },
+      ...{ api, namespace: 'svc', name: 'other', format: LEASE_FORMAT },
+      ...{ identity: 'b', log: createSilentLog() },
       ...{ clock: process.clock, monotonicMs: process.monotonicMs },
     })
     await leadership.start({ onLead: () => undefined, onLose: () => undefined })
@@ -467,7 +469,8 @@ it.each([
 ])('times that contradict each other are refused: %j', (times) => {
   expect(() =>
     createLeaseLeadership({
-      ...{ namespace: 'svc', name: 'lease', identity: 'a', log: createSilentLog(), ...times },
+      ...{ namespace: 'svc', name: 'lease', format: LEASE_FORMAT, identity: 'a' },
+      ...{ log: createSilentLog(), ...times },
       api: {
         get: () => Promise.reject(new Error('never')),
         create: () => Promise.reject(new Error('never')),

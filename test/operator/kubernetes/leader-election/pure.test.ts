@@ -1,12 +1,24 @@
 import { describe, expect, it } from '@jest/globals'
 import { microTime } from '../../../../operator/kubernetes/micro-time.ts'
 import {
-  EPOCH_ANNOTATION,
-  leaseObject,
-  readLease,
+  leaseObject as leaseObjectIn,
+  readLease as readLeaseIn,
+  type LeaseClaim,
+  type LeaseRecord,
 } from '../../../../operator/kubernetes/leader-election/lease.ts'
+import { LEASE_FORMAT as FORMAT } from '../../../../operator/resource/lease-format.ts'
 import { nextStep } from '../../../../operator/kubernetes/leader-election/decision.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
+
+const EPOCH_ANNOTATION = 'gateway.svc.dev/epoch'
+
+const readLease = (object: ValueMap): LeaseRecord => readLeaseIn(object, FORMAT)
+
+const leaseObject = (
+  name: typeof NAME,
+  claim: LeaseClaim,
+  before: LeaseRecord | undefined,
+): ValueMap => leaseObjectIn(claim, { name, before, format: FORMAT })
 
 const NAME = { namespace: 'svc', name: 'lease' }
 const T0 = Date.UTC(2026, 10, 21, 21, 14, 0, 123)
@@ -166,7 +178,7 @@ describe('the next step', () => {
         trustedUid: undefined,
         unchangedMs: 0,
         expiresMs: 15_000,
-        remadeMs: 4_000,
+        recreatedMs: 4_000,
         ...view,
       }),
     ).toBe(step)

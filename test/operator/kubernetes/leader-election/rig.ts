@@ -1,7 +1,8 @@
 // Operators that contend for one Lease in a simulated world, and who of them believed to lead when.
 
-import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/leadership.ts'
-import type { LeaseLeadership } from '../../../../operator/kubernetes/leader-election/options.ts'
+import { createLeaseLeadership } from '../../../../operator/kubernetes/leader-election/election.ts'
+import type { LeaseLeadership } from '../../../../operator/kubernetes/leader-election/leadership.ts'
+import { LEASE_FORMAT } from '../../../../operator/resource/lease-format.ts'
 import type { Tenure } from '../../../../operator/tenure.ts'
 import { createSilentLog, type Log } from '../../../../telemetry/log.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
@@ -44,7 +45,7 @@ export class Contest {
     const process = new SimulatedProcess({ time: this.time, rate, random: this.random })
     const leadership = createLeaseLeadership({
       api: this.leases.for(process, travel),
-      ...{ namespace: 'svc', name: 'lease', identity: name },
+      ...{ namespace: 'svc', name: 'lease', format: LEASE_FORMAT, identity: name },
       ...{ clock: process.clock, monotonicMs: process.monotonicMs, log },
       ...times,
     })
