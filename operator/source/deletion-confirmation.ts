@@ -2,7 +2,7 @@
 // resources, which nobody asked for: until it is back, and for a while after, they count as if they were there.
 
 import type { Log } from '../../telemetry/log.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi } from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
 import { type Definition, isSameDefinition, lookAtDefinition } from './definition.ts'

@@ -2,10 +2,10 @@
 // Pure: the one place that says for which Services gateways balance in place of kube-proxy.
 
 import { isIP } from 'node:net'
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { listAt, mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
+import type { Value, ValueMap } from '../../language/expression/value.ts'
 import type { ServiceEndpoints, ServicePortEndpoints } from '../../language/wire/wire.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
-import { ownMember } from '../resource/shape.ts'
 
 /** 'own address': it is to be reached by that, as ever. */
 export type ServiceFacts =
@@ -40,28 +40,28 @@ const MOST_PORTS = 100
  * from kube-proxy.
  */
 export const readService = (service: ValueMap): ServiceFacts => {
-  const spec = mapMember(service, 'spec')
-  const annotations = mapMember(mapMember(service, 'metadata'), 'annotations')
+  const spec = mapAt(service, 'spec')
+  const annotations = mapAt(mapAt(service, 'metadata'), 'annotations')
   const addresses = clusterAddresses(spec)
   const isBalanced =
-    (textMember(spec, 'type') || 'ClusterIP') !== 'ExternalName' &&
+    (textAt(spec, 'type') || 'ClusterIP') !== 'ExternalName' &&
     addresses.length > 0 &&
-    Object.keys(mapMember(spec, 'selector')).length > 0 &&
-    (textMember(spec, 'sessionAffinity') || 'None') === 'None' &&
-    (textMember(spec, 'internalTrafficPolicy') || 'Cluster') === 'Cluster' &&
-    textMember(annotations, ANNOTATIONS.endpoints) !== 'off'
+    Object.keys(mapAt(spec, 'selector')).length > 0 &&
+    (textAt(spec, 'sessionAffinity') || 'None') === 'None' &&
+    (textAt(spec, 'internalTrafficPolicy') || 'Cluster') === 'Cluster' &&
+    textAt(annotations, ANNOTATIONS.endpoints) !== 'off'
   if (!isBalanced) return 'own address'
   return { addresses, ports: portsOf(spec).slice(0, MOST_PORTS) }
 }
 
 /** undefined: of a kind of address that no gateway dials. */
 export const readSlice = (slice: ValueMap): SliceFacts | undefined => {
-  const addressType = textMember(slice, 'addressType')
-  const namespace = textMember(mapMember(slice, 'metadata'), 'namespace')
+  const addressType = textAt(slice, 'addressType')
+  const namespace = textAt(mapAt(slice, 'metadata'), 'namespace')
   return {
     addressType,
     ports: portsOf(slice),
-    endpoints: mapsOf(slice, 'endpoints').flatMap((each) => readEndpoint(each, namespace)),
+    endpoints: mapsAt(slice, 'endpoints').flatMap((each) => readEndpoint(each, namespace)),
   }
 }
 
@@ -118,17 +118,17 @@ const targetsOf = (
 }
 
 const clusterAddresses = (spec: ValueMap): readonly string[] => {
-  const list = ownMember(spec, 'clusterIPs')
-  const all = list !== undefined && isList(list) ? list : [textMember(spec, 'clusterIP')]
+  const list = listAt(spec, 'clusterIPs')
+  const all = list.length > 0 ? list : [textAt(spec, 'clusterIP')]
   return all.filter((each): each is string => typeof each === 'string' && isIP(each) !== 0)
 }
 
 /** A port without a number is any: no Service has such. Without a protocol it is TCP. */
 const portsOf = (map: ValueMap): readonly { readonly name: string; readonly port: number }[] =>
-  mapsOf(map, 'ports').flatMap((each) => {
-    const port = ownMember(each, 'port')
-    const isTcp = (textMember(each, 'protocol') || 'TCP') === 'TCP'
-    return isTcp && isPort(port) ? [{ name: textMember(each, 'name'), port }] : []
+  mapsAt(map, 'ports').flatMap((each) => {
+    const port = memberAt(each, 'port')
+    const isTcp = (textAt(each, 'protocol') || 'TCP') === 'TCP'
+    return isTcp && isPort(port) ? [{ name: textAt(each, 'name'), port }] : []
   })
 
 const isPort = (value: Value | undefined): value is number =>
@@ -136,38 +136,20 @@ const isPort = (value: Value | undefined): value is number =>
 
 /** All addresses of one are the same Pod's: the first is used. */
 const readEndpoint = (endpoint: ValueMap, namespace: string): readonly EndpointFacts[] => {
-  const [address] = ownList(endpoint, 'addresses')
+  const [address] = listAt(endpoint, 'addresses')
   if (typeof address !== 'string') return []
-  const target = mapMember(endpoint, 'targetRef')
+  const target = mapAt(endpoint, 'targetRef')
   const isPod =
     isIP(address) !== 0 &&
-    textMember(target, 'kind') === 'Pod' &&
-    textMember(target, 'namespace') === namespace
-  return [{ address, isPod, state: stateOf(mapMember(endpoint, 'conditions')) }]
+    textAt(target, 'kind') === 'Pod' &&
+    textAt(target, 'namespace') === namespace
+  return [{ address, isPod, state: stateOf(mapAt(endpoint, 'conditions')) }]
 }
 
 /** What is left out counts as ready, and as serving where it is ready. */
 const stateOf = (conditions: ValueMap): EndpointFacts['state'] => {
-  const isReady = ownMember(conditions, 'ready') !== false
+  const isReady = memberAt(conditions, 'ready') !== false
   if (isReady) return 'ready'
-  const isServing = ownMember(conditions, 'serving') === true
-  return isServing && ownMember(conditions, 'terminating') === true ? 'terminating' : 'neither'
-}
-
-const ownList = (map: ValueMap, name: string): readonly Value[] => {
-  const list = ownMember(map, name)
-  return list !== undefined && isList(list) ? list : []
-}
-
-const mapsOf = (map: ValueMap, name: string): readonly ValueMap[] =>
-  ownList(map, name).filter(isMap)
-
-const mapMember = (map: ValueMap, name: string): ValueMap => {
-  const member = ownMember(map, name)
-  return isMap(member) ? member : {}
-}
-
-const textMember = (map: ValueMap, name: string): string => {
-  const member = ownMember(map, name)
-  return typeof member === 'string' ? member : ''
+  const isServing = memberAt(conditions, 'serving') === true
+  return isServing && memberAt(conditions, 'terminating') === true ? 'terminating' : 'neither'
 }

@@ -1,7 +1,7 @@
 // What the API says of every document, and since when: the watch of a bystander, beside the operator's own.
 
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import { SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { createReflector } from '../../../operator/kubernetes/watch/reflector.ts'

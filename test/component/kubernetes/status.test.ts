@@ -1,7 +1,7 @@
 // Statuses written to a real API server with our CRDs, as the operator's own account.
 
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { type Clock, SYSTEM_CLOCK } from '../../../operator/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { KubernetesApi } from '../../../operator/kubernetes/client/api.ts'
 import { OWN_TYPES } from '../../../operator/resource/own-types.ts'
 import { readOfClass } from '../../../operator/source/read-object.ts'
