@@ -3,8 +3,16 @@
 
 import { isIP } from 'node:net'
 import { listAt, mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
-import type { Value, ValueMap } from '../../language/expression/value.ts'
+import type { Value } from '../../language/expression/value.ts'
 import type { ServiceEndpoints, ServicePortEndpoints } from '../../language/wire/wire.ts'
+import type {
+  Endpoint,
+  EndpointConditions,
+  EndpointSlice,
+  Port,
+  Service,
+  ServiceSpec,
+} from '../kubernetes/objects.ts'
 import { ANNOTATIONS } from '../resource/resource.ts'
 
 /** 'own address': it is to be reached by that, as ever. */
@@ -39,7 +47,7 @@ const MOST_PORTS = 100
  * for their Pods anyway, hand-made slices for anything. Who wants session affinity, or Pods of the same node alone, gets it
  * from kube-proxy.
  */
-export const readService = (service: ValueMap): ServiceFacts => {
+export const readService = (service: Service): ServiceFacts => {
   const spec = mapAt(service, 'spec')
   const annotations = mapAt(mapAt(service, 'metadata'), 'annotations')
   const addresses = clusterAddresses(spec)
@@ -51,16 +59,16 @@ export const readService = (service: ValueMap): ServiceFacts => {
     (textAt(spec, 'internalTrafficPolicy') || 'Cluster') === 'Cluster' &&
     textAt(annotations, ANNOTATIONS.endpoints) !== 'off'
   if (!isBalanced) return 'own address'
-  return { addresses, ports: portsOf(spec).slice(0, MOST_PORTS) }
+  return { addresses, ports: portsOf(mapsAt(spec, 'ports')).slice(0, MOST_PORTS) }
 }
 
 /** undefined: of a kind of address that no gateway dials. */
-export const readSlice = (slice: ValueMap): SliceFacts | undefined => {
+export const readSlice = (slice: EndpointSlice): SliceFacts | undefined => {
   const addressType = textAt(slice, 'addressType')
   const namespace = textAt(mapAt(slice, 'metadata'), 'namespace')
   return {
     addressType,
-    ports: portsOf(slice),
+    ports: portsOf(mapsAt(slice, 'ports')),
     endpoints: mapsAt(slice, 'endpoints').flatMap((each) => readEndpoint(each, namespace)),
   }
 }
@@ -117,15 +125,17 @@ const targetsOf = (
     .map(([port, addresses]) => ({ port, addresses: [...addresses].sort() }))
 }
 
-const clusterAddresses = (spec: ValueMap): readonly string[] => {
+const clusterAddresses = (spec: ServiceSpec): readonly string[] => {
   const list = listAt(spec, 'clusterIPs')
   const all = list.length > 0 ? list : [textAt(spec, 'clusterIP')]
   return all.filter((each): each is string => typeof each === 'string' && isIP(each) !== 0)
 }
 
 /** A port without a number is any: no Service has such. Without a protocol it is TCP. */
-const portsOf = (map: ValueMap): readonly { readonly name: string; readonly port: number }[] =>
-  mapsAt(map, 'ports').flatMap((each) => {
+const portsOf = (
+  ports: readonly Port[],
+): readonly { readonly name: string; readonly port: number }[] =>
+  ports.flatMap((each) => {
     const port = memberAt(each, 'port')
     const isTcp = (textAt(each, 'protocol') || 'TCP') === 'TCP'
     return isTcp && isPort(port) ? [{ name: textAt(each, 'name'), port }] : []
@@ -135,7 +145,7 @@ const isPort = (value: Value | undefined): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= 65_535
 
 /** All addresses of one are the same Pod's: the first is used. */
-const readEndpoint = (endpoint: ValueMap, namespace: string): readonly EndpointFacts[] => {
+const readEndpoint = (endpoint: Endpoint, namespace: string): readonly EndpointFacts[] => {
   const [address] = listAt(endpoint, 'addresses')
   if (typeof address !== 'string') return []
   const target = mapAt(endpoint, 'targetRef')
@@ -147,7 +157,7 @@ const readEndpoint = (endpoint: ValueMap, namespace: string): readonly EndpointF
 }
 
 /** What is left out counts as ready, and as serving where it is ready. */
-const stateOf = (conditions: ValueMap): EndpointFacts['state'] => {
+const stateOf = (conditions: EndpointConditions): EndpointFacts['state'] => {
   const isReady = memberAt(conditions, 'ready') !== false
   if (isReady) return 'ready'
   const isServing = memberAt(conditions, 'serving') === true

@@ -3,13 +3,14 @@
 // (sigs.k8s.io/cli-utils v0.37.2). The Go library itself is not run here: it takes minutes to fetch and build. It has
 // found the same of test/golden/gitops.
 
+import { mapAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 
 export type KubernetesHealth = 'Terminating' | 'InProgress' | 'Failed' | 'Current'
 
 export const kstatus = (object: ValueMap): KubernetesHealth => {
-  const metadata = memberOf(object, 'metadata')
-  const status = memberOf(object, 'status')
+  const metadata = mapAt(object, 'metadata')
+  const status = mapAt(object, 'status')
   if (metadata['deletionTimestamp'] !== undefined) return 'Terminating'
   const observed = status['observedGeneration']
   if (observed !== undefined && observed !== metadata['generation']) return 'InProgress'
@@ -26,8 +27,3 @@ const isTrue = (conditions: readonly Value[], type: string): boolean =>
 
 const conditionOf = (conditions: readonly Value[], type: string): ValueMap | undefined =>
   conditions.filter(isMap).find((condition) => condition['type'] === type)
-
-const memberOf = (map: ValueMap, name: string): ValueMap => {
-  const value = Object.hasOwn(map, name) ? map[name] : undefined
-  return isMap(value) ? value : {}
-}

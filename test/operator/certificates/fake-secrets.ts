@@ -6,6 +6,7 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../../operator/kubernetes/client/api.ts'
+import { mapAt } from '../../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
 
 export interface FakeSecrets {
@@ -27,10 +28,7 @@ export const createFakeSecrets = (): FakeSecrets => {
   const calls: string[] = []
   let version = 0
   const key = ({ namespace, name }: ObjectName): string => `${namespace}/${name}`
-  const metadataOf = (object: ValueMap): ValueMap => {
-    const metadata = object['metadata']
-    return isMap(metadata) ? metadata : {}
-  }
+  const metadataOf = (object: ValueMap): ValueMap => mapAt(object, 'metadata')
   const store = (at: string, object: ValueMap): ValueMap => {
     version += 1
     const stored = {

@@ -7,7 +7,8 @@ import {
   type ObjectName,
   type ResourceType,
 } from '../../../../operator/kubernetes/client/api.ts'
-import { isMap, type ValueMap } from '../../../../language/expression/value.ts'
+import { mapAt } from '../../../../language/expression/members.ts'
+import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { SimulatedProcess, SimulatedTime } from '../simulated-time.ts'
 
 export type Leases = Pick<KubernetesApi, 'get' | 'create' | 'replace'>
@@ -50,24 +51,23 @@ export class FakeLeases {
   }
 
   spec(name?: string): ValueMap {
-    return memberOf(this.lease(name) ?? {}, 'spec')
+    return mapAt(this.lease(name) ?? {}, 'spec')
   }
 
   epochOf(name?: string): unknown {
-    const annotations = memberOf(memberOf(this.lease(name) ?? {}, 'metadata'), 'annotations')
+    const annotations = mapAt(mapAt(this.lease(name) ?? {}, 'metadata'), 'annotations')
     return annotations['gateway.svc.dev/epoch'] ?? this.spec(name)['leaseTransitions']
   }
 
   /** As a person does with kubectl. */
   edit(change: (spec: ValueMap) => ValueMap, name = 'svc/lease'): void {
     const object = this.#objects.get(name)
-    if (object !== undefined)
-      this.#keep(name, { ...object, spec: change(memberOf(object, 'spec')) })
+    if (object !== undefined) this.#keep(name, { ...object, spec: change(mapAt(object, 'spec')) })
   }
 
   put(object: ValueMap, name = 'svc/lease'): void {
     this.#version += 1
-    const metadata = { ...memberOf(object, 'metadata'), uid: `uid-${this.#version}` }
+    const metadata = { ...mapAt(object, 'metadata'), uid: `uid-${this.#version}` }
     this.#keep(name, { ...object, metadata })
   }
 
@@ -82,7 +82,7 @@ export class FakeLeases {
   }
 
   #create(namespace: string, object: ValueMap): ValueMap {
-    const name = `${namespace}/${JSON.stringify(memberOf(object, 'metadata')['name']).slice(1, -1)}`
+    const name = `${namespace}/${JSON.stringify(mapAt(object, 'metadata')['name']).slice(1, -1)}`
     if (this.#objects.has(name)) {
       throw new ApiError('already exists', { status: 409, reason: 'AlreadyExists' })
     }
@@ -93,8 +93,8 @@ export class FakeLeases {
 
   #replace({ namespace, name }: ObjectName, object: ValueMap): ValueMap {
     const key = `${namespace}/${name}`
-    const before = memberOf(this.#objects.get(key) ?? {}, 'metadata')
-    const wanted = memberOf(object, 'metadata')
+    const before = mapAt(this.#objects.get(key) ?? {}, 'metadata')
+    const wanted = mapAt(object, 'metadata')
     if (wanted['uid'] === undefined) throw new Error('a PUT without a uid may make a Lease')
     if (
       wanted['uid'] !== before['uid'] ||
@@ -110,7 +110,7 @@ export class FakeLeases {
   #keep(name: string, object: ValueMap): void {
     this.#version += 1
     const metadata = {
-      ...memberOf(object, 'metadata'),
+      ...mapAt(object, 'metadata'),
       resourceVersion: String(this.#version),
       managedFields: [],
     }
@@ -162,9 +162,4 @@ export class FakeLeases {
     this.#time.at(this.#time.nowMs + thereMs, carryOut)
     return promise
   }
-}
-
-const memberOf = (map: ValueMap, key: string): ValueMap => {
-  const value = map[key]
-  return isMap(value) ? value : {}
 }
