@@ -1,6 +1,7 @@
 // Whether, and after how long, something is attempted once more (behaviour §2). The decision is pure; the
 // runner only waits. Neither sends anything.
 
+import { type BackOff, backOffMs } from '../../base/back-off.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
@@ -34,8 +35,7 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504])
 const UNSENT: ReadonlySet<UpstreamFailure> = new Set(['refused', 'connect_timeout'])
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'])
 
-const FIRST_DELAY_MS = 25
-const LONGEST_DELAY_MS = 2000
+const BACK_OFF: BackOff = { firstMs: 25, capMs: 2000 }
 
 /** RFC 9110 §9.2.2. Upper case. */
 export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
@@ -52,17 +52,6 @@ export const isRetryable = (outcome: AttemptOutcome, idempotent: boolean): boole
   if ('status' in outcome) return idempotent && RETRIED_STATUSES.has(outcome.status)
   if (UNSENT.has(outcome.failure)) return true
   return idempotent && outcome.failure === 'reset' && !outcome.headSeen
-}
-
-/**
- * Exponential, the second half of it random: attempts of many clients spread out.
- *
- * @internal
- * @param attempt 1 for the wait after the first attempt
- */
-export const delayMs = (attempt: number, random: number): number => {
-  const whole = Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
-  return Math.round(whole / 2 + (whole / 2) * random)
 }
 
 export interface Pauses {
@@ -88,7 +77,7 @@ export const createPauses = (
   return {
     offer(again, leastMs = 0) {
       if (attempt > retries) return false
-      const pauseMs = Math.max(delayMs(attempt, clock.random()), leastMs)
+      const pauseMs = Math.max(backOffMs(attempt, BACK_OFF, clock.random()), leastMs)
       if (clock.now() - startedAt + pauseMs > retryTimeoutMs) return false
       attempt++
       timer = setTimeout(again, pauseMs)

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import {
   createRetrier,
-  delayMs,
   isIdempotent,
   isRetryable,
   type AttemptOutcome,
@@ -42,20 +41,6 @@ describe('isRetryable', () => {
     ['constructor', false],
   ])('%s is idempotent: %s', (method, expected) => {
     expect(isIdempotent(method)).toBe(expected)
-  })
-})
-
-describe('delayMs', () => {
-  it.each([
-    [1, 0, 13],
-    [1, 1, 25],
-    [2, 0, 25],
-    [3, 0.5, 75],
-    [10, 0, 1000],
-    [10, 1, 2000],
-    [2000, 1, 2000],
-  ])('after attempt %i with %d: %i', (attempt, random, expected) => {
-    expect(delayMs(attempt, random)).toBe(expected)
   })
 })
 
