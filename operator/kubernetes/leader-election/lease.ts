@@ -50,7 +50,10 @@ const MAX_INT32 = 2 ** 31 - 1
 const LARGEST_EPOCH = 2 ** 53 - 2 ** 32
 const MAX_TIME_LENGTH = 40
 
-/** Never throws, whatever stands in the object. */
+/**
+ * Never throws, whatever stands in the object.
+ * @internal exported for tests
+ */
 export const readLease = (object: Lease, { epochAnnotation }: LeaseFormat): LeaseRecord => {
   const metadata = mapAt(object, 'metadata')
   const spec = mapAt(object, 'spec')
@@ -93,7 +96,10 @@ export interface LeasePlace {
   readonly before: LeaseRecord | undefined
 }
 
-/** Makes the object to create or, where a record stands there, to replace it with by compare-and-swap. */
+/**
+ * Makes the object to create or, where a record stands there, to replace it with by compare-and-swap.
+ * @internal exported for tests
+ */
 export const leaseObject = (claim: LeaseClaim, place: LeasePlace): ValueMap => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
