@@ -75,7 +75,8 @@ const buildIdp = async (): Promise<void> => {
     await mkdir(dirname(to), { recursive: true })
     await cp(join(ROOT, path), to, { recursive: true, preserveTimestamps: true })
   }
-  for (const path of ['package.json', 'dev/idp', 'test/support/cluster/idp']) await copy(path)
+  for (const path of ['package.json', 'base', 'dev/idp', 'test/support/cluster/idp'])
+    await copy(path)
   for (const name of await packagesOf('oidc-provider')) await copy(`node_modules/${name}`)
   const context = scratch.path
   await buildImage({ tag: CLUSTER_IMAGES.idp, context, dockerfile: dockerfileOf('idp') })
