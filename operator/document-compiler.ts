@@ -15,7 +15,7 @@ import {
   type DocumentCompiler,
   type DocumentOutcome,
   type DocumentRequest,
-} from './reconcile/compile-document.ts'
+} from './reconcile/documents/compile-document.ts'
 
 export type OperatorCompiler = BoundedCompiler<DocumentOutcome>
 

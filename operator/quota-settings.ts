@@ -1,8 +1,8 @@
 // What one namespace may take of the operator and the gateways, as the settings that say so.
 
 import type { SettingsTable } from '../telemetry/settings-table.ts'
-import { MB } from './reconcile/namespace-quotas.ts'
-import type { Amounts } from './reconcile/quota-amounts.ts'
+import { MB } from './reconcile/quotas/namespace-quotas.ts'
+import type { Amounts } from './reconcile/quotas/quota-amounts.ts'
 
 export const QUOTA_SETTINGS = {
   'namespace-max-documents': {

@@ -5,8 +5,8 @@ import type {
   DocumentCompiler,
   DocumentOutcome,
   DocumentRequest,
-} from '../reconcile/compile-document.ts'
-import { ANY_REALM } from '../reconcile/make-document.ts'
+} from '../reconcile/documents/compile-document.ts'
+import { ANY_REALM } from '../reconcile/documents/make-document.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import type { CompileForReview } from './judge-resource.ts'
 

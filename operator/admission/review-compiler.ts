@@ -5,7 +5,7 @@ import { withTimeout } from '../../base/timeout.ts'
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
 import { documentDigest } from '../../language/wire/digest.ts'
-import type { DocumentOutcome } from '../reconcile/compile-document.ts'
+import type { DocumentOutcome } from '../reconcile/documents/compile-document.ts'
 import type { CompileForReview } from './judge-resource.ts'
 
 /** Nobody is to blame: the API server's policy decides, or it asks again. */

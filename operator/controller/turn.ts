@@ -6,9 +6,9 @@ import type { Clock } from '../../base/clock.ts'
 import type { DataPlaneReport, DataPlanes } from '../data-plane.ts'
 import { Fleet, type FleetOptions } from '../fleet/fleet.ts'
 import { RecoverSource } from '../fleet/recover-source.ts'
-import type { MissingVersion } from '../reconcile/missing-version.ts'
+import type { MissingVersion } from '../reconcile/documents/missing-version.ts'
 import type { Reconciliation } from '../reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../reconcile/status-book.ts'
+import { type ResourceStatus, StatusBook } from '../reconcile/status/status-book.ts'
 import { Handover } from './handover.ts'
 
 export interface TurnOptions {

@@ -2,7 +2,7 @@
 
 import { parseHost } from '../../language/routes/host-pattern.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { isWildcard } from '../reconcile/host-entries.ts'
+import { isWildcard } from '../reconcile/claims/host-entries.ts'
 import { documentManifest } from './document-manifest.ts'
 import type { Manifest } from './manifest.ts'
 import { manifestText } from './manifest-text.ts'

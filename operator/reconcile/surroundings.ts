@@ -1,10 +1,10 @@
 // What documents are judged with, beside themselves. Types only.
 
 import type { ResourceCache } from '../resource/resource-source.ts'
-import type { DestinationPolicy } from './destination-policies.ts'
-import type { HostGrant } from './host-grants.ts'
-import type { RealmAccess } from './judge-document.ts'
-import type { Quota } from './namespace-quotas.ts'
+import type { DestinationPolicy } from './claims/destination-policies.ts'
+import type { HostGrant } from './claims/host-grants.ts'
+import type { RealmAccess } from './documents/judge-document.ts'
+import type { Quota } from './quotas/namespace-quotas.ts'
 
 export interface Surroundings {
   readonly cache: ResourceCache

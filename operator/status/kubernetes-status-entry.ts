@@ -3,7 +3,7 @@
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { API_VERSION, DEFAULT_CLASS, type Metadata, type Resource } from '../resource/resource.ts'
-import type { ResourceStatus } from '../reconcile/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import {
   type Difference,
   differenceOf,

@@ -3,7 +3,7 @@
 
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
-import type { ResourceStatus } from '../reconcile/status-book.ts'
+import type { ResourceStatus } from '../reconcile/status/status-book.ts'
 import { judgedGeneration } from '../resource/condition.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import { byName } from './status-rows.ts'

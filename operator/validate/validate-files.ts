@@ -1,7 +1,7 @@
 // Texts of files in; everything the operator and the language would say of them out. What the files refer
 // to and do not hold is a notice: it may well be in the cluster.
 
-import { compileAtOnce } from '../reconcile/compile-document.ts'
+import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { Finding } from '../resource/condition.ts'

@@ -14,7 +14,7 @@ import {
 } from '../../dataplane/store/judge.ts'
 import type { PackedDocument } from '../../dataplane/store/packed-document.ts'
 import { createUnpacker } from '../../dataplane/store/unpack.ts'
-import { compileDocument as compileForOperator } from '../../operator/reconcile/compile-document.ts'
+import { compileDocument as compileForOperator } from '../../operator/reconcile/documents/compile-document.ts'
 import { setOwn, type ValueMap } from '../../language/expression/value.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { caseDocuments } from '../language/case-documents.ts'

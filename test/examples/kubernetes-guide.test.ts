@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { beforeAll, afterAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { documentFindings } from '../../operator/reconcile/document-findings.ts'
+import { documentFindings } from '../../operator/reconcile/status/document-findings.ts'
 import { API_SPECIFICATION_SPEC } from '../../operator/resource/api-specification-shape.ts'
 import {
   type Condition,

@@ -18,8 +18,9 @@ import { createCertificateAuthority } from '../support/certificates.ts'
 import { aSpecification, cacheOf, resourceOf } from '../support/resources.ts'
 import { manyOperations, manyRoutes } from '../compiler/costly-documents.ts'
 
+const [costlyDocuments = '', statusFile = ''] = process.argv.slice(2)
+
 /** Name of a resource → its status as the API server kept it, of an operator before this one. */
-const [statusFile = ''] = process.argv.slice(2)
 const kept = JSON.parse(statusFile === '' ? '{}' : readFileSync(statusFile, 'utf8')) as Record<
   string,
   object
@@ -38,7 +39,7 @@ const specification = (namespace: string, name: string, document: object): Resou
 
 const resources = [
   resourceOf('Realm', 'shop', { spec: { uri: 'com.shop', allowedNamespaces: { from: 'All' } } }),
-  ...Array.from({ length: 20 }, (_, i) =>
+  ...Array.from({ length: Number(costlyDocuments) }, (_, i) =>
     specification('mallory', `worst-${i}`, manyRoutes(`worst-${i}`, 20_000)),
   ),
   specification('bob', 'large', manyOperations('large', 80)),

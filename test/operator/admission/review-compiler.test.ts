@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CompileRequest } from '../../../compiler/bounded-compiler.ts'
 import { createReviewCompiler, TooBusyError } from '../../../operator/admission/review-compiler.ts'
-import type { DocumentOutcome } from '../../../operator/reconcile/compile-document.ts'
+import type { DocumentOutcome } from '../../../operator/reconcile/documents/compile-document.ts'
 import { documentDigest } from '../../../language/wire/digest.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 

@@ -12,7 +12,7 @@ import {
 } from '../../../operator/leadership.ts'
 import { staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import type { DataPlanes } from '../../../operator/data-plane.ts'
-import { compileAtOnce } from '../../../operator/reconcile/compile-document.ts'
+import { compileAtOnce } from '../../../operator/reconcile/documents/compile-document.ts'
 import { startTenure } from '../../../operator/tenure.ts'
 import { keyOf, type Resource } from '../../../operator/resource/resource.ts'
 import {

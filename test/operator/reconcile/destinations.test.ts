@@ -1,7 +1,7 @@
 // Where in the cluster documents may lead: the policy of their namespace, and what becomes of documents as it changes.
 
 import { describe, expect, it } from '@jest/globals'
-import { compileDocument } from '../../../operator/reconcile/compile-document.ts'
+import { compileDocument } from '../../../operator/reconcile/documents/compile-document.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'

@@ -1,7 +1,7 @@
 // Who may have which host: grants of namespaces, owners of patterns.
 
 import { describe, expect, it } from '@jest/globals'
-import { coversHost } from '../../../operator/reconcile/host-entries.ts'
+import { coversHost } from '../../../operator/reconcile/claims/host-entries.ts'
 import { Reconciler, type ReconcilerOptions } from '../../../operator/reconcile/reconciler.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'
 import type { Resource } from '../../../operator/resource/resource.ts'

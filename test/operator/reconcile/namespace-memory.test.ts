@@ -1,10 +1,10 @@
 // What is remembered of namespaces: the same while they have resources, nothing once they have gone.
 
 import { describe, expect, it } from '@jest/globals'
-import { DestinationPolicies } from '../../../operator/reconcile/destination-policies.ts'
-import { HostGrants } from '../../../operator/reconcile/host-grants.ts'
-import { NamespaceQuotas } from '../../../operator/reconcile/namespace-quotas.ts'
-import { NOTHING } from '../../../operator/reconcile/quota-amounts.ts'
+import { DestinationPolicies } from '../../../operator/reconcile/claims/destination-policies.ts'
+import { HostGrants } from '../../../operator/reconcile/claims/host-grants.ts'
+import { NamespaceQuotas } from '../../../operator/reconcile/quotas/namespace-quotas.ts'
+import { NOTHING } from '../../../operator/reconcile/quotas/quota-amounts.ts'
 import { cacheOf, resourceOf } from '../../support/resources.ts'
 
 const annotated = (name: string) =>

@@ -1,0 +1,212 @@
+// Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
+// Namespace. Judges hosts that a document writes out; what only a request tells, and addresses, gateways judge.
+
+import type { CompiledAction, CompiledApi } from '../../../language/compiled.ts'
+import type { Template } from '../../../language/expression/template.ts'
+import type { Problem } from '../../../language/problem.ts'
+import { readHostName } from '../../../language/service-name.ts'
+import type { Finding } from '../../resource/condition.ts'
+import type { ResourceCache } from '../../resource/resource-source.ts'
+import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
+import { Memo } from '../memo.ts'
+
+export type DestinationPolicy =
+  | { readonly may: 'any' }
+  | {
+      /** Services of its own namespace, and what is outside of the cluster. */
+      readonly may: 'own'
+      readonly namespace: string
+      readonly clusterDomain: string
+      readonly isNamespace: (name: string) => boolean
+      /** Of an annotation that says neither. */
+      readonly misspelt?: string
+    }
+
+export interface DestinationOptions {
+  /** For namespaces without an annotation. */
+  readonly destinations: 'own' | 'any'
+  readonly clusterDomain: string
+}
+
+export class DestinationPolicies {
+  readonly #options: DestinationOptions
+  readonly #known = new Memo<DestinationPolicy>()
+  #cache: ResourceCache | undefined
+  #names: ReadonlySet<string> = new Set()
+
+  constructor(options: DestinationOptions) {
+    this.#options = options
+  }
+
+  /** Forgets namespaces that are not in `live`. */
+  retain(live: { has(namespace: string): boolean }): void {
+    this.#known.retain(live)
+  }
+
+  /** The same object until something changes. What the annotation says and nobody knows counts as `own`. */
+  of(namespace: string, cache: ResourceCache): DestinationPolicy {
+    const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata
+      .annotations
+    const isAnnotated =
+      annotations !== undefined && Object.hasOwn(annotations, ANNOTATIONS.destinations)
+    const text = isAnnotated ? (annotations[ANNOTATIONS.destinations] ?? '').trim() : undefined
+    const may = text ?? this.#options.destinations
+    if (may === 'any') return ANY
+    const names = this.#namesIn(cache)
+    return this.#known.get(namespace, [may, names], () => ({
+      ...{ may: 'own', namespace, clusterDomain: this.#options.clusterDomain },
+      isNamespace: (name) => names.has(name),
+      ...(may !== 'own' && { misspelt: may }),
+    }))
+  }
+
+  /** The same set while there are the same namespaces. */
+  #namesIn(cache: ResourceCache): ReadonlySet<string> {
+    if (this.#cache === cache) return this.#names
+    this.#cache = cache
+    const names = new Set<string>()
+    for (const { kind, metadata } of cache.resources.values()) {
+      if (kind === 'Namespace') names.add(metadata.name)
+    }
+    const isSame = names.size === this.#names.size && [...names].every((n) => this.#names.has(n))
+    if (!isSame) this.#names = names
+    return this.#names
+  }
+}
+
+const ANY: DestinationPolicy = { may: 'any' }
+
+/** @example confinementOf(policy) // 'shop' */
+export const confinementOf = (policy: DestinationPolicy): string | undefined =>
+  policy.may === 'own' ? policy.namespace : undefined
+
+/** The `host` of a forward that is written out. */
+export interface ForwardHost {
+  /** Pointer to it in the document. */
+  readonly path: string
+  /** Without scheme and port. */
+  readonly host: string
+}
+
+export const forwardHostsOf = ({ versions }: CompiledApi): readonly ForwardHost[] =>
+  versions
+    .filter(({ isActive }) => isActive)
+    .flatMap(({ paths }) =>
+      paths.flatMap(({ operations }) =>
+        Object.values(operations).flatMap(({ action, pointer }) =>
+          hostTemplatesOf(action).flatMap(([path, template]) => {
+            const host = constantHost(template)
+            return host === undefined ? [] : [{ path: `${pointer}/action/${path}`, host }]
+          }),
+        ),
+      ),
+    )
+
+/**
+ * One for each `host` that leads to another namespace.
+ * @param isSelecting it says which gateways it is for: sidecars may be among them, and the application beside one is
+ * its own
+ */
+export const destinationProblems = (
+  policy: DestinationPolicy,
+  { forwardHosts }: { readonly forwardHosts: readonly ForwardHost[] },
+  isSelecting: boolean,
+): readonly Problem[] => {
+  if (policy.may === 'any') return []
+  return forwardHosts.flatMap(({ path, host }) => {
+    const message = faultOf(policy, host, isSelecting)
+    return message === undefined ? [] : [{ code: 'invalid_value' as const, path, message }]
+  })
+}
+
+/** @param problems at least one, as a person finds it */
+export const destinationsRefused = (
+  policy: DestinationPolicy,
+  problems: readonly Problem[],
+): Finding<'ResolvedRefs'> => {
+  const [first] = problems
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : ''
+  const misspelt =
+    policy.may === 'own' && policy.misspelt !== undefined
+      ? `; the annotation says '${policy.misspelt.slice(0, 80)}', which is neither own nor any, and counts as own`
+      : ''
+  return {
+    type: 'ResolvedRefs',
+    status: 'False',
+    reason: 'RefNotPermitted',
+    message: `${first?.path ?? ''}: ${first?.message ?? ''}${more}${misspelt}`,
+  }
+}
+
+/**
+ * Names have 253 characters at most. What is longer is none, or gateways judge it: a value of a Secret may be a
+ * megabyte, and each of hundreds of operations would keep its own copy.
+ */
+const MAX_WRITTEN_LENGTH = 512
+
+/** Also those that get no requests at present: their weight may be the next thing that changes. */
+const hostTemplatesOf = (
+  action: CompiledAction,
+): readonly (readonly [path: string, host: Template])[] => {
+  if (action.type !== 'forward') return []
+  return action.hosts === undefined
+    ? [['host', action.host]]
+    : action.hosts.map(({ host }, index) => [`hosts/${index}/host`, host])
+}
+
+/** Without scheme and port; undefined: it is not written out, or no host. */
+const constantHost = (template: Template): string | undefined => {
+  if (template.kind !== 'constant') return undefined
+  const { value } = template
+  if (typeof value !== 'string' || value.length > MAX_WRITTEN_LENGTH) return undefined
+  const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : `http://${value}`)
+  return url === null || url.hostname === '' ? undefined : url.hostname
+}
+
+type Own = Extract<DestinationPolicy, { readonly may: 'own' }>
+
+const faultOf = (
+  { namespace, clusterDomain, isNamespace }: Own,
+  host: string,
+  isSelecting: boolean,
+): string | undefined => {
+  if (isLoopback(host)) {
+    return isSelecting
+      ? undefined
+      : `'${host}' is the gateway itself, and ${may(namespace)}: name a Service of the namespace, or select a sidecar`
+  }
+  if (isLiteral(host)) return undefined
+  const naming = readHostName(host, clusterDomain)
+  if (naming.kind === 'other') return undefined
+  if (naming.kind === 'bare') {
+    return `'${host}' is a Service in the namespace of the gateway, and ${may(namespace)}: write '${host}.${namespace}'`
+  }
+  if (naming.kind === 'cluster') {
+    return `'${host}' is in the cluster and no Service of the namespace, and ${may(namespace)}`
+  }
+  const isForeign =
+    naming.namespace !== namespace && (naming.isCertain || isForeignService(host, isNamespace))
+  return isForeign
+    ? `'${host}' is a Service of the namespace ${naming.namespace}, and ${may(namespace)}` +
+        (naming.isCertain ? '' : `; if it is a domain outside of the cluster, write '${host}.'`)
+    : undefined
+}
+
+/** `orders.bank` where there is a namespace `bank`. Longer names are domains far more often, and gateways judge them. */
+const isForeignService = (host: string, isNamespace: (name: string) => boolean): boolean => {
+  const labels = host.split('.')
+  return labels.length === 2 && isNamespace(labels[1] ?? '')
+}
+
+const may = (namespace: string): string =>
+  `documents of ${namespace} may reach Services of their own namespace and what is outside of the cluster ` +
+  `(annotation ${ANNOTATIONS.destinations} of the Namespace, or --destinations, destinations of the chart)`
+
+/** As URLs spell addresses. */
+const isLiteral = (host: string): boolean => host.startsWith('[') || /^[\d.]+$/.test(host)
+
+const isLoopback = (host: string): boolean =>
+  /^(?:.+\.)?localhost\.?$/i.test(host) ||
+  host === '[::1]' ||
+  host === '[::]' ||
+  (isLiteral(host) && (host.startsWith('127.') || host === '0.0.0.0'))

@@ -1,0 +1,86 @@
+// Which hosts a namespace may claim at all: what the operator was told, and what stands on the Namespace. Who of
+// those that may has a host is decided elsewhere.
+
+import type { HostPattern } from '../../../language/routes/host-pattern.ts'
+import type { Finding } from '../../resource/condition.ts'
+import type { ResourceCache } from '../../resource/resource-source.ts'
+import { ANNOTATIONS, resourceKey } from '../../resource/resource.ts'
+import { coversHosts, isWildcard } from './host-entries.ts'
+import { Memo } from '../memo.ts'
+
+export type HostGrant =
+  | { readonly may: 'any' }
+  /** Whatever stands for one host. */
+  | { readonly may: 'exact' }
+  /** These, wildcards among them, and no others. */
+  | { readonly may: 'listed'; readonly entries: readonly string[] }
+
+export class HostGrants {
+  readonly #wildcardNamespaces: 'all' | ReadonlySet<string>
+  readonly #listed = new Memo<HostGrant>()
+
+  constructor(wildcardNamespaces: 'all' | readonly string[]) {
+    this.#wildcardNamespaces =
+      wildcardNamespaces === 'all' ? 'all' : new Set<string>(wildcardNamespaces)
+  }
+
+  /** Forgets namespaces that are not in `live`. */
+  retain(live: { has(namespace: string): boolean }): void {
+    this.#listed.retain(live)
+  }
+
+  /** The same object until something changes. The annotation decides where there is one. */
+  of(namespace: string, cache: ResourceCache): HostGrant {
+    const annotations = cache.resources.get(resourceKey('Namespace', '', namespace))?.metadata
+      .annotations
+    if (annotations !== undefined && Object.hasOwn(annotations, ANNOTATIONS.hosts)) {
+      const text = annotations[ANNOTATIONS.hosts] ?? ''
+      return this.#listed.get(namespace, [text], () => ({ may: 'listed', entries: split(text) }))
+    }
+    const isFree = this.#wildcardNamespaces === 'all' || this.#wildcardNamespaces.has(namespace)
+    return isFree ? ANY : EXACT
+  }
+}
+
+const ANY: HostGrant = { may: 'any' }
+const EXACT: HostGrant = { may: 'exact' }
+
+const split = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+export interface HostClaim {
+  readonly namespace: string
+  /** As the document writes it. */
+  readonly host: string
+  readonly hosts: readonly HostPattern[]
+}
+
+/** Undefined: it may. */
+export const refuseHost = (
+  grant: HostGrant,
+  { namespace, host, hosts }: HostClaim,
+): Finding<'ResolvedRefs'> | undefined => {
+  if (grant.may === 'any') return undefined
+  if (grant.may === 'exact') {
+    if (!hosts.some(isWildcard)) return undefined
+    return refused(
+      `namespace ${namespace} may not claim the host '${host}': wildcards are for the namespaces of ` +
+        `--wildcard-namespaces (wildcardNamespaces of the chart), and for those whose annotation ${ANNOTATIONS.hosts} names the host`,
+    )
+  }
+  if (coversHosts(grant.entries, hosts)) return undefined
+  return refused(
+    `namespace ${namespace} may not claim the host '${host}': its annotation ${ANNOTATIONS.hosts} allows ` +
+      (grant.entries.join(', ') || 'none'),
+  )
+}
+
+const refused = (message: string): Finding<'ResolvedRefs'> => ({
+  type: 'ResolvedRefs',
+  status: 'False',
+  reason: 'RefNotPermitted',
+  message,
+})

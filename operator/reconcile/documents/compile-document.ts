@@ -1,0 +1,86 @@
+// What the operator needs of a compiled document, and whom reconciling asks for it: the answer may take its time. Plain
+// data, since large documents are compiled in another thread. Pure.
+
+import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
+import { type CompileWork, environmentOf } from '../../../compiler/task.ts'
+import { compile } from '../../../language/compile.ts'
+import type { CompiledApi } from '../../../language/compiled.ts'
+import { type Claim, claimsOf } from '../../../language/routes/conflicts.ts'
+import type { RealmFacts } from '../../../language/environment.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { HostPattern } from '../../../language/routes/host-pattern.ts'
+import type { Problem, Warning } from '../../../language/problem.ts'
+import { MAX_ROUTES } from '../../../language/routes/route-limit.ts'
+import { type ForwardHost, forwardHostsOf } from '../claims/destination-policies.ts'
+import type { SecretVariables } from './read-variables.ts'
+
+export interface CompiledDocument {
+  readonly id: string
+  readonly realmUri: string
+  readonly host: string
+  readonly hosts: readonly HostPattern[]
+  readonly claims: readonly Claim[]
+  readonly forwardHosts: readonly ForwardHost[]
+  /** An active version has operations over WAMP. */
+  readonly callsRouter: boolean
+}
+
+export type DocumentOutcome =
+  | { readonly compiled: CompiledDocument; readonly warnings: readonly Warning[] }
+  | { readonly problems: readonly Problem[]; readonly quarantined?: Quarantined }
+
+export const compileDocument: CompileWork<DocumentOutcome> = (task, bounds) => {
+  const outcome = compile(task.document, environmentOf(task), bounds)
+  if ('problems' in outcome) return outcome
+  const { compiled, warnings } = outcome
+  const { id, realmUri, host, hosts } = compiled
+  const claims = claimsOf(compiled)
+  const forwardHosts = forwardHostsOf(compiled)
+  const callsRouter = hasWampActions(compiled)
+  return { compiled: { id, realmUri, host, hosts, claims, forwardHosts, callsRouter }, warnings }
+}
+
+const hasWampActions = ({ versions }: CompiledApi): boolean =>
+  versions.some(
+    ({ isActive, paths }) =>
+      isActive &&
+      paths.some(({ operations }) =>
+        Object.values(operations).some(({ action }) => action.type.startsWith('wamp_')),
+      ),
+  )
+
+export interface DocumentRequest {
+  /** Of the resource. */
+  readonly key: string
+  readonly namespace: string
+  readonly document: ValueMap
+  readonly realm: RealmFacts
+  readonly secrets: SecretVariables
+  /** As the resource's status tells. */
+  readonly quarantined?: Quarantined | undefined
+  /** Of the version that data planes hold. */
+  readonly programmedDigest?: string | undefined
+}
+
+export interface DocumentCompiler {
+  /** Undefined: it is being compiled. Whoever made the compiler is told when that is done, and asks again. */
+  compile(request: DocumentRequest): DocumentOutcome | undefined
+  /** Waits for it. */
+  outcome(request: DocumentRequest): Promise<DocumentOutcome>
+  /** Whether a version that data planes hold is among those that are being compiled. */
+  isAwaitingServing(): boolean
+  /** What waits for any other key is given up. */
+  retain(live: { has(key: string): boolean }): void
+}
+
+/** Everything at once, whatever it takes: for the documents of who runs it. */
+export const compileAtOnce = (maxRoutes: number = MAX_ROUTES): DocumentCompiler => {
+  const compileNow = ({ document, realm, secrets }: DocumentRequest): DocumentOutcome =>
+    compileDocument({ document, realm, variables: secrets.variables }, { maxRoutes })
+  return {
+    compile: compileNow,
+    outcome: (request) => Promise.resolve(compileNow(request)),
+    isAwaitingServing: () => false,
+    retain: () => undefined,
+  }
+}

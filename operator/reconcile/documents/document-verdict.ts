@@ -1,0 +1,147 @@
+// How an ApiSpecification was judged, and where it stands beside the others, in; the verdict out. Pure.
+
+import type { Problem } from '../../../language/problem.ts'
+import type { Finding } from '../../resource/condition.ts'
+import type { ApiSpecificationResource } from '../../resource/resource.ts'
+import { conflicted, realmDeleted } from '../findings.ts'
+import type { DocumentJudgement } from './judge-document.ts'
+import { type Claimant, ownedWords } from '../claims/owners.ts'
+import type { Serving, Verdict } from '../verdict.ts'
+
+export interface Standing {
+  /** Empty when it can't be told. */
+  readonly id: string
+  readonly host?: string | undefined
+  readonly realmUri?: string | undefined
+  /** The resource that owns the id which this one names. */
+  readonly owner: Claimant<ApiSpecificationResource> | undefined
+  /** Its host belongs to another namespace. */
+  readonly isHostLost: boolean
+  /** It would leave its id, as very many of its namespace that depend on each other would. */
+  readonly isEntangled: boolean
+  readonly clashes: readonly LostClaim[]
+  readonly serving: Serving | undefined
+  readonly isHeld: boolean
+  /** Of the version that serves. */
+  readonly servingRealmUri?: string | undefined
+  /** See `Verdict`. */
+  readonly routerRealm?: string | undefined
+}
+
+export interface LostClaim {
+  readonly problem: Problem
+  readonly winner: ApiSpecificationResource | undefined
+}
+
+export const documentVerdict = (
+  resource: ApiSpecificationResource,
+  judgement: DocumentJudgement,
+  standing: Standing,
+): Verdict => {
+  const { id, host, realmUri, routerRealm, serving, isHeld } = standing
+  const conflicts = conflictsOf(resource, standing)
+  const accepted = acceptedOf(judgement, conflicts)
+  const servesOn = accepted.status === 'True' && isHeldByRealm(judgement, serving)
+  const digest = servesOn ? serving?.digest : judgement.good?.digest
+  return {
+    resource,
+    accepted,
+    resolvedRefs: resolvedRefsOf(judgement, standing),
+    errors: [...conflicts, ...judgement.errors],
+    warnings: judgement.warnings,
+    ...(id !== '' && { id }),
+    ...namesOf({ host, realmUri, routerRealm }),
+    ...carriedOf(judgement),
+    ...(digest !== undefined && { digest }),
+    ...(servesOn && { servesOn }),
+    ...(serving !== undefined && { serving }),
+    ...(isHeld && { isHeld }),
+  }
+}
+
+/** A realm that a version serves with was there once. */
+const resolvedRefsOf = (
+  { resolvedRefs, isRealmAbsent }: DocumentJudgement,
+  { realmUri, servingRealmUri }: Standing,
+): Finding<'ResolvedRefs'> =>
+  isRealmAbsent === true && realmUri !== undefined && realmUri === servingRealmUri
+    ? realmDeleted(realmUri)
+    : resolvedRefs
+
+const namesOf = ({
+  host,
+  realmUri,
+  routerRealm,
+}: Pick<Standing, 'host' | 'realmUri' | 'routerRealm'>): Pick<
+  Verdict,
+  'host' | 'realmUri' | 'routerRealm'
+> => ({
+  ...(host !== undefined && { host }),
+  ...(realmUri !== undefined && { realmUri }),
+  ...(routerRealm !== undefined && { routerRealm }),
+})
+
+const carriedOf = ({
+  realmNamespace,
+  isPending,
+  quarantined,
+}: DocumentJudgement): Pick<Verdict, 'realmNamespace' | 'isPending' | 'quarantined'> => ({
+  ...(realmNamespace !== undefined && { realmNamespace }),
+  ...(isPending === true && { isPending }),
+  ...(quarantined !== undefined && { quarantined }),
+})
+
+const isHeldByRealm = (
+  { isRealmHeld, version }: DocumentJudgement,
+  serving: Serving | undefined,
+): boolean => isRealmHeld === true && version !== undefined && version.digest === serving?.digest
+
+const acceptedOf = (
+  judgement: DocumentJudgement,
+  conflicts: readonly Problem[],
+): Finding<'Accepted'> => {
+  const first = conflicts[0]
+  if (first === undefined || judgement.accepted.status === 'False') return judgement.accepted
+  const more = conflicts.length > 1 ? ` (and ${conflicts.length - 1} more)` : ''
+  return conflicted(`${first.path}: ${first.message}${more}`)
+}
+
+const conflictsOf = (
+  resource: ApiSpecificationResource,
+  { host = '', owner, isHostLost, isEntangled, clashes }: Standing,
+): readonly Problem[] => {
+  if (owner !== undefined) {
+    const message = ownedWords(`the id '${owner.id}'`, resource, owner.resource)
+    return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
+  }
+  if (isHostLost) {
+    // The namespace is not told: what others have is theirs to tell.
+    const message = `the host '${host}' belongs to documents of another namespace: take another host`
+    return [{ code: 'conflict', path: pointerIn(resource, '/host'), message }]
+  }
+  if (isEntangled) {
+    const message =
+      'too many documents of this namespace change their ids at once, and wait for each other: give them back the ids ' +
+      'they had, then change a few at a time'
+    return [{ code: 'conflict', path: pointerIn(resource, '/id'), message }]
+  }
+  return clashes.map(({ problem, winner }) => locate(resource, problem, winner))
+}
+
+/** The winner is named only within the namespace. */
+const locate = (
+  resource: ApiSpecificationResource,
+  problem: Problem,
+  winner: ApiSpecificationResource | undefined,
+): Problem => {
+  const path = pointerIn(resource, problem.path)
+  const isNeighbour = winner?.metadata.namespace === resource.metadata.namespace
+  if (isNeighbour) return { ...problem, path }
+  const message = 'an older document of another namespace serves this host, path and method already'
+  return { ...problem, path, message }
+}
+
+const pointerIn = ({ checked }: ApiSpecificationResource, pointer: string): string =>
+  'spec' in checked && checked.spec.document !== undefined
+    ? `/spec/document${pointer}`
+    : '/spec/documentFrom/configMap'

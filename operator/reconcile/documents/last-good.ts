@@ -1,0 +1,157 @@
+// The last good version of each ApiSpecification: as this operator has seen it, or, after a restart, as the
+// resource's own status and the data planes tell. Forgets with the resource, and with the id that it had.
+
+import { isSameText } from '../../../language/wire/digest.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { DesiredDocument } from '../../desired-set.ts'
+import type { ResourceCache } from '../../resource/resource-source.ts'
+import type { ApiSpecificationResource, ProgrammedVersion } from '../../resource/resource.ts'
+import type { DocumentCompiler } from './compile-document.ts'
+import { confineDocument, remakeDocument } from './make-document.ts'
+import { Memo } from '../memo.ts'
+import type { MissingVersion } from './missing-version.ts'
+import type { Claimant } from '../claims/owners.ts'
+import { readVariables, variableInputs } from './read-variables.ts'
+
+export interface LastGood {
+  readonly document: DesiredDocument
+  readonly generation: number
+  /** Of the resource. */
+  readonly uid: string
+}
+
+interface Claim extends Claimant<ApiSpecificationResource> {
+  /** What it says now is still being compiled. */
+  readonly isPending: boolean
+}
+type Owners = ReadonlyMap<string, Claimant<ApiSpecificationResource>>
+type Documents = ReadonlyMap<string, DesiredDocument>
+
+export class LastGoodVersions {
+  readonly #compiler: DocumentCompiler
+  /** By key of the resource. */
+  readonly #versions = new Map<string, LastGood>()
+  readonly #missing = new Memo<MissingVersion>()
+  #resources: ReadonlyMap<string, ApiSpecificationResource> = new Map()
+  #list: readonly MissingVersion[] = []
+
+  constructor(compiler: DocumentCompiler) {
+    this.#compiler = compiler
+  }
+
+  begin(resources: ReadonlyMap<string, ApiSpecificationResource>): void {
+    this.#resources = resources
+    this.#missing.retain(resources)
+  }
+
+  get(key: string): LastGood | undefined {
+    return this.#versions.get(key)
+  }
+
+  /** What serves follows the policy of its namespace, whatever is wrong with what is wanted. */
+  confine(key: string, confinedTo: string | undefined): void {
+    const known = this.#versions.get(key)
+    if (known === undefined) return
+    const document = confineDocument(known.document, confinedTo)
+    if (document !== known.document) this.#versions.set(key, { ...known, document })
+  }
+
+  /**
+   * What data planes were last seen to hold may be just what the resource says now, though it lacks a realm or lost
+   * a claim since: that is a last good version too.
+   * @param version of the resource as it is now, as far as the language goes
+   */
+  of(
+    key: string,
+    { metadata: { uid }, programmed }: ApiSpecificationResource,
+    version: DesiredDocument | undefined,
+  ): LastGood | undefined {
+    if (this.#versions.get(key)?.uid !== uid) this.#versions.delete(key)
+    const known = this.#versions.get(key)
+    if (known !== undefined || version === undefined || programmed === undefined) return known
+    if (!isSameText(version.digest, programmed.digest)) return undefined
+    const lastGood = { document: version, generation: programmed.generation, uid }
+    this.#versions.set(key, lastGood)
+    return lastGood
+  }
+
+  /** Remembers what is served, and forgets what nobody has a right to any more. */
+  settle(owners: Owners, documents: Documents): void {
+    for (const [key, { document }] of this.#versions) {
+      if (owners.get(document.id)?.key !== key) this.#versions.delete(key)
+    }
+    for (const [id, document] of documents) {
+      const owner = owners.get(id)
+      if (owner === undefined || this.#versions.get(owner.key)?.document === document) continue
+      const { generation, uid } = owner.resource.metadata
+      this.#versions.set(owner.key, { document, generation, uid })
+    }
+  }
+
+  /** Versions that should serve on and whose text is not known. */
+  missing(
+    claims: readonly Claim[],
+    { owners, documents }: { readonly owners: Owners; readonly documents: Documents },
+    cache: ResourceCache,
+  ): readonly MissingVersion[] {
+    const list = claims.flatMap(({ key, id, resource, isPending }) => {
+      // Its text may be that very version.
+      if (isPending) return []
+      const isKept = id === '' || (owners.get(id)?.key === key && !documents.has(id))
+      return isKept && isRecoverable(resource) ? [this.#describe({ key, id, resource }, cache)] : []
+    })
+    const isSame =
+      list.length === this.#list.length && list.every((each, i) => each === this.#list[i])
+    if (!isSame) this.#list = list
+    return this.#list
+  }
+
+  async recover(
+    { key, digest }: MissingVersion,
+    document: ValueMap,
+    cache: ResourceCache,
+  ): Promise<boolean> {
+    const resource = this.#resources.get(key)
+    if (resource === undefined || !this.#isMissing(key, digest, resource)) return false
+    const secrets = readVariables(resource, cache)
+    const remade = await remakeDocument(resource, digest, document, {
+      key,
+      secrets: 'found' in secrets ? secrets.found : undefined,
+      compiler: this.#compiler,
+    })
+    // Meanwhile it may have been changed, or deleted.
+    const isSame = this.#resources.get(key)?.metadata.uid === resource.metadata.uid
+    if (remade === undefined || !isSame || !this.#isMissing(key, digest, resource)) return false
+    const { generation } = resource.programmed
+    this.#versions.set(key, { document: remade, generation, uid: resource.metadata.uid })
+    return true
+  }
+
+  #isMissing(
+    key: string,
+    digest: string,
+    resource: ApiSpecificationResource,
+  ): resource is ApiSpecificationResource & { readonly programmed: ProgrammedVersion } {
+    return (
+      resource.programmed?.digest === digest && !this.#versions.has(key) && isRecoverable(resource)
+    )
+  }
+
+  /** Another object when it is worth another try: the Secrets that it may have been put with have changed. */
+  #describe(
+    { key, id, resource }: Pick<Claim, 'key' | 'id' | 'resource'>,
+    cache: ResourceCache,
+  ): MissingVersion {
+    const digest = resource.programmed?.digest ?? ''
+    const inputs = [id, digest, resource.checked, ...variableInputs(resource, cache)]
+    const { namespace } = resource.metadata
+    return this.#missing.get(key, inputs, () => ({
+      ...{ key, digest, namespace },
+      ...(id !== '' && { id }),
+    }))
+  }
+}
+
+/** Where the spec can't be read nobody knows which data planes it selects. */
+const isRecoverable = ({ checked, programmed }: ApiSpecificationResource): boolean =>
+  'spec' in checked && programmed !== undefined

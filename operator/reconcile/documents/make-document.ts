@@ -1,0 +1,105 @@
+// A compiled document, its variables and the resource it stands in, in; the entry of the desired set out. Also for
+// a document that came back from a data plane: it counts only with the very digest that it should have. Pure.
+
+import { confinedDigest, documentDigest, plainDigest } from '../../../language/wire/digest.ts'
+import type { RealmFacts } from '../../../language/environment.ts'
+import type { ValueMap } from '../../../language/expression/value.ts'
+import { measure } from '../../../language/measure.ts'
+import type { DesiredDocument } from '../../desired-set.ts'
+import type { ApiSpecificationResource, ApiSpecificationSpec } from '../../resource/resource.ts'
+import type { CompiledDocument, DocumentCompiler } from './compile-document.ts'
+import type { SecretVariables } from './read-variables.ts'
+
+export interface DocumentParts {
+  readonly document: ValueMap
+  readonly compiled: CompiledDocument
+  readonly secrets: SecretVariables
+  /** Its namespace, where it may reach no other. */
+  readonly confinedTo?: string | undefined
+}
+
+export const makeDocument = (
+  resource: ApiSpecificationResource,
+  { document, compiled, secrets, confinedTo }: DocumentParts,
+): DesiredDocument => ({
+  id: compiled.id,
+  digest: confinedDigest(
+    documentDigest({ spec: document, secretVersions: secrets.versions }),
+    confinedTo,
+  ),
+  since: resource.metadata.createdAt,
+  realmUri: compiled.realmUri,
+  spec: document,
+  ...(secrets.versions.length > 0 && { variables: secrets.variables }),
+  claims: compiled.claims,
+  ...(compiled.callsRouter && { callsRouter: true }),
+  ...(compiled.forwardHosts.length > 0 && { forwardHosts: hostsOf(compiled) }),
+  namespace: resource.metadata.namespace,
+  ...(confinedTo !== undefined && { confinedTo }),
+  ...selectorOf(resource),
+})
+
+const hostsOf = ({ forwardHosts }: CompiledDocument): readonly string[] => [
+  ...new Set(forwardHosts.map(({ host }) => host)),
+]
+
+export interface RemakeContext {
+  /** Of the resource. */
+  readonly key: string
+  /** Of the newest generation, as they are now; undefined: not all of them can be read. */
+  readonly secrets: SecretVariables | undefined
+  readonly compiler: DocumentCompiler
+}
+
+/**
+ * The same text for other destinations: what serves follows the policy, also where it is no longer what is wanted.
+ * The same object where nothing changes.
+ */
+export const confineDocument = (
+  document: DesiredDocument,
+  confinedTo: string | undefined,
+): DesiredDocument => {
+  const { confinedTo: before, ...rest } = document
+  if (before === confinedTo) return document
+  const digest = confinedDigest(plainDigest(document.digest), confinedTo)
+  return { ...rest, digest, ...(confinedTo !== undefined && { confinedTo }) }
+}
+
+/**
+ * Undefined where the digest is another one, also with the Secrets as they are now: a Secret that has changed since
+ * took the document's variables with it, for these are never read back.
+ */
+export const remakeDocument = async (
+  resource: ApiSpecificationResource,
+  digest: string,
+  document: ValueMap,
+  { key, secrets, compiler }: RemakeContext,
+): Promise<DesiredDocument | undefined> => {
+  // Also a bound on what the digest walks through.
+  if (measure(document).length > 0) return undefined
+  const fitting = [NO_SECRETS, secrets ?? NO_SECRETS].find(
+    ({ versions }) =>
+      documentDigest({ spec: document, secretVersions: versions }) === plainDigest(digest),
+  )
+  if (fitting === undefined) return undefined
+  const { namespace } = resource.metadata
+  const compilation = await compiler.outcome({
+    ...{ key, namespace, document, realm: ANY_REALM, secrets: fitting },
+    quarantined: resource.quarantined,
+  })
+  if ('problems' in compilation) return undefined
+  return makeDocument(resource, { document, compiled: compilation.compiled, secrets: fitting })
+}
+
+/** Allows whatever a document may ask of a realm. */
+export const ANY_REALM: RealmFacts = {
+  authmethods: ['oidcrp', 'cookie'],
+  oidcProviders: [],
+}
+
+const NO_SECRETS: SecretVariables = { variables: {}, versions: [] }
+
+const selectorOf = ({ checked }: ApiSpecificationResource): Pick<DesiredDocument, 'selector'> => {
+  const spec: Partial<ApiSpecificationSpec> = 'spec' in checked ? checked.spec : {}
+  return spec.dataPlaneSelector === undefined ? {} : { selector: spec.dataPlaneSelector }
+}

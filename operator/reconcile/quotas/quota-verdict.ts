@@ -1,0 +1,33 @@
+// What a namespace has of its quota, and what somebody is about to store there, in; whether it would be refused, and in
+// what words, out. Pure: a forecast for the webhook, as others may come first.
+
+import type { Finding } from '../../resource/condition.ts'
+import type { Quota } from './namespace-quotas.ts'
+import { type Amounts, NOTHING, QUOTA_NAMES } from './quota-amounts.ts'
+import { quotaExceeded } from './quota-words.ts'
+
+export interface QuotaUse {
+  readonly namespace: string
+  readonly quota: Quota
+  readonly used: Amounts
+}
+
+/**
+ * Undefined: there is room for it.
+ * @param before of the object as it is stored; nothing where it is new
+ * @example quotaVerdict(reconciler.quotaUse('shop'), amountsOf(document), amountsOf(oldDocument))
+ */
+export const quotaVerdict = (
+  { namespace, quota, used }: QuotaUse,
+  wanted: Amounts,
+  before: Amounts = NOTHING,
+): Finding<'Accepted'> | undefined => {
+  const { limits, misspelt } = quota
+  const others = (name: keyof Amounts): number => Math.max(0, used[name] - before[name])
+  const name = QUOTA_NAMES.find(
+    (each) => wanted[each] > before[each] && others(each) + wanted[each] > limits[each],
+  )
+  if (name === undefined) return undefined
+  const shortage = { quota: name, limit: limits[name], needed: wanted[name], others: others(name) }
+  return quotaExceeded(namespace, { ...shortage, largest: undefined }, misspelt)
+}

@@ -1,0 +1,303 @@
+// The Realms of one cache after another in; which record each uri has, and what there is to say of every
+// Realm, out. Remembers judgements and the last good version of each resource; of deleted ones for as long as the
+// source tells of them.
+
+import type { Problem } from '../../../language/problem.ts'
+import type { ResourceCache } from '../../resource/resource-source.ts'
+import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
+import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
+import { conflicted } from '../findings.ts'
+import type { RealmAccess } from '../documents/judge-document.ts'
+import {
+  type GoodRealm,
+  judgeRealm,
+  type RealmJudgement,
+  realmInputs,
+  secretNames,
+} from './judge-realm.ts'
+import { mayRealmBeHeld } from '../may-be-held.ts'
+import { Memo } from '../memo.ts'
+import type { Quota } from '../quotas/namespace-quotas.ts'
+import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners.ts'
+import type { Amounts } from '../quotas/quota-amounts.ts'
+import type { QuotaUse } from '../quotas/quota-verdict.ts'
+import { admitsNamespace } from './realm-access.ts'
+import { RealmQuotas } from './realm-quotas.ts'
+import { Titles } from '../claims/titles.ts'
+import type { Verdict } from '../verdict.ts'
+
+export interface JudgedRealms {
+  /** uri → the version that is to be put. */
+  readonly served: ReadonlyMap<string, GoodRealm>
+  /** Uris that have no version to put, and a Realm that may have brought them into service. */
+  readonly kept: ReadonlySet<string>
+  /** Uris that no data plane may keep. */
+  readonly revoked: ReadonlySet<string>
+  /** By key of the resource. */
+  readonly verdicts: ReadonlyMap<string, Verdict>
+  /** Realms of which not even the uri can be told. */
+  readonly nameless: readonly RealmResource[]
+  access(uri: string, namespace: string): RealmAccess
+}
+
+interface Judged extends Claimant<RealmResource> {
+  readonly judgement: RealmJudgement
+  readonly uri: string | undefined
+  /** What may be put now: nothing new while it is paused. */
+  readonly good: GoodRealm | undefined
+  /** It has named another's uri, and keeps the one it had. */
+  readonly refusedBy?: Claimant<RealmResource>
+}
+
+/** A Realm that stands there, or one that was deleted and still serves. */
+type Standing = Judged | DepartedClaim
+
+export class RealmBook {
+  readonly #secretNames = new Memo<readonly string[]>()
+  readonly #judgements = new Memo<RealmJudgement>()
+  readonly #goods = new Memo<GoodRealm | undefined>()
+  readonly #verdicts = new Memo<Verdict>()
+  /** By key of the resource. */
+  readonly #lastGood = new Map<string, GoodRealm>()
+  readonly #titles = new Titles<RealmResource>(mayRealmBeHeld)
+  readonly #departed = new DepartedClaims()
+  readonly #quotas = new RealmQuotas()
+  /** As they were last judged. */
+  #last: readonly Standing[] = []
+
+  /** @param quotaOf a namespace; undefined: there are none */
+  judge(
+    resources: ReadonlyMap<string, RealmResource>,
+    cache: ResourceCache,
+    quotaOf?: (namespace: string) => Quota,
+  ): JudgedRealms {
+    if (quotaOf !== undefined) this.#quotas.settle(resources, this.#lastGood, quotaOf)
+    const standing = this.#standing(resources, cache)
+    this.#last = standing
+    const judged = standing.filter(isJudged)
+    const owners = ownersOf(standing.filter(({ id }) => id !== ''))
+    const served = new Map<string, GoodRealm>()
+    for (const each of standing) {
+      if (owners.get(each.id)?.key !== each.key) continue
+      const good = this.#latest(each)
+      if (good !== undefined) served.set(each.id, good)
+    }
+    const revoked = this.#departed.revoked(served)
+    for (const uri of revoked) this.#titles.revoke(uri)
+    const kept = this.#titles.keep(standing, owners, served)
+    this.#forget(resources, owners)
+    const verdicts = new Map(judged.map((each) => [each.key, this.#verdict(each, owners, served)]))
+    const nameless = judged.flatMap(({ uri, resource }) => (uri === undefined ? [resource] : []))
+    const access = (uri: string, namespace: string): RealmAccess =>
+      accessOf(
+        { good: served.get(uri), owner: owners.get(uri), isKept: kept.has(uri) },
+        namespace,
+        cache,
+      )
+    return { served, kept, revoked, verdicts, nameless, access }
+  }
+
+  #standing(
+    resources: ReadonlyMap<string, RealmResource>,
+    cache: ResourceCache,
+  ): readonly Standing[] {
+    this.#departed.follow(cache, {
+      lastGood: this.#lastGood,
+      isHolder: (uri, key) => this.#titles.isHolder(uri, key),
+    })
+    const judged = [...resources].map(([key, resource]) => this.#judgeOne(key, resource, cache))
+    return withoutRefused(this.#departed.joinTo(judged))
+  }
+
+  /** Of its quota. */
+  usedBy(namespace: string): Amounts {
+    return this.#quotas.usedBy(namespace)
+  }
+
+  /** The verdict on a Realm if it were the next to come, or to change; nothing is remembered. */
+  preview(resource: RealmResource, cache: ResourceCache, quotaUse: QuotaUse | undefined): Verdict {
+    const key = keyOf(resource)
+    const overQuota = quotaUse && this.#quotas.verdictOn(key, resource, quotaUse)
+    const judgement = judgeRealm(resource, cache, overQuota)
+    const lastGood = this.#lastGood.get(key)
+    const lastId = lastGood?.uid === resource.metadata.uid ? lastGood.desired.uri : undefined
+    const uri = judgement.good === undefined ? (lastId ?? judgement.uri) : judgement.uri
+    const mine = { key, resource, id: uri ?? '', lastId }
+    const others = this.#last.filter((each) => each.key !== key && each.id !== '')
+    const owner = uri === undefined ? undefined : ownersOf([...others, mine]).get(uri)
+    const winner = owner?.key === key || isHeir(resource, owner) ? undefined : owner
+    return verdictOf(resource, judgement, { uri, winner, good: undefined, isHeld: false })
+  }
+
+  #judgeOne(key: string, resource: RealmResource, cache: ResourceCache): Judged {
+    const names = this.#secretNames.get(key, [resource.checked], () => secretNames(resource))
+    const overQuota = this.#quotas.refusalOf(key, resource)
+    const inputs = [...realmInputs(resource, names, cache), overQuota]
+    const judgement = this.#judgements.get(key, inputs, () =>
+      judgeRealm(resource, cache, overQuota),
+    )
+    if (this.#lastGood.get(key)?.uid !== resource.metadata.uid) this.#lastGood.delete(key)
+    if (judgement.good !== undefined && isPaused(resource) && wasServed(resource)) {
+      this.#lastGood.set(key, this.#lastGood.get(key) ?? judgement.good)
+    }
+    const lastGood = this.#lastGood.get(key)
+    const latest = this.#goods.get(key, [judgement.good], () => carryOver(lastGood, judgement.good))
+    const good = isPaused(resource) ? undefined : latest
+    // A version that is not good does not rename: the uri that serves stays with its resource.
+    const lastUri = lastGood?.desired.uri
+    const uri = good === undefined ? (lastUri ?? judgement.uri) : judgement.uri
+    return { key, resource, judgement, uri, id: uri ?? '', lastId: lastUri, good }
+  }
+
+  /** The newest good version of an owner; a good one is remembered. */
+  #latest({ key, id, good }: Standing): GoodRealm | undefined {
+    if (good !== undefined) this.#lastGood.set(key, good)
+    const latest = this.#lastGood.get(key)
+    return latest?.desired.uri === id ? latest : undefined
+  }
+
+  #forget(
+    resources: ReadonlyMap<string, RealmResource>,
+    owners: ReadonlyMap<string, Claimant<RealmResource>>,
+  ): void {
+    const memos = [this.#secretNames, this.#judgements, this.#goods, this.#verdicts]
+    for (const memo of memos) memo.retain(resources)
+    for (const [key, good] of this.#lastGood) {
+      if (owners.get(good.desired.uri)?.key !== key) this.#lastGood.delete(key)
+    }
+  }
+
+  #verdict(
+    { key, resource, judgement, uri, refusedBy }: Judged,
+    owners: ReadonlyMap<string, Claimant<RealmResource>>,
+    served: ReadonlyMap<string, GoodRealm>,
+  ): Verdict {
+    const owner = uri === undefined ? undefined : owners.get(uri)
+    const isOwner = owner?.key === key
+    const good = isOwner && uri !== undefined ? served.get(uri) : undefined
+    const isHeld = isPaused(resource) && judgement.good?.desired.digest !== good?.desired.digest
+    const winner = refusedBy ?? (isOwner || isHeir(resource, owner) ? undefined : owner)
+    return this.#verdicts.get(key, [resource, judgement, winner?.resource, good], () =>
+      verdictOf(resource, judgement, { uri, winner, good, isHeld }),
+    )
+  }
+}
+
+/**
+ * An operator before us wrote that this very generation is in service: while it was paused nothing else came after it,
+ * but for a Secret that changed while there was no operator.
+ */
+const wasServed = ({ conditions = [], metadata: { generation } }: RealmResource): boolean => {
+  const current = conditions.filter(({ observedGeneration }) => observedGeneration === generation)
+  const reasons = new Map<string, string>(current.map(({ type, reason }) => [type, reason]))
+  const ready = reasons.get('Ready')
+  const isInService = ready === 'Ready' || ready === 'Unreachable'
+  // Released: it was let go by an operator that was uninstalled, and is taken up again.
+  return reasons.get('Accepted') === 'Accepted' && (isInService || ready === 'Released')
+}
+
+interface Place {
+  readonly uri: string | undefined
+  /** Who owns the uri that it names. */
+  readonly winner: Claimant<RealmResource> | undefined
+  readonly good: GoodRealm | undefined
+  readonly isHeld: boolean
+}
+
+const verdictOf = (
+  resource: RealmResource,
+  judgement: RealmJudgement,
+  { uri, winner, good, isHeld }: Place,
+): Verdict => {
+  const message = winner && ownedWords(`the uri '${winner.id}'`, resource, winner.resource)
+  const conflict: Problem | undefined =
+    message === undefined ? undefined : { code: 'conflict', path: '/spec/uri', message }
+  return {
+    resource,
+    accepted: message === undefined ? judgement.accepted : conflicted(message),
+    resolvedRefs: judgement.resolvedRefs,
+    errors: conflict === undefined ? judgement.errors : [conflict, ...judgement.errors],
+    warnings: [],
+    ...(uri !== undefined && { id: uri }),
+    ...(judgement.good !== undefined && { digest: judgement.good.desired.digest }),
+    ...(good !== undefined && {
+      serving: { generation: good.generation, digest: good.desired.digest },
+    }),
+    ...(isHeld && { isHeld }),
+  }
+}
+
+/**
+ * Whoever names another's uri keeps the one it had: what serves is not deleted for that. What it keeps may be what
+ * a third one has named: each turn refuses one more at least.
+ */
+const withoutRefused = (asked: readonly Standing[]): readonly Standing[] => {
+  let standing = asked
+  for (;;) {
+    if (!standing.some(isRenamed)) return standing
+    const owners = ownersOf(standing)
+    const next = standing.map((each) => stayIfRefused(each, owners.get(each.id)))
+    if (next.every((each, i) => each === standing[i])) return standing
+    standing = next
+  }
+}
+
+const stayIfRefused = (standing: Standing, owner: Claimant<RealmResource> | undefined): Standing =>
+  !isRenamed(standing) || owner === undefined || owner.key === standing.key || !isJudged(standing)
+    ? standing
+    : {
+        ...standing,
+        ...{ id: standing.lastId ?? '', uri: standing.lastId, good: undefined, refusedBy: owner },
+      }
+
+const isJudged = (standing: Standing): standing is Judged => 'judgement' in standing
+
+/** It has the uri of one that was deleted in its own namespace: as soon as it is good it serves in its place. */
+const isHeir = (resource: RealmResource, owner: Claimant<RealmResource> | undefined): boolean =>
+  owner !== undefined && isDeparted(owner) && isKin(resource, owner)
+
+const isDeparted = (owner: Claimant<RealmResource>): boolean => !('judgement' in owner)
+
+/** What says the same is the same object: a new Secret of a realm must not look like news to its documents. */
+const carryOver = (
+  before: GoodRealm | undefined,
+  good: GoodRealm | undefined,
+): GoodRealm | undefined => {
+  if (before === undefined || good === undefined || before === good) return good
+  const isSame = JSON.stringify(before.terms) === JSON.stringify(good.terms)
+  const desired = before.desired.digest === good.desired.digest ? before.desired : good.desired
+  return { ...good, desired, terms: isSame ? before.terms : good.terms }
+}
+
+interface UriState {
+  readonly good: GoodRealm | undefined
+  readonly owner: Claimant<RealmResource> | undefined
+  readonly isKept: boolean
+}
+
+const accessOf = (
+  { good, owner, isKept }: UriState,
+  namespace: string,
+  cache: ResourceCache,
+): RealmAccess => {
+  if (good !== undefined) {
+    if (!admitsNamespace(good, namespace, cache)) return { access: 'RefNotPermitted' }
+    const isDeleted = owner !== undefined && isDeparted(owner)
+    return { access: 'granted', realm: good.terms, ...(isDeleted && { isDeleted }) }
+  }
+  if (owner === undefined) return { access: 'RealmNotFound', isAbsent: true }
+  const { resource } = owner
+  if (!mayUse(resource, namespace, cache)) return { access: 'RealmNotFound' }
+  const { name, namespace: home } = resource.metadata
+  const realm = { namespace: home, name, isPaused: isPaused(resource), isKept }
+  return { access: 'unready', realm }
+}
+
+const mayUse = (
+  { checked, metadata }: RealmResource,
+  namespace: string,
+  cache: ResourceCache,
+): boolean =>
+  metadata.namespace === namespace ||
+  ('spec' in checked &&
+    admitsNamespace({ namespace: metadata.namespace, spec: checked.spec }, namespace, cache))

@@ -1,0 +1,76 @@
+// Realms with those that serve in; which of them the quota of their namespace has no room for, out. After a restart
+// whatever an operator has let in keeps its place: nothing tells for certain which Realms gateways hold.
+
+import type { Finding } from '../../resource/condition.ts'
+import type { RealmResource } from '../../resource/resource.ts'
+import type { GoodRealm } from './judge-realm.ts'
+import { Memo } from '../memo.ts'
+import type { Quota } from '../quotas/namespace-quotas.ts'
+import { type Amounts, ONE_REALM } from '../quotas/quota-amounts.ts'
+import { QuotaBook, type QuotaClaim } from '../quotas/quota-book.ts'
+import { type QuotaUse, quotaVerdict } from '../quotas/quota-verdict.ts'
+
+export class RealmQuotas {
+  readonly #book = new QuotaBook()
+  readonly #claims = new Memo<QuotaClaim>()
+  /** As it was when the Realm was first seen: what this operator writes since is no proof. */
+  readonly #isInherited = new Memo<boolean>()
+
+  settle(
+    resources: ReadonlyMap<string, RealmResource>,
+    lastGood: ReadonlyMap<string, GoodRealm>,
+    quotaOf: (namespace: string) => Quota,
+  ): void {
+    for (const [key, resource] of resources) {
+      const { checked, metadata } = resource
+      const { uid, createdAt } = metadata
+      const isServing =
+        this.#isInherited.get(key, [uid], () => wasLetIn(resource)) ||
+        lastGood.get(key)?.uid === uid
+      const isReadable = 'spec' in checked
+      const claim = this.#claims.get(key, [uid, createdAt, isServing, isReadable], () => ({
+        ...{ key, resource, isEstimated: false },
+        wanted: isReadable ? ONE_REALM : undefined,
+        serving: isServing ? ONE_REALM : undefined,
+      }))
+      this.#book.put(claim)
+    }
+    for (const memo of [this.#claims, this.#isInherited]) memo.retain(resources)
+    this.#book.retain(resources)
+    this.#book.settle(quotaOf, false)
+  }
+
+  /** Undefined: there is room for it. The same object while the reason is the same. */
+  refusalOf(
+    key: string,
+    { metadata: { namespace } }: RealmResource,
+  ): Finding<'Accepted'> | undefined {
+    return this.#book.refusalOf({ key, namespace })
+  }
+
+  /** On a Realm that is about to be stored. */
+  verdictOn(
+    key: string,
+    resource: RealmResource,
+    quotaUse: QuotaUse,
+  ): Finding<'Accepted'> | undefined {
+    if (!('spec' in resource.checked)) return undefined
+    const { namespace } = resource.metadata
+    const before = this.#book.isCounted({ key, namespace }) ? ONE_REALM : undefined
+    return quotaVerdict(quotaUse, ONE_REALM, before)
+  }
+
+  usedBy(namespace: string): Amounts {
+    return this.#book.usedBy(namespace)
+  }
+}
+
+/** An operator before us judged it, and refused it neither for its quota nor for the uri that another one has. */
+const wasLetIn = ({ conditions = [] }: RealmResource): boolean => {
+  const accepted = conditions.find(({ type }) => type === 'Accepted')
+  return (
+    accepted !== undefined &&
+    accepted.reason !== 'QuotaExceeded' &&
+    accepted.reason !== 'Conflicted'
+  )
+}

@@ -1,0 +1,80 @@
+// Tells of a document that is in service and can't do all that it should: what data planes say of the router of its realm,
+// and since when, and of its upstreams comes in; the condition, once it has lasted, comes out. Pure: time comes in.
+
+import type { UpstreamCause } from '../../../language/wire/wire.ts'
+import { type Condition, type Finding, joinMessages } from '../../resource/condition.ts'
+import type { Sight } from './fleet-view.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** Routers restart, and gateways that have just started have no session yet. */
+const LASTS_MS = 30_000
+
+/** Since when a data plane that holds the document has had no session, Unix time in milliseconds; undefined: all have. */
+export const apartSince = (
+  sight: Sight,
+  before: { readonly since: number | undefined; readonly conditions: readonly Condition[] },
+  nowMs: number,
+): number | undefined => {
+  if (sight.apart === undefined) return undefined
+  // It was told before this operator began: it need not last once more.
+  const isTold = before.conditions.some(
+    ({ type, reason }) => type === 'Degraded' && reason === 'RouterUnreachable',
+  )
+  return before.since ?? (isTold ? nowMs - LASTS_MS : nowMs)
+}
+
+export const hasLasted = (since: number, nowMs: number): boolean => nowMs - since >= LASTS_MS
+
+/**
+ * Of upstreams gateways tell when it has lasted, of the router here.
+ * @param isApart a data plane has had no session with the router for long enough
+ */
+export const degradedFinding = (
+  verdict: Verdict,
+  sight: Sight,
+  isApart: boolean,
+): Finding<'Degraded'> | undefined => {
+  const router = isApart ? routerWords(verdict, sight) : undefined
+  const upstream = upstreamWords(sight)
+  const found = { type: 'Degraded', status: 'True' } as const
+  if (router !== undefined) {
+    const message = upstream === undefined ? router : joinMessages(router, upstream)
+    return { ...found, reason: 'RouterUnreachable', message }
+  }
+  if (upstream === undefined) return undefined
+  return { ...found, reason: 'UpstreamUnhealthy', message: upstream }
+}
+
+/** Without the reason, which may change every second, and which is for the owner of the Realm: its status has it. */
+const routerWords = ({ routerRealm = '' }: Verdict, { apart }: Sight): string | undefined => {
+  if (apart === undefined) return undefined
+  const others = apart.others > 0 ? ' and others' : ''
+  return (
+    `${apart.first.dataPlane.name}${others}: no session with the router of realm '${routerRealm}', ` +
+    'operations over WAMP fail there; see the status of the Realm'
+  )
+}
+
+const upstreamWords = ({ unhealthy }: Sight): string | undefined => {
+  if (unhealthy === undefined) return undefined
+  const { trouble, count, total } = unhealthy
+  const [cause = '', origin = ''] = trouble.split(' ')
+  return (
+    `${count} of ${total} gateways: no request to ${origin} has been answered as it should be for 30 s: ` +
+    WORDS[cause as UpstreamCause]
+  )
+}
+
+const WORDS = {
+  refused: 'it refuses connections, or can not be reached',
+  dns: 'its name is not found',
+  tls: 'the TLS handshake fails',
+  denied: 'it is not an allowed destination',
+  connect_timeout: 'connecting to it takes too long',
+  timeout: 'it does not answer in time',
+  reset: 'it breaks connections off',
+  malformed: 'what it answers is not HTTP',
+  status_502: 'it answers 502',
+  status_503: 'it answers 503',
+  status_504: 'it answers 504',
+} as const satisfies Record<UpstreamCause, string>

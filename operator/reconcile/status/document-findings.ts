@@ -1,0 +1,98 @@
+// A verdict and how far it is programmed in; every finding of the resource, in the order of the API, out.
+
+import { type Finding, joinMessages } from '../../resource/condition.ts'
+import { realmForbidden } from '../findings.ts'
+import type { Programmed } from './programmed.ts'
+import { servingWords } from './serving-words.ts'
+import type { Verdict } from '../verdict.ts'
+
+export interface Delivery {
+  /** It selects a sidecar that may not hold its realm. */
+  readonly isRealmForbidden: boolean
+  /** See `DocumentSummary`; absent: it is not known. */
+  readonly serving?: string | undefined
+  readonly degraded?: Finding<'Degraded'> | undefined
+}
+
+export const documentFindings = (
+  verdict: Verdict,
+  programmed: Programmed,
+  { isRealmForbidden, serving, degraded }: Delivery,
+): readonly Finding[] => {
+  const resolvedRefs =
+    isRealmForbidden && verdict.resolvedRefs.status === 'True'
+      ? realmForbidden(verdict.realmUri ?? '', verdict.resource.metadata.namespace)
+      : verdict.resolvedRefs
+  const parts = [verdict.accepted, resolvedRefs, programmed.finding] as const
+  const stalled = stalledOf(
+    parts,
+    programmed.rejectedByAll ? programmed.finding.message : undefined,
+  )
+  return [
+    ...parts,
+    readyWith(readyOf(parts), verdict, { programmed, serving }),
+    ...(degraded === undefined ? [] : [degraded]),
+    ...(stalled === undefined ? [] : [stalled]),
+  ]
+}
+
+/** Whoever reads nothing but this one learns whether there is an outage. */
+const readyWith = (
+  ready: Finding<'Ready'>,
+  verdict: Verdict,
+  { programmed, serving }: { readonly programmed: Programmed } & Pick<Delivery, 'serving'>,
+): Finding<'Ready'> => {
+  // What is told of the delivery says it already.
+  const isTold = ready.message === programmed.finding.message
+  if (ready.status !== 'False' || serving === undefined || isTold) return ready
+  return {
+    ...ready,
+    message: joinMessages(ready.message, servingWords(serving, verdict, ready.reason)),
+  }
+}
+
+type Part = Finding<'Accepted'> | Finding<'ResolvedRefs'> | Finding<'Programmed'>
+
+/** The most important failing one: validity before references before delivery. */
+export const readyOf = (parts: readonly Part[]): Finding<'Ready'> => {
+  const failing = parts.find((part) => part.status === 'False')
+  if (failing?.status === 'False') {
+    const { reason, message } = failing
+    return { type: 'Ready', status: 'False', reason, message }
+  }
+  const unknown = parts.find(({ status }) => status === 'Unknown')
+  if (unknown !== undefined) {
+    return { type: 'Ready', status: 'Unknown', reason: 'Pending', message: unknown.message }
+  }
+  return {
+    type: 'Ready',
+    status: 'True',
+    reason: 'Ready',
+    message: 'accepted, resolved, in service',
+  }
+}
+
+const STALLING = [
+  ...(['Invalid', 'TooLarge', 'TooExpensive', 'QuotaExceeded', 'Conflicted'] as const),
+  'RefNotPermitted',
+] as const
+
+/**
+ * True where nothing will change until somebody acts; else there is no such condition.
+ * @param rejection what is told where every data plane that answers refuses it
+ */
+export const stalledOf = (
+  parts: readonly Part[],
+  rejection: string | undefined,
+): Finding<'Stalled'> | undefined => {
+  for (const { type, reason, message } of parts) {
+    // Programmed is Invalid also where a reference may resolve by itself.
+    if (type === 'Programmed') continue
+    const stalling = STALLING.find((each) => each === reason)
+    if (stalling !== undefined) {
+      return { type: 'Stalled', status: 'True', reason: stalling, message }
+    }
+  }
+  if (rejection === undefined) return undefined
+  return { type: 'Stalled', status: 'True', reason: 'Rejected', message: rejection }
+}

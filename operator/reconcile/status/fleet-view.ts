@@ -1,0 +1,361 @@
+// Reports of data planes, again and again, in; for each document and realm what they answer, and which of them a
+// change concerns, out. A report costs what it says anew, whatever the number of data planes.
+
+import { type DataPlane, type DataPlaneReport, isSelected, mayHoldRealm } from '../../data-plane.ts'
+import { changedKeys } from '../../edited-map.ts'
+import type { LabelSelector } from '../../resource/resource.ts'
+import {
+  answerOnDocument,
+  answerOnRealm,
+  answerOnRouter,
+  answerOnUpstreams,
+  type DocumentAnswer,
+  type RealmAnswer,
+  type RouterAnswer,
+  type UpstreamAnswer,
+} from './answers.ts'
+import { Tally } from './tally.ts'
+import { type Majority, majorityOf } from './upstream-majority.ts'
+
+/** What data planes are asked about. */
+export type Subject =
+  | {
+      readonly kind: 'document'
+      readonly id: string
+      readonly digest: string
+      readonly namespace: string
+      readonly selector?: LabelSelector
+      /** Absent where there is no realm that it may use. */
+      readonly realmNamespace?: string
+      /** Realm whose router it needs. */
+      readonly routerRealm?: string
+    }
+  | { readonly kind: 'realm'; readonly uri: string; readonly namespace: string }
+
+export type Answer = DocumentAnswer | RealmAnswer
+
+/** What they answer about one subject. */
+export interface Sight {
+  readonly total: number
+  count(...answers: readonly Answer[]): number
+  /** By name; of the answers that are told with the name of a data plane. */
+  first(answer: Answer): DataPlaneReport | undefined
+  /** Of a document: digests that ready data planes hold, also those that it does not select (any more). */
+  readonly held: Iterable<string>
+  /** Of a document: the first data plane that holds it and has no session with the router of its realm; how many more. */
+  readonly apart: { readonly first: DataPlaneReport; readonly others: number } | undefined
+  /** Of a document: what more than half of the gateways of the shared pool that it is for say of its upstreams. */
+  readonly unhealthy: Majority | undefined
+}
+
+/** Documents that go to the same data planes. */
+interface Audience {
+  readonly namespace: string
+  readonly selector?: LabelSelector
+}
+
+interface Entry {
+  readonly subject: Subject
+  readonly audience: Audience | undefined
+  readonly tally: Tally<Answer>
+  readonly held: Tally<string>
+  readonly routers: Tally<RouterAnswer>
+  readonly upstreams: Tally<UpstreamAnswer>
+}
+
+/** What one data plane says of a subject. */
+interface Said {
+  readonly answer: Answer | undefined
+  /** Digest. */
+  readonly held: string | undefined
+  readonly router: RouterAnswer | undefined
+  readonly upstream: UpstreamAnswer | undefined
+}
+
+/** `unreachable` counts only where all are: the first that is asked will do. */
+const NAMED: ReadonlySet<Answer> = new Set<Answer>([
+  ...(['rejected', 'withheld', 'shadowed', 'refused', 'closed'] as const),
+])
+
+const NONE_NAMED: ReadonlySet<string> = new Set()
+const NO_TROUBLES_NAMED: ReadonlySet<UpstreamAnswer> = new Set()
+const APART: ReadonlySet<RouterAnswer> = new Set<RouterAnswer>(['apart'])
+
+/** More than this many audiences that nobody needs any more are not kept. */
+const MAX_AUDIENCES = 10_000
+
+export class FleetView {
+  readonly #entries = new Map<string, Entry>()
+  /** Keys of the subjects of one name, which several resources may claim. */
+  readonly #named = new Map<string, Set<string>>()
+  readonly #reports = new Map<string, DataPlaneReport>()
+  readonly #audiences = new Map<string, Audience>()
+  /** Which audiences a data plane serves. */
+  #serves = new WeakMap<DataPlane, WeakMap<Audience, boolean>>()
+  #names: readonly string[] = []
+
+  /** Asks about `subject` from now on, under `key`; undefined: about nothing any more. */
+  watch(key: string, subject: Subject | undefined): void {
+    const before = this.#entries.get(key)
+    if (subject !== undefined && before && sameSubject(before.subject, subject)) return
+    if (before !== undefined) this.#unname(key, before.subject)
+    if (subject === undefined) {
+      this.#entries.delete(key)
+      return
+    }
+    const audience = subject.kind === 'document' ? this.#audienceOf(subject) : undefined
+    const tallies = {
+      ...{ tally: new Tally(NAMED), held: new Tally(NONE_NAMED), routers: new Tally(APART) },
+      upstreams: new Tally<UpstreamAnswer>(NO_TROUBLES_NAMED),
+    }
+    const entry: Entry = { subject, audience, ...tallies }
+    for (const [name, report] of this.#reports) {
+      move(entry, name, NOTHING_SAID, this.#said(report, entry))
+    }
+    this.#entries.set(key, entry)
+    for (const name of namesOf(subject)) {
+      this.#named.set(name, (this.#named.get(name) ?? new Set()).add(key))
+    }
+  }
+
+  #unname(key: string, subject: Subject): void {
+    for (const name of namesOf(subject)) {
+      const keys = this.#named.get(name)
+      keys?.delete(key)
+      if (keys?.size === 0) this.#named.delete(name)
+    }
+  }
+
+  /** @returns keys of the subjects on which there is news */
+  take(reports: readonly DataPlaneReport[]): ReadonlySet<string> {
+    const news = new Set<string>()
+    const gone = new Set(this.#reports.keys())
+    for (const report of reports) {
+      const { name } = report.dataPlane
+      gone.delete(name)
+      if (this.#reports.get(name) !== report) this.#exchange(name, report, news)
+    }
+    for (const name of gone) this.#exchange(name, undefined, news)
+    if (this.#names.length !== this.#reports.size || gone.size > 0) {
+      this.#names = [...this.#reports.keys()].sort()
+    }
+    return news
+  }
+
+  look(key: string): Sight {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return NOBODY
+    const { tally, held, routers, upstreams } = entry
+    const apart = this.#report(routers.first('apart'))
+    return {
+      total: tally.total,
+      held: held.answers(),
+      apart: apart && { first: apart, others: routers.count('apart') - 1 },
+      unhealthy: majorityOf(upstreams),
+      count: (...answers) => tally.count(...answers),
+      first: (answer) => {
+        return this.#report(NAMED.has(answer) ? tally.first(answer) : this.#firstAsked(entry))
+      },
+    }
+  }
+
+  #report(name: string | undefined): DataPlaneReport | undefined {
+    return name === undefined ? undefined : this.#reports.get(name)
+  }
+
+  #exchange(name: string, after: DataPlaneReport | undefined, news: Set<string>): void {
+    const before = this.#reports.get(name)
+    for (const key of this.#concerned(before, after)) {
+      const entry = this.#entries.get(key)
+      if (entry === undefined) continue
+      const from = before === undefined ? NOTHING_SAID : this.#said(before, entry)
+      const to = after === undefined ? NOTHING_SAID : this.#said(after, entry)
+      const hasMoved = move(entry, name, from, to)
+      if (hasMoved || saysMore(before, after, entry.subject, to.answer)) news.add(key)
+    }
+    if (after === undefined) this.#reports.delete(name)
+    else this.#reports.set(name, after)
+  }
+
+  /** Keys of the subjects on which the one report may say something else than the other. */
+  #concerned(
+    before: DataPlaneReport | undefined,
+    after: DataPlaneReport | undefined,
+  ): Iterable<string> {
+    if (before === undefined || after === undefined || !isAlike(before, after)) {
+      return this.#entries.keys()
+    }
+    const names = [
+      ...Array.from(changedKeys(before.documents, after.documents), documentName),
+      ...Array.from(changedKeys(before.rejected.documents, after.rejected.documents), documentName),
+      ...Array.from(changedKeys(before.realms, after.realms), realmName),
+      ...Array.from(changedKeys(before.rejected.realms, after.rejected.realms), realmName),
+      ...Array.from(givenToOne(before, after), realmName),
+      ...Array.from(
+        changedKeys(before.upstreams ?? NO_TROUBLES, after.upstreams ?? NO_TROUBLES),
+        documentName,
+      ),
+    ]
+    return new Set(names.flatMap((name) => [...(this.#named.get(name) ?? [])]))
+  }
+
+  #said(report: DataPlaneReport, entry: Entry): Said {
+    const answer = this.#answer(report, entry)
+    const { subject } = entry
+    if (subject.kind === 'realm') return { ...NOTHING_SAID, answer }
+    const held = heldOf(report, subject)
+    const { routerRealm } = subject
+    const isAsked = held !== undefined && routerRealm !== undefined
+    return {
+      ...{ answer, held, router: isAsked ? answerOnRouter(report, routerRealm) : undefined },
+      upstream: answer && answerOnUpstreams(report, subject.id, held !== undefined),
+    }
+  }
+
+  #answer(report: DataPlaneReport, { subject, audience }: Entry): Answer | undefined {
+    const { dataPlane } = report
+    if (subject.kind === 'realm') {
+      // What others say of it would be shown to its owner.
+      return isAskedAboutRealm(report, subject) ? answerOnRealm(report, subject.uri) : undefined
+    }
+    if (audience === undefined || !this.#isServed(dataPlane, audience)) return undefined
+    const { realmNamespace } = subject
+    if (realmNamespace !== undefined && !mayHoldRealm(dataPlane, realmNamespace)) return 'forbidden'
+    return answerOnDocument(report, subject.id, subject.digest)
+  }
+
+  #isServed(dataPlane: DataPlane, audience: Audience): boolean {
+    let served = this.#serves.get(dataPlane)
+    if (served === undefined) {
+      served = new WeakMap()
+      this.#serves.set(dataPlane, served)
+    }
+    const known = served.get(audience)
+    if (known !== undefined) return known
+    const isServed = isSelected(audience, dataPlane)
+    served.set(audience, isServed)
+    return isServed
+  }
+
+  #audienceOf({ namespace, selector }: Extract<Subject, { kind: 'document' }>): Audience {
+    if (this.#audiences.size > MAX_AUDIENCES) this.#audiences.clear()
+    const key = JSON.stringify([namespace, selector])
+    const known = this.#audiences.get(key)
+    if (known !== undefined) return known
+    const audience = selector === undefined ? { namespace } : { namespace, selector }
+    this.#audiences.set(key, audience)
+    return audience
+  }
+
+  #firstAsked(entry: Entry): string | undefined {
+    return this.#names.find((name) => {
+      const report = this.#reports.get(name)
+      const answer = report && this.#answer(report, entry)
+      return answer !== undefined && answer !== 'forbidden'
+    })
+  }
+}
+
+const NOTHING_SAID: Said = {
+  ...{ answer: undefined, held: undefined, router: undefined, upstream: undefined },
+}
+
+const NO_TROUBLES: NonNullable<DataPlaneReport['upstreams']> = new Map()
+
+const SAID = ['answer', 'held', 'router', 'upstream'] as const satisfies (keyof Said)[]
+
+/** @returns whether it says anything else */
+const move = (
+  { tally, held, routers, upstreams }: Entry,
+  name: string,
+  from: Said,
+  to: Said,
+): boolean => {
+  if (from.answer !== to.answer) tally.move(name, from.answer, to.answer)
+  if (from.held !== to.held) held.move(name, from.held, to.held)
+  if (from.router !== to.router) routers.move(name, from.router, to.router)
+  if (from.upstream !== to.upstream) upstreams.move(name, from.upstream, to.upstream)
+  return SAID.some((member) => from[member] !== to[member])
+}
+
+/** What a sidecar of another namespace claims to serve is nothing to the document. */
+const heldOf = (
+  { dataPlane, ready, documents }: DataPlaneReport,
+  { id, namespace }: Extract<Subject, { readonly kind: 'document' }>,
+): string | undefined => {
+  const isNear = dataPlane.namespace === undefined || dataPlane.namespace === namespace
+  return ready && isNear ? documents.get(id)?.digest : undefined
+}
+
+/** Of one that was not reached yet nothing is told, and it is waited for. */
+const isAskedAboutRealm = (
+  { dataPlane, phase, realmsGiven }: DataPlaneReport,
+  { uri, namespace }: Extract<Subject, { readonly kind: 'realm' }>,
+): boolean => mayHoldRealm(dataPlane, namespace) && (phase === 'connecting' || realmsGiven.has(uri))
+
+const givenToOne = (
+  { realmsGiven: before }: DataPlaneReport,
+  { realmsGiven: after }: DataPlaneReport,
+): readonly string[] =>
+  before === after
+    ? []
+    : [
+        ...[...before].filter((uri) => !after.has(uri)),
+        ...[...after].filter((uri) => !before.has(uri)),
+      ]
+
+const documentName = (id: string): string => `document\t${id}`
+const realmName = (uri: string): string => `realm\t${uri}`
+
+const namesOf = (subject: Subject): readonly string[] => {
+  if (subject.kind === 'realm') return [realmName(subject.uri)]
+  const { id, routerRealm } = subject
+  return [documentName(id), ...(routerRealm === undefined ? [] : [realmName(routerRealm)])]
+}
+
+/** But for what they say of single documents and realms. */
+const isAlike = (left: DataPlaneReport, right: DataPlaneReport): boolean =>
+  left.dataPlane === right.dataPlane &&
+  left.phase === right.phase &&
+  left.ready === right.ready &&
+  left.message === right.message
+
+const NOBODY: Sight = {
+  ...{ total: 0, count: () => 0, first: () => undefined, held: [], apart: undefined },
+  unhealthy: undefined,
+}
+
+/** The same answer, in other words that are shown. */
+const saysMore = (
+  before: DataPlaneReport | undefined,
+  after: DataPlaneReport | undefined,
+  subject: Subject,
+  answer: Answer | undefined,
+): boolean => {
+  if (answer === 'unreachable') return before?.message !== after?.message
+  if (answer === undefined || !NAMED.has(answer)) return false
+  return saidOf(before, subject) !== saidOf(after, subject)
+}
+
+const saidOf = (report: DataPlaneReport | undefined, subject: Subject): unknown => {
+  if (subject.kind === 'realm') {
+    return report?.rejected.realms.get(subject.uri) ?? report?.realms.get(subject.uri)
+  }
+  return report?.rejected.documents.get(subject.id) ?? report?.documents.get(subject.id)
+}
+
+const sameSubject = (left: Subject, right: Subject): boolean =>
+  left.kind === 'document' && right.kind === 'document'
+    ? left.id === right.id &&
+      left.digest === right.digest &&
+      left.namespace === right.namespace &&
+      left.realmNamespace === right.realmNamespace &&
+      left.routerRealm === right.routerRealm &&
+      sameSelector(left.selector, right.selector)
+    : left.kind === 'realm' &&
+      right.kind === 'realm' &&
+      left.uri === right.uri &&
+      left.namespace === right.namespace
+
+const sameSelector = (left: LabelSelector | undefined, right: LabelSelector | undefined): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right)

@@ -1,0 +1,85 @@
+// What an operator before us wrote into a status, taken over: conditions keep their times, Programmed its latch, and
+// until the data planes have been asked nothing is said that they might take back at once. Pure.
+
+import type { Problem, Warning } from '../../../language/problem.ts'
+import type { Condition, Finding } from '../../resource/condition.ts'
+import { withoutRelease } from '../../resource/released.ts'
+import type { DocumentSummary, ProgrammedVersion } from '../../resource/resource.ts'
+import type { Sight } from './fleet-view.ts'
+import type { Latch, Programmed } from './programmed.ts'
+import type { Verdict } from '../verdict.ts'
+
+export interface Inherited {
+  /** Since when it is kept, Unix time in milliseconds. */
+  readonly sinceMs: number
+  /** That it was written of. */
+  readonly generation: number
+  readonly conditions: readonly Condition[]
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Warning[]
+  readonly programmed?: ProgrammedVersion
+  readonly summary?: DocumentSummary
+}
+
+/** A data plane that has not been reached by then is taken for what it is. */
+const ASKED_WITHIN_MS = 15_000
+
+/** Undefined: nobody has judged the resource before. */
+export const inherit = ({ resource }: Verdict, nowMs: number): Inherited | undefined => {
+  const { errors = [], warnings = [] } = resource
+  const conditions = withoutRelease(resource.conditions ?? [])
+  if (conditions.length === 0) return undefined
+  const { programmed, summary }: Partial<Pick<Inherited, 'programmed' | 'summary'>> =
+    resource.kind === 'ApiSpecification' ? resource : {}
+  const generation = Math.max(...conditions.map(({ observedGeneration }) => observedGeneration))
+  const recorded = { sinceMs: nowMs, generation, conditions, errors, warnings }
+  return { ...recorded, ...(programmed && { programmed }), ...(summary && { summary }) }
+}
+
+/** It was written of this generation, and not all data planes have been asked yet, or none is known. */
+export const isEarly = (
+  { sinceMs, generation }: Inherited,
+  { resource }: Verdict,
+  sight: Sight,
+  nowMs: number,
+): boolean =>
+  generation === resource.metadata.generation &&
+  nowMs - sinceMs < ASKED_WITHIN_MS &&
+  (sight.total === 0 || sight.count('connecting') > 0)
+
+export const inheritedLatch = ({ programmed, conditions }: Inherited): Latch | undefined => {
+  const condition = conditions.find(({ type }) => type === 'Programmed')
+  const isLatched =
+    condition?.status === 'True' && condition.observedGeneration === programmed?.generation
+  return isLatched ? programmed : undefined
+}
+
+/** What was said of this very generation; of another one, or another digest, it does not count. */
+export const inheritedProgrammed = (
+  { conditions, programmed }: Inherited,
+  { resource, digest }: Verdict,
+): Programmed | undefined => {
+  const { generation } = resource.metadata
+  const condition = conditions.find(({ type }) => type === 'Programmed')
+  if (condition?.observedGeneration !== generation) return undefined
+  if (condition.status === 'True' && programmed?.digest !== digest) return undefined
+  const { type, status, reason, message } = condition
+  const stalled = conditions.find((each) => each.type === 'Stalled')
+  // An operator wrote it, with the vocabulary of findings.
+  const finding = { type, status, reason, message } as Finding<'Programmed'>
+  const rejectedByAll = stalled?.reason === 'Rejected'
+  return status === 'True' && programmed !== undefined
+    ? { finding, latch: programmed, rejectedByAll }
+    : { finding, rejectedByAll }
+}
+
+/** Of a Realm: what its data planes said before. */
+export const inheritedReady = (
+  { conditions }: Inherited,
+  { resource }: Verdict,
+): Finding<'Ready'> | undefined => {
+  const condition = conditions.find(({ type }) => type === 'Ready')
+  if (condition?.observedGeneration !== resource.metadata.generation) return undefined
+  const { type, status, reason, message } = condition
+  return { type, status, reason, message } as Finding<'Ready'>
+}

@@ -1,0 +1,26 @@
+// What is said of a paused resource whose newest version waits. Not a fault: nothing is stalled, and whoever waits for
+// the new generation goes on waiting.
+
+import { ANNOTATIONS } from '../../resource/resource.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** What no operator of now has put. A realm has secrets, which no data plane gives back. */
+const UNKNOWN_WORDS = {
+  ApiSpecification: 'nothing of it serves',
+  Realm: 'data planes that have it keep it as it was, and a new one can not get it',
+} as const
+
+/** @example 'paused: generation 3 is judged and waits, generation 2 serves; remove the annotation … to go on' */
+export const pausedWords = ({ resource, serving }: Verdict): string => {
+  const { generation } = resource.metadata
+  const before =
+    serving === undefined
+      ? UNKNOWN_WORDS[resource.kind]
+      : serving.generation === generation
+        ? 'as it was before, it serves'
+        : `generation ${serving.generation} serves`
+  return (
+    `paused: generation ${generation} is judged and waits, ${before}; ` +
+    `remove the annotation ${ANNOTATIONS.paused} to go on`
+  )
+}

@@ -1,0 +1,183 @@
+// The verdict on a document and what the data planes answer about it in; the Programmed finding, and what must be
+// remembered for the next one, out. Pure: time comes in. Messages hold no counts: data planes that come and go, or
+// take a document one after the other, must not write a status for each.
+
+import type { DataPlaneReport } from '../../data-plane.ts'
+import { type Finding, joinMessages } from '../../resource/condition.ts'
+import { describeProblem } from '../findings.ts'
+import type { Sight } from './fleet-view.ts'
+import { pausedWords } from './paused.ts'
+import { servingWords } from './serving-words.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** Remembered from one finding to the next. */
+export interface Latch {
+  readonly generation: number
+  readonly digest: string
+  /** Since when a ready data plane has held something else, or there has been none, Unix time in milliseconds. */
+  readonly differsSince?: number
+}
+
+export interface Programmed {
+  readonly finding: Finding<'Programmed'>
+  /** Set while Programmed is True. */
+  readonly latch?: Latch
+  /** Every data plane that answered refuses it: nothing changes until somebody acts. */
+  readonly rejectedByAll: boolean
+}
+
+/** A latched document may differ somewhere, or be nowhere, for this long before it counts. */
+const DIFFERS_MS = 30_000
+
+/**
+ * Latched per generation and digest: data planes that come and go do not turn it; only a ready one that refuses, or holds
+ * another digest for 30 s, does, and that there has been none for 30 s.
+ * @param sight of the data planes that are to hold the document
+ */
+export const judgeProgrammed = (
+  verdict: Verdict,
+  sight: Sight,
+  latch: Latch | undefined,
+  nowMs: number,
+): Programmed => {
+  const { digest, id } = verdict
+  const isWanted = isGood(verdict) || verdict.servesOn === true
+  if (!isWanted || digest === undefined || id === undefined) return notGood(verdict)
+  if (verdict.isHeld === true) {
+    return { finding: unprogrammed('Pending', pausedWords(verdict)), rejectedByAll: false }
+  }
+  const { generation } = verdict.resource.metadata
+  const found = findingOf(sight, id)
+  const rejectedByAll = isRejectedByAll(sight)
+  if (found.status === 'True') {
+    return { finding: found, latch: { generation, digest }, rejectedByAll }
+  }
+  const held = latch?.generation === generation && latch.digest === digest ? latch : undefined
+  if (held === undefined || endsLatch(sight)) return { finding: found, rejectedByAll }
+  return stayLatched(held, sight, { found, nowMs })
+}
+
+/**
+ * Whether it is an outage: of what is not programmed, which version serves.
+ * @param serving see `DocumentSummary`
+ */
+export const withServing = (
+  programmed: Programmed,
+  verdict: Verdict,
+  serving: string,
+): Programmed => {
+  const { finding } = programmed
+  // What is paused says it in its own words.
+  if (finding.status !== 'False' || verdict.isHeld === true) return programmed
+  const message = joinMessages(finding.message, servingWords(serving, verdict, finding.reason))
+  return { ...programmed, finding: { ...finding, message } }
+}
+
+export const isGood = ({ accepted, resolvedRefs }: Verdict): boolean =>
+  accepted.status === 'True' && resolvedRefs.status === 'True'
+
+const PROGRAMMED: Finding<'Programmed'> = {
+  type: 'Programmed',
+  status: 'True',
+  reason: 'Programmed',
+  message: 'held by every data plane that is ready',
+}
+
+const COMPILING: Finding<'Programmed'> = {
+  type: 'Programmed',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'sent once it has been compiled',
+}
+
+/** How many data planes it is sent to. */
+const askedOf = (sight: Sight): number => sight.total - sight.count('forbidden')
+
+const isForbiddenToAll = (sight: Sight): boolean => sight.total > 0 && askedOf(sight) === 0
+
+const endsLatch = (sight: Sight): boolean => sight.count('rejected') > 0 || isForbiddenToAll(sight)
+
+const isRejectedByAll = (sight: Sight): boolean => {
+  const refusing = sight.count('rejected', 'withheld')
+  return refusing > 0 && refusing + sight.count('unreachable') === askedOf(sight)
+}
+
+const notGood = (verdict: Verdict): Programmed => ({
+  finding: verdict.isPending === true ? COMPILING : unprogrammed('Invalid', notGoodWords(verdict)),
+  rejectedByAll: false,
+})
+
+/** Its references have changed since, or somebody else's right came before its own. */
+const notGoodWords = ({ serving, resource }: Verdict): string =>
+  serving?.generation === resource.metadata.generation
+    ? 'this generation is not good any more'
+    : 'this generation is not good'
+
+/** Also said of what is about to be stored. */
+export const NO_DATA_PLANES =
+  'no data plane is selected: start one, or mend dataPlaneSelector to fit one that runs'
+
+const NO_PERMITTED_DATA_PLANES =
+  'only sidecars are selected, and none of them may hold its realm: see ResolvedRefs'
+
+const findingOf = (sight: Sight, id: string): Finding<'Programmed'> => {
+  const held = sight.count('holds', 'shadowed')
+  const ready = held + sight.count('differs')
+  if (sight.total === 0) return unprogrammed('NoDataPlanes', NO_DATA_PLANES)
+  if (isForbiddenToAll(sight)) return unprogrammed('NoDataPlanes', NO_PERMITTED_DATA_PLANES)
+  if (sight.count('rejected') > 0) {
+    const reason = held > 0 ? 'PartiallyProgrammed' : 'Rejected'
+    return unprogrammed(reason, rejectionWords(sight, id))
+  }
+  if (ready > 0 && held === ready) return PROGRAMMED
+  if (held > 0) {
+    return unprogrammed(
+      'PartiallyProgrammed',
+      'held by some data planes that are ready, not by all',
+    )
+  }
+  // One that is not ready and refuses: nothing better is known.
+  if (sight.count('withheld') > 0) return unprogrammed('Rejected', rejectionWords(sight, id))
+  if (sight.count('unreachable') === askedOf(sight)) {
+    return unprogrammed('Unreachable', unreachableWords(sight))
+  }
+  return unprogrammed('Pending', 'being sent to the data planes')
+}
+
+const unprogrammed = (
+  reason: Extract<Finding<'Programmed'>, { status: 'False' }>['reason'],
+  message: string,
+): Finding<'Programmed'> => ({ type: 'Programmed', status: 'False', reason, message })
+
+/** The data plane whose refusal is told. */
+export const firstRefusing = (sight: Sight): DataPlaneReport | undefined =>
+  sight.first('rejected') ?? sight.first('withheld')
+
+const rejectionWords = (sight: Sight, id: string): string => {
+  const first = firstRefusing(sight)
+  const error = first?.rejected.documents.get(id)?.errors[0]
+  const cause = error === undefined ? 'no cause given' : describeProblem(error)
+  const more = sight.count('rejected', 'withheld') > 1 ? ' and others' : ''
+  return `refused by ${first?.dataPlane.name ?? 'a data plane'}${more}: ${cause}`
+}
+
+const unreachableWords = (sight: Sight): string => {
+  const first = sight.first('unreachable')
+  if (first === undefined || first.message === '') return 'no data plane has answered yet'
+  const more = sight.total > 1 ? ' (none of the others answers either)' : ''
+  return `${first.dataPlane.name}: ${first.message}${more}`
+}
+
+const stayLatched = (
+  latch: Latch,
+  sight: Sight,
+  { found, nowMs }: { readonly found: Finding<'Programmed'>; readonly nowMs: number },
+): Programmed => {
+  const { generation, digest } = latch
+  if (sight.count('differs') === 0 && sight.total > 0) {
+    return { finding: PROGRAMMED, latch: { generation, digest }, rejectedByAll: false }
+  }
+  const differsSince = latch.differsSince ?? nowMs
+  if (nowMs - differsSince >= DIFFERS_MS) return { finding: found, rejectedByAll: false }
+  return { finding: PROGRAMMED, latch: { generation, digest, differsSince }, rejectedByAll: false }
+}

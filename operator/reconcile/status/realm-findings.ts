@@ -1,0 +1,69 @@
+// The verdict on a Realm and what the data planes say of it in; its findings out: Accepted, ResolvedRefs,
+// Ready as its routers' sessions tell, and Stalled where somebody has to act. Pure.
+
+import type { SessionState } from '../../../language/wire/wire.ts'
+import type { Finding } from '../../resource/condition.ts'
+import { readyOf, stalledOf } from './document-findings.ts'
+import { describeProblem } from '../findings.ts'
+import type { Sight } from './fleet-view.ts'
+import { pausedWords } from './paused.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** @param ready in place of what the data planes say, where they have not been asked yet */
+export const realmFindings = (
+  verdict: Verdict,
+  sight: Sight,
+  ready?: Finding<'Ready'>,
+): readonly Finding[] => {
+  const { accepted, resolvedRefs } = verdict
+  const own = ownReady(verdict)
+  const told = own.status === 'True' ? (ready ?? sessionsReady(verdict.id ?? '', sight)) : own
+  const stalled = stalledOf(
+    [accepted, resolvedRefs],
+    told.reason === 'Rejected' && isRefusedByAll(sight) ? told.message : undefined,
+  )
+  return [accepted, resolvedRefs, told, ...(stalled === undefined ? [] : [stalled])]
+}
+
+const isRefusedByAll = (sight: Sight): boolean => {
+  const refusing = sight.count('refused')
+  return refusing > 0 && refusing === sight.total
+}
+
+/** Without the data planes. */
+const ownReady = (verdict: Verdict): Finding<'Ready'> => {
+  const own = readyOf([verdict.accepted, verdict.resolvedRefs])
+  if (own.status !== 'True' || verdict.isHeld !== true) return own
+  return notReady('Pending', pausedWords(verdict))
+}
+
+const sessionsReady = (uri: string, sight: Sight): Finding<'Ready'> => {
+  const refusing = sight.first('refused')
+  if (refusing !== undefined) {
+    const error = refusing.rejected.realms.get(uri)?.errors[0]
+    const cause = error === undefined ? 'no cause given' : describeProblem(error)
+    return notReady('Rejected', `refused by ${refusing.dataPlane.name}: ${cause}`)
+  }
+  const closed = sight.first('closed')
+  if (closed !== undefined) {
+    const words = sessionWords(closed.realms.get(uri)?.sessions ?? [])
+    return notReady('Unreachable', `${closed.dataPlane.name}: ${words}`)
+  }
+  // Without counts: data planes that come and go must not write a status.
+  const message = 'accepted and resolved, and no data plane tells of trouble'
+  return { type: 'Ready', status: 'True', reason: 'Ready', message }
+}
+
+const notReady = (
+  reason: 'Rejected' | 'Unreachable' | 'Pending',
+  message: string,
+): Finding<'Ready'> => ({ type: 'Ready', status: 'False', reason, message })
+
+/** Of sessions of which none is open. */
+const sessionWords = (sessions: readonly SessionState[]): string => {
+  const worst = sessions.find(({ state }) => state === 'refused') ?? sessions[0]
+  if (worst === undefined) return 'no session with its router'
+  const cause = worst.reason === undefined ? '' : `: ${worst.reason}`
+  const router = worst.url === '' ? 'its router' : `the router ${worst.url}`
+  return `no session with ${router} (${worst.state})${cause}`
+}

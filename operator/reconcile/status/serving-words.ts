@@ -1,0 +1,25 @@
+// Says which version of a document serves, where it is not as it should be: what a status tells of that comes in, words for
+// a person come out. Pure.
+
+import { NONE_SERVES } from '../../resource/resource.ts'
+import type { Verdict } from '../verdict.ts'
+
+/** In a `DocumentSummary`: gateways hold a version that nobody remembers. */
+export const UNKNOWN_SERVES = '?'
+
+/**
+ * @param serving see `DocumentSummary`
+ * @param reason of what is wrong with it
+ */
+export const servingWords = (serving: string, { resource }: Verdict, reason: string): string => {
+  const isOutOfReach = reason === 'Unreachable'
+  if (serving === NONE_SERVES) return isOutOfReach ? 'nothing is known to serve' : 'nothing serves'
+  if (serving === UNKNOWN_SERVES) return 'another version serves'
+  if (isOutOfReach) return `generation ${serving} served when they were last asked`
+  if (Number(serving) !== resource.metadata.generation) return `generation ${serving} still serves`
+  return DELIVERING.has(reason)
+    ? `generation ${serving} serves where it is held`
+    : 'as it was before, it still serves'
+}
+
+const DELIVERING: ReadonlySet<string> = new Set(['Pending', 'Rejected', 'PartiallyProgrammed'])

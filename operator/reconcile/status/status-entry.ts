@@ -1,0 +1,344 @@
+// One verdict, what the data planes answer, and the entry before in; the entry of the status book out: the same one
+// where a reader would see no difference. Pure: time comes in.
+
+import type { Problem, Warning } from '../../../language/problem.ts'
+import type { HeldDocument, Rejection } from '../../data-plane.ts'
+import { type Condition, type Finding, settleConditions } from '../../resource/condition.ts'
+import { classReleased, isReleased, releasedConditions } from '../../resource/released.ts'
+import { DEFAULT_CLASS, type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
+import { apartSince, degradedFinding, hasLasted } from './degraded.ts'
+import { documentFindings } from './document-findings.ts'
+import type { Sight } from './fleet-view.ts'
+import {
+  type Inherited,
+  inherit,
+  inheritedLatch,
+  inheritedProgrammed,
+  inheritedReady,
+  isEarly,
+} from './inherited.ts'
+import {
+  firstRefusing,
+  judgeProgrammed,
+  type Latch,
+  type Programmed,
+  withServing,
+} from './programmed.ts'
+import { realmFindings } from './realm-findings.ts'
+import { inheritedSummary, type KnownVersions, knownVersions, summaryOf } from './summary.ts'
+import type { Verdict } from '../verdict.ts'
+
+export interface ResourceStatus {
+  readonly verdict: Verdict
+  readonly conditions: readonly Condition[]
+  /** At most eight. */
+  readonly errors: readonly Problem[]
+  /** Of the language, and of the data planes (routes that another document has); at most eight. */
+  readonly warnings: readonly Warning[]
+  readonly programmed?: { readonly generation: number; readonly digest: string }
+  /** Of an ApiSpecification. */
+  readonly summary?: DocumentSummary
+}
+
+export interface Entry {
+  readonly status: ResourceStatus
+  readonly latch: Latch | undefined
+  /** Until every data plane has been asked once: what an operator before us wrote. */
+  readonly inherited: Inherited | undefined
+  /** Of a document: which generations its digests are of. */
+  readonly known?: KnownVersions
+  /** Since when a data plane has no session with the router of its realm, and whether that is told. */
+  readonly apart?: { readonly since: number; readonly isTold: boolean }
+  /** What the status was made of, beside the verdict: the same again needs no look at it. */
+  readonly made?: Made
+}
+
+interface Made {
+  readonly programmed: Programmed
+  readonly refusal: Rejection | undefined
+  readonly shadowed: HeldDocument | undefined
+  /** A sidecar that it selects may not hold its realm. */
+  readonly isRealmForbidden: boolean
+  readonly summary: DocumentSummary
+  readonly degraded: Finding<'Degraded'> | undefined
+}
+
+export interface Moment {
+  readonly before: Entry | undefined
+  readonly nowMs: number
+}
+
+export const makeEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
+  const before = beforeOf(verdict, moment)
+  if (verdict.isReleased === true) return releasedEntry(verdict, before, moment.nowMs)
+  // What was told stays told until there is more to tell: its observedGeneration says of what it is.
+  if (verdict.isPending === true && before !== undefined) return before
+  const entry =
+    verdict.resource.kind === 'Realm'
+      ? realmEntry(verdict, sight, { before, nowMs: moment.nowMs })
+      : documentEntry(verdict, sight, { before, nowMs: moment.nowMs })
+  if (before === undefined || before === entry) return entry
+  return sameStatus(before.status, entry.status) ? { ...entry, status: before.status } : entry
+}
+
+/** Time alone may change what is said. */
+export const isWaiting = ({ latch, inherited, apart }: Entry): boolean =>
+  latch?.differsSince !== undefined || inherited !== undefined || apart?.isTold === false
+
+/** A resource that was made anew under the same name inherits nothing. */
+const beforeOf = (verdict: Verdict, { before, nowMs }: Moment): Entry | undefined => {
+  const { uid } = verdict.resource.metadata
+  if (before?.status.verdict.resource.metadata.uid === uid) return before
+  const inherited = inherit(verdict, nowMs)
+  if (inherited === undefined) return undefined
+  const { conditions, errors, warnings, programmed, summary } = inherited
+  const status = {
+    ...{ verdict, conditions, errors, warnings },
+    ...(programmed && { programmed }),
+    ...(summary && { summary }),
+  }
+  return { status, latch: inheritedLatch(inherited), inherited }
+}
+
+const documentEntry = (verdict: Verdict, sight: Sight, moment: Moment): Entry => {
+  const { before, nowMs } = moment
+  const { apart, ...delivery } = deliveryOf(verdict, sight, moment)
+  const { made, inherited, latch } = delivery
+  if (before !== undefined && isUnchanged(before, verdict, made)) {
+    const isSame = sameApart(before.apart, apart) && before.known === delivery.known
+    return isSame ? before : withApart({ ...before, known: delivery.known }, apart)
+  }
+  const last = latch ?? before?.status.programmed
+  const { summary } = made
+  const findings = documentFindings(verdict, made.programmed, { ...made, serving: summary.serving })
+  const status = {
+    verdict,
+    conditions: settle(verdict, findings, { before, nowMs }),
+    errors: errorsOf(verdict, made.refusal, inherited),
+    warnings: warningsOf(verdict, made.shadowed, inherited),
+    summary,
+  }
+  const programmedVersion = last && { generation: last.generation, digest: last.digest }
+  return withApart(
+    {
+      ...delivery,
+      status: programmedVersion ? { ...status, programmed: programmedVersion } : status,
+    },
+    apart,
+  )
+}
+
+interface Delivery {
+  readonly made: Made
+  readonly inherited: Inherited | undefined
+  readonly latch: Latch | undefined
+  readonly known: KnownVersions
+  readonly apart: Apart | undefined
+}
+
+const deliveryOf = (verdict: Verdict, sight: Sight, moment: Moment): Delivery => {
+  const { before, nowMs } = moment
+  const inherited = earlyOf(verdict, sight, moment)
+  const early = inherited && judgeEarly(verdict, sight, inherited, nowMs)
+  const programmed = early ?? judgeProgrammed(verdict, sight, before?.latch, nowMs)
+  const { latch } = programmed
+  const known = knownVersions(before?.known ?? [], verdict, latch)
+  const told = before?.status.summary
+  const summary =
+    inherited !== undefined && told !== undefined
+      ? inheritedSummary(verdict, sight, told)
+      : summaryOf(verdict, sight, { known, before: told })
+  const apart = apartOf(sight, moment)
+  const made = madeOf(verdict, sight, {
+    // What was said before says it already.
+    programmed: early ?? withServing(programmed, verdict, summary.serving),
+    // Nor is it known yet which sessions there are.
+    degraded:
+      inherited === undefined
+        ? degradedFinding(verdict, sight, apart?.isTold === true)
+        : toldDegraded(before),
+    summary,
+  })
+  return { made, inherited, latch, known, apart }
+}
+
+type Apart = NonNullable<Entry['apart']>
+
+const withApart = (entry: Omit<Entry, 'apart'>, apart: Apart | undefined): Entry => {
+  const { status, latch, inherited, known, made } = entry
+  return {
+    ...{ status, latch, inherited },
+    ...(known !== undefined && { known }),
+    ...(made !== undefined && { made }),
+    ...(apart !== undefined && { apart }),
+  }
+}
+
+const sameApart = (left: Apart | undefined, right: Apart | undefined): boolean =>
+  left?.since === right?.since && left?.isTold === right?.isTold
+
+const apartOf = (sight: Sight, { before, nowMs }: Moment): Apart | undefined => {
+  const { conditions = [] } = before?.status ?? {}
+  const since = apartSince(sight, { since: before?.apart?.since, conditions }, nowMs)
+  return since === undefined ? undefined : { since, isTold: hasLasted(since, nowMs) }
+}
+
+const toldDegraded = (before: Entry | undefined): Finding<'Degraded'> | undefined => {
+  const told = before?.status.conditions.find(({ type }) => type === 'Degraded')
+  // An operator wrote it, with the vocabulary of findings.
+  return told && ({ ...told } as Finding<'Degraded'>)
+}
+
+/** Of a resource that has left our class: the gateways give it up, and nothing of it is looked at any more. */
+const releasedEntry = (verdict: Verdict, before: Entry | undefined, nowMs: number): Entry => {
+  const isTold = before !== undefined && isReleased(before.status.conditions)
+  if (isTold && before.status.verdict === verdict) return before
+  const { resource } = verdict
+  const { kind, className = DEFAULT_CLASS, metadata } = resource
+  const conditions = releasedConditions(resource.conditions ?? [], {
+    ...{ kind, generation: metadata.generation, nowMs },
+    message: classReleased(className),
+  })
+  const status = { verdict, conditions, errors: [], warnings: [] }
+  const names = resource.kind === 'ApiSpecification' ? resource.summary : undefined
+  const summary = { ...names, serving: NONE_SERVES, gateways: NONE_SERVES }
+  return {
+    ...{ latch: undefined, inherited: undefined },
+    status: kind === 'ApiSpecification' ? { ...status, summary } : status,
+  }
+}
+
+const madeOf = (
+  verdict: Verdict,
+  sight: Sight,
+  judged: Pick<Made, 'programmed' | 'summary' | 'degraded'>,
+): Made => {
+  const { programmed } = judged
+  const { id = '' } = verdict
+  // Where it is programmed a fresh data plane may still refuse it: that is the data plane's trouble, not this status's.
+  const refusing = programmed.finding.status === 'True' ? undefined : firstRefusing(sight)
+  return {
+    ...judged,
+    refusal: refusing?.rejected.documents.get(id),
+    shadowed: sight.first('shadowed')?.documents.get(id),
+    isRealmForbidden: sight.count('forbidden') > 0,
+  }
+}
+
+const realmEntry = (verdict: Verdict, sight: Sight, { before, nowMs }: Moment): Entry => {
+  const early = earlyOf(verdict, sight, { before, nowMs })
+  const findings = realmFindings(verdict, sight, early && inheritedReady(early, verdict))
+  return {
+    ...{ latch: undefined, inherited: early },
+    status: {
+      verdict,
+      conditions: settle(verdict, findings, { before, nowMs }),
+      errors: verdict.errors.slice(0, MAX_REPORTED),
+      warnings: verdict.warnings.slice(0, MAX_REPORTED),
+    },
+  }
+}
+
+const earlyOf = (
+  verdict: Verdict,
+  sight: Sight,
+  { before, nowMs }: Moment,
+): Inherited | undefined => {
+  const inherited = before?.inherited
+  return inherited && isEarly(inherited, verdict, sight, nowMs) ? inherited : undefined
+}
+
+/** Where the data planes decide, what they decided before; where they do not, undefined. */
+const judgeEarly = (
+  verdict: Verdict,
+  sight: Sight,
+  early: Inherited,
+  nowMs: number,
+): Programmed | undefined => {
+  const isDecided = judgeProgrammed(verdict, sight, undefined, nowMs).finding.reason === 'Invalid'
+  return isDecided || verdict.isHeld === true ? undefined : inheritedProgrammed(early, verdict)
+}
+
+const isUnchanged = (before: Entry, verdict: Verdict, made: Made): boolean =>
+  before.made !== undefined &&
+  before.inherited === undefined &&
+  before.status.verdict === verdict &&
+  sameMade(before.made, made) &&
+  sameLatch(before.latch, made.programmed.latch)
+
+const sameMade = (left: Made, right: Made): boolean =>
+  MADE.every((member) => left[member] === right[member]) &&
+  left.degraded?.reason === right.degraded?.reason &&
+  left.degraded?.message === right.degraded?.message &&
+  left.programmed.rejectedByAll === right.programmed.rejectedByAll &&
+  left.programmed.finding.reason === right.programmed.finding.reason &&
+  left.programmed.finding.message === right.programmed.finding.message
+
+const MADE = ['refusal', 'shadowed', 'isRealmForbidden', 'summary'] as const
+
+const sameLatch = (left: Latch | undefined, right: Latch | undefined): boolean =>
+  left?.generation === right?.generation &&
+  left?.digest === right?.digest &&
+  left?.differsSince === right?.differsSince
+
+const settle = (
+  verdict: Verdict,
+  findings: Parameters<typeof settleConditions>[1],
+  { before, nowMs }: Moment,
+): readonly Condition[] =>
+  settleConditions(
+    before?.status.conditions ?? [],
+    findings,
+    verdict.resource.metadata.generation,
+    nowMs,
+  )
+
+const MAX_REPORTED = 8
+
+/** What a data plane refuses is a fault of the document, as the data plane sees it. */
+const errorsOf = (
+  { errors }: Verdict,
+  refusal: Rejection | undefined,
+  early: Inherited | undefined,
+): readonly Problem[] => {
+  if (errors.length > 0) return errors.slice(0, MAX_REPORTED)
+  if (early !== undefined) return ofDelivery(early) ? early.errors : []
+  return (refusal?.errors ?? []).slice(0, MAX_REPORTED).map(inDocument)
+}
+
+/** Faults that a data plane told of: those of the verdict are judged anew. */
+const ofDelivery = ({ conditions }: Inherited): boolean =>
+  conditions.some(
+    ({ type, reason }) =>
+      type === 'Programmed' && (reason === 'Rejected' || reason === 'PartiallyProgrammed'),
+  )
+
+const warningsOf = (
+  { warnings }: Verdict,
+  shadowed: HeldDocument | undefined,
+  early: Inherited | undefined,
+): readonly Warning[] => {
+  if (early !== undefined) return early.warnings
+  const told = shadowed?.warnings.filter(({ code }) => code === 'Shadowed') ?? []
+  return [...warnings, ...told.map(withoutNames).map(inDocument)].slice(0, MAX_REPORTED)
+}
+
+/** A data plane knows no namespaces: it names the API that has the route, which may be somebody else's. */
+const withoutNames = (warning: Warning): Warning => ({
+  ...warning,
+  message: 'another document has this route at a data plane: it is not served from here for now',
+})
+
+const inDocument = <Located extends { readonly path: string }>(located: Located): Located => ({
+  ...located,
+  path: `/spec/document${located.path}`,
+})
+
+const sameStatus = (left: ResourceStatus, right: ResourceStatus): boolean =>
+  left.verdict === right.verdict &&
+  left.conditions === right.conditions &&
+  left.programmed?.generation === right.programmed?.generation &&
+  left.programmed?.digest === right.programmed?.digest &&
+  left.summary === right.summary &&
+  JSON.stringify(left.errors) === JSON.stringify(right.errors) &&
+  JSON.stringify(left.warnings) === JSON.stringify(right.warnings)

@@ -1,0 +1,120 @@
+// Makes what a status tells of a document at a glance: its verdict, what data planes hold of it and the versions that are
+// remembered come in; which generation serves, and at how many gateways, comes out. Pure.
+
+import { type DocumentSummary, NONE_SERVES } from '../../resource/resource.ts'
+import type { Sight } from './fleet-view.ts'
+import { isGood, type Latch } from './programmed.ts'
+import { UNKNOWN_SERVES } from './serving-words.ts'
+import type { Serving, Verdict } from '../verdict.ts'
+
+/** Digest → the generation that brought it, or that is programmed with it; the newest last. */
+export type KnownVersions = readonly Serving[]
+
+/** Edits come faster than gateways take them: of so many that were never programmed it is known which is which. */
+const MAX_KNOWN = 8
+
+/** The same list where nothing is new. */
+export const knownVersions = (
+  before: KnownVersions,
+  { digest, serving, resource }: Verdict,
+  latch: Latch | undefined,
+): KnownVersions => {
+  const { generation } = resource.metadata
+  const programmed = resource.kind === 'ApiSpecification' ? resource.programmed : undefined
+  let known = before
+  if (programmed !== undefined) known = withVersion(known, programmed, false)
+  if (serving !== undefined) known = withVersion(known, serving, false)
+  if (digest !== undefined) known = withVersion(known, { digest, generation }, false)
+  return latch === undefined ? known : withVersion(known, latch, true)
+}
+
+const withVersion = (
+  known: KnownVersions,
+  { digest, generation }: Serving,
+  isProgrammed: boolean,
+): KnownVersions => {
+  const found = known.find((each) => each.digest === digest)
+  if (found?.generation === generation) return known
+  // The same text, of which other gateways are to have it now: those of before serve the generation of before.
+  if (found !== undefined && found === known.at(-1) && !isProgrammed) return known
+  const others = known.filter((each) => each !== found)
+  return [...others, { digest, generation }].slice(-MAX_KNOWN)
+}
+
+export interface Moment {
+  readonly known: KnownVersions
+  readonly before: DocumentSummary | undefined
+}
+
+/** The same object where nothing is new. */
+export const summaryOf = (
+  verdict: Verdict,
+  sight: Sight,
+  { known, before }: Moment,
+): DocumentSummary => {
+  const [id, host, realm] = [verdict.id, verdict.host, verdict.realmUri].map(cutName)
+  const summary = {
+    ...namesOf({ id: id ?? before?.id, host: host ?? before?.host, realm: realm ?? before?.realm }),
+    serving: servingOf(sight, known, before?.serving),
+    gateways: gatewaysOf(verdict, sight),
+  }
+  return before !== undefined && sameSummary(before, summary) ? before : summary
+}
+
+/** Where data planes have not been asked yet: what was said before of those. */
+export const inheritedSummary = (
+  verdict: Verdict,
+  sight: Sight,
+  before: DocumentSummary,
+): DocumentSummary => {
+  const { serving, gateways } = before
+  const names = summaryOf(verdict, sight, { known: [], before })
+  const summary = { ...names, serving, gateways }
+  return sameSummary(before, summary) ? before : summary
+}
+
+const sameSummary = (left: DocumentSummary, right: DocumentSummary): boolean =>
+  left.id === right.id &&
+  left.host === right.host &&
+  left.realm === right.realm &&
+  left.serving === right.serving &&
+  left.gateways === right.gateways
+
+const namesOf = ({
+  id,
+  host,
+  realm,
+}: Record<'id' | 'host' | 'realm', string | undefined>): Omit<
+  DocumentSummary,
+  'serving' | 'gateways'
+> => ({
+  ...(id !== undefined && { id }),
+  ...(host !== undefined && { host }),
+  ...(realm !== undefined && { realm }),
+})
+
+/** What is not valid may be of any length. */
+const MAX_NAME = 253
+
+const cutName = (name: string | undefined): string | undefined =>
+  name === undefined || name === '' ? undefined : name.slice(0, MAX_NAME)
+
+/** The oldest, so that it turns when the last gateway has the newer one, and not before. */
+const servingOf = (sight: Sight, known: KnownVersions, before: string | undefined): string => {
+  const held = [...sight.held]
+  if (held.length === 0) {
+    // Nobody knows what they hold: they may serve on.
+    return sight.count('unreachable', 'connecting') > 0 ? (before ?? NONE_SERVES) : NONE_SERVES
+  }
+  const generations = held.flatMap((digest) => {
+    const found = known.find((each) => each.digest === digest)
+    return found === undefined ? [] : [found.generation]
+  })
+  return generations.length === 0 ? UNKNOWN_SERVES : String(Math.min(...generations))
+}
+
+const gatewaysOf = (verdict: Verdict, sight: Sight): string => {
+  if (!isGood(verdict) && verdict.serving === undefined) return NONE_SERVES
+  const asked = sight.total - sight.count('forbidden')
+  return `${sight.count('holds', 'shadowed')}/${asked}`
+}
