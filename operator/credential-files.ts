@@ -1,7 +1,7 @@
 // The settings in; the files that hold what the data planes are shown out.
 
 import type { OperatorSettings } from './config.ts'
-import type { CredentialFiles } from './fleet/credentials.ts'
+import type { CredentialFiles } from './fleet/client/credentials.ts'
 
 export const credentialFiles = (settings: OperatorSettings): CredentialFiles => ({
   ...(settings.managementTokenFile !== null && { tokenFile: settings.managementTokenFile }),

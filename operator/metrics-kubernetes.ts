@@ -4,7 +4,7 @@
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
 import type { MetricsState } from '../telemetry/metrics-state.ts'
 import type { DesiredSet } from './desired-set.ts'
-import type { FleetCounters } from './fleet/counters.ts'
+import type { FleetCounters } from './fleet/sync/counters.ts'
 import type { RequestFacts } from './kubernetes/client/request.ts'
 import type { StatusWriterFacts } from './status/kubernetes-status.ts'
 

@@ -17,7 +17,7 @@ import {
   type OperatorCompiler,
   RememberingCompiler,
 } from './document-compiler.ts'
-import { createCredentialReader } from './fleet/credentials.ts'
+import { createCredentialReader } from './fleet/client/credentials.ts'
 import type { KubernetesApi } from './kubernetes/client/api.ts'
 import { createKubernetesApi } from './kubernetes/client/client.ts'
 import { type ClusterOptions, loadCluster } from './kubernetes/config/kubeconfig.ts'

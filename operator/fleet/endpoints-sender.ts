@@ -8,7 +8,7 @@ import type { EndpointSource } from '../service-endpoints.ts'
 import type { Allowance } from './allowance.ts'
 import { type EndpointsContent, planEndpointCalls } from './endpoint-calls.ts'
 import type { ManagementClient } from './management-client.ts'
-import type { FleetContext } from './plane-memory.ts'
+import type { FleetContext } from './sync/plane-memory.ts'
 
 export interface SenderOptions extends Pick<FleetContext, 'manager' | 'tenure' | 'clock' | 'log'> {
   readonly dataPlane: string

@@ -9,11 +9,11 @@ import {
   type AnswerBudget,
   ExcessiveAnswer,
   readBounded,
-} from './bounded-body.ts'
-import { Connections, SecureContexts } from './connections.ts'
-import type { Credentials } from './credentials.ts'
-import { ExcessPause, type ExcessPauseOptions } from './excess-pause.ts'
-import { describeFailure } from './failure-words.ts'
+} from './client/bounded-body.ts'
+import { Connections, SecureContexts } from './client/connections.ts'
+import type { Credentials } from './client/credentials.ts'
+import { ExcessPause, type ExcessPauseOptions } from './client/excess-pause.ts'
+import { describeFailure } from './client/failure-words.ts'
 import {
   readRealmSources,
   readRefusal,
@@ -21,11 +21,11 @@ import {
   readSyncReply,
   type RealmSource,
   type Refusal,
-} from './read-answer.ts'
+} from './client/read-answer.ts'
 import type { StateView, SyncReply } from '../../language/wire/wire.ts'
-import type { SyncBody } from './sync-body.ts'
+import type { SyncBody } from './sync/sync-body.ts'
 import { isMap } from '../../language/expression/value.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from './client/until-aborted.ts'
 
 export type Answer<T> =
   | { readonly result: 'ok'; readonly value: T; readonly etag: string | undefined }

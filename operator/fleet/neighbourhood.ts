@@ -3,7 +3,7 @@
 
 import type { DataPlane } from '../data-plane.ts'
 import { Allowance, type Asking } from './allowance.ts'
-import { AnswerBudget } from './bounded-body.ts'
+import { AnswerBudget } from './client/bounded-body.ts'
 
 export interface Neighbourhood {
   /** Absent: of the shared pool, which belongs to the operator. */

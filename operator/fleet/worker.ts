@@ -4,10 +4,10 @@
 import { messageOf } from '../../base/thrown.ts'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../data-plane.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
-import type { PlaneCounts } from './counters.ts'
+import type { PlaneCounts } from './sync/counters.ts'
 import { EndpointsSender, type SenderOptions } from './endpoints-sender.ts'
-import type { HeldContents } from './held.ts'
-import type { MassDeleteGuard } from './mass-delete-guard.ts'
+import type { HeldContents } from './sync/held.ts'
+import type { MassDeleteGuard } from './sync/mass-delete-guard.ts'
 import type { ManagementClient } from './management-client.ts'
 import type { Neighbourhood } from './neighbourhood.ts'
 import {
@@ -15,11 +15,11 @@ import {
   PlaneMemory,
   type RoundContext,
   type RoundOutcome,
-} from './plane-memory.ts'
+} from './sync/plane-memory.ts'
 import { sameReport } from './same-report.ts'
-import type { Selection, Selections } from './selection.ts'
+import type { Selection, Selections } from './sync/selection.ts'
 import { describeSkew } from './skew.ts'
-import { runRound } from './sync-round.ts'
+import { runRound } from './sync/sync-round.ts'
 import { toldRealms } from './told-realms.ts'
 import { Turn } from './turn.ts'
 

@@ -4,7 +4,7 @@
 import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import { measure } from '../../language/measure.ts'
 import type { Answer, ManagementClient } from '../fleet/management-client.ts'
-import type { RealmSource } from '../fleet/read-answer.ts'
+import type { RealmSource } from '../fleet/client/read-answer.ts'
 
 export interface GatewayContents {
   /** By id. */

@@ -9,7 +9,7 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
-import type { RealmSource } from '../fleet/read-answer.ts'
+import type { RealmSource } from '../fleet/client/read-answer.ts'
 import { snakeCase, specPointer } from '../resource/realm-record.ts'
 import { REALM_RECORD } from '../resource/realm-shape.ts'
 import { API_VERSION } from '../resource/resource.ts'

@@ -4,7 +4,7 @@
 import type { OperatorStatus } from '../controller/controller.ts'
 import type { DataPlaneReport } from '../data-plane.ts'
 import type { DesiredSet } from '../desired-set.ts'
-import { select } from '../fleet/selection.ts'
+import { select } from '../fleet/sync/selection.ts'
 import type { LeaderRecord } from './leader-record.ts'
 import { type Page, PAGE_NOT_FOUND, type Pages } from './page.ts'
 import { dataPlaneRecord, resourceRecord, roleRecord } from './status-record.ts'

@@ -2,7 +2,7 @@
 // and the command that reaches it. Whatever stands in a Lease is foreign text: it is cut, and never part of a command
 // unless it is the name of a Pod. Pure.
 
-import { plainText } from '../fleet/plain-text.ts'
+import { plainText } from '../fleet/client/plain-text.ts'
 import type { LeaseFacts } from '../kubernetes/leader-election/leadership.ts'
 import { isObjectName } from '../resource/object-name.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
-import { answerBound, readBounded } from '../../../operator/fleet/bounded-body.ts'
+import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import { digestOf, rootDigest } from '../../../language/wire/digest.ts'
 import { toldBytes, toldItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncReply } from '../../../language/wire/wire.ts'

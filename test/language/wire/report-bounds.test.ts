@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { answerBound, readBounded } from '../../../operator/fleet/bounded-body.ts'
+import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import {
   toldBytes,

@@ -4,24 +4,24 @@ import { describe, expect, it } from '@jest/globals'
 import { SYSTEM_CLOCK } from '../../../base/clock.ts'
 import { faultOfUrl, staticDataPlanes } from '../../../operator/fleet/static-data-planes.ts'
 import { startTenure } from '../../../operator/tenure.ts'
-import { MassDeleteGuard } from '../../../operator/fleet/mass-delete-guard.ts'
-import { type Batch, type BatchPlan, planBatches } from '../../../operator/fleet/batches.ts'
+import { MassDeleteGuard } from '../../../operator/fleet/sync/mass-delete-guard.ts'
+import { type Batch, type BatchPlan, planBatches } from '../../../operator/fleet/sync/batches.ts'
 import {
   type Difference,
   differenceOf,
   isEmpty,
   withoutDeletes,
-} from '../../../operator/fleet/difference.ts'
-import { Held } from '../../../operator/fleet/held.ts'
-import { Rejections } from '../../../operator/fleet/rejections.ts'
-import { select } from '../../../operator/fleet/selection.ts'
+} from '../../../operator/fleet/sync/difference.ts'
+import { Held } from '../../../operator/fleet/sync/held.ts'
+import { Rejections } from '../../../operator/fleet/sync/rejections.ts'
+import { select } from '../../../operator/fleet/sync/selection.ts'
 import {
   completeBody,
   joinBody,
   SyncBodies,
   type SyncBody,
-} from '../../../operator/fleet/sync-body.ts'
-import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
+} from '../../../operator/fleet/sync/sync-body.ts'
+import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/client/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import type { StateView, SyncRequest } from '../../../language/wire/wire.ts'

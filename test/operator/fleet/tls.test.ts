@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { DataPlane } from '../../../operator/data-plane.ts'
 import type { DesiredSet } from '../../../operator/desired-set.ts'
-import { Connections, SecureContexts } from '../../../operator/fleet/connections.ts'
-import type { Credentials } from '../../../operator/fleet/credentials.ts'
-import { describeFailure } from '../../../operator/fleet/failure-words.ts'
+import { Connections, SecureContexts } from '../../../operator/fleet/client/connections.ts'
+import type { Credentials } from '../../../operator/fleet/client/credentials.ts'
+import { describeFailure } from '../../../operator/fleet/client/failure-words.ts'
 import {
   type CertificateAuthority,
   createCertificateAuthority,

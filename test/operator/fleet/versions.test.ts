@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { Held } from '../../../operator/fleet/held.ts'
-import { readStateView, readSyncReply } from '../../../operator/fleet/read-answer.ts'
+import { Held } from '../../../operator/fleet/sync/held.ts'
+import { readStateView, readSyncReply } from '../../../operator/fleet/client/read-answer.ts'
 import { describeSkew } from '../../../operator/fleet/skew.ts'
 import { aDesiredSet, aDocument } from '../../support/desired.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlane, DataPlaneReport } from '../../../operator/data-plane.ts'
-import { select } from '../../../operator/fleet/selection.ts'
+import { select } from '../../../operator/fleet/sync/selection.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { type ResourceStatus, StatusBook } from '../../../operator/reconcile/status/status-book.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'

@@ -1,9 +1,9 @@
 // What one data plane has refused, so that the same thing is not sent to it again and again. Goes with the
 // boot of the data plane: started with another version or other settings, it may think otherwise.
 
-import type { Problem } from '../../language/problem.ts'
-import type { Rejection } from '../data-plane.ts'
-import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { Problem } from '../../../language/problem.ts'
+import type { Rejection } from '../../data-plane.ts'
+import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Held } from './held.ts'
 import type { Selection } from './selection.ts'
 

@@ -1,7 +1,7 @@
 // What a data plane should hold and what it does hold in; what is to be sent and deleted out. Pure: by
 // digests alone, never by bodies.
 
-import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
+import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
 import type { Held } from './held.ts'
 import type { Rejections } from './rejections.ts'
 import type { Selection } from './selection.ts'

@@ -1,7 +1,7 @@
 // Which version of the desired set each entry came with: what was edited a moment ago goes before what has
 // waited for long. Keeps nothing of what is not desired any more.
 
-import type { DesiredDocument, DesiredSet } from '../desired-set.ts'
+import type { DesiredDocument, DesiredSet } from '../../desired-set.ts'
 
 export class Recency {
   readonly #versions = new WeakMap<DesiredDocument, number>()

@@ -17,7 +17,7 @@ import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from '
 import { newestFirst } from './recency.ts'
 import type { Selection } from './selection.ts'
 import { complete, factsFor, sendBatch } from './send.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../client/until-aborted.ts'
 
 export const runRound = async (
   memory: PlaneMemory,

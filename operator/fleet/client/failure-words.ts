@@ -1,7 +1,7 @@
 // An error of a connection in; what is wrong and what to do, in words for a person, out. Never shows what
 // the error carries beyond its message.
 
-import type { DataPlane } from '../data-plane.ts'
+import type { DataPlane } from '../../data-plane.ts'
 import { plainText } from './plain-text.ts'
 
 export const describeFailure = (error: unknown, { serverName }: DataPlane): string => {

@@ -2,8 +2,8 @@
 // plane of another version may say more than we know, which is left out, or less, which has a default. Whatever may be
 // shown to a person is short and printable, and codes are of closed sets.
 
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import type { Problem, ProblemCode, Warning } from '../../language/problem.ts'
+import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
+import type { Problem, ProblemCode, Warning } from '../../../language/problem.ts'
 import type {
   RealmState,
   SessionState,
@@ -13,7 +13,7 @@ import type {
   SyncReply,
   UpstreamCause,
   UpstreamTrouble,
-} from '../../language/wire/wire.ts'
+} from '../../../language/wire/wire.ts'
 import { plainText } from './plain-text.ts'
 
 /** What a 4xx says. */

@@ -2,11 +2,11 @@
 // that are revoked, past all that holds deletes back.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { Withholding } from '../../../operator/fleet/withholding.ts'
-import type { Problem } from '../../../language/problem.ts'
-import { aDesiredSet, aDocument } from '../../support/desired.ts'
-import { eventually } from '../../support/eventually.ts'
-import type { FakeDataPlane } from '../../support/fake-data-plane.ts'
+import { Withholding } from '../../../../operator/fleet/sync/withholding.ts'
+import type { Problem } from '../../../../language/problem.ts'
+import { aDesiredSet, aDocument } from '../../../support/desired.ts'
+import { eventually } from '../../../support/eventually.ts'
+import type { FakeDataPlane } from '../../../support/fake-data-plane.ts'
 import {
   aFleet,
   aPlane,
@@ -17,7 +17,7 @@ import {
   report,
   synced,
   ToldDataPlanes,
-} from './rig.ts'
+} from '../rig.ts'
 
 afterEach(closeAll)
 

@@ -1,7 +1,7 @@
 // What a fleet counts of its work, for whoever reads it at scrape. The counts of a data plane go with it;
 // the totals stay.
 
-import type { SyncItem } from '../../language/wire/wire.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 
 /** How a sync call ended: 200, 4xx, or anything else. */
 export type PushResult = 'ok' | 'refused' | 'failed'

@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { DataPlane } from '../../../operator/data-plane.ts'
-import { Held } from '../../../operator/fleet/held.ts'
-import { HeldEntries } from '../../../operator/fleet/held-entries.ts'
-import { type Keys, select, type Selection } from '../../../operator/fleet/selection.ts'
-import type { StateView, SyncItem } from '../../../language/wire/wire.ts'
-import { aDesiredSet, aDocument, aRealm } from '../../support/desired.ts'
+import type { DataPlane } from '../../../../operator/data-plane.ts'
+import { Held } from '../../../../operator/fleet/sync/held.ts'
+import { HeldEntries } from '../../../../operator/fleet/sync/held-entries.ts'
+import { type Keys, select, type Selection } from '../../../../operator/fleet/sync/selection.ts'
+import type { StateView, SyncItem } from '../../../../language/wire/wire.ts'
+import { aDesiredSet, aDocument, aRealm } from '../../../support/desired.ts'
 
 const PLANE: DataPlane = { name: 'a', url: 'http://127.0.0.1:1', labels: {} }
 const KEYS = ['1', '2', 'constructor', '__proto__']

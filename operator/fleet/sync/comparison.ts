@@ -1,7 +1,7 @@
 // What a data plane should hold and what it does hold, again and again, in; the keys at which the two differ out. After
 // the first time it looks only at what has changed on either side.
 
-import type { SyncItem } from '../../language/wire/wire.ts'
+import type { SyncItem } from '../../../language/wire/wire.ts'
 import type { Keys, Selection } from './selection.ts'
 
 interface Contents {

@@ -4,7 +4,7 @@ import {
   answerBound,
   ExcessiveAnswer,
   readBounded,
-} from '../../../operator/fleet/bounded-body.ts'
+} from '../../../../operator/fleet/client/bounded-body.ts'
 
 async function* pieces(text: string, size: number): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)

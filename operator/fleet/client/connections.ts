@@ -3,7 +3,7 @@
 
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { Pool } from 'undici'
-import type { DataPlane } from '../data-plane.ts'
+import type { DataPlane } from '../../data-plane.ts'
 import type { Credentials } from './credentials.ts'
 
 /** Reading a certificate and a bundle of CAs costs a millisecond: done once for all that share them. */

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { plainText } from '../../../operator/fleet/plain-text.ts'
+import { plainText } from '../../../../operator/fleet/client/plain-text.ts'
 
 it.each([
   ['words', 'as they are', 'as they are'],

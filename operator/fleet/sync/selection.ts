@@ -1,10 +1,10 @@
 // The desired set and one data plane in; what that data plane should hold out. Pure.
 
-import { rootDigest } from '../../language/wire/digest.ts'
-import { toldBytes } from '../../language/wire/report-bounds.ts'
-import { type DataPlane, isSelected, mayHoldRealm } from '../data-plane.ts'
-import type { DesiredDocument, DesiredRealm, DesiredSet } from '../desired-set.ts'
-import { changedKeys } from '../edited-map.ts'
+import { rootDigest } from '../../../language/wire/digest.ts'
+import { toldBytes } from '../../../language/wire/report-bounds.ts'
+import { type DataPlane, isSelected, mayHoldRealm } from '../../data-plane.ts'
+import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
+import { changedKeys } from '../../edited-map.ts'
 
 export interface Selection {
   readonly desired: DesiredSet

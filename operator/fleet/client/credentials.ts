@@ -2,7 +2,7 @@
 // material out, read again when they change. Never logs what it reads.
 
 import { readFile, stat } from 'node:fs/promises'
-import { messageOf } from '../../base/thrown.ts'
+import { messageOf } from '../../../base/thrown.ts'
 
 export interface CredentialFiles {
   readonly tokenFile?: string

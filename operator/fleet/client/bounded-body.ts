@@ -1,7 +1,7 @@
 // Reads the body of an answer within bounds: its chunks come in, its text goes out, or a fault as soon as it is too
 // large or would take far more memory than it has bytes. Never parses it.
 
-import { countMarks, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
+import { countMarks, type JsonMarks, NO_MARKS } from '../../../language/wire/json-weight.ts'
 
 /** How much an answer may be. */
 export interface AnswerBound {

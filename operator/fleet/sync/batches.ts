@@ -2,8 +2,8 @@
 // change hands travel together, so that a route is never without an owner; large documents travel alone, so that nobody
 // waits for another's that take seconds to compile.
 
-import type { Claim } from '../../language/routes/conflicts.ts'
-import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { Claim } from '../../../language/routes/conflicts.ts'
+import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Difference } from './difference.ts'
 
 export interface Batch {

@@ -1,6 +1,6 @@
 // Remembers that a data plane has answered beyond its bound, until it may be asked again.
 
-import { type Clock, SYSTEM_CLOCK } from '../../base/clock.ts'
+import { type Clock, SYSTEM_CLOCK } from '../../../base/clock.ts'
 import type { ExcessiveAnswer } from './bounded-body.ts'
 
 export interface ExcessPauseOptions {

@@ -3,9 +3,9 @@
 
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
-import type { RealmPut, SpecPut, SyncRequest } from '../../language/wire/wire.ts'
-import { criticalMembers, type EntryKind } from '../../language/wire/members.ts'
-import type { DesiredDocument, DesiredRealm } from '../desired-set.ts'
+import type { RealmPut, SpecPut, SyncRequest } from '../../../language/wire/wire.ts'
+import { criticalMembers, type EntryKind } from '../../../language/wire/members.ts'
+import type { DesiredDocument, DesiredRealm } from '../../desired-set.ts'
 import type { Batch } from './batches.ts'
 
 /** `base`: the root digest that the difference was made on. */

@@ -1,16 +1,16 @@
 // What one data plane holds, as far as the operator knows: read from its state, carried on by the answers
 // to sync calls. Believes nothing else.
 
-import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
+import { type HeldEntry, rootDigest } from '../../../language/wire/digest.ts'
 import type {
   SpecState,
   StateView,
   SyncItem,
   SyncReply,
   UpstreamTrouble,
-} from '../../language/wire/wire.ts'
-import type { HeldDocument, HeldRealm } from '../data-plane.ts'
-import { edited, type Edits } from '../edited-map.ts'
+} from '../../../language/wire/wire.ts'
+import type { HeldDocument, HeldRealm } from '../../data-plane.ts'
+import { edited, type Edits } from '../../edited-map.ts'
 import { Comparison } from './comparison.ts'
 import { HeldEntries } from './held-entries.ts'
 import type { Keys, Selection } from './selection.ts'

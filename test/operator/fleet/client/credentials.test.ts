@@ -4,10 +4,10 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { createCredentialReader } from '../../../operator/fleet/credentials.ts'
-import { createManagementClient } from '../../../operator/fleet/management-client.ts'
-import { createCertificateAuthority } from '../../support/certificates.ts'
-import { makeTempDir } from '../../support/temp-dir.ts'
+import { createCredentialReader } from '../../../../operator/fleet/client/credentials.ts'
+import { createManagementClient } from '../../../../operator/fleet/management-client.ts'
+import { createCertificateAuthority } from '../../../support/certificates.ts'
+import { makeTempDir } from '../../../support/temp-dir.ts'
 
 describe('credential files', () => {
   it('are read again when they change, and only then', async () => {

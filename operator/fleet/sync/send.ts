@@ -1,18 +1,18 @@
 // Batches sent, their answers taken in: what is held, what was refused, and whether the data plane may call
 // itself complete.
 
-import type { Claim } from '../../language/routes/conflicts.ts'
-import { toldItemBytes } from '../../language/wire/report-bounds.ts'
-import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
-import type { Rejection } from '../data-plane.ts'
+import type { Claim } from '../../../language/routes/conflicts.ts'
+import { toldItemBytes } from '../../../language/wire/report-bounds.ts'
+import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
+import type { Rejection } from '../../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
 import type { Held } from './held.ts'
-import type { Answer } from './management-client.ts'
+import type { Answer } from '../management-client.ts'
 import { describeRefusal, superseded } from './observe.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
 import { type CallHead, completeBody, joinBody, type SyncBody } from './sync-body.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../client/until-aborted.ts'
 
 export interface Sending {
   readonly selection: Selection

@@ -1,7 +1,7 @@
 // Refusals of fresh data planes in; whether they may keep one out of service, out. A data plane that refuses what others
 // serve may be of a version that must not take their place; but no namespace holds up the pool for longer than a while.
 
-import type { Clock } from '../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 
 interface Spell {
   sinceMs: number

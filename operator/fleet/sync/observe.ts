@@ -1,11 +1,11 @@
 // The state of a data plane read, and the question settled whether we may write to it.
 
 import { Held } from './held.ts'
-import { plainText } from './plain-text.ts'
-import type { Refusal } from './read-answer.ts'
+import { plainText } from '../client/plain-text.ts'
+import type { Refusal } from '../client/read-answer.ts'
 import { failed, type PlaneMemory, type RoundContext, type RoundOutcome } from './plane-memory.ts'
 import type { Selection } from './selection.ts'
-import { untilAborted } from './until-aborted.ts'
+import { untilAborted } from '../client/until-aborted.ts'
 
 /** Reads the state unless it is fresh; undefined: it is known. */
 export const observe = async (
