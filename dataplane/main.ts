@@ -8,7 +8,7 @@ import { renderHelp } from '../telemetry/settings-help.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { type GatewaySettings, readGatewaySettings, SETTINGS } from './config.ts'
 import { runDrainCommand } from './start/drain-command.ts'
-import { hashPassword } from './security/hash-password.ts'
+import { hashPassword } from './security/passwords/hash-password.ts'
 import { StartError } from './start-error.ts'
 
 const COMMANDS: Readonly<

@@ -9,8 +9,8 @@ import {
   CsrfRefusal,
   type Identity,
   type Verdict,
-} from '../security/authentication.ts'
-import { unauthorized } from '../security/challenge.ts'
+} from '../security/schemes/authentication.ts'
+import { unauthorized } from '../security/schemes/challenge.ts'
 import type { Arrival, AuthenticationOutcome, DispatchOptions } from './arrival.ts'
 import { toGatewayError } from './errors.ts'
 import type { Guard } from './prepared-operation.ts'

@@ -2,7 +2,7 @@
 // by none where only a proxy's is known.
 
 import { clientAddress } from '../client-address.ts'
-import { placeOf } from '../security/damping.ts'
+import { placeOf } from '../security/passwords/damping.ts'
 import type { Arrival } from './arrival.ts'
 
 /** undefined: behind a trusted proxy that does not say, or on a socket without addresses, there may be many. */

@@ -7,7 +7,7 @@ import { mediaKind } from '../codec/codec.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
 import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
-import { CsrfRefusal } from '../security/authentication.ts'
+import { CsrfRefusal } from '../security/schemes/authentication.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { Answer } from './response/plan.ts'
 

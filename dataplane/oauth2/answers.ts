@@ -1,7 +1,7 @@
 // What the OAuth 2 endpoints answer, as header lists and texts (RFC 6749 §5.1, §5.2; RFC 7009 §2.2). Nothing is
 // ever cached.
 
-import { unauthorized } from '../security/challenge.ts'
+import { unauthorized } from '../security/schemes/challenge.ts'
 import type { OAuthAnswer } from './oauth2-endpoint.ts'
 import type { OAuthRefusal } from './refusal.ts'
 

@@ -2,7 +2,7 @@
 // are users of the realm in the group `resource_owners`.
 
 import type { UserRecord } from '../../language/realm/record.ts'
-import { isCompactJwt } from '../security/own-jwt.ts'
+import { isCompactJwt } from '../security/tokens/own-jwt.ts'
 import type { TokenFields } from './answers.ts'
 import { checkPassword } from './check-password.ts'
 import { required } from './parameters.ts'

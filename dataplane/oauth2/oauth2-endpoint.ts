@@ -6,8 +6,8 @@ import type { OAuth2Flow } from '../../language/compiled.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Audit } from '../audit.ts'
-import type { AccessTokens } from '../security/access-token.ts'
-import type { Passwords } from '../security/passwords.ts'
+import type { AccessTokens } from '../security/tokens/access-token.ts'
+import type { Passwords } from '../security/passwords/passwords.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 
 /** Always a POST: other methods never get here. */

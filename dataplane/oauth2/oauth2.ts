@@ -2,7 +2,7 @@
 // request leaves one audit line.
 
 import type { AuditEvent } from '../audit.ts'
-import { createUserLookup } from '../security/realm-users.ts'
+import { createUserLookup } from '../security/passwords/realm-users.ts'
 import { SharedStateAway } from '../shared/shared-state.ts'
 import { refusalAnswer } from './answers.ts'
 import type {

@@ -1,7 +1,7 @@
 // Refresh tokens that follow each other (RFC 9700 §4.14.2): a grant in, its tokens out, one of them good at a time
 // in all processes and replicas. One that comes back after it was exchanged ends its whole family.
 
-import { familyKey } from '../security/revocation-keys.ts'
+import { familyKey } from '../security/tokens/revocation-keys.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import {
   digestOf,

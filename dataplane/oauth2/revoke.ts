@@ -2,7 +2,7 @@
 // are left alone, and nobody learns whether a token was real.
 
 import type { UserRecord } from '../../language/realm/record.ts'
-import { accessTokenKey } from '../security/revocation-keys.ts'
+import { accessTokenKey } from '../security/tokens/revocation-keys.ts'
 import { revokedAnswer } from './answers.ts'
 import { authenticateClient } from './client-authentication.ts'
 import type { OAuthAnswer } from './oauth2-endpoint.ts'

@@ -1,7 +1,7 @@
 // What every step of the room is given: the request, and what the room works with.
 
 import type { UserRecord } from '../../language/realm/record.ts'
-import type { FindUser } from '../security/realm-users.ts'
+import type { FindUser } from '../security/passwords/realm-users.ts'
 import type { OAuth2Deps, OAuthRequest } from './oauth2-endpoint.ts'
 import type { Parameters } from './parameters.ts'
 import type { RefreshFamilies } from './refresh-families.ts'

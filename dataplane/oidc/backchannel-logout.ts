@@ -6,7 +6,7 @@ import {
   oidcSessionKey,
   oidcSubjectKeysUntil,
   type ProviderSession,
-} from '../security/revocation-keys.ts'
+} from '../security/tokens/revocation-keys.ts'
 import { SharedStateAway } from '../shared/shared-state.ts'
 import { done } from './answers.ts'
 import { discoverMetadata } from './discover-provider.ts'

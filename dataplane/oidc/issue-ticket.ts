@@ -1,7 +1,7 @@
 // A verified ID token in, the ticket and its cookies out. A cookie that browsers would drop is never set: first
 // the ID token is left out, then there is no ticket.
 
-import type { IssuedTicket, TicketOrder } from '../security/ticket.ts'
+import type { IssuedTicket, TicketOrder } from '../security/tokens/ticket.ts'
 import { ticketCookieName } from '../security/session-cookies.ts'
 import { readAuthid, readRoles } from './identity-claims.ts'
 import type { ExchangedCode } from './provider-client.ts'

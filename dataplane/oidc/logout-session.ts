@@ -3,7 +3,7 @@
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import { cookieValues, ticketCookieName } from '../security/session-cookies.ts'
-import type { TicketClaims } from '../security/ticket.ts'
+import type { TicketClaims } from '../security/tokens/ticket.ts'
 import { entryOf } from './find-provider.ts'
 import type { LogoutParameters } from './logout-parameters.ts'
 import type { Exchange } from './room.ts'

@@ -4,7 +4,7 @@
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { Jwks, JwksStore } from './jwks-store.ts'
-import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../security/tokens/asymmetric-algorithms.ts'
 import type { KnownProvider } from './provider-registry.ts'
 
 export interface EndedSession {

@@ -1,7 +1,7 @@
 // GET and POST logout: the cookies go, the tickets are revoked, the browser goes to the provider's logout or
 // straight on. Always 302 (specification §4.1): a step that fails is left out.
 
-import { ticketKey } from '../security/revocation-keys.ts'
+import { ticketKey } from '../security/tokens/revocation-keys.ts'
 import { redirect } from './answers.ts'
 import { chooseRedirect } from './choose-redirect.ts'
 import { endSessionUrl } from './end-session.ts'

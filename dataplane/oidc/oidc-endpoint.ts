@@ -7,7 +7,7 @@ import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Audit } from '../audit.ts'
 import type { StateKeys } from '../../language/realm/key-ring.ts'
 import type { ParsedCookies } from '../security/parsed-cookies.ts'
-import type { Tickets } from '../security/ticket.ts'
+import type { Tickets } from '../security/tokens/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
 import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
 

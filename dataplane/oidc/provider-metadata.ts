@@ -2,7 +2,7 @@
 // trust. Pure.
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
-import { ASYMMETRIC_ALGORITHMS } from '../security/asymmetric-algorithms.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../security/tokens/asymmetric-algorithms.ts'
 
 /** Of OpenID Connect Discovery 1.0 §3; members that are not named here are kept for openid-client. */
 export interface ProviderMetadata {

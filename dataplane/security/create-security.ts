@@ -1,10 +1,10 @@
 // The parts of the room put together: what makes and what checks credentials, over the same keys and limits.
 
-import { type AccessTokens, createAccessTokens } from './access-token.ts'
-import type { Authenticate } from './authentication.ts'
-import { type AuthenticateDeps, createAuthenticate } from './create-authenticate.ts'
-import { createPasswords, type Passwords } from './passwords.ts'
-import { createTickets, type Tickets } from './ticket.ts'
+import { type AccessTokens, createAccessTokens } from './tokens/access-token.ts'
+import type { Authenticate } from './schemes/authentication.ts'
+import { type AuthenticateDeps, createAuthenticate } from './schemes/create-authenticate.ts'
+import { createPasswords, type Passwords } from './passwords/passwords.ts'
+import { createTickets, type Tickets } from './tokens/ticket.ts'
 
 export interface Security {
   readonly authenticate: Authenticate

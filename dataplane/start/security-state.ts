@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Log } from '../../telemetry/log.ts'
 import type { GatewaySettings } from '../config.ts'
-import { loadKeyRing } from '../security/key-files.ts'
+import { loadKeyRing } from '../security/tokens/key-files.ts'
 import { createKeyRing, type KeyRing } from '../../language/realm/key-ring.ts'
 import { openJournal } from '../shared/journal.ts'
 import { createMemoryState } from '../shared/memory-state.ts'

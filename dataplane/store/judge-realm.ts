@@ -6,7 +6,7 @@ import {
   validateNewerRealm,
   validateRealm,
 } from '../../language/realm/validate.ts'
-import { judgeCredentials } from '../security/judge-credentials.ts'
+import { judgeCredentials } from '../security/passwords/judge-credentials.ts'
 
 /** @example judgeRealm({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */
 export const judgeRealm = (record: unknown): RealmValidation => withSecrets(validateRealm(record))

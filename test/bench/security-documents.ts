@@ -2,11 +2,11 @@
 // sends who is let in. There is no identity provider: the ticket is issued here, with the realm's own key.
 
 import { generateKeyPairSync, hash, type JsonWebKey, randomBytes, randomUUID } from 'node:crypto'
-import { hashPassword } from '../../dataplane/security/hash-password.ts'
+import { hashPassword } from '../../dataplane/security/passwords/hash-password.ts'
 import { createKeyRing } from '../../language/realm/key-ring.ts'
-import { createTokenKeys } from '../../dataplane/security/key-realms.ts'
+import { createTokenKeys } from '../../dataplane/security/tokens/key-realms.ts'
 import { ticketCookieName } from '../../dataplane/security/session-cookies.ts'
-import { createTickets, type TicketOrder } from '../../dataplane/security/ticket.ts'
+import { createTickets, type TicketOrder } from '../../dataplane/security/tokens/ticket.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { get, REALM, RENDERED_BODY } from './documents.ts'

@@ -2,7 +2,7 @@
 // of tokens over several processes and replicas share.
 
 import { generateKeyPairSync } from 'node:crypto'
-import { hashPassword } from '../../dataplane/security/hash-password.ts'
+import { hashPassword } from '../../dataplane/security/passwords/hash-password.ts'
 import type { GatewayProcess } from '../support/gateway-process.ts'
 import { request, type HttpAnswer } from '../support/http-request.ts'
 import { post } from './gateway-client.ts'

@@ -8,7 +8,7 @@ import { execPath } from 'node:process'
 import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { parseKeyRing } from '../../language/realm/key-ring.ts'
-import { judgeSigningKeys } from '../../dataplane/security/key-signing.ts'
+import { judgeSigningKeys } from '../../dataplane/security/tokens/key-signing.ts'
 import { readManifest } from '../../operator/manifests/read-manifest.ts'
 import { compile } from '../../language/compile.ts'
 import { validateRealm } from '../../language/realm/validate.ts'
@@ -97,7 +97,7 @@ const wordsOf = (path: string, type: string): readonly string[] => {
 
 describe('the table of reasons', () => {
   it.each([
-    ['`authentication`', 'dataplane/security/attempt.ts', 'FailureReason'],
+    ['`authentication`', 'dataplane/security/schemes/attempt.ts', 'FailureReason'],
     ['`login`', 'dataplane/oidc/oidc-endpoint.ts', 'OidcErrorCode'],
     ['`token`, `revocation` of `oauth2`', 'dataplane/oauth2/refusal.ts', 'RefusalReason'],
   ])('names every one of %s', (event, path, type) => {

@@ -3,7 +3,7 @@
 // first such request, or as soon as something is served that has such endpoints.
 
 import { GatewayError } from '../../gateway-error.ts'
-import type { TokenKeys } from '../../security/token-keys.ts'
+import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedEndpoint } from '../../served.ts'
 import type {
   Arrival,

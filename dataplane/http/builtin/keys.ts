@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
-import type { TokenKeys } from '../../security/token-keys.ts'
+import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedVersion } from '../../served.ts'
 import type { EndpointVisit } from '../arrival.ts'
 import { respond } from './respond.ts'

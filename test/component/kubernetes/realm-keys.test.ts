@@ -2,7 +2,7 @@
 // a change of the leader; and where the operator may not keep keys, documents are served all the same.
 
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals'
-import { hashPassword } from '../../../dataplane/security/hash-password.ts'
+import { hashPassword } from '../../../dataplane/security/passwords/hash-password.ts'
 import { REALM_KEYS_SECRET } from '../../../operator/resource/roles.ts'
 import { rolesFor } from '../../../operator/resource/roles-for.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -8,8 +8,8 @@ import {
   type Caller,
   CsrfRefusal,
   type Verdict,
-} from '../../../dataplane/security/authentication.ts'
-import { unauthorized } from '../../../dataplane/security/challenge.ts'
+} from '../../../dataplane/security/schemes/authentication.ts'
+import { unauthorized } from '../../../dataplane/security/schemes/challenge.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answers, apiOf, serveGateway, type ServedGateway } from './served-gateway.ts'
 import { accepted, identityOf, refused } from './verdicts.ts'

@@ -21,7 +21,7 @@ import {
   type MemoryBudget,
 } from '../../../dataplane/memory/memory-budget.ts'
 import { createPlainServer } from '../../../dataplane/listen/http-server.ts'
-import type { Authenticate } from '../../../dataplane/security/authentication.ts'
+import type { Authenticate } from '../../../dataplane/security/schemes/authentication.ts'
 import type { StallTimes } from '../../../dataplane/listen/stalled-clients.ts'
 import { packDocument } from '../../../dataplane/store/pack.ts'
 import { createTableServing } from '../../../dataplane/store/table-serving.ts'

@@ -1,6 +1,6 @@
 // Verdicts of an authenticator that a test plays by itself.
 
-import type { Identity, Verdict } from '../../../dataplane/security/authentication.ts'
+import type { Identity, Verdict } from '../../../dataplane/security/schemes/authentication.ts'
 
 export const identityOf = (more: Partial<Identity> = {}): Identity => ({
   type: 'basic',

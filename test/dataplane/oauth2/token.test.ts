@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { UserRecord } from '../../../language/realm/record.ts'
-import type { Passwords } from '../../../dataplane/security/passwords.ts'
+import type { Passwords } from '../../../dataplane/security/passwords/passwords.ts'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import type { OAuthRequest } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
 import { anyText } from '../security/any-text.ts'

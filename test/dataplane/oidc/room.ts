@@ -13,10 +13,10 @@ import type {
   OidcDeps,
   OidcRequest,
 } from '../../../dataplane/oidc/oidc-endpoint.ts'
-import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
+import { createTokenKeys } from '../../../dataplane/security/tokens/key-realms.ts'
 import { parseCookies } from '../../../dataplane/security/parsed-cookies.ts'
 import { createKeyRing, createStateKeys, type KeyRing } from '../../../language/realm/key-ring.ts'
-import { createTickets, ticketRevocationKeys } from '../../../dataplane/security/ticket.ts'
+import { createTickets, ticketRevocationKeys } from '../../../dataplane/security/tokens/ticket.ts'
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { createGuard } from '../../../dataplane/upstream/guard.ts'

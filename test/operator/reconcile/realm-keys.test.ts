@@ -7,7 +7,7 @@ import type { ResourceCache } from '../../../operator/resource/resource-source.t
 import { isMap } from '../../../language/expression/value.ts'
 import type { KeyRing } from '../../../language/realm/key-ring.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { createTokenKeys } from '../../../dataplane/security/key-realms.ts'
+import { createTokenKeys } from '../../../dataplane/security/tokens/key-realms.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../support/resources.ts'
 
 const ring = (...bytes: readonly number[]): KeyRing => ({

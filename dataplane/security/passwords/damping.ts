@@ -1,0 +1,119 @@
+// Damping slows down guessing: it counts how often a user failed from an address, and lets one attempt in a second be
+// verified once that was too often. Both are counted where all processes see it; while that is away, by each for itself.
+
+import { hash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import { plainAddress } from '../../plain-address.ts'
+import type { SharedState } from '../../shared/shared-state.ts'
+import { isWithin } from '../is-within.ts'
+
+const FREE_FAILURES = 30
+export const WINDOW_SECONDS = 60
+/** Whoever failed too often is verified once in such a span: also what a refusal tells clients to wait. */
+export const RETRY_SECONDS = 1
+
+export interface Failing {
+  readonly realmUri: string
+  readonly username: string
+  readonly address: string
+}
+
+export interface Damping {
+  /** One more. Never rejects. @returns whether they were too many */
+  failed(who: Failing): Promise<boolean>
+  /** What this process has seen of it: no waiting. */
+  isDamped(who: Failing): boolean
+  /** False: this process knows of nobody who is. Costs nothing. */
+  isAnybodyDamped(): boolean
+  /**
+   * Of somebody who is damped: whether this attempt is the one of its second, in all processes. This process asks
+   * the others once a second at most, however many attempts there are. Never rejects.
+   */
+  mayTry(who: Failing): Promise<boolean>
+}
+
+export interface DampingOptions {
+  readonly shared: Pick<SharedState, 'increment'>
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+/** Those who fail now; the oldest are forgotten. */
+const MAX_SEEN = 10_000
+
+interface Seen {
+  count: number
+  readonly until: number
+  /** When this process last asked for an attempt. */
+  triedAt: number
+}
+
+export const createDamping = ({ shared, now }: DampingOptions): Damping => {
+  const seen = new BoundedMap<string, Seen>(MAX_SEEN)
+  let dampedUntil = 0
+
+  const countHere = (key: string): Seen => {
+    const known = seen.get(key)
+    if (known !== undefined && known.until > now()) {
+      known.count++
+      return known
+    }
+    const fresh: Seen = { count: 1, until: now() + WINDOW_SECONDS * 1000, triedAt: -Infinity }
+    seen.set(key, fresh)
+    return fresh
+  }
+
+  const dampedOne = (key: string): Seen | undefined => {
+    const known = seen.get(key)
+    const isDamped = known !== undefined && known.until > now() && known.count > FREE_FAILURES
+    return isDamped ? known : undefined
+  }
+
+  return {
+    failed: async (who) => {
+      const key = keyOf('failures', who)
+      const here = countHere(key)
+      try {
+        here.count = Math.max(here.count, await shared.increment(key, WINDOW_SECONDS))
+      } catch {
+        // Each process counts for itself meanwhile.
+      }
+      if (here.count <= FREE_FAILURES) return false
+      dampedUntil = Math.max(dampedUntil, here.until)
+      return true
+    },
+    isDamped: (who) => dampedOne(keyOf('failures', who)) !== undefined,
+    isAnybodyDamped: () => now() < dampedUntil,
+    mayTry: async (who) => {
+      const known = dampedOne(keyOf('failures', who))
+      if (known === undefined) return true
+      if (isWithin(RETRY_SECONDS * 1000, { now: now(), since: known.triedAt })) return false
+      known.triedAt = now()
+      try {
+        return (await shared.increment(keyOf('attempts', who), RETRY_SECONDS)) === 1
+      } catch {
+        return true
+      }
+    },
+  }
+}
+
+const keyOf = (kind: 'failures' | 'attempts', { realmUri, username, address }: Failing): string =>
+  `${kind}:${hash('sha256', JSON.stringify([realmUri, username, placeOf(address)]), 'base64url')}`
+
+/** One household has a whole /64 of IPv6: 2^64 addresses are one place. */
+export const placeOf = (given: string): string => {
+  if (!given.includes(':')) return given
+  const address = plainAddress(given)
+  if (!isIPv6(address)) return address
+  const [head = '', tail = ''] = (address.split('%')[0] ?? '').split('::')
+  const before = head.split(':').filter((part) => part !== '')
+  const after = tail.split(':').filter((part) => part !== '')
+  const gap = address.includes('::') ? Math.max(0, 8 - before.length - after.length) : 0
+  const groups = [...before, ...Array.from({ length: gap }, () => '0'), ...after]
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':')
+}

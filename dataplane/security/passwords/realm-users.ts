@@ -1,0 +1,15 @@
+// Users of a realm by their name: a record in, lookups out. What is made of a record lives as long as it does.
+
+import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
+import { oncePer } from '../../../base/once.ts'
+
+export type FindUser = (record: RealmRecord, username: string) => UserRecord | undefined
+
+/** Names are compared as they stand. Of two users with one name the first counts. */
+export const createUserLookup = (): FindUser => {
+  const usersOf = oncePer(
+    ({ users = [] }: RealmRecord): ReadonlyMap<string, UserRecord> =>
+      new Map(users.toReversed().map((user) => [user.username, user])),
+  )
+  return (record, username) => usersOf(record).get(username)
+}

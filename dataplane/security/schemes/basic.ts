@@ -1,0 +1,81 @@
+// The Basic scheme (RFC 7617): the header in, a user of the realm or a refusal out.
+
+import { isUtf8 } from 'node:buffer'
+import type { UserRecord } from '../../../language/realm/record.ts'
+import { type Authenticator, notAccepted, notPresented, type Outcome } from './attempt.ts'
+import type { Identity } from './authentication.ts'
+import { readAuthorization } from './authorization-header.ts'
+import { tooManyFailures, uncheckable } from './challenge.ts'
+import { userIdentity } from './identity.ts'
+import type { Passwords, PasswordVerdict } from '../passwords/passwords.ts'
+
+export const createBasic = (passwords: Passwords): Authenticator => {
+  const identityOf = createIdentities()
+
+  const toOutcome = (verdict: PasswordVerdict, realmUri: string, username: string): Outcome => {
+    if (verdict.kind === 'right') {
+      const grounds = { until: verdict.until, revocationKeys: [] }
+      return { kind: 'identity', identity: identityOf(realmUri, verdict.user), grounds }
+    }
+    if (verdict.kind === 'wrong') return notAccepted('basic', realmUri, verdict.reason, username)
+    const { retryAfterSeconds } = verdict
+    const isDamped = verdict.kind === 'damped'
+    return {
+      kind: 'refused',
+      error: isDamped
+        ? tooManyFailures(retryAfterSeconds)
+        : uncheckable('Too many passwords are being checked', retryAfterSeconds),
+      reason: isDamped ? 'too_many_failures' : 'overloaded',
+      authid: username,
+    }
+  }
+
+  return ({ record, rawHeaders, address }) => {
+    const authorization = readAuthorization(rawHeaders)
+    if (authorization?.scheme !== 'basic') return notPresented('basic', record.uri)
+    const given = readBasic(authorization.credentials)
+    if (given === undefined) return notAccepted('basic', record.uri, 'malformed_credentials')
+    const verdict = passwords.check({ record, ...given, address })
+    return verdict instanceof Promise
+      ? verdict.then((late) => toOutcome(late, record.uri, given.username))
+      : toOutcome(verdict, record.uri, given.username)
+  }
+}
+
+export interface BasicCredentials {
+  readonly username: string
+  readonly password: string
+}
+
+/** More than anybody types; each is hashed. */
+const MAX_LENGTH = 4096
+
+/**
+ * UTF-8 (RFC 7617 §2.1), split at the first colon. undefined for broken base64 or UTF-8, no colon, no name, and
+ * control characters.
+ * @internal
+ * @example readBasic('YWxpY2U6cGFzczp3b3Jk') // { username: 'alice', password: 'pass:word' }
+ */
+export const readBasic = (credentials: string): BasicCredentials | undefined => {
+  if (credentials.length > MAX_LENGTH) return undefined
+  const bytes = Buffer.from(credentials, 'base64')
+  if (bytes.toString('base64') !== credentials || !isUtf8(bytes)) return undefined
+  const text = bytes.toString('utf8')
+  const colon = text.indexOf(':')
+  if (colon < 1 || CONTROL.test(text)) return undefined
+  return { username: text.slice(0, colon), password: text.slice(colon + 1) }
+}
+
+const CONTROL = /\p{Cc}/u
+
+/** Made once for each user of a realm. */
+const createIdentities = (): ((realmUri: string, user: UserRecord) => Identity) => {
+  const known = new WeakMap<UserRecord, Identity>()
+  return (realmUri, user) => {
+    const before = known.get(user)
+    if (before?.realm_uri === realmUri) return before
+    const identity = userIdentity('basic', realmUri, user)
+    known.set(user, identity)
+    return identity
+  }
+}

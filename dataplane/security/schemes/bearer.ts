@@ -1,0 +1,115 @@
+// The oauth2 scheme (RFC 6750): a bearer token in the Authorization header in, its bearer or a refusal out. It is
+// one that the token endpoint issued, or one of an issuer that the realm trusts.
+
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import { isServedFlow } from '../../../language/realm/token-flows.ts'
+import { accessTokenRevocationKeys, type AccessTokens } from '../tokens/access-token.ts'
+import {
+  type Authenticator,
+  type Known,
+  notAccepted,
+  notPresented,
+  type Outcome,
+} from './attempt.ts'
+import type { Authenticate, Identity } from './authentication.ts'
+import { readAuthorization } from './authorization-header.ts'
+import { uncheckable } from './challenge.ts'
+import { issuedIdentity, tokenIdentity } from './identity.ts'
+import type { IssuedTokens } from '../tokens/issued-token.ts'
+import { isCompactJwt } from '../tokens/own-jwt.ts'
+import { createUserLookup } from '../passwords/realm-users.ts'
+import type { RevocationGate } from './revocation-gate.ts'
+import { standingRefusal } from './standing-refusal.ts'
+import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
+
+export interface BearerOptions {
+  readonly accessTokens: Pick<AccessTokens, 'verify'>
+  readonly issued: IssuedTokens
+  readonly gate: RevocationGate
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+/** What an issuer takes back, it takes back by its keys: its tokens are verified anew after this time. */
+const ISSUED_KEPT_MS = 60_000
+
+type Secured = Parameters<Authenticate>[0]
+
+interface Bearer {
+  readonly identity: Identity
+  readonly isOfIssuer: boolean
+}
+
+type Reading = Verified<Bearer> | 'invalid' | 'gone' | 'unavailable'
+
+export const createBearer = ({ accessTokens, issued, gate, now }: BearerOptions): Authenticator => {
+  const cache = createTokenCache<Bearer>(now)
+  const findUser = createUserLookup()
+
+  const readOwn = async (record: RealmRecord, token: string): Promise<Reading> => {
+    const claims = await accessTokens.verify(record.uri, token)
+    if (claims === undefined) return 'invalid'
+    const user = findUser(record, claims.sub)
+    if (user === undefined) return 'gone'
+    return {
+      value: { identity: tokenIdentity(claims, user), isOfIssuer: false },
+      until: claims.exp * 1000,
+      revocationKeys: accessTokenRevocationKeys(claims),
+    }
+  }
+
+  const readIssued = async (record: RealmRecord, token: string): Promise<Reading> => {
+    if ((record.trusted_issuers ?? []).length === 0) return 'invalid'
+    const reading = await issued.read(record, token)
+    if (reading.kind !== 'genuine') return reading.kind === 'refused' ? 'invalid' : 'unavailable'
+    return {
+      value: { identity: issuedIdentity(record.uri, reading.issued), isOfIssuer: true },
+      until: Math.min(reading.expiresAt, now() + ISSUED_KEPT_MS),
+      revocationKeys: [],
+    }
+  }
+
+  const admit = (record: RealmRecord, verified: Verified<Bearer>): Outcome => {
+    const { identity, isOfIssuer } = verified.value
+    return (
+      standingRefusal('oauth2', record.uri, gate(verified), identity.authid) ?? {
+        kind: 'identity',
+        identity,
+        grounds: verified,
+        isOfIssuer,
+      }
+    )
+  }
+
+  const readSlowly = async (record: RealmRecord, token: string): Promise<Outcome> => {
+    const own = await readOwn(record, token)
+    const reading = own === 'invalid' ? await readIssued(record, token) : own
+    if (reading === 'unavailable') return issuerUnavailable()
+    if (reading === 'gone') return notAccepted('oauth2', record.uri, 'unknown_user')
+    if (reading === 'invalid') return notAccepted('oauth2', record.uri, 'invalid_token')
+    const outcome = admit(record, reading)
+    if (outcome.kind === 'identity') cache.keep(record, token, reading)
+    return outcome
+  }
+
+  return ({ record, rawHeaders }) => {
+    const authorization = readAuthorization(rawHeaders)
+    if (authorization?.scheme !== 'bearer') return notPresented('oauth2', record.uri)
+    const token = authorization.credentials
+    const verified = cache.find(record, token)
+    if (verified !== undefined) return admit(record, verified)
+    return isCompactJwt(token)
+      ? readSlowly(record, token)
+      : notAccepted('oauth2', record.uri, 'invalid_token')
+  }
+}
+
+/** Flows that the gateway does not serve take tokens of trusted issuers alone (behaviour §6). */
+export const fitsFlow = (security: Secured, { isOfIssuer }: Known): boolean =>
+  security.type !== 'oauth2' || isServedFlow(security.flow) || isOfIssuer === true
+
+const issuerUnavailable = (): Outcome => ({
+  kind: 'refused',
+  error: uncheckable('The keys of the issuer of this token can not be fetched now', 5),
+  reason: 'issuer_unavailable',
+})

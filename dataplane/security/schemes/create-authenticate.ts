@@ -1,0 +1,166 @@
+// Who may call: one authenticator per scheme, in one table. A request and what its operation demands come in, who
+// sends it or a refusal goes out. Fails closed: whoever can't be checked is refused.
+
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { Audit } from '../../audit.ts'
+import { GatewayError } from '../../gateway-error.ts'
+import type { SharedState } from '../../shared/shared-state.ts'
+import type { GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { AccessTokens } from '../tokens/access-token.ts'
+import { createApiKey } from './api-key.ts'
+import {
+  type Attempt,
+  type Authenticator,
+  notAccepted,
+  type Outcome,
+  type Refusal,
+} from './attempt.ts'
+import type { Authenticate, Caller, Verdict } from './authentication.ts'
+import { createBasic } from './basic.ts'
+import { createBearer, fitsFlow } from './bearer.ts'
+import { forbidden, type Scheme, unauthorized } from './challenge.ts'
+import { isSafeMethod } from '../tokens/csrf.ts'
+import { createFailureReport, type ReportFailure } from './failure-report.ts'
+import { createIssuedTokens } from '../tokens/issued-token.ts'
+import { createIssuerKeys } from '../tokens/issuer-keys.ts'
+import type { Passwords } from '../passwords/passwords.ts'
+import { type Bearing, createRecollections } from './recollection.ts'
+import { meetsRequirements } from './requirements.ts'
+import { createRevocationGate, type RedisAway, type RevocationGate } from './revocation-gate.ts'
+import { createTicketScheme } from './ticket-scheme.ts'
+import type { Tickets } from '../tokens/ticket.ts'
+import type { TokenKeys } from '../tokens/token-keys.ts'
+
+export interface AuthenticateDeps {
+  /** The record that holds now. */
+  readonly realms: (uri: string) => RealmRecord | undefined
+  readonly keys: TokenKeys
+  readonly shared: SharedState
+  readonly audit: Audit
+  /** For key sets of trusted issuers. */
+  readonly fetch: GuardedFetch
+  /** One for the whole process: the token endpoint checks passwords too. */
+  readonly passwords: Passwords
+  readonly tickets: Pick<Tickets, 'verifyTicket'>
+  readonly accessTokens: Pick<AccessTokens, 'verify'>
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+  readonly redisAway: RedisAway
+}
+
+type Secured = Parameters<Authenticate>[0]
+
+/** @example const verdict = await createAuthenticate(deps)({ type: 'basic' }, 'com.acme', caller) */
+export const createAuthenticate = (deps: AuthenticateDeps): Authenticate => {
+  const gate = createRevocationGate(deps.shared, deps.redisAway)
+  const authenticators = createAuthenticators(deps, gate)
+  const recollections = createRecollections(gate, deps.now)
+  const report = createFailureReport(deps.audit, deps.now)
+
+  const check = (asked: Asked, record: RealmRecord): Verdict | Promise<Verdict> => {
+    const { security, caller } = asked
+    const { request } = caller
+    const bearing = { scheme: security.type, header: credentialHeaderOf(security) }
+    const known = recollections.find(request, bearing, record)
+    if (known !== undefined) return settle(asked, known, report)
+    const conclude = (outcome: Outcome): Verdict => {
+      recollections.keep(request, bearing, record, outcome)
+      return settle(asked, outcome, report)
+    }
+    const outcome = authenticators[security.type](attemptOf(bearing, record, caller))
+    return outcome instanceof Promise ? outcome.then(conclude).catch(fail) : conclude(outcome)
+  }
+
+  return (security, realmUri, caller) => {
+    try {
+      const record = deps.realms(realmUri)
+      if (record !== undefined) return check({ security, realmUri, caller }, record)
+      return { kind: 'refused', error: unauthorized(security.type, realmUri) }
+    } catch (cause) {
+      return fail(cause)
+    }
+  }
+}
+
+interface Asked {
+  readonly security: Secured
+  readonly realmUri: string
+  readonly caller: Caller
+}
+
+const settle = (asked: Asked, given: Outcome, report: ReportFailure): Verdict => {
+  const outcome = withinFlow(asked, given)
+  return outcome.kind === 'identity' && meetsRequirements(asked.security, outcome.identity)
+    ? outcome
+    : refuse(asked, outcome, report)
+}
+
+/** Here, as a token that was known before is asked again for every path. */
+const withinFlow = ({ security, realmUri }: Asked, outcome: Outcome): Outcome =>
+  outcome.kind === 'refused' || fitsFlow(security, outcome)
+    ? outcome
+    : notAccepted('oauth2', realmUri, 'invalid_token', outcome.identity.authid)
+
+const credentialHeaderOf = (security: Secured): string =>
+  security.type === 'api_key' ? security.headerName : 'authorization'
+
+const createAuthenticators = (
+  deps: AuthenticateDeps,
+  gate: RevocationGate,
+): Readonly<Record<Scheme, Authenticator>> => {
+  const { keys, tickets, accessTokens, passwords, now } = deps
+  const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
+  return {
+    basic: createBasic(passwords),
+    api_key: createApiKey(),
+    oauth2: createBearer({ accessTokens, issued, gate, now }),
+    oidc: createTicketScheme({ tickets, keys, gate, now }),
+  }
+}
+
+const attemptOf = ({ header }: Bearing, record: RealmRecord, caller: Caller): Attempt => ({
+  record,
+  rawHeaders: caller.request.rawHeaders,
+  credentialHeader: header,
+  isUnsafe: !isSafeMethod(caller.request.method),
+  address: () => (caller.isAddressKnown ? caller.address : undefined),
+})
+
+/** A bug, or a hash that failed: nobody gets in by it. The answer is reported where it is written. */
+const fail = (cause: unknown): Verdict => ({
+  kind: 'refused',
+  error: new GatewayError('svc.error.internal', 'The gateway failed to check who is calling', {
+    description: 'Give the request id to whoever runs the gateway.',
+    cause,
+  }),
+})
+
+/** Known, and may not; or not known. */
+const refuse = (
+  { security, realmUri, caller }: Asked,
+  outcome: Outcome,
+  report: ReportFailure,
+): Verdict => {
+  const refusal: Refusal =
+    outcome.kind === 'refused'
+      ? outcome
+      : {
+          kind: 'refused',
+          error: forbidden(security.type, realmUri, security.scopes),
+          reason: 'forbidden',
+          authid: outcome.identity.authid,
+        }
+  const { error, reason, authid } = refusal
+  if (reason !== undefined)
+    report({
+      event: 'authentication',
+      outcome: 'failure',
+      reason,
+      realm: realmUri,
+      scheme: security.type,
+      ...(authid === undefined ? {} : { authid }),
+      address: caller.address,
+      requestId: caller.requestId,
+    })
+  return { kind: 'refused', error }
+}

@@ -1,0 +1,99 @@
+// Who somebody is, in the words of `{{security.…}}` (behaviour §6): a user, a ticket or a token in, an Identity
+// out. Pure.
+
+import type { ValueMap } from '../../../language/expression/value.ts'
+import type { UserRecord } from '../../../language/realm/record.ts'
+import type { AccessTokenClaims } from '../tokens/access-token.ts'
+import type { Identity } from './authentication.ts'
+import type { TicketClaims } from '../tokens/ticket.ts'
+
+const NO_META: ValueMap = Object.freeze({})
+
+/** A user of the realm: groups are roles too. */
+export const userIdentity = (
+  type: 'basic' | 'api_key',
+  realmUri: string,
+  user: UserRecord,
+): Identity =>
+  Object.freeze({
+    type,
+    realm_uri: realmUri,
+    authid: user.username,
+    username: user.username,
+    authmethod: type === 'basic' ? 'password' : 'api_key',
+    authroles: user.groups ?? [],
+    groups: user.groups ?? [],
+    client_id: '',
+    session: '',
+    scope: [],
+    locale: localeOf(user),
+    meta: user.meta ?? NO_META,
+  })
+
+/** The bearer of a token of ours: groups, and scopes, which name groups, are those of it that the user still has. */
+export const tokenIdentity = (claims: AccessTokenClaims, user: UserRecord): Identity => {
+  const groups = (user.groups ?? []).filter((group) => claims.groups.includes(group))
+  return Object.freeze({
+    type: 'oauth2',
+    realm_uri: claims.iss,
+    authid: claims.sub,
+    username: claims.sub,
+    authmethod: 'oauth2',
+    authroles: groups,
+    groups,
+    client_id: claims.client_id,
+    session: claims.jti,
+    scope: claims.scope.split(' ').filter((scope) => groups.includes(scope)),
+    locale: localeOf(user),
+    meta: user.meta ?? NO_META,
+  })
+}
+
+/** The bearer of a ticket. Whoever the provider calls so is not the realm's user of that name: no meta. */
+export const ticketIdentity = (claims: TicketClaims): Identity =>
+  Object.freeze({
+    type: 'oidc',
+    realm_uri: claims.authrealm,
+    authid: claims.authid,
+    username: claims.authid,
+    authmethod: claims.authmethod,
+    authroles: claims.authroles,
+    groups: claims.authroles,
+    client_id: claims.scope.client_id,
+    session: claims.id,
+    scope: { ...claims.scope },
+    locale: '',
+    meta: NO_META,
+  })
+
+/** What the token of an issuer that the realm trusts says of its bearer. */
+export interface IssuedIdentity {
+  readonly sub: string
+  readonly clientId: string
+  readonly session: string
+  readonly scopes: readonly string[]
+  readonly groups: readonly string[]
+  readonly roles: readonly string[]
+  readonly locale: string
+}
+
+export const issuedIdentity = (realmUri: string, issued: IssuedIdentity): Identity =>
+  Object.freeze({
+    type: 'oauth2',
+    realm_uri: realmUri,
+    authid: issued.sub,
+    username: issued.sub,
+    authmethod: 'oauth2',
+    authroles: issued.roles,
+    groups: issued.groups,
+    client_id: issued.clientId,
+    session: issued.session,
+    scope: issued.scopes,
+    locale: issued.locale,
+    meta: NO_META,
+  })
+
+const localeOf = ({ meta }: UserRecord): string => {
+  const locale = meta !== undefined && Object.hasOwn(meta, 'locale') ? meta['locale'] : ''
+  return typeof locale === 'string' ? locale : ''
+}

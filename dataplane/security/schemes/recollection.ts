@@ -1,0 +1,102 @@
+// Who a connection turned out to be last, and by which header: the same header there again is known without a
+// digest, a look-up or a signature. Only of those let in, and only while nothing it rests on has changed.
+
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { Grounds, Known, Outcome } from './attempt.ts'
+import type { Scheme } from './challenge.ts'
+import { isSafeMethod } from '../tokens/csrf.ts'
+import type { RevocationGate } from './revocation-gate.ts'
+
+/** The one header that credentials stood in. */
+export interface Bearing {
+  readonly scheme: Scheme
+  /** Lower case. */
+  readonly header: string
+}
+
+export interface Recollections {
+  /** Undefined: ask the authenticator. */
+  find(request: IncomingMessage, bearing: Bearing, record: RealmRecord): Known | undefined
+  /** For the next request of the same connection. */
+  keep(request: IncomingMessage, bearing: Bearing, record: RealmRecord, outcome: Outcome): void
+}
+
+interface Recollection extends Grounds {
+  readonly scheme: Scheme
+  /** Weak: a connection that lives long must not keep a realm of long ago. */
+  readonly record: WeakRef<RealmRecord>
+  readonly header: string
+  readonly text: string
+  readonly outcome: Known
+}
+
+/** A connection holds no more than this for the next request. */
+const MAX_LENGTH = 8192
+
+/**
+ * One text a connection, gone with it; it is compared with what comes over the same connection only. A comparison
+ * tells whole machine words at a time, so its time is no way to guess.
+ * @param now Unix time in milliseconds
+ */
+export const createRecollections = (gate: RevocationGate, now: () => number): Recollections => {
+  const known = new WeakMap<Socket, Recollection>()
+  return {
+    find: (request, { scheme, header }, record) => {
+      const last = known.get(request.socket)
+      if (last === undefined) return undefined
+      if (last.record.deref() !== record || last.until <= now()) {
+        known.delete(request.socket)
+        return undefined
+      }
+      if (last.scheme !== scheme) return undefined
+      if (scheme !== 'oidc' && last.header !== header) return undefined
+      const text = textThatCounts(request, scheme, last.header)
+      return text === last.text && gate(last) === 'good' ? last.outcome : undefined
+    },
+    keep: (request, { scheme, header }, record, outcome) => {
+      if (outcome.kind !== 'identity') return
+      const used = scheme === 'oidc' ? ticketHeader(request) : header
+      const text = textThatCounts(request, scheme, used)
+      if (text === undefined || text.length > MAX_LENGTH) return
+      const { until, revocationKeys } = outcome.grounds
+      const kept = { scheme, header: used, text, outcome, until, revocationKeys }
+      known.set(request.socket, { ...kept, record: new WeakRef(record) })
+    },
+  }
+}
+
+/** What decides alone, or undefined: a cookie does not where there is more to look at (behaviour §6). */
+const textThatCounts = (
+  { rawHeaders, method }: IncomingMessage,
+  scheme: Scheme,
+  header: string,
+): string | undefined => {
+  const isByCookie = scheme === 'oidc' && header === 'cookie'
+  if (isByCookie && (!isSafeMethod(method) || hasHeader(rawHeaders, 'authorization')))
+    return undefined
+  return soleValue(rawHeaders, header)
+}
+
+const ticketHeader = ({ rawHeaders }: IncomingMessage): string =>
+  hasHeader(rawHeaders, 'authorization') ? 'authorization' : 'cookie'
+
+const hasHeader = (raw: readonly string[], name: string): boolean => {
+  for (let at = 0; at < raw.length; at += 2) if (isNamed(raw[at], name)) return true
+  return false
+}
+
+/** Undefined where the header is not there, or stands twice. */
+const soleValue = (raw: readonly string[], name: string): string | undefined => {
+  let value: string | undefined
+  for (let at = 0; at < raw.length; at += 2) {
+    if (!isNamed(raw[at], name)) continue
+    if (value !== undefined) return undefined
+    value = raw[at + 1]
+  }
+  return value
+}
+
+const isNamed = (each: string | undefined, name: string): boolean =>
+  each?.length === name.length && each.toLowerCase() === name

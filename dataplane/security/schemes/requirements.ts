@@ -1,0 +1,20 @@
+// Whether somebody who is known may: the `groups`, `roles` and `scopes` of a Security Object (behaviour §6). Pure.
+
+import type { SecurityRequirements } from '../../../language/compiled.ts'
+import type { Identity } from './authentication.ts'
+
+/**
+ * At least one of `groups`, at least one of `roles`, all of `scopes`, of the lists that are given. A scheme whose
+ * credentials carry no scopes meets no demand for them.
+ * @example meetsRequirements({ groups: ['staff'] }, identity)
+ */
+export const meetsRequirements = (
+  { groups, roles, scopes }: SecurityRequirements,
+  identity: Identity,
+): boolean =>
+  (groups?.some((group) => identity.groups.includes(group)) ?? true) &&
+  (roles?.some((role) => identity.authroles.includes(role)) ?? true) &&
+  (scopes?.every((scope) => hasScope(identity, scope)) ?? true)
+
+const hasScope = ({ scope }: Identity, wanted: string): boolean =>
+  Array.isArray(scope) && scope.includes(wanted)

@@ -1,0 +1,22 @@
+// Whether what was genuine still counts: names in the deny-list in, a yes or the reason for a no out. Asked at
+// every use of a ticket or token, and never waits.
+
+import type { SharedState } from '../../shared/shared-state.ts'
+import type { Grounds } from './attempt.ts'
+
+/** What to do with what may have been revoked while the shared state is away (`--redis-away`). */
+export type RedisAway = 'refuse' | 'accept'
+
+/** `unknown`: revocations may have been missed. */
+export type Standing = 'good' | 'revoked' | 'unknown'
+
+export type RevocationGate = (verified: Pick<Grounds, 'revocationKeys'>) => Standing
+
+/** What nobody can revoke, the token of another issuer, is always good. */
+export const createRevocationGate =
+  (shared: Pick<SharedState, 'isRevoked' | 'health'>, redisAway: RedisAway): RevocationGate =>
+  ({ revocationKeys }) => {
+    if (revocationKeys.length === 0) return 'good'
+    for (const key of revocationKeys) if (shared.isRevoked(key)) return 'revoked'
+    return shared.health === 'away' && redisAway === 'refuse' ? 'unknown' : 'good'
+  }

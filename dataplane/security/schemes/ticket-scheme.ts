@@ -1,0 +1,167 @@
+// The oidc scheme (behaviour §6): a ticket in the Authorization header or in its cookie in, who logged in or a
+// refusal out. A header decides alone; a cookie, which browsers send by themselves, needs the CSRF value with it.
+
+import { oncePer } from '../../../base/once.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import { valuesOf } from '../../upstream/headers.ts'
+import {
+  type Attempt,
+  type Authenticator,
+  notAccepted,
+  notPresented,
+  type Outcome,
+} from './attempt.ts'
+import { CsrfRefusal, type Identity } from './authentication.ts'
+import { type Authorization, readAuthorization } from './authorization-header.ts'
+import { csrfValueOf, isCsrfRight } from '../tokens/csrf.ts'
+import { ticketIdentity } from './identity.ts'
+import { isCompactJwt } from '../tokens/own-jwt.ts'
+import { cookieText, parseCookies } from '../parsed-cookies.ts'
+import type { RevocationGate } from './revocation-gate.ts'
+import { cookieValues, csrfCookieName, ticketCookieName } from '../session-cookies.ts'
+import { standingRefusal } from './standing-refusal.ts'
+import { ticketRevocationKeys, type Tickets } from '../tokens/ticket.ts'
+import { createTokenCache, type Verified } from '../tokens/token-cache.ts'
+import type { TokenKeys } from '../tokens/token-keys.ts'
+
+export interface TicketSchemeOptions {
+  readonly tickets: Pick<Tickets, 'verifyTicket'>
+  readonly keys: TokenKeys
+  readonly gate: RevocationGate
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+interface Genuine {
+  readonly identity: Identity
+  readonly provider: string
+  readonly csrf: string
+}
+
+type Found = Verified<Genuine> | undefined
+
+export const createTicketScheme = (options: TicketSchemeOptions): Authenticator => {
+  const find = createFinder(options)
+  const namesOf = createNames()
+
+  const byHeader = (record: RealmRecord, { scheme, credentials }: Authorization) => {
+    if (scheme !== 'bearer') return notPresented('oidc', record.uri)
+    const decide = (found: Found): Outcome => admit(record, found, options.gate)
+    const found = find(record, credentials)
+    return found instanceof Promise ? found.then(decide) : decide(found)
+  }
+
+  const byCookie = (attempt: Attempt) => {
+    const { record, rawHeaders } = attempt
+    const names = namesOf(record)
+    const values = cookieValues(rawHeaders, names.ticket).filter((value) => value !== '')
+    if (values.length === 0) return notPresented('oidc', record.uri)
+    const decide = (found: readonly Found[]): Outcome =>
+      decideAmong(found, attempt, names.csrf, options.gate)
+    const found = values.map((value) => find(record, value))
+    return isAllThere(found)
+      ? decide(found)
+      : Promise.all(found.map((each) => Promise.resolve(each))).then(decide)
+  }
+
+  return (attempt) => {
+    const { record } = attempt
+    const authorization = readAuthorization(attempt.rawHeaders)
+    const needed = authorization === undefined ? 'cookie' : 'oidcrp'
+    if (!isAllowed(record, 'oidcrp') || !isAllowed(record, needed))
+      return notAccepted('oidc', record.uri, 'authmethod_not_allowed')
+    return authorization === undefined ? byCookie(attempt) : byHeader(record, authorization)
+  }
+}
+
+/** A realm may have changed since the document was loaded into it. */
+const isAllowed = ({ authmethods }: RealmRecord, method: string): boolean =>
+  authmethods?.includes(method) ?? false
+
+const createFinder = ({ tickets, keys, gate, now }: TicketSchemeOptions) => {
+  const cache = createTokenCache<Genuine>(now)
+
+  const verify = async (record: RealmRecord, jwt: string): Promise<Found> => {
+    const claims = await tickets.verifyTicket(record.uri, jwt)
+    const key = claims && keys.verificationKey(record.uri, claims.kid)
+    if (claims === undefined || key === undefined) return undefined
+    const verified: Verified<Genuine> = {
+      value: {
+        identity: ticketIdentity(claims),
+        provider: claims.oidc_provider,
+        csrf: csrfValueOf(key, claims.id),
+      },
+      until: claims.expires_at * 1000,
+      revocationKeys: ticketRevocationKeys(claims),
+    }
+    if (gate(verified) === 'good') cache.keep(record, jwt, verified)
+    return verified
+  }
+
+  return (record: RealmRecord, jwt: string): Found | Promise<Found> => {
+    const known = cache.find(record, jwt)
+    if (known !== undefined) return known
+    return isCompactJwt(jwt) ? verify(record, jwt) : undefined
+  }
+}
+
+const isAllThere = (found: readonly (Found | Promise<Found>)[]): found is readonly Found[] =>
+  !found.some((each) => each instanceof Promise)
+
+const admit = (record: RealmRecord, found: Found, gate: RevocationGate): Outcome => {
+  if (found === undefined) return notAccepted('oidc', record.uri, 'invalid_token')
+  const { identity } = found.value
+  return (
+    standingRefusal('oidc', record.uri, gate(found), identity.authid) ?? {
+      kind: 'identity',
+      identity,
+      grounds: found,
+    }
+  )
+}
+
+/** Whoever may set cookies for our host can add forged ones, or a genuine one of their own. */
+const decideAmong = (
+  found: readonly Found[],
+  attempt: Attempt,
+  csrfCookie: string,
+  gate: RevocationGate,
+): Outcome => {
+  const { record } = attempt
+  const genuine = found.filter((each) => each !== undefined)
+  const standing = genuine.filter((each) => gate(each) !== 'revoked')
+  const [first = genuine[0]] = standing
+  const outcome = admit(record, first, gate)
+  if (first === undefined || outcome.kind === 'refused') return outcome
+  if (!standing.every((each) => isSamePerson(each, first)))
+    return notAccepted('oidc', record.uri, 'ambiguous_tickets')
+  if (!attempt.isUnsafe) return outcome
+  const csrf = {
+    headers: valuesOf(attempt.rawHeaders, 'x-csrf-token'),
+    cookie: cookieText(parseCookies(attempt.rawHeaders), csrfCookie),
+  }
+  const meant = standing.find(({ value }) => isCsrfRight(csrf, value.csrf))
+  return meant === undefined
+    ? csrfRefusal(first.value.identity.authid)
+    : { kind: 'identity', identity: meant.value.identity, grounds: meant }
+}
+
+/** Two providers may call two people by one name. */
+const isSamePerson = (one: Verified<Genuine>, other: Verified<Genuine>): boolean =>
+  one.value.identity.authid === other.value.identity.authid &&
+  one.value.provider === other.value.provider
+
+const csrfRefusal = (authid: string): Outcome => ({
+  kind: 'refused',
+  error: new CsrfRefusal(),
+  reason: 'csrf',
+  authid,
+})
+
+interface Names {
+  readonly ticket: string
+  readonly csrf: string
+}
+
+const createNames = (): ((record: RealmRecord) => Names) =>
+  oncePer(({ uri }) => ({ ticket: ticketCookieName(uri), csrf: csrfCookieName(uri) }))

@@ -1,0 +1,159 @@
+// Bearer tokens of issuers that a realm trusts (behaviour §6, RFC 9068, RFC 8725): a JWT in, who it was issued to
+// out. Asymmetric signatures only, with keys that the issuer publishes; nothing in a token chooses its own key.
+
+import type { JWTPayload, JWTVerifyOptions } from 'jose'
+import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
+import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
+import type { IssuedIdentity } from '../schemes/identity.ts'
+import type { IssuerKeys, KeySet } from './issuer-keys.ts'
+
+export type IssuedReading =
+  | { readonly kind: 'genuine'; readonly issued: IssuedIdentity; readonly expiresAt: number }
+  | { readonly kind: 'refused' }
+  /** The issuer's keys can't be had now. */
+  | { readonly kind: 'unavailable' }
+
+export interface IssuedTokens {
+  /** Never rejects. `expiresAt` is Unix time in milliseconds, tolerance included. */
+  read(record: RealmRecord, token: string): Promise<IssuedReading>
+}
+
+export interface IssuedTokensOptions {
+  readonly keys: IssuerKeys
+  /** Unix time in milliseconds. */
+  readonly now: () => number
+}
+
+/** Clocks of issuers differ a little. */
+const TOLERANCE_SECONDS = 30
+const MAX_AHEAD_SECONDS = 60
+
+const REFUSED: IssuedReading = { kind: 'refused' }
+
+export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTokens => {
+  const verifyFor = async (trusted: TrustedIssuerRecord, token: string): Promise<IssuedReading> => {
+    const set = await keys.find(trusted.jwks_uri)
+    if (set === undefined) return { kind: 'unavailable' }
+    const options = optionsFor(trusted, now())
+    const hasType = typeRule(trusted)
+    const first = await verify(token, set, options, hasType)
+    if (first !== 'no such key') return toReading(first, now())
+    const newer = await keys.findNewer(trusted.jwks_uri, set)
+    if (newer === undefined) return REFUSED
+    const second = await verify(token, newer, options, hasType)
+    return second === 'no such key' ? REFUSED : toReading(second, now())
+  }
+
+  return {
+    read: async (record, token) => {
+      const issuer = await claimedIssuer(token)
+      let reading: IssuedReading = REFUSED
+      for (const trusted of record.trusted_issuers ?? []) {
+        if (trusted.issuer !== issuer) continue
+        const next = await verifyFor(trusted, token)
+        if (next.kind === 'genuine') return next
+        if (next.kind === 'unavailable') reading = next
+      }
+      return reading
+    },
+  }
+}
+
+/** Not verified yet: it only chooses whose keys to try. */
+const claimedIssuer = async (token: string): Promise<string | undefined> => {
+  try {
+    const { decodeJwt } = await import('jose')
+    return decodeJwt(token).iss
+  } catch {
+    return undefined
+  }
+}
+
+const optionsFor = (trusted: TrustedIssuerRecord, now: number): JWTVerifyOptions => ({
+  issuer: trusted.issuer,
+  audience: trusted.audience,
+  algorithms: (trusted.algorithms ?? ASYMMETRIC_ALGORITHMS).filter((each) =>
+    ASYMMETRIC_ALGORITHMS.includes(each),
+  ),
+  clockTolerance: TOLERANCE_SECONDS,
+  requiredClaims: ['sub', 'exp'],
+  currentDate: new Date(now),
+})
+
+type VerifiedPayload = JWTPayload | 'no such key' | undefined
+
+const verify = async (
+  token: string,
+  { keyOf }: KeySet,
+  options: JWTVerifyOptions,
+  hasType: TypeRule,
+): Promise<VerifiedPayload> => {
+  const { errors, jwtVerify } = await import('jose')
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keyOf, options)
+    return hasType(protectedHeader.typ) ? payload : undefined
+  } catch (error) {
+    return error instanceof errors.JWKSNoMatchingKey ? 'no such key' : undefined
+  }
+}
+
+/** Whether a token with that `typ` may be an access token. */
+type TypeRule = (type: string | undefined) => boolean
+
+/** Many issuers say `JWT`, or nothing; what says anything else was made for another purpose. */
+const isUsualType: TypeRule = (type) =>
+  type === undefined || ['jwt', 'at+jwt'].includes(plainType(type))
+
+/** An issuer that gives its access tokens a type of their own says so by it of all others that they are none. */
+const typeRule = ({ require_typ: required }: TrustedIssuerRecord): TypeRule =>
+  required === undefined
+    ? isUsualType
+    : (type) => type !== undefined && plainType(type) === plainType(required)
+
+/** Names of media types have no case, and `application/` may be left out (RFC 7515 §4.1.9). */
+const plainType = (type: string): string => type.toLowerCase().replace(/^application\//, '')
+
+/**
+ * ID tokens and logout tokens, whose audience may be the same; and tokens bound to a key of their holder (RFC 7800),
+ * which as a plain bearer token would be worth more than their issuer meant.
+ */
+const FOREIGN_PURPOSE: readonly string[] = ['at_hash', 'c_hash', 'nonce', 'events', 'cnf']
+
+const toReading = (payload: JWTPayload | undefined, now: number): IssuedReading => {
+  if (payload === undefined) return REFUSED
+  const { exp = 0, iat } = payload
+  // A number is no name, whatever the type of the library says.
+  const sub = textOf(payload, 'sub')
+  if (sub === '' || sub.length > MAX_SUB || CONTROL.test(sub)) return REFUSED
+  if (iat !== undefined && iat * 1000 > now + MAX_AHEAD_SECONDS * 1000) return REFUSED
+  if (FOREIGN_PURPOSE.some((claim) => Object.hasOwn(payload, claim))) return REFUSED
+  return {
+    kind: 'genuine',
+    expiresAt: (exp + TOLERANCE_SECONDS) * 1000,
+    issued: {
+      sub,
+      clientId: textOf(payload, 'client_id') || textOf(payload, 'azp'),
+      session: textOf(payload, 'jti'),
+      scopes: listOf(payload, Object.hasOwn(payload, 'scope') ? 'scope' : 'scp', ' '),
+      groups: listOf(payload, 'groups'),
+      roles: listOf(payload, 'roles'),
+      locale: textOf(payload, 'locale'),
+    },
+  }
+}
+
+const MAX_SUB = 1024
+const CONTROL = /\p{Cc}/u
+
+const textOf = (payload: JWTPayload, claim: string): string => {
+  const value = Object.hasOwn(payload, claim) ? payload[claim] : ''
+  return typeof value === 'string' ? value : ''
+}
+
+/** A list of texts, or one text: cut at `separator`, if there is one. */
+const listOf = (payload: JWTPayload, claim: string, separator?: string): readonly string[] => {
+  const value = Object.hasOwn(payload, claim) ? payload[claim] : undefined
+  if (Array.isArray(value)) return value.filter((each) => typeof each === 'string')
+  if (typeof value !== 'string' || value === '') return []
+  return separator === undefined ? [value] : value.split(separator).filter((each) => each !== '')
+}

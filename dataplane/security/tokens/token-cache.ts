@@ -1,0 +1,61 @@
+// Tokens that were verified before, by their digest: found at once, as long as the realm's record is the same and
+// they have neither expired nor been revoked. No token stands in it, and nobody who was refused.
+
+import { hash } from 'node:crypto'
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { Grounds } from '../schemes/attempt.ts'
+import { MAX_TOKEN_LENGTH } from './own-jwt.ts'
+
+export interface Verified<T> extends Grounds {
+  readonly value: T
+}
+
+export interface TokenCache<T> {
+  find(record: RealmRecord, token: string): Verified<T> | undefined
+  keep(record: RealmRecord, token: string, verified: Verified<T>): void
+}
+
+const MAX_ENTRIES = 10_000
+
+interface Entry<T> {
+  /** Stands for the record that it was verified against; the record itself would be kept alive by it. */
+  readonly era: object
+  readonly verified: Verified<T>
+}
+
+/** @param now Unix time in milliseconds */
+export const createTokenCache = <T>(
+  now: () => number,
+  maxEntries: number = MAX_ENTRIES,
+): TokenCache<T> => {
+  const entries = new BoundedMap<string, Entry<T>>(maxEntries)
+  const eras = new WeakMap<RealmRecord, object>()
+
+  const eraOf = (record: RealmRecord): object => {
+    let era = eras.get(record)
+    if (era === undefined) {
+      era = {}
+      eras.set(record, era)
+    }
+    return era
+  }
+
+  return {
+    find(record, token) {
+      if (token.length > MAX_TOKEN_LENGTH) return undefined
+      const key = keyOf(record, token)
+      const entry = entries.use(key)
+      if (entry?.era === eraOf(record) && entry.verified.until > now()) return entry.verified
+      entries.delete(key)
+      return undefined
+    },
+    keep(record, token, verified) {
+      entries.set(keyOf(record, token), { era: eraOf(record), verified })
+    },
+  }
+}
+
+/** ES256 signatures have several spellings: each spelling is a token of its own here. */
+const keyOf = ({ uri }: RealmRecord, token: string): string =>
+  `${hash('sha256', token, 'base64url')} ${uri}`
