@@ -2,7 +2,7 @@
 
 import type { OidcProviderRecord } from '../../language/realm/record.ts'
 import type { OidcDeps, OidcEndpointName, OidcRequest } from './oidc-endpoint.ts'
-import type { KnownProvider, ProviderRegistry } from './provider-registry.ts'
+import type { KnownProvider, ProviderRegistry } from './provider/provider-registry.ts'
 
 export interface OidcRoom extends OidcDeps {
   readonly providers: ProviderRegistry

@@ -1,0 +1,56 @@
+// A sealed state in, the login that it belongs to out, once it is sure that it is ours, in time, of this
+// realm, provider and browser, and not used before.
+
+import { isBound } from './login-cookie.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, Exchange } from '../room.ts'
+import { openState, STATE_TOLERANCE_SECONDS, type LoginState } from './state-token.ts'
+import { unlessAway } from '../unless-away.ts'
+
+interface Sealed {
+  readonly parameters: { readonly sealed: string }
+}
+
+interface Opened {
+  readonly state: LoginState
+}
+
+/** @throws OidcRefusal `invalid_state`, `state_expired` */
+export const unsealState = async ({ room, parameters }: Exchange & Sealed): Promise<LoginState> => {
+  const reading = await openState(parameters.sealed, room.stateKeys(), room.now())
+  if (!reading.ok) throw new OidcRefusal(reading.error, 'the state is not ours, or too old')
+  return reading.state
+}
+
+/** @throws OidcRefusal `realm_mismatch`, `invalid_state` for another provider (mix-up, RFC 9700 §4.4). */
+export const matchState = ({
+  request,
+  provider,
+  state,
+}: Exchange & Opened & { readonly provider: ChosenProvider }): object => {
+  if (state.realm !== request.realmUri)
+    throw new OidcRefusal('realm_mismatch', 'the state belongs to another realm')
+  if (state.provider !== provider.name)
+    throw new OidcRefusal('invalid_state', 'the state belongs to another provider')
+  return {}
+}
+
+/** @throws OidcRefusal `invalid_state` */
+export const checkBrowser = ({ request, state }: Exchange & Opened): object => {
+  if (!isBound(state, request))
+    throw new OidcRefusal('invalid_state', 'the login began in another browser')
+  return {}
+}
+
+/**
+ * The last thing before the code is spent, so that a browser may try again while the provider was away.
+ * @throws OidcRefusal `invalid_state`
+ */
+export const useStateOnce = async ({ room, state }: Exchange & Opened): Promise<object> => {
+  const seconds = room.stateSeconds + 2 * STATE_TOLERANCE_SECONDS
+  const isFirst = await unlessAway(room, true, () =>
+    room.shared.takeOnce(`oidc-state:${state.id}`, seconds),
+  )
+  if (!isFirst) throw new OidcRefusal('invalid_state', 'the state was used before')
+  return {}
+}

@@ -1,0 +1,54 @@
+// Random bytes in, a login that nobody can guess out: what goes into the state, what stays with the browser,
+// what the provider sees.
+
+import { hash } from 'node:crypto'
+import type { LoginParameters } from './login-parameters.ts'
+import { bindingOf, loginCookies } from './login-cookie.ts'
+import type { ChosenProvider, Exchange } from '../room.ts'
+import { sealState, type LoginState } from './state-token.ts'
+
+export interface BegunLogin {
+  readonly state: LoginState
+  /** S256 of the verifier (RFC 7636 §4.2). */
+  readonly codeChallenge: string
+  readonly cookies: readonly string[]
+}
+
+export const beginLogin = ({
+  request,
+  room,
+  provider,
+  parameters,
+  target,
+}: Exchange & {
+  readonly provider: ChosenProvider
+  readonly parameters: LoginParameters
+  readonly target: string
+}): BegunLogin => {
+  const random = (size: number): string => room.randomBytes(size).toString('base64url')
+  const [id, secret, nonce, verifier] = [random(12), random(16), random(16), random(32)]
+  return {
+    state: {
+      id,
+      realm: request.realmUri,
+      provider: provider.name,
+      redirectUri: target,
+      clientId: parameters.clientId,
+      deviceId: parameters.deviceId,
+      nonce,
+      verifier,
+      binding: bindingOf(secret),
+    },
+    codeChallenge: hash('sha256', verifier, 'base64url'),
+    cookies: loginCookies(id, secret, room.stateSeconds, request.cookies),
+  }
+}
+
+export const sealLogin = ({
+  room,
+  login,
+}: Exchange & { readonly login: BegunLogin }): Promise<string> =>
+  sealState(login.state, room.stateKeys().current, {
+    now: room.now(),
+    lifetimeSeconds: room.stateSeconds,
+  })

@@ -1,0 +1,33 @@
+// The query of a callback in, code and state out. What the provider said instead of a code goes to the log,
+// never into an answer.
+
+import { readText } from '../query.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { Exchange } from '../room.ts'
+
+export interface CallbackParameters {
+  readonly sealed: string
+  /** What openid-client is to judge (RFC 6749 §4.1.2, RFC 9207); the rest is ignored. */
+  readonly forClient: URLSearchParams
+}
+
+const JUDGED: ReadonlySet<string> = new Set(['code', 'state', 'iss', 'error'])
+/** RFC 6749 §4.1.2.1. */
+const ERROR_CODE = /^[A-Za-z0-9_.-]{1,64}$/
+
+/** @throws OidcRefusal `missing_code_or_state`: also for an empty or repeated one. */
+export const readCallbackParameters = ({ request, room }: Exchange): CallbackParameters => {
+  const query = new URLSearchParams(request.query)
+  const sealed = readText(query, 'state')
+  const said = readText(query, 'error')
+  if (said !== undefined)
+    room.log.info('the provider answered with an error', {
+      error: ERROR_CODE.test(said) ? said : 'unreadable',
+      realm: request.realmUri,
+      requestId: request.requestId,
+    })
+  if (sealed === undefined || readText(query, 'code') === undefined)
+    throw new OidcRefusal('missing_code_or_state', 'code or state is absent, empty or repeated')
+  const judged = [...query].filter(([name]) => JUDGED.has(name))
+  return { sealed, forClient: new URLSearchParams(judged) }
+}

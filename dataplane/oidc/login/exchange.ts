@@ -1,0 +1,62 @@
+// A code in, the verified claims of its ID token out. 400 where the provider refused or sent what can't be
+// trusted, 502 where it failed.
+
+import type { CallbackParameters } from './callback-parameters.ts'
+import { exchangeCode, ProviderFailed, type ExchangedCode } from '../provider/provider-client.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
+import type { LoginState } from './state-token.ts'
+
+/** behaviour §6: openid-client does not look at `iat` by itself. */
+const MAX_AHEAD_SECONDS = 60
+
+/** @throws OidcRefusal `token_exchange_failed` */
+export const exchangeForClaims = async ({
+  room,
+  provider,
+  known,
+  state,
+  parameters,
+}: Exchange &
+  DiscoveredProvider & {
+    readonly provider: ChosenProvider
+    readonly state: LoginState
+    readonly parameters: CallbackParameters
+  }): Promise<ExchangedCode> => {
+  try {
+    const exchanged = await exchangeCode(
+      provider.record,
+      known,
+      {
+        parameters: parameters.forClient,
+        state: parameters.sealed,
+        nonce: state.nonce,
+        verifier: state.verifier,
+      },
+      room.fetch,
+    )
+    checkClaims(exchanged, provider.record.client_id, room.now())
+    return exchanged
+  } catch (cause) {
+    // It may have moved its endpoints.
+    room.providers.doubt(provider.record)
+    const status = cause instanceof ProviderFailed ? 502 : 400
+    throw new OidcRefusal(
+      'token_exchange_failed',
+      'the code gave no ID token that can be trusted',
+      {
+        status,
+        cause,
+      },
+    )
+  }
+}
+
+const checkClaims = ({ claims }: ExchangedCode, clientId: string, now: number): void => {
+  const { iat, azp, sub } = claims
+  if (typeof iat !== 'number' || iat > now / 1000 + MAX_AHEAD_SECONDS)
+    throw new Error('the ID token was issued in the future')
+  // OpenID Connect Core §3.1.3.7: also with a single audience.
+  if (azp !== undefined && azp !== clientId) throw new Error('azp is another client')
+  if (typeof sub !== 'string' || sub === '') throw new Error('sub is no text')
+}

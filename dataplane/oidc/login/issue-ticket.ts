@@ -1,0 +1,107 @@
+// A verified ID token in, the ticket and its cookies out. A cookie that browsers would drop is never set: first
+// the ID token is left out, then there is no ticket.
+
+import type { IssuedTicket, TicketOrder } from '../../security/tokens/ticket.ts'
+import { ticketCookieName } from '../../security/session-cookies.ts'
+import { readAuthid, readRoles } from '../provider/identity-claims.ts'
+import type { ExchangedCode } from '../provider/provider-client.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, Exchange, OidcRoom } from '../room.ts'
+import { sessionLines } from '../session-lines.ts'
+import type { LoginState } from './state-token.ts'
+
+interface LoggedIn {
+  readonly provider: ChosenProvider
+  readonly state: LoginState
+  readonly exchanged: ExchangedCode
+}
+
+export interface Person {
+  readonly authid: string
+  readonly authroles: readonly string[]
+}
+
+/** @throws OidcRefusal `missing_authid_claim` */
+export const identify = ({ provider, exchanged }: LoggedIn): Person => {
+  const authid = readAuthid(exchanged.claims, provider.record)
+  if (authid === undefined)
+    throw new OidcRefusal('missing_authid_claim', 'the claim that names the user is no name')
+  return { authid, authroles: readRoles(exchanged.claims, provider.record) }
+}
+
+/** @throws OidcRefusal `ticket_issue_failed` */
+export const issueTicket = async (
+  known: Exchange & LoggedIn & { readonly person: Person },
+): Promise<readonly string[]> => {
+  const { provider, request } = known
+  const order = orderOf(known)
+  const ticket = await issueThatFits(known, order, known.exchanged.idToken)
+  return sessionLines(request.realmUri, provider.record, {
+    ticket: ticket.jwt,
+    csrf: ticket.csrf,
+    maxAgeSeconds: order.expires_at - order.issued_at,
+  })
+}
+
+/** specification §8. */
+const LIFETIME_SECONDS = 2_592_000
+/** Name, `=` and value: browsers drop what is larger without a word (RFC 6265 §6.1). */
+const MAX_COOKIE_BYTES = 4096
+
+/** All but the ID token. */
+const orderOf = ({
+  request,
+  room,
+  provider,
+  state,
+  exchanged,
+  person,
+}: Exchange & LoggedIn & { readonly person: Person }): TicketOrder => {
+  const { claims, expiresIn } = exchanged
+  const { sid, sub } = claims
+  const now = Math.floor(room.now() / 1000)
+  return {
+    authrealm: request.realmUri,
+    authid: person.authid,
+    authroles: person.authroles,
+    issued_on: room.nodeName,
+    issued_at: now,
+    expires_at: now + (provider.record.ticket_expiry_secs ?? LIFETIME_SECONDS),
+    scope: { realm: request.realmUri, client_id: state.clientId, device_id: state.deviceId },
+    oidc_provider: provider.name,
+    ...(isCount(expiresIn) && { oidc_access_token_expires_at: now + Math.floor(expiresIn) }),
+    ...(typeof sid === 'string' && sid !== '' && { oidc_sid: sid }),
+    ...(typeof sub === 'string' && { oidc_sub: sub }),
+  }
+}
+
+const isCount = (seconds: number | undefined): seconds is number =>
+  seconds !== undefined && seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER / 2
+
+const issueThatFits = async (
+  { endpoint, request, room }: Exchange,
+  order: TicketOrder,
+  idToken: string,
+): Promise<IssuedTicket> => {
+  const name = ticketCookieName(request.realmUri)
+  const fits = ({ jwt }: IssuedTicket): boolean => name.length + 1 + jwt.length <= MAX_COOKIE_BYTES
+  const whole = await sign(room, { ...order, oidc_id_token: idToken })
+  if (fits(whole)) return whole
+  room.count({ endpoint, outcome: 'id_token_left_out' })
+  room.log.warn('the ID token is left out of a ticket that would be over 4096 bytes', {
+    realm: request.realmUri,
+    provider: order.oidc_provider,
+    requestId: request.requestId,
+  })
+  const short = await sign(room, order)
+  if (fits(short)) return short
+  throw new OidcRefusal('ticket_issue_failed', 'the ticket is over 4096 bytes without its ID token')
+}
+
+const sign = async (room: OidcRoom, order: TicketOrder): Promise<IssuedTicket> => {
+  try {
+    return await room.tickets.issueTicket(order)
+  } catch (cause) {
+    throw new OidcRefusal('ticket_issue_failed', 'the ticket could not be signed', { cause })
+  }
+}

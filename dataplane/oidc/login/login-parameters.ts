@@ -1,0 +1,47 @@
+// The query of a login in, what it asks for out (specification §4.1, behaviour §6). What is not fit for a
+// ticket becomes the default.
+
+import type { Exchange } from '../room.ts'
+import { readParameter } from '../query.ts'
+import { OidcRefusal } from '../refusal.ts'
+
+export interface LoginParameters {
+  readonly providerName: string
+  /** As written; undefined where there is none. `""` where it was given twice: that leads nowhere. */
+  readonly wantedTarget: string | undefined
+  readonly clientId: string
+  readonly deviceId: string
+}
+
+const LABEL = /^[\x20-\x7e]{1,128}$/
+
+/** @throws OidcRefusal `unknown_provider` for a `provider` that is empty or given twice. */
+export const readLoginParameters = ({ request }: Exchange): LoginParameters => {
+  const query = new URLSearchParams(request.query)
+  return {
+    providerName: readProvider(query, request.routeProvider),
+    wantedTarget: readTarget(query),
+    clientId: readLabel(query, 'client_id'),
+    deviceId: readLabel(query, 'device_id'),
+  }
+}
+
+/** For logout too. */
+export const readTarget = (query: URLSearchParams): string | undefined => {
+  const target = readParameter(query, 'redirect_uri')
+  if (target.kind === 'absent') return undefined
+  return target.kind === 'one' ? target.value : ''
+}
+
+const readProvider = (query: URLSearchParams, routeProvider: string): string => {
+  const provider = readParameter(query, 'provider')
+  if (provider.kind === 'absent') return routeProvider
+  if (provider.kind === 'repeated' || provider.value === '')
+    throw new OidcRefusal('unknown_provider', 'provider is empty or given twice')
+  return provider.value
+}
+
+const readLabel = (query: URLSearchParams, name: string): string => {
+  const label = readParameter(query, name)
+  return label.kind === 'one' && LABEL.test(label.value) ? label.value : 'all'
+}

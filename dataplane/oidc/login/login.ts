@@ -1,0 +1,57 @@
+// GET login: a browser comes, and goes to the provider with a state, a nonce and a PKCE challenge
+// (specification §4.1). Nothing is remembered here.
+
+import { redirect } from '../answers.ts'
+import { beginLogin, sealLogin, type BegunLogin } from './begin-login.ts'
+import { chooseRedirect } from '../choose-redirect.ts'
+import { discoverMetadata } from '../provider/discover-provider.ts'
+import { findProvider } from '../provider/find-provider.ts'
+import { readLoginParameters } from './login-parameters.ts'
+import type { OidcAnswer } from '../oidc-endpoint.ts'
+import { authorizationUrl } from '../provider/provider-client.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
+import { steps } from '../steps.ts'
+
+/** @internal exported for tests */
+export const LOGIN_STEPS = steps<Exchange>()
+  .step('read parameters', (known) => ({ parameters: readLoginParameters(known) }))
+  .step('find provider', (known) => ({
+    provider: findProvider(known, known.parameters.providerName),
+  }))
+  .step('choose redirect', (known) => ({
+    target: chooseRedirect(known, known.parameters.wantedTarget, known.provider.record),
+  }))
+  .step('discover metadata', discoverMetadata)
+  .step('begin login', (known) => ({ login: beginLogin(known) }))
+  .step('seal state', async (known) => ({ sealed: await sealLogin(known) }))
+  .step('make authorization URL', async (known) => ({ location: await authorize(known) }))
+
+export const login = async (exchange: Exchange): Promise<OidcAnswer> => {
+  const { request, location, login: begun } = await LOGIN_STEPS.run(exchange)
+  return redirect(request, location, begun.cookies)
+}
+
+const authorize = async ({
+  provider,
+  known,
+  login: begun,
+  sealed,
+}: DiscoveredProvider & {
+  readonly provider: ChosenProvider
+  readonly login: BegunLogin
+  readonly sealed: string
+}): Promise<string> => {
+  const { codeChallenge, state } = begun
+  try {
+    return await authorizationUrl(provider.record, known, {
+      state: sealed,
+      nonce: state.nonce,
+      codeChallenge,
+    })
+  } catch (cause) {
+    throw new OidcRefusal('authorization_url_failed', 'there is no authorization endpoint', {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,130 @@
+// POST back-channel logout: the provider tells that a session is over, and its tickets count for nothing from
+// then on, in every process (OpenID Connect Back-Channel Logout 1.0 §2.5–2.8).
+
+import { hash } from 'node:crypto'
+import {
+  oidcSessionKey,
+  oidcSubjectKeysUntil,
+  type ProviderSession,
+} from '../../security/tokens/revocation-keys.ts'
+import { SharedStateAway } from '../../shared/shared-state.ts'
+import { done } from '../answers.ts'
+import { discoverMetadata } from '../provider/discover-provider.ts'
+import { findProvider } from '../provider/find-provider.ts'
+import { KeySetAway, MAX_AGE_SECONDS, readLogoutToken, type EndedSession } from './logout-token.ts'
+import type { OidcAnswer } from '../oidc-endpoint.ts'
+import { readText } from '../query.ts'
+import { OidcRefusal } from '../refusal.ts'
+import { auditRevocation } from '../report.ts'
+import type { ChosenProvider, DiscoveredProvider, Exchange } from '../room.ts'
+import { steps } from '../steps.ts'
+import { unlessAway } from '../unless-away.ts'
+
+/** @internal exported for tests */
+export const BACKCHANNEL_STEPS = steps<Exchange>()
+  .step('read form', (known) => ({ token: readForm(known) }))
+  .step('find provider', (known) => ({ provider: findProvider(known, known.request.pathProvider) }))
+  .step('discover metadata', discoverMetadata)
+  .step('verify token', async (known) => ({ ended: await verifyToken(known) }))
+  .step('refuse used token', refuseUsedToken)
+  .step('revoke tickets', revokeTickets)
+  .step('use token once', useTokenOnce)
+
+export const backChannelLogout = async (exchange: Exchange): Promise<OidcAnswer> => {
+  const { request } = await BACKCHANNEL_STEPS.run(exchange)
+  auditRevocation(exchange, { outcome: 'success' })
+  return done(request)
+}
+
+interface Verified {
+  readonly provider: ChosenProvider
+  readonly ended: EndedSession
+}
+
+const FORM = /^application\/x-www-form-urlencoded[ \t]*(?:;|$)/i
+
+const readForm = ({ request }: Exchange): string => {
+  const token = FORM.test(request.headers['content-type'] ?? '')
+    ? readText(new URLSearchParams(request.body), 'logout_token')
+    : undefined
+  if (token === undefined) throw new OidcRefusal('invalid_request', 'there is no one logout_token')
+  return token
+}
+
+const verifyToken = async ({
+  room,
+  provider,
+  known,
+  token,
+}: Exchange &
+  DiscoveredProvider & {
+    readonly provider: ChosenProvider
+    readonly token: string
+  }): Promise<EndedSession> => {
+  try {
+    return await readLogoutToken(token, provider.record, known, room.now())
+  } catch (cause) {
+    room.providers.doubt(provider.record)
+    const code = cause instanceof KeySetAway ? 'provider_unavailable' : 'invalid_request'
+    throw new OidcRefusal(code, 'the logout token can not be trusted', { cause })
+  }
+}
+
+const USED_BEFORE = 'the logout token was used before'
+
+/** Told by `sub`, it would end the sessions that began since. */
+async function refuseUsedToken(known: Exchange & Verified): Promise<object> {
+  const { room } = known
+  const found = await unlessAway(room, undefined, () => room.shared.read(keyOf(known)))
+  if (found !== undefined) throw new OidcRefusal('invalid_request', USED_BEFORE)
+  return {}
+}
+
+/**
+ * After it has done its work: a provider that hears 503 sends it again, and must not hear then that it was used.
+ * Of two at the same moment both have done the same.
+ */
+async function useTokenOnce(known: Exchange & Verified): Promise<object> {
+  const { room } = known
+  const isFirst = await unlessAway(room, true, () =>
+    room.shared.takeOnce(keyOf(known), 2 * MAX_AGE_SECONDS),
+  )
+  if (!isFirst) throw new OidcRefusal('invalid_request', USED_BEFORE)
+  return {}
+}
+
+const keyOf = ({ request, provider, ended }: Exchange & Verified): string => {
+  const name = JSON.stringify([request.realmUri, provider.name, ended.jti])
+  return `oidc-jti:${hash('sha256', name, 'base64url')}`
+}
+
+/** A ticket may be as old as that, also where the entry says less now. */
+const LIFETIME_SECONDS = 2_592_000
+
+/** Also while the gateway goes on without its shared state: a revocation that nobody knows is none. */
+async function revokeTickets({
+  request,
+  room,
+  provider,
+  ended,
+}: Exchange & Verified): Promise<object> {
+  const now = Math.floor(room.now() / 1000)
+  const lifetimeSeconds = Math.max(LIFETIME_SECONDS, provider.record.ticket_expiry_secs ?? 0)
+  const session = { realmUri: request.realmUri, provider: provider.name }
+  const keys = revocationsOf(session, ended, { until: now, lifetimeSeconds })
+  try {
+    await Promise.all(keys.map((key) => room.shared.revoke(key, now + lifetimeSeconds)))
+  } catch (cause) {
+    if (!(cause instanceof SharedStateAway)) throw cause
+    throw new OidcRefusal('provider_unavailable', 'the shared state is away', { cause })
+  }
+  return {}
+}
+
+/** With a `sid` that session alone, without one all that the person has: §2.6. */
+const revocationsOf = (
+  session: ProviderSession,
+  { sid, sub = '' }: EndedSession,
+  span: { readonly until: number; readonly lifetimeSeconds: number },
+): readonly string[] =>
+  sid === undefined ? oidcSubjectKeysUntil(session, sub, span) : [oidcSessionKey(session, sid)]

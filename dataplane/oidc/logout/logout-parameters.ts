@@ -1,0 +1,28 @@
+// The query of a logout in, whose cookies to clear and where to go out. What is not fit is as if it were not
+// there: logging out never fails (specification §4.1).
+
+import { isCookieDomain } from '../../../language/cookie-domain.ts'
+import { readTarget } from '../login/login-parameters.ts'
+import { readText } from '../query.ts'
+import type { Exchange } from '../room.ts'
+
+export interface LogoutParameters {
+  /** Whose cookies are cleared; known to this gateway or not. */
+  readonly realmUri: string
+  readonly wantedTarget: string | undefined
+  /** Overrides the provider's `cookie_domain`. */
+  readonly cookieDomain: string | undefined
+}
+
+const REALM = /^[\x21-\x7e]{1,255}$/
+
+export const readLogoutParameters = ({ request }: Exchange): LogoutParameters => {
+  const query = new URLSearchParams(request.query)
+  const realm = readText(query, 'realm')
+  const domain = readText(query, 'cookie_domain')
+  return {
+    realmUri: realm !== undefined && REALM.test(realm) ? realm : request.realmUri,
+    wantedTarget: readTarget(query),
+    cookieDomain: domain !== undefined && isCookieDomain(domain) ? domain : undefined,
+  }
+}

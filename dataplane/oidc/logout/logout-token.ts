@@ -1,0 +1,108 @@
+// A logout token in, which session or person it ends out (OpenID Connect Back-Channel Logout 1.0 §2.6). Signed
+// by a key of the provider's set, for us, just now; never an ID token that somebody got hold of.
+
+import type { JWTPayload, JWTVerifyGetKey } from 'jose'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import type { Jwks, JwksStore } from '../provider/jwks-store.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
+import type { KnownProvider } from '../provider/provider-registry.ts'
+
+export interface EndedSession {
+  readonly jti: string
+  /** At least one of the two; with both only that session ends. */
+  readonly sid?: string
+  readonly sub?: string
+}
+
+/** A token is delivered at once; what is older was kept by somebody. */
+export const MAX_AGE_SECONDS = 300
+const MAX_AHEAD_SECONDS = 60
+const TOLERANCE_SECONDS = 30
+const MAX_CHARS = 16 * 1024
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+/** Not the types of other tokens (RFC 8725 §3.11); older providers send none, or `JWT`. */
+const TYPES: readonly (string | undefined)[] = [
+  undefined,
+  'jwt',
+  'logout+jwt',
+  'application/logout+jwt',
+]
+
+/** Nothing can be said of the token now. */
+export class KeySetAway extends Error {
+  constructor(cause: unknown) {
+    super('the key set of the provider can not be read', { cause })
+    this.name = 'KeySetAway'
+  }
+}
+
+/** @throws KeySetAway, or an Error saying what is wrong with the token */
+export const readLogoutToken = async (
+  token: string,
+  record: OidcProviderRecord,
+  { metadata, jwks }: KnownProvider,
+  now: number,
+): Promise<EndedSession> => {
+  if (token.length > MAX_CHARS) throw new Error('the logout token is too long')
+  const { jwtVerify } = await import('jose')
+  const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256']
+  const { payload, protectedHeader } = await jwtVerify(token, keyFrom(jwks), {
+    issuer: record.issuer,
+    audience: record.client_id,
+    algorithms: listed.filter((each) => ASYMMETRIC_ALGORITHMS.includes(each)),
+    clockTolerance: TOLERANCE_SECONDS,
+    requiredClaims: ['iss', 'aud', 'iat', 'jti', 'events'],
+    currentDate: new Date(now),
+  })
+  if (!TYPES.includes(protectedHeader.typ?.toLowerCase()))
+    throw new Error('the typ is that of another token')
+  checkPurpose(payload, now)
+  return endedSession(payload)
+}
+
+/** What is kept first; a key that is not in it may be new. */
+const keyFrom =
+  (store: JwksStore): JWTVerifyGetKey =>
+  async (header, token) => {
+    const { createLocalJWKSet, errors } = await import('jose')
+    const find = (jwks: Jwks): ReturnType<JWTVerifyGetKey> =>
+      createLocalJWKSet({ keys: [...jwks.keys] as never })(header, token)
+    const cached = store.cached()
+    try {
+      if (cached !== undefined) return await find(cached)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+    }
+    return find(await refreshed(store))
+  }
+
+const refreshed = async (store: JwksStore): Promise<Jwks> => {
+  try {
+    const { jwks, status } = await store.refresh()
+    if (jwks !== undefined) return jwks
+    throw new Error(`the key set is no key set, status ${status}`)
+  } catch (cause) {
+    throw new KeySetAway(cause)
+  }
+}
+
+const checkPurpose = ({ iat = 0, nonce, events }: JWTPayload, now: number): void => {
+  const age = now / 1000 - iat
+  if (age > MAX_AGE_SECONDS || age < -MAX_AHEAD_SECONDS) throw new Error('iat is not now')
+  // Prohibited (§2.4): an ID token of a provider that mixes them up has one.
+  if (nonce !== undefined) throw new Error('a logout token has no nonce')
+  const event = isObject(events) && Object.hasOwn(events, EVENT) ? events[EVENT] : undefined
+  if (!isObject(event)) throw new Error('events does not name a back-channel logout')
+}
+
+const endedSession = ({ jti, sid, sub }: JWTPayload): EndedSession => {
+  if (typeof jti !== 'string' || jti === '') throw new Error('jti is no text')
+  if (sid !== undefined && (typeof sid !== 'string' || sid === ''))
+    throw new Error('sid is no text')
+  if (sid === undefined && (typeof sub !== 'string' || sub === ''))
+    throw new Error('neither sid nor sub')
+  return { jti, ...(sid !== undefined && { sid }), ...(typeof sub === 'string' && { sub }) }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,81 @@
+// GET and POST logout: the cookies go, the tickets are revoked, the browser goes to the provider's logout or
+// straight on. Always 302 (specification §4.1): a step that fails is left out.
+
+import { ticketKey } from '../../security/tokens/revocation-keys.ts'
+import { redirect } from '../answers.ts'
+import { chooseRedirect } from '../choose-redirect.ts'
+import { endSessionUrl } from './end-session.ts'
+import { readLogoutParameters, type LogoutParameters } from './logout-parameters.ts'
+import { findSession, type Session } from './logout-session.ts'
+import type { OidcAnswer } from '../oidc-endpoint.ts'
+import { auditLogout, reportLeftOut } from '../report.ts'
+import type { Exchange } from '../room.ts'
+import { clearingLines } from '../session-lines.ts'
+import { steps } from '../steps.ts'
+
+/** @internal exported for tests */
+export const LOGOUT_STEPS = steps<Exchange>()
+  .step('read parameters', (known) => ({ parameters: readLogoutParameters(known) }))
+  .step('find session', async (known) => ({ session: await findSession(known) }))
+  .step('choose redirect', (known) => ({
+    target: chooseRedirect(known, known.parameters.wantedTarget, known.session.redirectRecord),
+  }))
+  .step('clear cookies', (known) => ({ cookies: clearCookies(known) }))
+  .step('revoke tickets', async (known) => ({ isRevoked: await revokeTickets(known) }))
+  .step('end session', async (known) => ({ location: await leaveProvider(known) }))
+
+export const logout = async (exchange: Exchange): Promise<OidcAnswer> => {
+  const { request, session, location, target, cookies, isRevoked } =
+    await LOGOUT_STEPS.run(exchange)
+  const [ticket] = session.tickets
+  if (ticket !== undefined)
+    auditLogout(exchange, {
+      outcome: isRevoked ? 'success' : 'failure',
+      reason: isRevoked ? '' : 'not_revoked',
+      authid: ticket.authid,
+      clientId: ticket.scope.client_id,
+      provider: ticket.oidc_provider,
+    })
+  return redirect(request, location ?? target, cookies)
+}
+
+/** When even that has failed. */
+export const logoutAnyway = ({ request }: Exchange): OidcAnswer =>
+  redirect(request, '/', clearingLines(request.realmUri, {}))
+
+type Known = Exchange & { readonly parameters: LogoutParameters; readonly session: Session }
+
+const clearCookies = ({ parameters, session }: Known): readonly string[] => {
+  const { cookieDomain, realmUri } = parameters
+  return clearingLines(realmUri, {
+    ...session.record,
+    ...(cookieDomain !== undefined && { cookie_domain: cookieDomain }),
+  })
+}
+
+/** Every genuine one: whichever of them is left would still be good. */
+const revokeTickets = async (known: Known): Promise<boolean> => {
+  const { room, session } = known
+  try {
+    await Promise.all(
+      session.tickets
+        .filter(({ expires_at: end }) => end * 1000 > room.now())
+        .map(({ id, expires_at: end }) => room.shared.revoke(ticketKey(id), end)),
+    )
+    return true
+  } catch (error) {
+    reportLeftOut(known, 'a ticket could not be revoked', error)
+    return false
+  }
+}
+
+const leaveProvider = async (
+  known: Known & { readonly target: string },
+): Promise<string | undefined> => {
+  try {
+    return await endSessionUrl(known)
+  } catch (error) {
+    reportLeftOut(known, 'the logout of the provider is left out', error)
+    return undefined
+  }
+}

@@ -1,0 +1,27 @@
+// How the gateway shows a provider's token endpoint that it is the client: an entry and what the provider lists
+// in, openid-client's way of it out.
+
+import type { ClientAuth } from 'openid-client'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+/** `token_endpoint_auth_method`, else what the provider lists; Basic is OpenID Connect's own default. */
+export const clientAuthentication = async (
+  record: OidcProviderRecord,
+  metadata: ProviderMetadata,
+): Promise<ClientAuth> => {
+  const client = await import('openid-client')
+  const secret = record.client_secret
+  const methods = {
+    client_secret_basic: () => client.ClientSecretBasic(secret),
+    client_secret_post: () => client.ClientSecretPost(secret),
+    client_secret_jwt: () => client.ClientSecretJwt(secret),
+    none: () => client.None(),
+  } satisfies Record<NonNullable<OidcProviderRecord['token_endpoint_auth_method']>, unknown>
+  const asked = record.token_endpoint_auth_method
+  if (asked !== undefined) return methods[asked]()
+  const listed = metadata.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+  const isPostOnly =
+    !listed.includes('client_secret_basic') && listed.includes('client_secret_post')
+  return isPostOnly ? methods.client_secret_post() : methods.client_secret_basic()
+}

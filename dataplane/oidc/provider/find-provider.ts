@@ -1,0 +1,36 @@
+// A provider's name in, its entry in the route's realm out. Own members only: nobody is called `__proto__`.
+
+import type { OidcProviderRecord, RealmRecord } from '../../../language/realm/record.ts'
+import { OidcRefusal } from '../refusal.ts'
+import type { ChosenProvider, Exchange } from '../room.ts'
+
+/** A realm has OIDC only while its `authmethods` hold both (specification §5). */
+const NEEDED = ['oidcrp', 'cookie'] as const
+
+/** @throws OidcRefusal `unknown_provider` */
+export const findProvider = (
+  { request, room }: Pick<Exchange, 'request' | 'room'>,
+  name: string | undefined,
+): ChosenProvider => {
+  const record = providerOf(room.realm(request.realmUri), name)
+  if (record === undefined || name === undefined)
+    throw new OidcRefusal('unknown_provider', 'the realm has no such provider')
+  return { name, record }
+}
+
+const providerOf = (
+  realm: RealmRecord | undefined,
+  name: string | undefined,
+): OidcProviderRecord | undefined => {
+  const methods = realm?.authmethods ?? []
+  return NEEDED.every((method) => methods.includes(method)) ? entryOf(realm, name) : undefined
+}
+
+/** Whatever the realm's `authmethods` say: who may no longer log in may still log out. */
+export const entryOf = (
+  realm: RealmRecord | undefined,
+  name: string | undefined,
+): OidcProviderRecord | undefined => {
+  const providers = realm?.info?.oidc_providers ?? {}
+  return name !== undefined && Object.hasOwn(providers, name) ? providers[name] : undefined
+}

@@ -1,0 +1,198 @@
+// What openid-client is asked for: discovery, the authorization URL, the exchange of a code. Every request goes
+// through the fetch that it is given; what a provider answers is checked here or nowhere.
+
+import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import type { GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { IdTokenClaims } from './identity-claims.ts'
+import { clientAuthentication } from './client-authentication.ts'
+import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'
+import { checkMetadata, type ProviderMetadata } from './provider-metadata.ts'
+import type { KnownProvider } from './provider-registry.ts'
+
+/** behaviour §6: on ID tokens. */
+const TOLERANCE_SECONDS = 30
+/** openid-client re-fetches for an unknown key only what is older than a minute; how often is the store's affair. */
+const OLD_ENOUGH_SECONDS = 61
+
+/** @throws whatever makes the metadata unusable: no answer, not JSON, another issuer, no https. */
+export const discoverProvider = async (
+  record: OidcProviderRecord,
+  fetch: GuardedFetch,
+): Promise<ProviderMetadata> => {
+  const client = await import('openid-client')
+  const configuration = await client.discovery(
+    new URL(record.issuer),
+    record.client_id,
+    undefined,
+    client.None(),
+    {
+      timeout: CALL_TIMEOUT_MS / 1000,
+      [client.customFetch]: throughGuard(record, fetch),
+      ...(record.allow_unsafe_http === true && { execute: [plainHttp(client)] }),
+    },
+  )
+  return checkMetadata({ ...configuration.serverMetadata() }, record)
+}
+
+export interface AuthorizationParameters {
+  readonly state: string
+  readonly nonce: string
+  /** S256 of the verifier. */
+  readonly codeChallenge: string
+}
+
+/** Throws where the provider has no authorization endpoint. */
+export const authorizationUrl = async (
+  record: OidcProviderRecord,
+  { metadata }: KnownProvider,
+  { state, nonce, codeChallenge }: AuthorizationParameters,
+): Promise<string> => {
+  const client = await import('openid-client')
+  const configuration = new client.Configuration({ ...metadata }, record.client_id)
+  if (record.allow_unsafe_http === true) plainHttp(client)(configuration)
+  const url = client.buildAuthorizationUrl(configuration, {
+    redirect_uri: record.redirect_uri,
+    scope: scopeOf(record),
+    state,
+    nonce,
+    code_challenge: codeChallenge,
+    code_challenge_method: 'S256',
+  })
+  return url.href
+}
+
+export interface CodeExchange {
+  /** The parameters of the callback: `code`, `state`, `iss` and `error`, as often as they were given. */
+  readonly parameters: URLSearchParams
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+export interface ExchangedCode {
+  readonly idToken: string
+  /** Verified: signature, iss, aud, azp, nonce, exp, nbf. */
+  readonly claims: IdTokenClaims
+  /** Seconds, of the access token. */
+  readonly expiresIn?: number
+}
+
+/** The provider, not the login, is at fault: no answer, a redirect, 5xx, cut short or too large. */
+export class ProviderFailed extends Error {
+  constructor(cause: unknown) {
+    super('the provider gave no usable answer', { cause })
+    this.name = 'ProviderFailed'
+  }
+}
+
+/** @throws ProviderFailed, or what is wrong with the answer or its ID token. */
+export const exchangeCode = async (
+  record: OidcProviderRecord,
+  provider: KnownProvider,
+  exchange: CodeExchange,
+  fetch: GuardedFetch,
+): Promise<ExchangedCode> => {
+  const trace: Trace = { hasFailed: false }
+  const configuration = await configure(record, provider, traced(record, provider, fetch, trace))
+  const client = await import('openid-client')
+  // From the entry, never from Host.
+  const callback = new URL(record.redirect_uri)
+  callback.search = exchange.parameters.toString()
+  try {
+    const tokens = await client.authorizationCodeGrant(configuration, callback, {
+      expectedState: exchange.state,
+      expectedNonce: exchange.nonce,
+      pkceCodeVerifier: exchange.verifier,
+      idTokenExpected: true,
+    })
+    const claims = tokens.claims()
+    if (claims === undefined || tokens.id_token === undefined) throw new Error('no ID token')
+    const expiresIn = tokens.expires_in
+    return { idToken: tokens.id_token, claims, ...(expiresIn !== undefined && { expiresIn }) }
+  } catch (cause) {
+    throw trace.hasFailed ? new ProviderFailed(cause) : cause
+  }
+}
+
+interface Trace {
+  hasFailed: boolean
+}
+
+/** One for each exchange: it knows how the provider behaved in this one. */
+const configure = async (
+  record: OidcProviderRecord,
+  { metadata, jwks }: KnownProvider,
+  fetch: CustomFetch,
+): Promise<Configuration> => {
+  const client = await import('openid-client')
+  const configuration = new client.Configuration(
+    { ...metadata },
+    record.client_id,
+    { client_secret: record.client_secret, [client.clockTolerance]: TOLERANCE_SECONDS },
+    await clientAuthentication(record, metadata),
+  )
+  configuration.timeout = CALL_TIMEOUT_MS / 1000
+  configuration[client.customFetch] = fetch
+  if (record.allow_unsafe_http === true) plainHttp(client)(configuration)
+  // Without it openid-client takes an ID token of the code flow unsigned.
+  client.enableNonRepudiationChecks(configuration)
+  const known = jwks.cached()
+  if (known !== undefined)
+    client.setJwksCache(configuration, {
+      jwks: { keys: [...known.keys] },
+      uat: Math.floor(Date.now() / 1000) - OLD_ENOUGH_SECONDS,
+    })
+  return configuration
+}
+
+interface PlainHttpDoor {
+  readonly allowInsecureRequests: (configuration: Configuration) => void
+}
+
+/** For `allow_unsafe_http` alone. The library marks it deprecated to make it stand out. */
+const plainHttp = (door: PlainHttpDoor): PlainHttpDoor['allowInsecureRequests'] =>
+  door.allowInsecureRequests
+
+/** Keys come from the store, everything else from the provider; both leave a trace. */
+const traced = (
+  record: OidcProviderRecord,
+  { metadata, jwks }: KnownProvider,
+  fetch: GuardedFetch,
+  trace: Trace,
+): CustomFetch => {
+  const guarded = throughGuard(record, fetch)
+  return async (url, options) => {
+    try {
+      const response =
+        url === new URL(metadata.jwks_uri).href
+          ? await keySetResponse(jwks)
+          : await guarded(url, { ...options, body: asWritten(options.body, record) })
+      if (response.status >= 500 || Math.floor(response.status / 100) === 3) trace.hasFailed = true
+      return response
+    } catch (cause) {
+      trace.hasFailed = true
+      throw cause
+    }
+  }
+}
+
+/** To the letter as in the authorization request (RFC 6749 §4.1.3): openid-client sends it normalised. */
+const asWritten = (
+  body: CustomFetchOptions['body'],
+  { redirect_uri }: OidcProviderRecord,
+): CustomFetchOptions['body'] => {
+  if (!(body instanceof URLSearchParams)) return body
+  const form = new URLSearchParams(body)
+  form.set('redirect_uri', redirect_uri)
+  return form
+}
+
+const keySetResponse = async (store: KnownProvider['jwks']): Promise<Response> => {
+  const { jwks, status } = await store.refresh()
+  return jwks === undefined ? new Response('', { status }) : Response.json(jwks)
+}
+
+/** Without `openid` there is no ID token. */
+const scopeOf = ({ scopes = ['openid', 'profile', 'email'] }: OidcProviderRecord): string =>
+  (scopes.includes('openid') ? scopes : ['openid', ...scopes]).join(' ')

@@ -1,0 +1,43 @@
+// The way to a provider: where the destination guard lets, trusting the CA of the entry, within five seconds and
+// a mebibyte each time (behaviour §6, *Callback*).
+
+import type { CustomFetch } from 'openid-client'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import type { FetchLimits, GuardedFetch } from '../../upstream/guarded-fetch.ts'
+
+export const CALL_TIMEOUT_MS = 5000
+const MAX_BYTES = 1024 * 1024
+
+/** As openid-client calls it. */
+export const throughGuard =
+  (record: OidcProviderRecord, fetch: GuardedFetch): CustomFetch =>
+  (url, { method, headers, body, signal }) =>
+    fetch(
+      url,
+      {
+        method,
+        headers,
+        ...(body instanceof URLSearchParams && { body: body.toString() }),
+        ...(typeof body === 'string' && { body }),
+        ...(signal && { signal }),
+      },
+      limitsOf(record),
+    )
+
+const limitsOf = (record: OidcProviderRecord): FetchLimits => ({
+  timeoutMs: CALL_TIMEOUT_MS,
+  maxBytes: MAX_BYTES,
+  ...(record.ca !== undefined && { ca: record.ca }),
+})
+
+/** The key set as the provider has it now. */
+export const fetchJwks = (
+  record: OidcProviderRecord,
+  jwksUri: string,
+  fetch: GuardedFetch,
+): Promise<Response> =>
+  fetch(
+    jwksUri,
+    { headers: { accept: 'application/json, application/jwk-set+json' } },
+    limitsOf(record),
+  )

@@ -1,0 +1,60 @@
+// What a provider says of itself, checked: endpoints that a browser or we may be sent to, algorithms that we
+// trust. Pure.
+
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
+
+/** Of OpenID Connect Discovery 1.0 §3; members that are not named here are kept for openid-client. */
+export interface ProviderMetadata {
+  readonly issuer: string
+  readonly authorization_endpoint?: string
+  readonly token_endpoint: string
+  readonly jwks_uri: string
+  readonly end_session_endpoint?: string
+  readonly id_token_signing_alg_values_supported?: string[]
+  readonly token_endpoint_auth_methods_supported?: string[]
+}
+
+interface Discovered extends Partial<Omit<ProviderMetadata, 'issuer'>> {
+  readonly issuer: string
+}
+
+/**
+ * The issuer is compared as text (Discovery §4.3). Endpoints are https unless the entry allows otherwise.
+ * @throws Error for a document that nobody can log in with
+ */
+export const checkMetadata = (
+  found: Discovered,
+  record: Pick<OidcProviderRecord, 'issuer' | 'allow_unsafe_http'>,
+): ProviderMetadata => {
+  if (found.issuer !== record.issuer) throw new Error('discovery names another issuer')
+  const { end_session_endpoint, ...rest } = found
+  const isSafe = (url: string | undefined): url is string => isSafeUrl(url, record)
+  const { authorization_endpoint: authorization, token_endpoint, jwks_uri } = found
+  if (!isSafe(token_endpoint) || !isSafe(jwks_uri))
+    throw new Error('discovery names no token_endpoint or jwks_uri that is https')
+  if (authorization !== undefined && !isSafe(authorization))
+    throw new Error('discovery names an authorization_endpoint that is not https')
+  const algorithms = found.id_token_signing_alg_values_supported
+  return {
+    ...rest,
+    token_endpoint,
+    jwks_uri,
+    ...(isSafe(end_session_endpoint) && { end_session_endpoint }),
+    ...(Array.isArray(algorithms) && {
+      id_token_signing_alg_values_supported: algorithms.filter((each) =>
+        ASYMMETRIC_ALGORITHMS.includes(each),
+      ),
+    }),
+  }
+}
+
+/** Whether a browser, or we, may be sent there. */
+export const isSafeUrl = (
+  url: string | undefined,
+  { allow_unsafe_http = false }: Pick<OidcProviderRecord, 'allow_unsafe_http'>,
+): url is string => {
+  const parsed = typeof url === 'string' ? URL.parse(url) : null
+  if (parsed?.username !== '' || parsed.password !== '') return false
+  return parsed.protocol === 'https:' || (allow_unsafe_http && parsed.protocol === 'http:')
+}

@@ -1,0 +1,114 @@
+// Provider entries of realms in, what is known of their providers out: metadata and key set, fetched when they
+// are needed, kept for a while, refreshed behind the requests. Nothing here is needed to start.
+
+import { hash } from 'node:crypto'
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import type { OidcProviderRecord } from '../../../language/realm/record.ts'
+import { isWithin } from '../../security/is-within.ts'
+import { createJwksStore, type JwksStore } from './jwks-store.ts'
+import type { ProviderMetadata } from './provider-metadata.ts'
+
+export interface KnownProvider {
+  readonly metadata: ProviderMetadata
+  readonly jwks: JwksStore
+}
+
+export interface ProviderRegistry {
+  /** @throws whatever discovery failed with, also a failure of the last 5 s. */
+  find(record: OidcProviderRecord): Promise<KnownProvider>
+  /** It does not behave as its metadata say: they are fetched again behind the requests, at most every 10 s. */
+  doubt(record: OidcProviderRecord): void
+}
+
+export interface RegistryOptions {
+  readonly discover: (record: OidcProviderRecord) => Promise<ProviderMetadata>
+  /** The key set as the provider has it now. */
+  readonly fetchJwks: (record: OidcProviderRecord, jwksUri: string) => Promise<Response>
+  /** Unix time, milliseconds. */
+  readonly now: () => number
+}
+
+/** After this time metadata is fetched again while requests still use what is there. */
+const FRESH_MS = 3_600_000
+/** And this long at most, while the provider can't be reached. */
+const USABLE_MS = 24 * 3_600_000
+const REMEMBER_FAILURE_MS = 5000
+const DOUBT_EVERY_MS = 10_000
+const MAX_PROVIDERS = 1000
+
+/** One per process. A changed entry is another provider: its key is a digest of all that it says. */
+export const createProviderRegistry = (options: RegistryOptions): ProviderRegistry => {
+  const entries = new BoundedMap<string, ProviderEntry>(MAX_PROVIDERS)
+  return {
+    find(record) {
+      const key = keyOf(record)
+      const entry = entries.use(key) ?? new ProviderEntry(record, options)
+      entries.set(key, entry)
+      return entry.find()
+    },
+    doubt(record) {
+      entries.get(keyOf(record))?.doubt()
+    },
+  }
+}
+
+class ProviderEntry {
+  readonly #record: OidcProviderRecord
+  readonly #options: RegistryOptions
+  #known: (KnownProvider & { readonly since: number }) | undefined
+  #failure: { readonly since: number; readonly cause: unknown } | undefined
+  #running: Promise<KnownProvider> | undefined
+
+  constructor(record: OidcProviderRecord, options: RegistryOptions) {
+    this.#record = record
+    this.#options = options
+  }
+
+  async find(): Promise<KnownProvider> {
+    const known = this.#known
+    const now = this.#options.now()
+    if (known === undefined || now - known.since >= USABLE_MS) return this.#discover()
+    // Whoever asks is served at once; a failure is remembered, and that is all.
+    if (!isWithin(FRESH_MS, { now, since: known.since })) this.#discover().catch(() => undefined)
+    return known
+  }
+
+  doubt(): void {
+    const since = this.#known?.since
+    if (since === undefined || isWithin(DOUBT_EVERY_MS, { now: this.#options.now(), since })) return
+    this.#discover().catch(() => undefined)
+  }
+
+  async #discover(): Promise<KnownProvider> {
+    const { now } = this.#options
+    const failure = this.#failure
+    if (
+      failure !== undefined &&
+      isWithin(REMEMBER_FAILURE_MS, { now: now(), since: failure.since })
+    )
+      throw failure.cause
+    this.#running ??= this.#fetch().finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  async #fetch(): Promise<KnownProvider> {
+    const { discover, fetchJwks, now } = this.#options
+    try {
+      const metadata = await discover(this.#record)
+      const isSameKeySet = this.#known?.metadata.jwks_uri === metadata.jwks_uri
+      const jwks =
+        isSameKeySet && this.#known !== undefined
+          ? this.#known.jwks
+          : createJwksStore(() => fetchJwks(this.#record, metadata.jwks_uri), now)
+      this.#failure = undefined
+      this.#known = { metadata, jwks, since: now() }
+      return this.#known
+    } catch (cause) {
+      this.#failure = { since: now(), cause }
+      throw cause
+    }
+  }
+}
+
+const keyOf = (record: OidcProviderRecord): string =>
+  hash('sha256', JSON.stringify(record), 'base64url')

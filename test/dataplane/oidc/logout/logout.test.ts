@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { decodeJwt } from 'jose'
+import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
+import type { OidcProviderRecord } from '../../../../language/realm/record.ts'
+import { FakeProvider, newPair } from '../fake-provider.ts'
+import {
+  Browser,
+  headerOf,
+  openRoom,
+  OWN,
+  providerRecord,
+  realmRecord,
+  REALM,
+  requestOf,
+  setCookies,
+  type RoomOptions,
+  type TestRoom,
+} from '../room.ts'
+
+let op: FakeProvider
+
+beforeAll(async () => {
+  op = await FakeProvider.open(newPair('k1'))
+})
+
+afterAll(() => op.close())
+
+interface LoggedIn {
+  readonly room: TestRoom
+  readonly browser: Browser
+  readonly ticket: string
+}
+
+const logIn = async (
+  more: Partial<OidcProviderRecord> = {},
+  options: RoomOptions = {},
+): Promise<LoggedIn> => {
+  op.misbehaviour = {}
+  const room = openRoom(options)
+  room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord(op.issuer, more) }))
+  const browser = new Browser()
+  const login = await browser.login(room)
+  await browser.callback(room, op.authorize(headerOf(login, 'location') ?? ''))
+  return { room, browser, ticket: browser.ticket() }
+}
+
+const parameters = (location: string | undefined): unknown => {
+  const url = new URL(location ?? '')
+  return { to: url.origin + url.pathname, ...Object.fromEntries(url.searchParams) }
+}
+
+describe('logging out', () => {
+  it('goes to the provider with exactly two parameters, and revokes the ticket', async () => {
+    const { room, browser, ticket } = await logIn()
+    const before = await room.isRevoked(ticket)
+    const answer = await browser.logout(room, { query: 'redirect_uri=/bye?x=1' })
+
+    expect(answer.status).toBe(302)
+    expect(parameters(headerOf(answer, 'location'))).toEqual({
+      to: `${op.issuer}/end`,
+      id_token_hint: decodeJwt(ticket)['oidc_id_token'],
+      post_logout_redirect_uri: `${OWN}/bye?x=1`,
+    })
+    expect([before, await room.isRevoked(ticket)]).toEqual([false, true])
+    expect([...browser.jar.keys()].filter((name) => name.startsWith('svc_'))).toEqual([])
+    expect(room.audits.at(-1)).toEqual({
+      event: 'logout',
+      outcome: 'success',
+      reason: '',
+      realm: REALM,
+      scheme: 'oidc',
+      authid: 'alice',
+      clientId: 'all',
+      provider: 'corp',
+      address: '203.0.113.7',
+      requestId: 'req-1',
+    })
+  })
+
+  it('works by POST too, whoever sends it', async () => {
+    const { room, browser, ticket } = await logIn()
+    await browser.logout(room, { method: 'POST', body: 'redirect_uri=https://evil.example' })
+
+    expect(await room.isRevoked(ticket)).toBe(true)
+  })
+
+  it('prefers the configured end-session endpoint, and keeps its query', async () => {
+    const { room, browser } = await logIn({ end_session_endpoint: 'https://idp.example/out?a=1' })
+    const answer = await browser.logout(room)
+
+    expect(parameters(headerOf(answer, 'location'))).toMatchObject({
+      to: 'https://idp.example/out',
+      a: '1',
+      post_logout_redirect_uri: `${OWN}/`,
+    })
+  })
+
+  it('resolves a path against --base-url first', async () => {
+    const { room, browser } = await logIn()
+    const answer = await browser.logout(room, { ownOrigin: 'https://gw.example/base' })
+
+    expect(parameters(headerOf(answer, 'location'))).toMatchObject({
+      post_logout_redirect_uri: 'https://gw.example/',
+    })
+  })
+
+  it('still gives the hint when the ticket has expired', async () => {
+    const { room, browser } = await logIn({ ticket_expiry_secs: 60 })
+    room.clock.advance(120_000)
+    const answer = await browser.logout(room)
+
+    expect(headerOf(answer, 'location')).toContain('id_token_hint=')
+  })
+
+  const withoutProvider = (room: TestRoom): void => {
+    room.realms.set(REALM, realmRecord(REALM, {}))
+  }
+  it.each([
+    ['the provider is gone', {}, withoutProvider],
+    ['the realm is gone', {}, (room: TestRoom) => room.realms.delete(REALM)],
+    ['the ticket holds no ID token', { role_mapping: {} }, undefined],
+  ] as const)('goes straight on when %s', async (_, more, change) => {
+    const { room, browser } = await logIn(more)
+    change?.(room)
+    if (change === undefined) {
+      const order = { realm: REALM, client_id: 'all', device_id: 'all' }
+      const now = Math.floor(Date.now() / 1000)
+      const { jwt } = await room.tickets.issueTicket({
+        authrealm: REALM,
+        authid: 'alice',
+        authroles: [],
+        issued_on: 'n',
+        issued_at: now,
+        expires_at: now + 60,
+        scope: order,
+        oidc_provider: 'corp',
+      })
+      browser.jar.set(`svc_ticket_${REALM}`, jwt)
+    }
+    const answer = await browser.logout(room, { query: 'redirect_uri=/bye' })
+
+    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
+    expect(setCookies(answer)).toHaveLength(2)
+  })
+
+  it('goes straight on when the provider can not be asked', async () => {
+    const { room, browser, ticket } = await logIn()
+    // Another entry: what was discovered counts no more.
+    room.realms.set(REALM, realmRecord(REALM, { corp: providerRecord('http://127.0.0.1:1') }))
+    const answer = await browser.logout(room, { query: 'redirect_uri=/bye' })
+
+    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/bye'])
+    expect(await room.isRevoked(ticket)).toBe(true)
+  })
+
+  it('goes on where nothing can be revoked, and says so in the audit log', async () => {
+    const { room, browser } = await logIn()
+    room.shared.revoke = () => Promise.reject(new SharedStateAway('away'))
+    const answer = await browser.logout(room)
+
+    expect([answer.status, setCookies(answer).length]).toEqual([302, 2])
+    expect(room.audits.at(-1)).toMatchObject({ outcome: 'failure', reason: 'not_revoked' })
+  })
+
+  it('answers 302 and clears cookies whatever fails within', async () => {
+    const room = openRoom({ realm: () => { throw new Error('broken') } }) // prettier-ignore
+    const answer = await room.oidc.logout(requestOf({ query: 'redirect_uri=/bye' }))
+
+    expect([answer.status, headerOf(answer, 'location')]).toEqual([302, '/'])
+    expect(setCookies(answer)).toHaveLength(2)
+  })
+
+  it.each([
+    ['a forged ticket', 'abc.def.ghi'],
+    ['no ticket', ''],
+    ['an unsigned ticket', 'eyJhbGciOiJub25lIn0.eyJhdXRoaWQiOiJ4In0.'],
+  ])('tells the provider nothing about %s', async (_, value) => {
+    const { room } = await logIn()
+    const headers = { cookie: `svc_ticket_${REALM}=${value}` }
+    const answer = await room.oidc.logout(requestOf({ headers }))
+
+    expect(headerOf(answer, 'location')).toBe('/')
+    expect(room.audits.filter(({ event }) => event === 'logout')).toEqual([])
+  })
+
+  it('revokes every genuine ticket of the cookie, planted ones in between or not', async () => {
+    const first = await logIn()
+    const login = await first.browser.login(first.room)
+    await first.browser.callback(first.room, op.authorize(headerOf(login, 'location') ?? ''))
+    const second = first.browser.ticket()
+    const name = `svc_ticket_${REALM}`
+    const cookie = `${name}=${first.ticket}; ${name}=forged; x=1; ${name}=${second}`
+    await first.room.oidc.logout(requestOf({ headers: { cookie } }))
+
+    expect(await first.room.isRevoked(first.ticket)).toBe(true)
+    expect(await first.room.isRevoked(second)).toBe(true)
+  })
+
+  it('never lets another realm widen where one may go', async () => {
+    const { room } = await logIn()
+    const open = providerRecord(op.issuer, { allowed_redirect_origins: ['*'] })
+    room.realms.set('com.example.other', realmRecord('com.example.other', { corp: open }))
+    const query = 'realm=com.example.other&redirect_uri=https://evil.example/'
+    const answer = await room.oidc.logout(requestOf({ query }))
+
+    expect(headerOf(answer, 'location')).toBe('/')
+  })
+
+  it.each([
+    ['', REALM],
+    ['realm=', REALM],
+    [`realm=${'a'.repeat(256)}`, REALM],
+    ['realm=a%0d%0ab', REALM],
+    ['realm=%F0%9F%98%80', REALM],
+    ['realm=a&realm=b', REALM],
+    ['realm=__proto__', '__proto__'],
+    ['realm=urn:x', 'urn%3Ax'],
+  ])('with %j clears the cookies of %s', async (query, realm) => {
+    const answer = await openRoom().oidc.logout(requestOf({ query }))
+
+    expect(setCookies(answer)[0]).toMatch(
+      new RegExp(`^svc_ticket_${realm.replaceAll('.', '\\.')}=; Path=/; Max-Age=0;`),
+    )
+  })
+})

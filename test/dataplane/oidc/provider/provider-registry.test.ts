@@ -1,0 +1,238 @@
+import { describe, expect, it } from '@jest/globals'
+import { createJwksStore } from '../../../../dataplane/oidc/provider/jwks-store.ts'
+import type { ProviderMetadata } from '../../../../dataplane/oidc/provider/provider-metadata.ts'
+import { createProviderRegistry } from '../../../../dataplane/oidc/provider/provider-registry.ts'
+import { createManualClock, type ManualClock } from '../../../support/manual-clock.ts'
+import { settled } from '../../../support/settled.ts'
+import { providerRecord } from '../room.ts'
+
+const record = providerRecord('https://idp.example')
+const HOUR_MS = 3_600_000
+
+const metadata = (jwks_uri = 'https://idp.example/jwks'): ProviderMetadata => ({
+  issuer: record.issuer,
+  token_endpoint: 'https://idp.example/token',
+  jwks_uri,
+})
+
+interface Fixture {
+  readonly find: (more?: Partial<typeof record>) => Promise<unknown>
+  readonly doubt: () => void
+  /** An earlier one in its place sets it back. */
+  clock: ManualClock
+  /** How often discovery was asked. */
+  readonly asked: () => number
+  discover: () => Promise<ProviderMetadata>
+}
+
+const open = (): Fixture => {
+  let asked = 0
+  const fixture: Fixture = {
+    clock: createManualClock(),
+    asked: () => asked,
+    discover: () => Promise.resolve(metadata()),
+    find: (more) => registry.find({ ...record, ...more }),
+    doubt: () => {
+      registry.doubt(record)
+    },
+  }
+  const registry = createProviderRegistry({
+    discover: () => {
+      asked += 1
+      return fixture.discover()
+    },
+    fetchJwks: () => Promise.resolve(Response.json({ keys: [] })),
+    now: () => fixture.clock.now(),
+  })
+  return fixture
+}
+
+const setBack = (fixture: Fixture, ms: number): void => {
+  fixture.clock = createManualClock({ startMs: fixture.clock.now() - ms })
+}
+
+describe('the registry of providers', () => {
+  it('asks once for all who wait, and not again within the hour', async () => {
+    const fixture = open()
+    await Promise.all([fixture.find(), fixture.find(), fixture.find()])
+    fixture.clock.advance(HOUR_MS - 1)
+    await fixture.find()
+
+    expect(fixture.asked()).toBe(1)
+  })
+
+  it('serves what it has after an hour, and asks behind it', async () => {
+    const fixture = open()
+    const first = await fixture.find()
+    fixture.clock.advance(HOUR_MS)
+    const second = await fixture.find()
+    await settled()
+
+    expect(second).toBe(first)
+    expect(fixture.asked()).toBe(2)
+  })
+
+  it('goes on with what it has for a day while the provider is away', async () => {
+    const fixture = open()
+    const first = await fixture.find()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    fixture.clock.advance(23 * HOUR_MS)
+    const later = await fixture.find()
+    await settled()
+    fixture.clock.advance(HOUR_MS)
+
+    expect(later).toBe(first)
+    await expect(fixture.find()).rejects.toThrow('away')
+  })
+
+  it('remembers a failure for less than five seconds, then asks again', async () => {
+    const fixture = open()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    await expect(fixture.find()).rejects.toThrow('away')
+    fixture.discover = () => Promise.resolve(metadata())
+    fixture.clock.advance(4999)
+    await expect(fixture.find()).rejects.toThrow('away')
+    fixture.clock.advance(1)
+
+    await expect(fixture.find()).resolves.toMatchObject({ metadata: metadata() })
+    expect(fixture.asked()).toBe(2)
+  })
+
+  it('does not wait for a clock that was set back', async () => {
+    const fixture = open()
+    fixture.discover = () => Promise.reject(new Error('away'))
+    await expect(fixture.find()).rejects.toThrow('away')
+    setBack(fixture, HOUR_MS / 4)
+    fixture.discover = () => Promise.resolve(metadata())
+
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    setBack(fixture, HOUR_MS / 4)
+    await fixture.find()
+    await settled()
+    expect(fixture.asked()).toBe(3)
+  })
+
+  it('asks again behind the requests when the provider does not do what it says', async () => {
+    const fixture = open()
+    fixture.doubt()
+    await fixture.find()
+    fixture.doubt()
+    expect(fixture.asked()).toBe(1)
+    fixture.clock.advance(10_000)
+    fixture.discover = () => Promise.resolve(metadata('https://idp.example/moved'))
+    fixture.doubt()
+    fixture.doubt()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    await settled()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata('https://idp.example/moved') })
+    fixture.doubt()
+    expect(fixture.asked()).toBe(2)
+  })
+
+  it('keeps what it has while it is in doubt and the provider away', async () => {
+    const fixture = open()
+    await fixture.find()
+    fixture.clock.advance(10_000)
+    fixture.discover = () => Promise.reject(new Error('away'))
+    for (let each = 0; each < 3; each++) fixture.doubt()
+    await settled()
+    fixture.doubt()
+    expect(await fixture.find()).toMatchObject({ metadata: metadata() })
+    expect(fixture.asked()).toBe(2)
+    fixture.clock.advance(5000)
+    fixture.doubt()
+    expect(fixture.asked()).toBe(3)
+  })
+
+  it('takes a changed entry for another provider', async () => {
+    const fixture = open()
+    await fixture.find()
+    await fixture.find({ client_secret: 'another' })
+    await fixture.find()
+
+    expect(fixture.asked()).toBe(2)
+  })
+
+  it('forgets who was not asked for longest', async () => {
+    const fixture = open()
+    for (let each = 0; each < 1000; each++) await fixture.find({ client_id: `c${each}` })
+    await fixture.find({ client_id: 'c0' })
+    await fixture.find({ client_id: 'one-more' })
+    await fixture.find({ client_id: 'c0' })
+    expect(fixture.asked()).toBe(1001)
+
+    await fixture.find({ client_id: 'c1' })
+    expect(fixture.asked()).toBe(1002)
+  })
+})
+
+describe('the key set of a provider', () => {
+  const jwks = (kid: string) => ({ keys: [{ kty: 'RSA', kid }] })
+
+  it('is fetched at once for an unknown key, but at most every ten seconds', async () => {
+    let asked = 0
+    const clock = createManualClock()
+    const store = createJwksStore(
+      () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
+      () => clock.now(),
+    )
+    const answers = [await store.refresh(), await store.refresh()]
+    clock.advance(9999)
+    answers.push(await store.refresh())
+    clock.advance(1)
+    answers.push(...(await Promise.all([store.refresh(), store.refresh()])))
+
+    expect(answers.map((answer) => answer.jwks?.keys[0]?.['kid'])).toEqual([
+      'k1',
+      'k1',
+      'k1',
+      'k2',
+      'k2',
+    ])
+  })
+
+  it('is fetched again when the clock was set back', async () => {
+    let now = HOUR_MS
+    let asked = 0
+    const store = createJwksStore(
+      () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
+      () => now,
+    )
+    await store.refresh()
+    now = 0
+
+    expect(store.cached()).toBeUndefined()
+    expect((await store.refresh()).jwks).toEqual(jwks('k2'))
+  })
+
+  it('is kept for five minutes', async () => {
+    const clock = createManualClock()
+    const store = createJwksStore(
+      () => Promise.resolve(Response.json(jwks('k1'))),
+      () => clock.now(),
+    )
+    expect(store.cached()).toBeUndefined()
+    await store.refresh()
+    clock.advance(299_999)
+    expect(store.cached()).toEqual(jwks('k1'))
+    clock.advance(1)
+
+    expect(store.cached()).toBeUndefined()
+  })
+
+  it.each([
+    ['500', () => new Response('x', { status: 500 }), 500],
+    ['a page', () => new Response('<html>'), 200],
+    ['a list', () => Response.json([]), 200],
+    ['keys that are none', () => Response.json({ keys: ['x'] }), 200],
+    ['null', () => Response.json(null), 200],
+  ])('is none where the provider answers %s', async (_, make, status) => {
+    const store = createJwksStore(
+      () => Promise.resolve(make()),
+      () => 0,
+    )
+
+    expect(await store.refresh()).toEqual({ status })
+    expect(store.cached()).toBeUndefined()
+  })
+})
