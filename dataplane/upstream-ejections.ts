@@ -4,8 +4,8 @@
 import type { Log } from '../telemetry/log.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { HostHealthEvent } from './actions/forward/hosts.ts'
-import type { HealthEvent } from './upstream/origin-health.ts'
-import type { Verdict } from './upstream/outlier-detector.ts'
+import type { HealthEvent } from './upstream/endpoints/origin-health.ts'
+import type { Verdict } from './upstream/endpoints/outlier-detector.ts'
 
 const LINES_A_MINUTE = 30
 const MINUTE_MS = 60_000

@@ -1,7 +1,7 @@
 // URLs and settings of the gateway's own listeners in, the socket addresses that no upstream may have out.
 
 import type { GatewaySettings } from '../config.ts'
-import type { SocketEndpoint } from '../upstream/guard.ts'
+import type { SocketEndpoint } from '../upstream/destinations/guard.ts'
 
 /** Unix sockets are out of an upstream's reach and are passed over. */
 export const endpointsOf = (urls: readonly string[]): readonly SocketEndpoint[] =>

@@ -19,7 +19,7 @@ import { probeEndpoints } from './probe-endpoints.ts'
 import { realmEndpoints } from './realm-endpoints.ts'
 import { specEndpoints } from './spec-endpoints.ts'
 import { syncEndpoint } from './sync-endpoint.ts'
-import type { ToldEndpoints } from '../upstream/service-directory.ts'
+import type { ToldEndpoints } from '../upstream/endpoints/service-directory.ts'
 
 export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 

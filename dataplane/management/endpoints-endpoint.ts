@@ -5,7 +5,7 @@ import {
   countAddresses,
   type EndpointsChange,
   type ToldEndpoints,
-} from '../upstream/service-directory.ts'
+} from '../upstream/endpoints/service-directory.ts'
 import { sendJson } from './answer.ts'
 import { type BodyReading, withJson } from './body.ts'
 import type { Endpoint } from './endpoint.ts'

@@ -9,7 +9,7 @@ import type { StateKeys } from '../../language/realm/key-ring.ts'
 import type { ParsedCookies } from '../security/parsed-cookies.ts'
 import type { Tickets } from '../security/tokens/ticket.ts'
 import type { SharedState } from '../shared/shared-state.ts'
-import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
+import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 
 export interface OidcRequest {
   /** Upper case. */

@@ -1,7 +1,7 @@
 // One value of a setting as text in, what it means out; undefined, or false, for what is not valid. Pure.
 
 import { isIP, isIPv6 } from 'node:net'
-import { readRules } from '../upstream/guard.ts'
+import { readRules } from '../upstream/destinations/guard.ts'
 
 /** Of an http or https URL that is nothing but an origin, as URLs spell it. */
 export function parseOrigin(text: string): string | undefined {

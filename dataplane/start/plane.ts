@@ -12,7 +12,7 @@ import { openListeners, type ListenerName, type Listeners } from '../listen/list
 import { certificatesFamily, connectionsFamily } from '../metrics.ts'
 import type { Drainable } from './shutdown.ts'
 import type { Serving } from '../store/serving.ts'
-import type { ServiceDirectory, ToldEndpoints } from '../upstream/service-directory.ts'
+import type { ServiceDirectory, ToldEndpoints } from '../upstream/endpoints/service-directory.ts'
 
 /** What one serving process is made of; built by the composition root, the same in every process. */
 export interface ServingParts {

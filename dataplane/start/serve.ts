@@ -16,7 +16,7 @@ import { type Plane, serveHere } from './plane.ts'
 import { createServingParts, type ServingHome, type ServingProcess } from './serving-parts.ts'
 import { createShutdown, stopOnSignals } from './shutdown.ts'
 import { openTraces } from './traces.ts'
-import { ServiceDirectory } from '../upstream/service-directory.ts'
+import { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import { breakHabitsOfV8 } from './tune-v8.ts'
 
 /** Until a signal ends it. @throws StartError with the line to print */

@@ -30,10 +30,10 @@ import type { SharedState } from '../shared/shared-state.ts'
 import type { PackedDocument } from '../store/packed-document.ts'
 import type { Serving } from '../store/serving.ts'
 import { createTableServing } from '../store/table-serving.ts'
-import type { SocketEndpoint } from '../upstream/guard.ts'
+import type { SocketEndpoint } from '../upstream/destinations/guard.ts'
 import { createPoolScope } from '../upstream/limiter.ts'
 import { createRetryBudget } from '../upstream/retry-budget.ts'
-import type { ServiceDirectory } from '../upstream/service-directory.ts'
+import type { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import type { WampBridge } from '../wamp/realm/wamp-client.ts'
 
 export interface ServingEnvironment {

@@ -21,7 +21,7 @@ import type { TokenKeys } from '../security/tokens/token-keys.ts'
 import type { SecretRings } from './security-state.ts'
 import { createRedisState } from '../shared/redis-state.ts'
 import type { SharedState } from '../shared/shared-state.ts'
-import type { GuardedFetch } from '../upstream/guarded-fetch.ts'
+import type { GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
 
 export interface ServingSecurityOptions {
   readonly settings: GatewaySettings

@@ -11,7 +11,7 @@ import { StartError } from '../start-error.ts'
 import {
   type ClusterDestinations,
   createClusterDestinations,
-} from '../upstream/cluster-destinations.ts'
+} from '../upstream/destinations/cluster-destinations.ts'
 import {
   createGuard,
   createRouterGuard,
@@ -19,9 +19,9 @@ import {
   readRules,
   type RouterGuard,
   type SocketEndpoint,
-} from '../upstream/guard.ts'
-import { createGuardedFetch, type GuardedFetch } from '../upstream/guarded-fetch.ts'
-import type { ServiceDirectory } from '../upstream/service-directory.ts'
+} from '../upstream/destinations/guard.ts'
+import { createGuardedFetch, type GuardedFetch } from '../upstream/destinations/guarded-fetch.ts'
+import type { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import { createEjectionReport, type EjectionReport } from '../upstream-ejections.ts'
 import { type BalancingUpstream, createUpstream } from '../upstream/undici-upstream.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'

@@ -4,10 +4,10 @@
 import type { EventEmitter } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
 import { Client } from 'undici'
-import type { Connector, OnConnected } from './connector.ts'
-import type { Endpoint } from './endpoint-set.ts'
+import type { Connector, OnConnected } from './destinations/connector.ts'
+import type { Endpoint } from './endpoints/endpoint-set.ts'
 import { withoutContinue } from './interim.ts'
-import type { SharedFault } from './origin-health.ts'
+import type { SharedFault } from './endpoints/origin-health.ts'
 
 export interface Connection {
   readonly client: Client

@@ -2,7 +2,7 @@
 // distinguish. Pure.
 
 import type { UpstreamFailure } from './upstream.ts'
-import { DestinationDenied } from './allowed-addresses.ts'
+import { DestinationDenied } from './destinations/allowed-addresses.ts'
 
 /**
  * @param wasSent whether the request had begun to leave for the upstream

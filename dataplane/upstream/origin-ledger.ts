@@ -3,7 +3,7 @@
 
 import { CountsTable, type OriginCounts } from './origin-counts.ts'
 import { type FailureCause, causeOfStatus } from './failure-cause.ts'
-import { OriginStreaks, type Trouble } from './origin-streaks.ts'
+import { OriginStreaks, type Trouble } from './endpoints/origin-streaks.ts'
 
 export interface LastFailure {
   readonly cause: FailureCause

@@ -9,12 +9,12 @@ import {
   destroyConnection,
   openConnection,
 } from './connection.ts'
-import type { Connector } from './connector.ts'
-import type { Endpoint } from './endpoint-set.ts'
-import type { OriginAddresses } from './origin-addresses.ts'
-import type { OriginHealth, RealmFault, SharedFault } from './origin-health.ts'
+import type { Connector } from './destinations/connector.ts'
+import type { Endpoint } from './endpoints/endpoint-set.ts'
+import type { OriginAddresses } from './endpoints/origin-addresses.ts'
+import type { OriginHealth, RealmFault, SharedFault } from './endpoints/origin-health.ts'
 import type { OriginRecord } from './origin-ledger.ts'
-import type { Turns } from './outlier-detector.ts'
+import type { Turns } from './endpoints/outlier-detector.ts'
 import { isIdempotent } from './retry.ts'
 
 export interface PoolClock {

@@ -1,7 +1,7 @@
 // This file lets a request wait for a slot of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
 // requests find a slot free and never come here.
 
-import type { Endpoint } from './endpoint-set.ts'
+import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { Limiter, Ticket } from './limiter.ts'
 import {
   UpstreamError,

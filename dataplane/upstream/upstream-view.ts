@@ -3,8 +3,8 @@
 // query or a header.
 
 import type { FailureCause } from './failure-cause.ts'
-import type { EjectionCause } from './outlier-detector.ts'
-import type { Endpoint } from './endpoint-set.ts'
+import type { EjectionCause } from './endpoints/outlier-detector.ts'
+import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { OriginRecord } from './origin-ledger.ts'
 import type { OriginPool } from './origin-pool.ts'
 

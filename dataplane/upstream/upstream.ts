@@ -2,7 +2,7 @@
 // a faster client can stand beside undici without anyone noticing.
 
 import type { Readable } from 'node:stream'
-import type { Endpoint } from './endpoint-set.ts'
+import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { PoolScope } from './limiter.ts'
 
 export interface UpstreamRequest {

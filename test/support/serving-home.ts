@@ -6,7 +6,7 @@ import { createKeyRing } from '../../language/realm/key-ring.ts'
 import type { SecurityState } from '../../dataplane/start/security-state.ts'
 import type { ServingHome } from '../../dataplane/start/serving-parts.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
-import { ServiceDirectory } from '../../dataplane/upstream/service-directory.ts'
+import { ServiceDirectory } from '../../dataplane/upstream/endpoints/service-directory.ts'
 
 export const securityState = (): SecurityState => {
   const shared = createMemoryState({ now: Date.now })

@@ -3,7 +3,7 @@
 
 import type { Configuration, CustomFetch, CustomFetchOptions } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
-import type { GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import type { IdTokenClaims } from './identity-claims.ts'
 import { clientAuthentication } from './client-authentication.ts'
 import { CALL_TIMEOUT_MS, throughGuard } from './provider-fetch.ts'

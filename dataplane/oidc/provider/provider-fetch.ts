@@ -3,7 +3,7 @@
 
 import type { CustomFetch } from 'openid-client'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
-import type { FetchLimits, GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { FetchLimits, GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 
 export const CALL_TIMEOUT_MS = 5000
 const MAX_BYTES = 1024 * 1024

@@ -5,7 +5,7 @@ import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Audit } from '../../audit.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { SharedState } from '../../shared/shared-state.ts'
-import type { GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import type { AccessTokens } from '../tokens/access-token.ts'
 import { createApiKey } from './api-key.ts'
 import {

@@ -3,7 +3,7 @@
 
 import type { JWTVerifyGetKey } from 'jose'
 import { BoundedMap } from '../../../base/bounded-map.ts'
-import type { GuardedFetch } from '../../upstream/guarded-fetch.ts'
+import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import { isWithin } from '../is-within.ts'
 
 export interface KeySet {

@@ -9,7 +9,7 @@ import type { SecretRings } from '../security-state.ts'
 import type { RevokedEntry, SharedCall, SharedReply } from '../../shared/relayed-state.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type { ServingChange } from '../../store/serving.ts'
-import type { EndpointsChange } from '../../upstream/service-directory.ts'
+import type { EndpointsChange } from '../../upstream/endpoints/service-directory.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 

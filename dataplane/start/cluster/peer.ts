@@ -10,7 +10,7 @@ import type { HeldName } from './process-status.ts'
 import type { RevokedEntry } from '../../shared/relayed-state.ts'
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
-import type { EndpointsChange } from '../../upstream/service-directory.ts'
+import type { EndpointsChange } from '../../upstream/endpoints/service-directory.ts'
 
 /** The parts of `cluster.Worker` that are used. */
 export interface WorkerProcess {

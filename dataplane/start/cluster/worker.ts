@@ -12,7 +12,7 @@ import { createRelayedState, type RelayedState } from '../../shared/relayed-stat
 import { StartError } from '../../start-error.ts'
 import { askPrimary, type PrimaryLine } from './questions.ts'
 import { messageOf } from '../../../base/thrown.ts'
-import { ServiceDirectory } from '../../upstream/service-directory.ts'
+import { ServiceDirectory } from '../../upstream/endpoints/service-directory.ts'
 
 /** The parts of `process` that a worker needs. */
 export interface WorkerChannel {

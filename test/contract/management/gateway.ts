@@ -9,7 +9,7 @@ import type { StoreOptions } from '../../../dataplane/store/store.ts'
 import {
   ServiceDirectory,
   type ToldEndpoints,
-} from '../../../dataplane/upstream/service-directory.ts'
+} from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import type { ErrorRecord } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { makeRig, REALM, type Rig } from '../../dataplane/store/rig.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
+import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import { type Answer, type Gateway, startGateway, toldEndpoints } from './gateway.ts'
 
 let gateway: Gateway

@@ -16,7 +16,7 @@ import {
 import { createMeasurements } from '../../../dataplane/metrics.ts'
 import type { Plane } from '../../../dataplane/start/plane.ts'
 import type { ServingChange } from '../../../dataplane/store/serving.ts'
-import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
+import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'

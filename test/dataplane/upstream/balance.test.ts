@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
-import type { HealthEvent } from '../../../dataplane/upstream/origin-health.ts'
+import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
+import type { HealthEvent } from '../../../dataplane/upstream/endpoints/origin-health.ts'
 import {
   type BalancingUpstream,
   createUpstream,

@@ -2,9 +2,9 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Resolve } from '../../../dataplane/name-lookup.ts'
-import { createClusterDestinations } from '../../../dataplane/upstream/cluster-destinations.ts'
-import { createGuard } from '../../../dataplane/upstream/guard.ts'
-import { createResolveConfined } from '../../../dataplane/upstream/resolve-confined.ts'
+import { createClusterDestinations } from '../../../dataplane/upstream/destinations/cluster-destinations.ts'
+import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
+import { createResolveConfined } from '../../../dataplane/upstream/destinations/resolve-confined.ts'
 import { createUpstream } from '../../../dataplane/upstream/undici-upstream.ts'
 import { ask, listenHttp, type Listening } from './servers.ts'
 

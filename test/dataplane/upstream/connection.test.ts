@@ -4,8 +4,8 @@
 import { expect, it } from '@jest/globals'
 import { Socket } from 'node:net'
 import { type ConnectionEvents, openConnection } from '../../../dataplane/upstream/connection.ts'
-import type { Connector } from '../../../dataplane/upstream/connector.ts'
-import { Endpoint } from '../../../dataplane/upstream/endpoint-set.ts'
+import type { Connector } from '../../../dataplane/upstream/destinations/connector.ts'
+import { Endpoint } from '../../../dataplane/upstream/endpoints/endpoint-set.ts'
 
 it.each([
   { heardMs: 0, told: [] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { DestinationDenied } from '../../../dataplane/upstream/allowed-addresses.ts'
+import { DestinationDenied } from '../../../dataplane/upstream/destinations/allowed-addresses.ts'
 import { classifyFailure } from '../../../dataplane/upstream/failure.ts'
 import { withoutContinue } from '../../../dataplane/upstream/interim.ts'
 

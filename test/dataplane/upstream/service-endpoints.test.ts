@@ -2,10 +2,10 @@
 // of their own, and time is a clock of the test's own.
 
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createClusterDestinations } from '../../../dataplane/upstream/cluster-destinations.ts'
-import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
-import { createListedEndpoints } from '../../../dataplane/upstream/listed-endpoints.ts'
-import { ServiceDirectory } from '../../../dataplane/upstream/service-directory.ts'
+import { createClusterDestinations } from '../../../dataplane/upstream/destinations/cluster-destinations.ts'
+import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
+import { createListedEndpoints } from '../../../dataplane/upstream/endpoints/listed-endpoints.ts'
+import { ServiceDirectory } from '../../../dataplane/upstream/endpoints/service-directory.ts'
 import {
   type BalancingUpstream,
   createUpstream,

@@ -3,7 +3,7 @@ import { PassThrough, Readable } from 'node:stream'
 import type { Socket } from 'node:net'
 import type { ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import { createGuard, readRules } from '../../../dataplane/upstream/destinations/guard.ts'
 import {
   createUpstream,
   type UpstreamOptions,

@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { constant } from '../../../../language/expression/template.ts'
-import { createGuard } from '../../../../dataplane/upstream/guard.ts'
-import type { HealthEvent } from '../../../../dataplane/upstream/origin-health.ts'
+import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
+import type { HealthEvent } from '../../../../dataplane/upstream/endpoints/origin-health.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { type Instances, startInstances } from '../../upstream/instances.ts'

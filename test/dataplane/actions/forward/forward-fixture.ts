@@ -23,7 +23,7 @@ import { type Authority, NO_AUTHORITY, parseAuthority } from '../../../../datapl
 import { Context } from '../../../../dataplane/context.ts'
 import { GatewayError } from '../../../../dataplane/gateway-error.ts'
 import { createUnboundedMemory } from '../../../../dataplane/memory/memory-budget.ts'
-import { createGuard } from '../../../../dataplane/upstream/guard.ts'
+import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createPoolScope, type PoolScope } from '../../../../dataplane/upstream/limiter.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream } from '../../../../dataplane/upstream/upstream.ts'

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { decodeJwt } from 'jose'
 import type { OidcAnswer } from '../../../../dataplane/oidc/oidc-endpoint.ts'
-import { createGuard } from '../../../../dataplane/upstream/guard.ts'
-import { createGuardedFetch } from '../../../../dataplane/upstream/guarded-fetch.ts'
+import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
+import { createGuardedFetch } from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
 import { settled } from '../../../support/settled.ts'
 import {
   FakeProvider,

@@ -15,7 +15,7 @@ import { serveHere, type ServingParts } from '../../../../dataplane/start/plane.
 import { StartError } from '../../../../dataplane/start-error.ts'
 import type { PackedDocument } from '../../../../dataplane/store/packed-document.ts'
 import type { ServingChange } from '../../../../dataplane/store/serving.ts'
-import { ServiceDirectory } from '../../../../dataplane/upstream/service-directory.ts'
+import { ServiceDirectory } from '../../../../dataplane/upstream/endpoints/service-directory.ts'
 import { createLog } from '../../../../telemetry/log.ts'
 import type { MetricsState } from '../../../../telemetry/metrics-state.ts'
 import { eventually } from '../../../support/eventually.ts'

@@ -10,7 +10,7 @@ import {
   callbackOf,
   type CallbackRules,
 } from '../../../../../dataplane/actions/wamp/callback/url.ts'
-import { createGuard, readRules } from '../../../../../dataplane/upstream/guard.ts'
+import { createGuard, readRules } from '../../../../../dataplane/upstream/destinations/guard.ts'
 import { createUpstream } from '../../../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream, UpstreamSink } from '../../../../../dataplane/upstream/upstream.ts'
 import { UpstreamError } from '../../../../../dataplane/upstream/upstream.ts'

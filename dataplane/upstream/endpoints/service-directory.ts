@@ -2,7 +2,7 @@
 // One in every serving process, and one in the primary of several; it believes nothing, and judges nothing.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ServiceEndpoints, ServicePortEndpoints } from '../../language/wire/wire.ts'
+import type { ServiceEndpoints, ServicePortEndpoints } from '../../../language/wire/wire.ts'
 
 /** Of an `EndpointsRequest`; arrays and texts only, so that it crosses from process to process. */
 export interface EndpointsChange {

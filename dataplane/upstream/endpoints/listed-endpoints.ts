@@ -2,12 +2,12 @@
 // allows. It looks nothing up: whether the name stands for that Service here is for whoever does.
 
 import { isIP, SocketAddress } from 'node:net'
-import { readServiceKey } from '../../language/service-name.ts'
-import type { ServiceEndpoints } from '../../language/wire/wire.ts'
-import type { Destination } from './allowed-addresses.ts'
+import { readServiceKey } from '../../../language/service-name.ts'
+import type { ServiceEndpoints } from '../../../language/wire/wire.ts'
+import type { Destination } from '../destinations/allowed-addresses.ts'
 import type { Address } from './endpoint-set.ts'
-import type { DestinationGuard } from './guard.ts'
-import type { Confinement } from './resolve-confined.ts'
+import type { DestinationGuard } from '../destinations/guard.ts'
+import type { Confinement } from '../destinations/resolve-confined.ts'
 import type { ServiceDirectory } from './service-directory.ts'
 
 export interface EndpointList {

@@ -2,7 +2,7 @@
 // client, the document or this gateway brought about is nobody's fault. Pure.
 
 import { type RealmFault, SHARED_FAULTS, type SharedFault } from './origin-health.ts'
-import type { UpstreamFailure, UpstreamRequest } from './upstream.ts'
+import type { UpstreamFailure, UpstreamRequest } from '../upstream.ts'
 
 export interface FailedRequest {
   readonly failure: UpstreamFailure

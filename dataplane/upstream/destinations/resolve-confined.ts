@@ -2,8 +2,8 @@
 // whether they are those of a Service of that namespace. It decides nothing about addresses.
 
 import { resolveCname } from 'node:dns'
-import { readHostName } from '../../language/service-name.ts'
-import type { Resolve } from '../name-lookup.ts'
+import { readHostName } from '../../../language/service-name.ts'
+import type { Resolve } from '../../name-lookup.ts'
 
 export interface Confinement {
   readonly namespace: string

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { EndpointSet } from '../../../dataplane/upstream/endpoint-set.ts'
+import { EndpointSet } from '../../../../dataplane/upstream/endpoints/endpoint-set.ts'
 import {
   type HealthEvent,
   HealthRegistry,
   type OriginHealth,
   type RequestOutcome,
-} from '../../../dataplane/upstream/origin-health.ts'
-import { createPoolShelf } from '../../../dataplane/upstream/pool-shelf.ts'
-import type { OriginPool } from '../../../dataplane/upstream/origin-pool.ts'
+} from '../../../../dataplane/upstream/endpoints/origin-health.ts'
+import { createPoolShelf } from '../../../../dataplane/upstream/pool-shelf.ts'
+import type { OriginPool } from '../../../../dataplane/upstream/origin-pool.ts'
 
 const rig = () => {
   let nowMs = 0

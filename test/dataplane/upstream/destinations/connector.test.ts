@@ -1,11 +1,11 @@
 // A connector whose first address drops every attempt to connect: the second one is tried soon.
 
 import { expect, it } from '@jest/globals'
-import { createConnector } from '../../../dataplane/upstream/connector.ts'
-import { createGuard } from '../../../dataplane/upstream/guard.ts'
-import { startBlackHole } from '../../support/balance/instance.ts'
-import { eventually } from '../../support/eventually.ts'
-import { freePort } from '../../support/free-port.ts'
+import { createConnector } from '../../../../dataplane/upstream/destinations/connector.ts'
+import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
+import { startBlackHole } from '../../../support/balance/instance.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { freePort } from '../../../support/free-port.ts'
 
 it('goes on to another address after 250 ms', async () => {
   const port = await freePort(['127.0.0.2'])

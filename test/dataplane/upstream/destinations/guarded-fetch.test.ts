@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
 import {
   createGuardedFetch,
   type FetchLimits,
   type GuardedFetch,
-} from '../../../dataplane/upstream/guarded-fetch.ts'
-import { createCertificateAuthority } from '../../support/certificates.ts'
-import { roundTrip } from '../round-trip.ts'
+} from '../../../../dataplane/upstream/destinations/guarded-fetch.ts'
+import { createCertificateAuthority } from '../../../support/certificates.ts'
+import { roundTrip } from '../../round-trip.ts'
 
 const LIMITS: FetchLimits = { timeoutMs: 60_000, maxBytes: 1000 }
 const authority = createCertificateAuthority('idp CA')

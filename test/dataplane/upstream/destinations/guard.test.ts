@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from '@jest/globals'
-import { createGuard, readRules } from '../../../dataplane/upstream/guard.ts'
+import { createGuard, readRules } from '../../../../dataplane/upstream/destinations/guard.ts'
 
 const rules = (...entries: string[]) => readRules(entries).rules
 

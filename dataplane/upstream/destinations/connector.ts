@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
-import type { Resolve } from '../name-lookup.ts'
+import type { Resolve } from '../../name-lookup.ts'
 import { createFindAllowed, DestinationDenied } from './allowed-addresses.ts'
 import type { DestinationGuard } from './guard.ts'
 import type { Confinement } from './resolve-confined.ts'

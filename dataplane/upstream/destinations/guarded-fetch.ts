@@ -2,9 +2,9 @@
 // guard lets it, trusts the CAs it is given, follows no redirect, and ends after a time and a size.
 
 import { Agent, Pool, request, type Dispatcher } from 'undici'
-import { BoundedMap } from '../../base/bounded-map.ts'
-import type { Resolve } from '../name-lookup.ts'
-import { trustBeside } from '../trust.ts'
+import { BoundedMap } from '../../../base/bounded-map.ts'
+import type { Resolve } from '../../name-lookup.ts'
+import { trustBeside } from '../../trust.ts'
 import { createConnector } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import {
   type ClusterFacts,
   createClusterDestinations,
-} from '../../../dataplane/upstream/cluster-destinations.ts'
+} from '../../../../dataplane/upstream/destinations/cluster-destinations.ts'
 import {
   createGuard,
   createRouterGuard,
   type GuardOptions,
   readRules,
   type RouterGuard,
-} from '../../../dataplane/upstream/guard.ts'
+} from '../../../../dataplane/upstream/destinations/guard.ts'
 
 const clusterOf = (facts: Partial<ClusterFacts> = {}) =>
   createClusterDestinations({

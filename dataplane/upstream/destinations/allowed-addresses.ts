@@ -2,7 +2,7 @@
 // is connected here; whoever connects takes one of these very addresses, so that a name which changes its mind in
 // between (DNS rebinding) gains nothing.
 
-import type { Resolve } from '../name-lookup.ts'
+import type { Resolve } from '../../name-lookup.ts'
 import type { DestinationGuard } from './guard.ts'
 import { type Confinement, createResolveConfined } from './resolve-confined.ts'
 

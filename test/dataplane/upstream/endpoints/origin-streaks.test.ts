@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { OriginStreaks } from '../../../dataplane/upstream/origin-streaks.ts'
+import { OriginStreaks } from '../../../../dataplane/upstream/endpoints/origin-streaks.ts'
 
 /**
  * Letters are requests of realm `a`, one every ten seconds: `+` a good answer, `x` no connection, `5` a 503, `t` a 503 to

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Endpoint, EndpointSet } from '../../../dataplane/upstream/endpoint-set.ts'
-import { seededRandom } from '../../support/seeded-random.ts'
+import { type Endpoint, EndpointSet } from '../../../../dataplane/upstream/endpoints/endpoint-set.ts'
+import { seededRandom } from '../../../support/seeded-random.ts'
 
 const MOST = 64
 const addresses = (...names: string[]) => names.map((address) => ({ address, family: 4 }))

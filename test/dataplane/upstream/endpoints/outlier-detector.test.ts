@@ -3,7 +3,7 @@ import {
   OutlierDetector,
   shareAfter,
   type Verdict,
-} from '../../../dataplane/upstream/outlier-detector.ts'
+} from '../../../../dataplane/upstream/endpoints/outlier-detector.ts'
 
 const SECOND = 1000
 

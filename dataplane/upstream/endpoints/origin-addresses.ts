@@ -4,7 +4,7 @@
 
 import { ADDRCONFIG } from 'node:dns'
 import { isIP } from 'node:net'
-import type { Destination, FindAllowed } from './allowed-addresses.ts'
+import type { Destination, FindAllowed } from '../destinations/allowed-addresses.ts'
 import { type Address, Endpoint, EndpointSet } from './endpoint-set.ts'
 import { type EndpointList, type ListedEndpoints, plainAddress } from './listed-endpoints.ts'
 

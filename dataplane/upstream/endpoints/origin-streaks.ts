@@ -2,7 +2,7 @@
 // good answer between goes out. Connections that fail count for everybody who uses the origin; answers that tell of a fault
 // only for the realm that got them, so that no tenant speaks of the upstream of another one.
 
-import type { FailureCause } from './failure-cause.ts'
+import type { FailureCause } from '../failure-cause.ts'
 
 /** What all requests for a while have met, or those of one realm. */
 export interface Trouble {
