@@ -1,10 +1,10 @@
 // An input and the functions it is piped through in, a template out: functions are applied as long as
 // everything is known, and the first that must wait makes the rest wait.
 
-import type { Host } from './apply.ts'
-import type { TagAst } from './ast.ts'
+import type { Host } from './functions/apply.ts'
+import type { TagAst } from './syntax/ast.ts'
 import { explainRefusal, kindOf, showKey } from './errors.ts'
-import type { ExpressionFunction } from './functions.ts'
+import type { ExpressionFunction } from './functions/functions.ts'
 import { refuseTag } from './resolve.ts'
 import { FAULT, isKnown } from './scope.ts'
 import type { Site } from './site.ts'

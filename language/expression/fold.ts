@@ -2,10 +2,10 @@
 // a constant, the rest waits. Every fault is reported with its pointer; nothing here throws or sees a
 // request.
 
-import type { Ast } from './ast.ts'
+import type { Ast } from './syntax/ast.ts'
 import { boundMessage, showSource } from './errors.ts'
 import { isFree } from './free.ts'
-import { isExpression, parse } from './parse.ts'
+import { isExpression, parse } from './syntax/parse.ts'
 import { planAst } from './plan.ts'
 import { FAULT, type FoldScope, isKnown, type Met, type Report } from './scope.ts'
 import type { Site } from './site.ts'

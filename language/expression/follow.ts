@@ -2,8 +2,8 @@
 // read on later; a path that leads nowhere is a reason in words.
 
 import { explainMissing, explainStep, lookup } from './lookup.ts'
-import { STEP } from './functions.ts'
-import type { TagAst } from './ast.ts'
+import { STEP } from './functions/functions.ts'
+import type { TagAst } from './syntax/ast.ts'
 import { FAULT } from './scope.ts'
 import { constant, type ReadTemplate, type Root, type Template } from './template.ts'
 

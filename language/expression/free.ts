@@ -1,7 +1,7 @@
 // The syntax of a string in, whether it means the same wherever it stands out: nothing that is known at
 // load is read in it.
 
-import type { ArgumentAst, Ast, TagAst } from './ast.ts'
+import type { ArgumentAst, Ast, TagAst } from './syntax/ast.ts'
 import { isWaiting } from './resolve.ts'
 
 /**

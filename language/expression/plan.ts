@@ -2,14 +2,14 @@
 // text is joined. Faults go to the site, which knows where the string stands.
 
 import { applyCalls, type PlannedCall } from './apply-calls.ts'
-import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './ast.ts'
+import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './syntax/ast.ts'
 import { showKey } from './errors.ts'
-import { type ExpressionFunction, functionNamed, functionNames } from './functions.ts'
+import { type ExpressionFunction, functionNamed, functionNames } from './functions/functions.ts'
 import { toText } from './render.ts'
 import { refuseTag, resolvePath } from './resolve.ts'
 import { FAULT, isKnown } from './scope.ts'
 import type { Site } from './site.ts'
-import { bytesOfText, LIMITS } from './spend.ts'
+import { bytesOfText, LIMITS } from './functions/spend.ts'
 import { constant, type PipeArgument, type Template } from './template.ts'
 import type { Value } from './value.ts'
 

@@ -2,7 +2,7 @@
 // may choose among texts of the document, and then the text is still the document's.
 
 import { childrenOf } from './children.ts'
-import { functionNamed, STEP } from './functions.ts'
+import { functionNamed, STEP } from './functions/functions.ts'
 import type { PipeArgument, PipeCall, ReadTemplate } from './template.ts'
 
 /**

@@ -1,7 +1,7 @@
 // The path of a tag in, the template that it names out: a read that waits for the request, or what the
 // scope knows. The roots are a closed set.
 
-import type { TagAst } from './ast.ts'
+import type { TagAst } from './syntax/ast.ts'
 import { showKey, showSource } from './errors.ts'
 import { follow, readTemplate } from './follow.ts'
 import { FAULT, type LoadRoot } from './scope.ts'

@@ -1,14 +1,14 @@
 // A template in, a closure out that turns a request's context into a value. Built once, run many; what
 // requests bring is data and is never read as an expression.
 
-import type { Host } from './apply.ts'
+import type { Host } from './functions/apply.ts'
 import { explainRefusal, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
-import { functionNamed, STEP } from './functions.ts'
+import { functionNamed, STEP } from './functions/functions.ts'
 import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
 import { toText } from './render.ts'
 import { sourceOf } from './source.ts'
-import { bytesOfText, LIMITS } from './spend.ts'
+import { bytesOfText, LIMITS } from './functions/spend.ts'
 import type { PipeArgument, PipeCall, PipeTemplate, Template, TextTemplate } from './template.ts'
 import { setOwn, type Value, type ValueMap } from './value.ts'
 

@@ -1,7 +1,7 @@
 // What folding is given: the values known at load, a budget for what is produced from them, and a place
 // to report faults to.
 
-import type { Ast } from './ast.ts'
+import type { Ast } from './syntax/ast.ts'
 import { constant, type ConstantTemplate, type Template } from './template.ts'
 
 /** Roots that are known at load. */

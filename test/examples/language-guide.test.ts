@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { functionNames } from '../../language/expression/functions.ts'
+import { functionNames } from '../../language/expression/functions/functions.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { contextOf, folded } from '../language/expression/scope-of.ts'
 

@@ -2,7 +2,7 @@
 // on who listens is rendered once per result, however many streams it goes to.
 
 import type { CompiledOperation } from '../../../language/compiled.ts'
-import { functionNamed } from '../../../language/expression/functions.ts'
+import { functionNamed } from '../../../language/expression/functions/functions.ts'
 import { childrenOf } from '../../../language/expression/children.ts'
 import { jsonWriter } from '../../../language/expression/json.ts'
 import { someRead } from '../../../language/expression/reads.ts'

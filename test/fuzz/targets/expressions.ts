@@ -3,7 +3,7 @@
 
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { jsonWriter } from '../../../language/expression/json.ts'
-import { parse } from '../../../language/expression/parse.ts'
+import { parse } from '../../../language/expression/syntax/parse.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'

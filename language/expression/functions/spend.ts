@@ -2,7 +2,7 @@
 // things cost. What is only passed on (a reference to a value) costs nothing and never comes here.
 
 import type { Host } from './apply.ts'
-import { Refusal } from './errors.ts'
+import { Refusal } from '../errors.ts'
 
 /** Below this a text counts its length in UTF-16 units: cheaper, and off by a few bytes at most. */
 const EXACT_FROM = 1024

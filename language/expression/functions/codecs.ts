@@ -1,10 +1,10 @@
 // Text in, decoded out, and back: base64 and JSON. Strict, and bounded in size and depth.
 
 import type { Apply } from './apply.ts'
-import { Refusal } from './errors.ts'
-import { base64Of, toJson } from './render.ts'
+import { Refusal } from '../errors.ts'
+import { base64Of, toJson } from '../render.ts'
 import { bytesOfText, spend } from './spend.ts'
-import type { Value } from './value.ts'
+import type { Value } from '../value.ts'
 
 /** Deeper JSON text is refused: what reads it afterwards may recurse. */
 const MAX_NESTING = 512

@@ -1,10 +1,10 @@
 // One value in, the same value as another type out: integer, float, string, boolean, abs.
 
 import type { Apply } from './apply.ts'
-import { Refusal } from './errors.ts'
-import { toText } from './render.ts'
+import { Refusal } from '../errors.ts'
+import { toText } from '../render.ts'
 import { bytesOfText, spend } from './spend.ts'
-import type { Value } from './value.ts'
+import type { Value } from '../value.ts'
 
 /** Truncates toward zero; never -0. */
 export const integerOf: Apply = (input) => Math.trunc(numberFrom(input)) + 0

@@ -2,9 +2,9 @@
 
 import type { Apply } from './apply.ts'
 import { decimalOf } from './conversions.ts'
-import { kindOf, Refusal } from './errors.ts'
+import { kindOf, Refusal } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
-import { isList, type Value } from './value.ts'
+import { isList, type Value } from '../value.ts'
 
 export const firstOf: Apply = (input) => listFrom(input)[0] ?? emptyFor(input)
 

@@ -2,9 +2,9 @@
 // key like any other.
 
 import type { Apply, Host } from './apply.ts'
-import { kindOf, Refusal, showKey } from './errors.ts'
+import { kindOf, Refusal, showKey } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
-import { isList, isMap, setOwn, type Value, type ValueMap } from './value.ts'
+import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
 export const sizeOf: Apply = (input) => Object.keys(mapFrom(input)).length
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { isExpression, parse } from '../../../language/expression/parse.ts'
+import { isExpression, parse } from '../../../../language/expression/syntax/parse.ts'
 
 /** The syntax in short: `[root.key |> name(args)]` for tags, text in quotes. */
 const outline = (source: string): string => {

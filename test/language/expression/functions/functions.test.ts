@@ -2,11 +2,11 @@
 // where it comes from the body.
 
 import { describe, expect, it } from '@jest/globals'
-import { ExpressionError } from '../../../language/expression/errors.ts'
-import { functionNamed } from '../../../language/expression/functions.ts'
-import { evaluator } from '../../../language/expression/run.ts'
-import type { Value } from '../../../language/expression/value.ts'
-import { contextOf, failureOf, folded } from './scope-of.ts'
+import { ExpressionError } from '../../../../language/expression/errors.ts'
+import { functionNamed } from '../../../../language/expression/functions/functions.ts'
+import { evaluator } from '../../../../language/expression/run.ts'
+import type { Value } from '../../../../language/expression/value.ts'
+import { contextOf, failureOf, folded } from '../scope-of.ts'
 
 const atLoad = (input: Value, pipe: string): Value => {
   const { template, messages } = folded(`{{variables.x |> ${pipe}}}`, { variables: { x: input } })

@@ -1,6 +1,6 @@
 // What a function of the language is: values in, a value out, or a refusal.
 
-import type { Value } from './value.ts'
+import type { Value } from '../value.ts'
 
 /** What functions draw on while they run: the bytes they may still produce, and chance. */
 export interface Host {
