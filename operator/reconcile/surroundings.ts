@@ -3,7 +3,7 @@
 import type { ResourceCache } from '../resource/resource-source.ts'
 import type { DestinationPolicy } from './claims/destination-policies.ts'
 import type { HostGrant } from './claims/host-grants.ts'
-import type { RealmAccess } from './documents/judge-document.ts'
+import type { RealmAccess } from './realms/realm-access.ts'
 import type { Quota } from './quotas/namespace-quotas.ts'
 
 export interface Surroundings {

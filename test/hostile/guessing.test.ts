@@ -4,7 +4,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
 import { quickHash } from '../dataplane/security/phc.ts'
-import { createPasswords, type PasswordVerdict } from '../../dataplane/security/passwords/passwords.ts'
+import {
+  createPasswords,
+  type PasswordVerdict,
+} from '../../dataplane/security/passwords/passwords.ts'
 import { createMemoryState } from '../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { answers, api, post, REALM } from '../component/gateway-client.ts'

@@ -7,7 +7,10 @@ import type {
   Quarantined,
 } from '../../compiler/bounded-compiler.ts'
 import { RememberingCompiler } from '../../operator/document-compiler.ts'
-import { compileDocument, type DocumentOutcome } from '../../operator/reconcile/documents/compile-document.ts'
+import {
+  compileDocument,
+  type DocumentOutcome,
+} from '../../operator/reconcile/documents/compile-document.ts'
 import { type Reconciliation, Reconciler } from '../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../operator/reconcile/status/status-book.ts'
 import type { ResourceStatus } from '../../operator/reconcile/status/status-entry.ts'

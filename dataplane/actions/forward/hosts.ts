@@ -9,7 +9,11 @@ import type { Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import { OutlierDetector, type Turns, type Verdict } from '../../upstream/endpoints/outlier-detector.ts'
+import {
+  OutlierDetector,
+  type Turns,
+  type Verdict,
+} from '../../upstream/endpoints/outlier-detector.ts'
 import type { RetryClock } from '../../upstream/retry.ts'
 import { type HostChoice, prepareOrigin } from './request.ts'
 

@@ -5,7 +5,11 @@ import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'nod
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../../language/problem.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
-import { jwkOfScalar, type PrivateJwk, thumbprintOf } from '../../../language/realm/key-derivation.ts'
+import {
+  jwkOfScalar,
+  type PrivateJwk,
+  thumbprintOf,
+} from '../../../language/realm/key-derivation.ts'
 import type { SigningKey } from './token-keys.ts'
 import { messageOf } from '../../../base/thrown.ts'
 

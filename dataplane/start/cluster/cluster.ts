@@ -22,7 +22,10 @@ import type { Plane } from '../plane.ts'
 import type { SecurityState } from '../security-state.ts'
 import { StartError } from '../../start-error.ts'
 import type { ServingChange } from '../../store/serving.ts'
-import { type EndpointsChange, ServiceDirectory } from '../../upstream/endpoints/service-directory.ts'
+import {
+  type EndpointsChange,
+  ServiceDirectory,
+} from '../../upstream/endpoints/service-directory.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
 export interface ClusterOptions {

@@ -35,6 +35,7 @@ import {
 import { coversHosts } from '../claims/host-entries.ts'
 import { type HostGrant, refuseHost } from '../claims/host-grants.ts'
 import type { RealmTerms } from '../realms/judge-realm.ts'
+import type { RealmAccess } from '../realms/realm-access.ts'
 import { ANY_REALM, makeDocument } from './make-document.ts'
 import { type DocumentPlace, type ReadDocument, relocate } from './read-document.ts'
 import type { SecretVariables } from './read-variables.ts'
@@ -71,30 +72,6 @@ export interface DocumentContext {
   readonly destinations: DestinationPolicy
   /** The quota of its namespace has no room for it. */
   readonly overQuota: Finding<'Accepted'> | undefined
-}
-
-/** What a document finds under its `realm_uri`. */
-export type RealmAccess =
-  | {
-      readonly access: 'granted'
-      readonly realm: RealmTerms
-      /** Its Realm was deleted, and serves for a moment longer. */
-      readonly isDeleted?: true
-    }
-  /** There, for this namespace, and not good, or paused, since this operator has known it. */
-  | { readonly access: 'unready'; readonly realm: UnreadyRealm }
-  | {
-      readonly access: 'RealmNotFound' | 'RefNotPermitted'
-      /** There is none, whoever asks. */
-      readonly isAbsent?: true
-    }
-
-export interface UnreadyRealm {
-  readonly namespace: string
-  readonly name: string
-  readonly isPaused: boolean
-  /** Data planes may hold a version of it. False: it came in the place of one that was deleted, and was never good. */
-  readonly isKept: boolean
 }
 
 /** What of it decides: the same values where nothing has changed for the document. */

@@ -1,11 +1,35 @@
-// May a document of this namespace use that realm? Pure.
+// Decides whether a document of a namespace may use a realm. Pure.
 
 import { memberAt } from '../../../language/expression/members.ts'
 import { isMap } from '../../../language/expression/value.ts'
 import { selects } from '../../resource/label-selector.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import { type AllowedNamespaces, type RealmSpec, resourceKey } from '../../resource/resource.ts'
-import type { GoodRealm } from './judge-realm.ts'
+import type { GoodRealm, RealmTerms } from './judge-realm.ts'
+
+/** What a document finds under its `realm_uri`. */
+export type RealmAccess =
+  | {
+      readonly access: 'granted'
+      readonly realm: RealmTerms
+      /** Its Realm was deleted, and serves for a moment longer. */
+      readonly isDeleted?: true
+    }
+  /** There, for this namespace, and not good, or paused, since this operator has known it. */
+  | { readonly access: 'unready'; readonly realm: UnreadyRealm }
+  | {
+      readonly access: 'RealmNotFound' | 'RefNotPermitted'
+      /** There is none, whoever asks. */
+      readonly isAbsent?: true
+    }
+
+interface UnreadyRealm {
+  readonly namespace: string
+  readonly name: string
+  readonly isPaused: boolean
+  /** Data planes may hold a version of it. False: it came in the place of one that was deleted, and was never good. */
+  readonly isKept: boolean
+}
 
 /** `allowedNamespaces` of a Realm: `Same` unless it says otherwise. */
 export const admitsNamespace = (

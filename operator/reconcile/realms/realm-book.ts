@@ -7,7 +7,6 @@ import type { ResourceCache } from '../../resource/resource-source.ts'
 import { isPaused, keyOf, type RealmResource } from '../../resource/resource.ts'
 import { type DepartedClaim, DepartedClaims, isKin } from './departed-claims.ts'
 import { conflicted } from '../findings.ts'
-import type { RealmAccess } from '../documents/judge-document.ts'
 import {
   type GoodRealm,
   judgeRealm,
@@ -21,7 +20,7 @@ import type { Quota } from '../quotas/namespace-quotas.ts'
 import { type Claimant, isRenamed, ownedWords, ownersOf } from '../claims/owners.ts'
 import type { Amounts } from '../quotas/quota-amounts.ts'
 import type { QuotaUse } from '../quotas/quota-verdict.ts'
-import { admitsNamespace } from './realm-access.ts'
+import { admitsNamespace, type RealmAccess } from './realm-access.ts'
 import { RealmQuotas } from './realm-quotas.ts'
 import { Titles } from '../claims/titles.ts'
 import type { Verdict } from '../verdict.ts'

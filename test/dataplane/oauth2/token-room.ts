@@ -10,7 +10,10 @@ import type {
   OAuthAnswer,
   OAuthRequest,
 } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
-import { createAccessTokens, type AccessTokens } from '../../../dataplane/security/tokens/access-token.ts'
+import {
+  createAccessTokens,
+  type AccessTokens,
+} from '../../../dataplane/security/tokens/access-token.ts'
 import { deriveRealmKey } from '../../../language/realm/key-derivation.ts'
 import { toRealmKey } from '../../../dataplane/security/tokens/key-signing.ts'
 import { createPasswords, type Passwords } from '../../../dataplane/security/passwords/passwords.ts'

@@ -3,7 +3,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { AuditEvent } from '../../../dataplane/audit.ts'
-import type { Authenticate, Caller, Verdict } from '../../../dataplane/security/schemes/authentication.ts'
+import type {
+  Authenticate,
+  Caller,
+  Verdict,
+} from '../../../dataplane/security/schemes/authentication.ts'
 import { createSecurity, type Security } from '../../../dataplane/security/create-security.ts'
 import { createTokenKeys } from '../../../dataplane/security/tokens/key-realms.ts'
 import { createKeyRing, type KeyRing } from '../../../language/realm/key-ring.ts'
@@ -13,7 +17,10 @@ import type { TokenKeys } from '../../../dataplane/security/tokens/token-keys.ts
 import { createMemoryState } from '../../../dataplane/shared/memory-state.ts'
 import type { SharedHealth, SharedState } from '../../../dataplane/shared/shared-state.ts'
 import { createGuard } from '../../../dataplane/upstream/destinations/guard.ts'
-import { createGuardedFetch, type GuardedFetch } from '../../../dataplane/upstream/destinations/guarded-fetch.ts'
+import {
+  createGuardedFetch,
+  type GuardedFetch,
+} from '../../../dataplane/upstream/destinations/guarded-fetch.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 

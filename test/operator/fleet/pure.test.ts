@@ -21,7 +21,11 @@ import {
   SyncBodies,
   type SyncBody,
 } from '../../../operator/fleet/sync/sync-body.ts'
-import { readRefusal, readStateView, readSyncReply } from '../../../operator/fleet/client/read-answer.ts'
+import {
+  readRefusal,
+  readStateView,
+  readSyncReply,
+} from '../../../operator/fleet/client/read-answer.ts'
 import { type DataPlane, isSelected } from '../../../operator/data-plane.ts'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import type { StateView, SyncRequest } from '../../../language/wire/wire.ts'

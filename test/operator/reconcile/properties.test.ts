@@ -4,7 +4,11 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { DataPlane, DataPlanePhase, DataPlaneReport } from '../../../operator/data-plane.ts'
-import { type Answer, FleetView, type Subject } from '../../../operator/reconcile/status/fleet-view.ts'
+import {
+  type Answer,
+  FleetView,
+  type Subject,
+} from '../../../operator/reconcile/status/fleet-view.ts'
 import { Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'
 import type { Verdict } from '../../../operator/reconcile/verdict.ts'

@@ -3,7 +3,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DesiredDocument } from '../../../operator/desired-set.ts'
 import { compileAtOnce } from '../../../operator/reconcile/documents/compile-document.ts'
-import { type Amounts, amountsOf, ONE_REALM } from '../../../operator/reconcile/quotas/quota-amounts.ts'
+import {
+  type Amounts,
+  amountsOf,
+  ONE_REALM,
+} from '../../../operator/reconcile/quotas/quota-amounts.ts'
 import { quotaVerdict } from '../../../operator/reconcile/quotas/quota-verdict.ts'
 import { type Reconciliation, Reconciler } from '../../../operator/reconcile/reconciler.ts'
 import { StatusBook } from '../../../operator/reconcile/status/status-book.ts'

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { createHashQueue, type HashQueue } from '../../../../dataplane/security/passwords/hash-queue.ts'
+import {
+  createHashQueue,
+  type HashQueue,
+} from '../../../../dataplane/security/passwords/hash-queue.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 import { settled } from '../../../support/settled.ts'
 

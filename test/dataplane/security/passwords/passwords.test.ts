@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { createPasswords, type PasswordVerdict } from '../../../../dataplane/security/passwords/passwords.ts'
+import {
+  createPasswords,
+  type PasswordVerdict,
+} from '../../../../dataplane/security/passwords/passwords.ts'
 import { createMemoryState } from '../../../../dataplane/shared/memory-state.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'

@@ -2,7 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import type { Authenticate } from '../../../../dataplane/security/schemes/authentication.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { quickHash } from '../phc.ts'
-import { callerOf, headersOf, REALM, securityHome, statusOf, ticketOrder } from '../security-home.ts'
+import {
+  callerOf,
+  headersOf,
+  REALM,
+  securityHome,
+  statusOf,
+  ticketOrder,
+} from '../security-home.ts'
 
 type Secured = Parameters<Authenticate>[0]
 

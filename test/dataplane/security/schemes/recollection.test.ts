@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { IncomingMessage } from 'node:http'
 import { ALWAYS, type Known } from '../../../../dataplane/security/schemes/attempt.ts'
 import type { Identity } from '../../../../dataplane/security/schemes/authentication.ts'
-import { type Bearing, createRecollections } from '../../../../dataplane/security/schemes/recollection.ts'
+import {
+  type Bearing,
+  createRecollections,
+} from '../../../../dataplane/security/schemes/recollection.ts'
 import type { Standing } from '../../../../dataplane/security/schemes/revocation-gate.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { generateKeyPairSync } from 'node:crypto'
-import { createIssuerKeys, type IssuerKeys } from '../../../../dataplane/security/tokens/issuer-keys.ts'
+import {
+  createIssuerKeys,
+  type IssuerKeys,
+} from '../../../../dataplane/security/tokens/issuer-keys.ts'
 import { createManualClock, type ManualClock } from '../../../support/manual-clock.ts'
 
 const URI = 'https://issuer.test/jwks'

@@ -4,7 +4,10 @@ import { calculateJwkThumbprint, exportJWK } from 'jose'
 import { deriveRealmKey, jwkOfScalar } from '../../../../language/realm/key-derivation.ts'
 import { createTokenKeys } from '../../../../dataplane/security/tokens/key-realms.ts'
 import { createKeyRing, type KeyRing } from '../../../../language/realm/key-ring.ts'
-import { judgeSigningKeys, readSigningKey } from '../../../../dataplane/security/tokens/key-signing.ts'
+import {
+  judgeSigningKeys,
+  readSigningKey,
+} from '../../../../dataplane/security/tokens/key-signing.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Endpoint, EndpointSet } from '../../../../dataplane/upstream/endpoints/endpoint-set.ts'
+import {
+  type Endpoint,
+  EndpointSet,
+} from '../../../../dataplane/upstream/endpoints/endpoint-set.ts'
 import { seededRandom } from '../../../support/seeded-random.ts'
 
 const MOST = 64

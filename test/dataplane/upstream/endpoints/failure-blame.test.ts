@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { type FailedRequest, faultOf } from '../../../../dataplane/upstream/endpoints/failure-blame.ts'
+import {
+  type FailedRequest,
+  faultOf,
+} from '../../../../dataplane/upstream/endpoints/failure-blame.ts'
 
 const failing = (failed: Partial<FailedRequest>): FailedRequest => ({
   failure: 'reset',

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DataPlaneReport } from '../../../../operator/data-plane.ts'
 import { type Reconciliation, Reconciler } from '../../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusBook,
+} from '../../../../operator/reconcile/status/status-book.ts'
 import type { Resource } from '../../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.ts'
 

@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals'
 import type { DataPlaneReport } from '../../../../operator/data-plane.ts'
 import type { UpstreamCause } from '../../../../language/wire/wire.ts'
 import { Reconciler } from '../../../../operator/reconcile/reconciler.ts'
-import { type ResourceStatus, StatusBook } from '../../../../operator/reconcile/status/status-book.ts'
+import {
+  type ResourceStatus,
+  StatusBook,
+} from '../../../../operator/reconcile/status/status-book.ts'
 import type { Resource } from '../../../../operator/resource/resource.ts'
 import { aSpecification, cacheOf, resourceOf } from '../../../support/resources.ts'
 
