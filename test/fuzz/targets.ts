@@ -9,6 +9,7 @@ import { rawSocketFrames, webSocketFrames } from './targets/frames.ts'
 import { proxyHeaders } from './targets/proxy-headers.ts'
 import { requestHeads } from './targets/request-heads.ts'
 import { responseHeads } from './targets/response-heads.ts'
+import { serviceEndpoints } from './targets/service-endpoints.ts'
 import { wampMessages } from './targets/wamp-messages.ts'
 
 export const TARGETS: readonly FuzzTarget[] = [
@@ -25,4 +26,5 @@ export const TARGETS: readonly FuzzTarget[] = [
   manifests,
   expressions,
   admissionReviews,
+  serviceEndpoints,
 ]
