@@ -3,7 +3,7 @@
 
 import type { Host } from './functions/apply.ts'
 import type { TagAst } from './syntax/ast.ts'
-import { explainRefusal, kindOf, showKey } from './errors.ts'
+import { explainFunctionError, kindOf, showKey } from './errors.ts'
 import type { ExpressionFunction } from './functions/functions.ts'
 import { refuseTag } from './resolve.ts'
 import { FAULT, isKnown } from './scope.ts'
@@ -79,7 +79,7 @@ const applyToValue = (
   try {
     return constant(definition.apply(value, values, host))
   } catch (error) {
-    return refuseTag(tag, site, explainRefusal(definition.name, error, kindOf))
+    return refuseTag(tag, site, explainFunctionError(definition.name, error, kindOf))
   } finally {
     site.scope.budget.left = host.budget
   }

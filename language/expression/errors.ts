@@ -1,6 +1,7 @@
 // What went wrong in an expression, in words for an error record or a problem: the expression, the key
 // or function, what was expected. Bounded, whatever the values; never a stack, never a whole value.
 
+import { CodedError } from '../../base/coded-error.ts'
 import { isList, type Value } from './value.ts'
 
 const MAX_MESSAGE_BYTES = 1024
@@ -12,23 +13,19 @@ const SHOWN_TEXT = 32
  * An expression that can't be evaluated for this request (behaviour §1): 500 with this code.
  * @example new ExpressionError("{{request.body.nope}}: there is no key 'nope' in request.body")
  */
-export class ExpressionError extends Error {
-  readonly code = 'svc.error.http_gateway.invalid_expression'
-
+export class ExpressionError extends CodedError<'svc.error.http_gateway.invalid_expression'> {
   constructor(message: string, options?: ErrorOptions) {
-    super(boundMessage(message), options)
-    this.name = 'ExpressionError'
+    super('svc.error.http_gateway.invalid_expression', boundMessage(message), options)
   }
 }
 
-/** A function's refusal, before it is known in which expression it stands: "takes a list". */
-export class Refusal extends Error {
+/** Why a function gives no value, before it is known in which expression it stands: "takes a list". */
+export class FunctionError extends CodedError<'function_failed'> {
   /** Not enumerable: loggers print what is, and this is request data. */
   readonly #got: Value | undefined
 
   constructor(expected: string, got?: Value, options?: ErrorOptions) {
-    super(expected, options)
-    this.name = 'Refusal'
+    super('function_failed', expected, options)
     this.#got = got
   }
 
@@ -39,14 +36,14 @@ export class Refusal extends Error {
 
 /**
  * Why a function of that name did not do it.
- * @example explainRefusal('nth', error, showValue) // 'nth takes a list, got text "abc"'
+ * @example explainFunctionError('nth', error, showValue) // 'nth takes a list, got text "abc"'
  */
-export const explainRefusal = (
+export const explainFunctionError = (
   name: string,
   error: unknown,
   show: (value: Value) => string,
 ): string => {
-  if (error instanceof Refusal) {
+  if (error instanceof FunctionError) {
     return `${name} ${error.message}${error.got === undefined ? '' : `, got ${show(error.got)}`}`
   }
   const reason = error instanceof ExpressionError ? error.message : 'the value is too large'

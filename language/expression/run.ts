@@ -2,7 +2,7 @@
 // requests bring is data and is never read as an expression.
 
 import type { Host } from './functions/apply.ts'
-import { explainRefusal, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
+import { explainFunctionError, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
 import { functionNamed, STEP } from './functions/functions.ts'
 import { explainStep, ownValue } from './lookup.ts'
 import { reader } from './read.ts'
@@ -131,7 +131,7 @@ const stepOf = (call: PipeCall, pipe: PipeTemplate, show: Show): Step => {
     try {
       return apply(value, values, context)
     } catch (error) {
-      const reason = explainRefusal(call.name, error, show)
+      const reason = explainFunctionError(call.name, error, show)
       throw new ExpressionError(`${showSource(pipe.source)}: ${reason}`, { cause: error })
     }
   }

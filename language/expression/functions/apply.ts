@@ -11,6 +11,6 @@ export interface Host {
 
 /**
  * Inputs are never changed. `args` are as many as the table says.
- * @throws Refusal saying what the function takes and what it got
+ * @throws FunctionError saying what the function takes and what it got
  */
 export type Apply = (input: Value, args: readonly Value[], host: Host) => Value

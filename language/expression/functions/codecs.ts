@@ -1,7 +1,7 @@
 // Text in, decoded out, and back: base64 and JSON. Strict, and bounded in size and depth.
 
 import type { Apply } from './apply.ts'
-import { Refusal } from '../errors.ts'
+import { FunctionError } from '../errors.ts'
 import { base64Of, toJson } from '../render.ts'
 import { bytesOfText, spend } from './spend.ts'
 import type { Value } from '../value.ts'
@@ -18,12 +18,12 @@ export const encodeBase64: Apply = (input, _args, host) => {
 export const decodeBase64: Apply = (input, _args, host) => {
   const encoded = textFrom(input)
   const bytes = Buffer.from(encoded, 'base64')
-  if (base64Of(bytes) !== encoded) throw new Refusal('takes base64 text with padding', input)
+  if (base64Of(bytes) !== encoded) throw new FunctionError('takes base64 text with padding', input)
   spend(host, bytes.length)
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
-    throw new Refusal('takes base64 of UTF-8 text', input, { cause })
+    throw new FunctionError('takes base64 of UTF-8 text', input, { cause })
   }
 }
 
@@ -37,18 +37,18 @@ export const decodeJson: Apply = (input, _args, host) => {
   const text = textFrom(input)
   spend(host, bytesOfText(text))
   if (nestingOf(text) > MAX_NESTING) {
-    throw new Refusal(`takes JSON text of at most ${MAX_NESTING} levels`, input)
+    throw new FunctionError(`takes JSON text of at most ${MAX_NESTING} levels`, input)
   }
   try {
     return JSON.parse(text) as Value
   } catch (cause) {
-    throw new Refusal('takes JSON text', input, { cause })
+    throw new FunctionError('takes JSON text', input, { cause })
   }
 }
 
 const textFrom = (input: Value): string => {
   if (typeof input === 'string') return input
-  throw new Refusal('takes text', input)
+  throw new FunctionError('takes text', input)
 }
 
 const QUOTE = 0x22

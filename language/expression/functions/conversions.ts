@@ -1,7 +1,7 @@
 // One value in, the same value as another type out: integer, float, string, boolean, abs.
 
 import type { Apply } from './apply.ts'
-import { Refusal } from '../errors.ts'
+import { FunctionError } from '../errors.ts'
 import { toText } from '../render.ts'
 import { bytesOfText, spend } from './spend.ts'
 import type { Value } from '../value.ts'
@@ -21,18 +21,18 @@ export const textOf: Apply = (input, _args, host) => {
 export const booleanOf: Apply = (input) => {
   if (input === true || input === 1 || input === 'true' || input === '1') return true
   if (input === false || input === 0 || input === 'false' || input === '0') return false
-  throw new Refusal('takes true, false, 1, 0 or one of these as text', input)
+  throw new FunctionError('takes true, false, 1, 0 or one of these as text', input)
 }
 
 export const magnitudeOf: Apply = (input) => {
   if (typeof input === 'number') return Math.abs(input)
-  throw new Refusal('takes a number', input)
+  throw new FunctionError('takes a number', input)
 }
 
 const numberFrom = (input: Value): number => {
   const number = typeof input === 'string' ? decimalOf(input) : input
   if (typeof number === 'number' && Number.isFinite(number)) return number
-  throw new Refusal('takes a number or decimal text', input)
+  throw new FunctionError('takes a number or decimal text', input)
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Apply } from './apply.ts'
 import { decimalOf } from './conversions.ts'
-import { kindOf, Refusal } from '../errors.ts'
+import { kindOf, FunctionError } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
 import { isList, type Value } from '../value.ts'
 
@@ -21,7 +21,7 @@ export const elementAt: Apply = (input, args) => {
   const position = countFrom(args[0])
   const element = list[position - 1]
   if (element !== undefined) return element
-  throw new Refusal(`finds no element ${position} in a list of ${list.length}`)
+  throw new FunctionError(`finds no element ${position} in a list of ${list.length}`)
 }
 
 export const lengthOf: Apply = (input) => listFrom(input).length
@@ -35,7 +35,7 @@ export const pickRandom: Apply = (input, args, host) => {
   const list = listFrom(input)
   const count = countFrom(args[0])
   if (count > list.length) {
-    throw new Refusal(`can't draw ${count} elements from a list of ${list.length}`)
+    throw new FunctionError(`can't draw ${count} elements from a list of ${list.length}`)
   }
   spend(host, bytesOfPlaces(list.length))
   return draw([...list], count, host.random ?? Math.random)
@@ -53,7 +53,7 @@ const draw = (rest: Value[], count: number, random: () => number): readonly Valu
 
 const listFrom = (input: Value): readonly Value[] => {
   if (isList(input)) return input
-  throw new Refusal('takes a list', input)
+  throw new FunctionError('takes a list', input)
 }
 
 /** A null element is an element: only a list without any gives the empty text. */
@@ -62,7 +62,7 @@ const emptyFor = (input: Value): Value => (isList(input) && input.length > 0 ? n
 const countFrom = (arg: Value | undefined): number => {
   const count = typeof arg === 'string' ? decimalOf(arg) : arg
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 0) return count
-  throw new Refusal(`takes a whole number as argument, not ${kindOf(arg ?? null)}`)
+  throw new FunctionError(`takes a whole number as argument, not ${kindOf(arg ?? null)}`)
 }
 
 /** Numbers come before texts. */
@@ -71,7 +71,7 @@ const extremeOf = (input: Value, direction: 1 | -1): Value => {
   let extreme: number | string | undefined
   for (const element of list) {
     if (typeof element !== 'number' && typeof element !== 'string') {
-      throw new Refusal('takes numbers and texts in its list', element)
+      throw new FunctionError('takes numbers and texts in its list', element)
     }
     if (extreme === undefined || compare(element, extreme) === direction) extreme = element
   }

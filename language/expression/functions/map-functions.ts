@@ -2,7 +2,7 @@
 // key like any other.
 
 import type { Apply, Host } from './apply.ts'
-import { kindOf, Refusal, showKey } from '../errors.ts'
+import { kindOf, FunctionError, showKey } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
 
@@ -13,7 +13,7 @@ export const getFrom: Apply = (input, [key, otherwise]) => {
   const name = keyFrom(key)
   const found = Object.hasOwn(map, name) ? map[name] : otherwise
   if (found !== undefined) return found
-  throw new Refusal(`finds no key ${showKey(name)} and has no default`)
+  throw new FunctionError(`finds no key ${showKey(name)} and has no default`)
 }
 
 export const putInto: Apply = (input, [key, value], host) => {
@@ -60,22 +60,22 @@ const copyOf = (map: ValueMap): Record<string, Value> => ({ ...map })
 
 const mapFrom = (value: Value): ValueMap => {
   if (isMap(value)) return value
-  throw new Refusal('takes a map', value)
+  throw new FunctionError('takes a map', value)
 }
 
 const sideFrom = (value: Value | undefined): ValueMap => {
   if (isMap(value)) return value
-  throw new Refusal(`takes maps, not ${kindOf(value ?? null)}`)
+  throw new FunctionError(`takes maps, not ${kindOf(value ?? null)}`)
 }
 
 /** A number names the key it is written as: maps keyed by a status are common. */
 const keyFrom = (value: Value | undefined): string => {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return String(value)
-  throw new Refusal(`takes a text as key, not ${kindOf(value ?? null)}`)
+  throw new FunctionError(`takes a text as key, not ${kindOf(value ?? null)}`)
 }
 
 const keysFrom = (value: Value | undefined): readonly string[] => {
   if (isList(value)) return value.map(keyFrom)
-  throw new Refusal('takes keys in brackets')
+  throw new FunctionError('takes keys in brackets')
 }

@@ -2,7 +2,7 @@
 // things cost. What is only passed on (a reference to a value) costs nothing and never comes here.
 
 import type { Host } from './apply.ts'
-import { Refusal } from '../errors.ts'
+import { FunctionError } from '../errors.ts'
 
 /** Below this a text counts its length in UTF-16 units: cheaper, and off by a few bytes at most. */
 const EXACT_FROM = 1024
@@ -15,11 +15,11 @@ export const bytesOfText = (text: string): number =>
 export const bytesOfPlaces = (count: number): number => count * ELEMENT_BYTES
 
 /**
- * @throws Refusal when the budget is used up
+ * @throws FunctionError when the budget is used up
  */
 export const spend = (host: Host, bytes: number): void => {
   host.budget -= bytes
-  if (host.budget < 0) throw new Refusal(`produces too much: ${LIMITS}`)
+  if (host.budget < 0) throw new FunctionError(`produces too much: ${LIMITS}`)
 }
 
 export const LIMITS = 'templates and functions may produce 1 MiB at load, 8 MiB per request'

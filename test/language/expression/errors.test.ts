@@ -4,9 +4,9 @@ import { describe, expect, it } from '@jest/globals'
 import {
   boundMessage,
   ExpressionError,
-  explainRefusal,
+  explainFunctionError,
   kindOf,
-  Refusal,
+  FunctionError,
   showValue,
 } from '../../../language/expression/errors.ts'
 import { explainMissing, lookup } from '../../../language/expression/lookup.ts'
@@ -45,12 +45,12 @@ describe('values in messages', () => {
   })
 
   it.each([
-    [new Refusal('takes a list', 1), 'f takes a list, got number 1'],
-    [new Refusal('takes a list'), 'f takes a list'],
+    [new FunctionError('takes a list', 1), 'f takes a list, got number 1'],
+    [new FunctionError('takes a list'), 'f takes a list'],
     [new ExpressionError('too deep'), 'f failed: too deep'],
     [new RangeError('stack'), 'f failed: the value is too large'],
   ])('%s', (error, expected) => {
-    expect(explainRefusal('f', error, showValue)).toBe(expected)
+    expect(explainFunctionError('f', error, showValue)).toBe(expected)
   })
 })
 
