@@ -7,9 +7,9 @@ import { isWithin, measure } from '../language/measure.ts'
 import type { Problem } from '../language/problem.ts'
 import { countRoutes } from '../language/routes/route-limit.ts'
 import {
-  CompilerClosedError,
+  CompilerError,
+  type CompilerErrorCode,
   CompileThread,
-  LimitExceededError,
   type Timers,
 } from './compile-thread.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -99,7 +99,7 @@ export class BoundedCompiler<R> {
   async close(): Promise<void> {
     this.#isClosed = true
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift())
-      job.reject(new CompilerClosedError())
+      job.reject(new CompilerError('closed'))
     await this.#thread.close()
   }
 
@@ -121,7 +121,7 @@ export class BoundedCompiler<R> {
     digest: string,
     { group, signal, isServing = false }: CompileRequest,
   ): Promise<R> {
-    if (this.#isClosed) return Promise.reject(new CompilerClosedError())
+    if (this.#isClosed) return Promise.reject(new CompilerError('closed'))
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error)
     const { promise, resolve, reject } = Promise.withResolvers<R>()
     const timeMs = this.#options.limits.timeMs * (isServing ? MORE_TIME : 1)
@@ -148,7 +148,7 @@ export class BoundedCompiler<R> {
       if (this.#quarantine.use(digest) === undefined) resolve(await this.#thread.run(task, timeMs))
       else resolve(this.#refuse(task.document))
     } catch (error) {
-      if (error instanceof LimitExceededError) {
+      if (error instanceof CompilerError && IS_TOO_EXPENSIVE[error.code]) {
         this.#quarantine.set(digest, true)
         resolve(this.#refuse(task.document))
       } else reject(error)
@@ -165,3 +165,10 @@ export class BoundedCompiler<R> {
     return refuse({ code: 'too_expensive', path: '', message }, document)
   }
 }
+
+/** Whether the document is to blame. */
+const IS_TOO_EXPENSIVE = {
+  memory: true,
+  time: true,
+  closed: false,
+} as const satisfies Record<CompilerErrorCode, boolean>

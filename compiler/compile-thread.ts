@@ -5,6 +5,7 @@ import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import { CodedError } from '../base/coded-error.ts'
 import { withTimeout } from '../base/timeout.ts'
 import type { CompileLimits } from './limits.ts'
 import type { CompileTask } from './task.ts'
@@ -22,24 +23,23 @@ export interface CompileThreadOptions {
   readonly timers: Timers
 }
 
-/** The task took more than it may. The thread is gone, and whatever it held. */
-export class LimitExceededError extends Error {
-  readonly limit: 'memory' | 'time'
+/**
+ * `memory` and `time`: the task took more of it than it may; the thread is gone, and whatever it held. `closed`: whoever
+ * began it has ended it.
+ */
+export type CompilerErrorCode = 'memory' | 'time' | 'closed'
 
-  constructor(limit: 'memory' | 'time', cause?: unknown) {
-    super(`compiling took too much ${limit}`, { cause })
-    this.name = 'LimitExceededError'
-    this.limit = limit
+export class CompilerError extends CodedError<CompilerErrorCode> {
+  constructor(code: CompilerErrorCode, cause?: unknown) {
+    super(code, MESSAGES[code], cause === undefined ? undefined : { cause })
   }
 }
 
-/** Whoever began it has ended it. */
-export class CompilerClosedError extends Error {
-  constructor() {
-    super('the compiler is closed')
-    this.name = 'CompilerClosedError'
-  }
-}
+const MESSAGES = {
+  memory: 'compiling took too much memory',
+  time: 'compiling took too much time',
+  closed: 'the compiler is closed',
+} as const satisfies Record<CompilerErrorCode, string>
 
 const IDLE_MS = 30_000
 const END_MS = 10_000
@@ -67,7 +67,7 @@ export class CompileThread<R> {
   }
 
   /**
-   * Rejects with `LimitExceededError`, or with what ended the thread otherwise. In both cases the thread goes.
+   * Rejects with a CompilerError, or with what ended the thread otherwise. In both cases the thread goes.
    * Not to be called before the last result is there.
    * @param timeMs that it may take, the start of the thread included
    */
@@ -75,12 +75,12 @@ export class CompileThread<R> {
     this.#cancelTimer?.()
     // There is never more than one.
     await this.#untilEnded()
-    if (this.#isClosed) throw new CompilerClosedError()
+    if (this.#isClosed) throw new CompilerError('closed')
     const worker = (this.#worker ??= this.#start())
     const { promise, resolve, reject } = Promise.withResolvers<R>()
     this.#running = { worker, resolve, reject }
     this.#cancelTimer = this.#options.timers.after(timeMs, () => {
-      reject(new LimitExceededError('time'))
+      reject(new CompilerError('time'))
     })
     // A process that has nothing else to do waits for the result, but not for an idle thread.
     worker.ref()
@@ -108,7 +108,7 @@ export class CompileThread<R> {
     this.#cancelTimer?.()
     const worker = this.#worker
     this.#worker = undefined
-    this.#running?.reject(new CompilerClosedError())
+    this.#running?.reject(new CompilerError('closed'))
     this.#running = undefined
     if (worker !== undefined) this.#ending = worker.terminate()
   }
@@ -152,7 +152,7 @@ export class CompileThread<R> {
     })
     worker.on('error', (error: unknown) => {
       this.#runningOn(worker)?.reject(
-        isOutOfMemory(error) ? new LimitExceededError('memory', error) : error,
+        isOutOfMemory(error) ? new CompilerError('memory', error) : error,
       )
     })
     worker.on('exit', () => {

@@ -6,7 +6,7 @@ import {
   type BoundedCompilerOptions,
   type CompileRequest,
 } from '../compiler/bounded-compiler.ts'
-import { CompilerClosedError, fileBeside } from '../compiler/compile-thread.ts'
+import { CompilerError, fileBeside } from '../compiler/compile-thread.ts'
 import { documentDigest } from '../language/wire/digest.ts'
 import type { Problem } from '../language/problem.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -128,7 +128,7 @@ export class RememberingCompiler implements DocumentCompiler {
     try {
       entry.outcome = await answer
     } catch (error) {
-      if (entry.giveUp.signal.aborted || error instanceof CompilerClosedError) return
+      if (entry.giveUp.signal.aborted || isClosed(error)) return
       entry.outcome = this.#failed(key, error)
     }
     if (this.#entries.get(key) === entry) this.#options.onOutcome()
@@ -142,6 +142,9 @@ export class RememberingCompiler implements DocumentCompiler {
     return { problems: [{ code: 'too_expensive', path: '', message } satisfies Problem] }
   }
 }
+
+const isClosed = (error: unknown): boolean =>
+  error instanceof CompilerError && error.code === 'closed'
 
 /** Never of the values of Secrets: it stands in the status of the resource. */
 const digestOf = ({ document, secrets }: DocumentRequest): string =>
