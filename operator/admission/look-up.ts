@@ -2,7 +2,7 @@
 // server as far as no watch holds them: the first who refers to one has none. Bounded in number and in time.
 
 import type { Clock } from '../../base/clock.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
+import { isApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
 import { readKeyed } from '../source/read-object.ts'
 import { referencesOf, type WantedObject, wantedObjects } from '../source/referenced-objects.ts'
 import { isObjectName } from '../resource/object-name.ts'
@@ -61,8 +61,8 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
     const object = await withTimeout(read, { ms: PATIENCE_MS, clock, onTimeout: () => undefined })
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return 'absent'
-    return error instanceof ApiError && error.status === 403 ? 'forbidden' : 'unknown'
+    if (isApiError(error, 'not_found')) return 'absent'
+    return isApiError(error, 'forbidden') ? 'forbidden' : 'unknown'
   }
 }
 

@@ -9,7 +9,7 @@ import { messageOf } from '../../base/thrown.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
-import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
+import { isApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { GROUP } from '../resource/resource.ts'
 import { encodeBundle } from './webhook-configuration.ts'
 import { isSameValue } from '../resource/same-value.ts'
@@ -112,7 +112,7 @@ export class WebhookKeeper {
       }
     } catch (error) {
       // The leader tells of it.
-      this.#isIntroduced = error instanceof ApiError && error.status === 403
+      this.#isIntroduced = isApiError(error, 'forbidden')
     }
     if (this.#isIntroduced || this.#loop.hasStopped()) return
     this.#cancelIntroduction = this.#options.clock.after(INTRODUCTION_MS, () => {
@@ -233,7 +233,7 @@ export class WebhookKeeper {
     try {
       return await api.get(type, { namespace: '', name })
     } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return undefined
+      if (isApiError(error, 'not_found')) return undefined
       throw error
     }
   }
@@ -241,7 +241,7 @@ export class WebhookKeeper {
   #fail(error: unknown): void {
     const { type, name, log } = this.#options
     const words = messageOf(error)
-    const isForbidden = error instanceof ApiError && error.status === 403
+    const isForbidden = isApiError(error, 'forbidden')
     const before = this.#trouble
     this.#trouble = isForbidden
       ? `the operator may not get, patch or (where it is missing) create ${type.kind} ${name}`

@@ -7,7 +7,7 @@ import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
-import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
+import { isApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
 import { MADE_FROM } from './webhook-keeper.ts'
 import { targetOf } from './webhook-drift.ts'
 
@@ -83,7 +83,7 @@ export class WebhookRemover {
 
   /** Not there, or not ours to look at: as it should be. */
   #fail(error: unknown): 'failed' | undefined {
-    if (error instanceof ApiError && [403, 404, 409].includes(error.status)) return undefined
+    if (isApiError(error, 'forbidden', 'not_found', 'conflict')) return undefined
     const { log, type, name } = this.#options
     const trouble = messageOf(error)
     if (trouble !== this.#trouble) {

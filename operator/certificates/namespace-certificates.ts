@@ -2,7 +2,7 @@
 // One namespace that fails holds back no other.
 
 import { messageOf } from '../../base/thrown.ts'
-import { ApiError } from '../kubernetes/client/api.ts'
+import { isApiError } from '../kubernetes/client/api.ts'
 import { CERTIFICATE_WRITER } from '../resource/roles.ts'
 import { grantCommand } from '../resource/roles-for.ts'
 import { type Authority, bundleText } from './authority.ts'
@@ -117,7 +117,7 @@ export const certificateTrouble = (
   error: unknown,
 ): string | undefined => {
   if (isGoing(error)) return undefined
-  if (error instanceof ApiError && error.status === 403) {
+  if (isApiError(error, 'forbidden')) {
     const grant = grantCommand({ operatorNamespace, serviceAccount }, CERTIFICATE_WRITER, namespace)
     return `the operator may not write Secret ${namespace}/${SECRET_NAMES.server}; allow it with: ${grant}`
   }
@@ -126,5 +126,5 @@ export const certificateTrouble = (
 
 /** A namespace that is not there (any more) needs no certificate. */
 const isGoing = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  (error.status === 404 || (error.status === 403 && error.message.includes('being terminated')))
+  isApiError(error, 'not_found') ||
+  (isApiError(error, 'forbidden') && error.message.includes('being terminated'))

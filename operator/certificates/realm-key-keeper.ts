@@ -5,7 +5,7 @@ import { messageOf } from '../../base/thrown.ts'
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
-import { ApiError, type KubernetesApi } from '../kubernetes/client/api.ts'
+import { isApiError, type KubernetesApi } from '../kubernetes/client/api.ts'
 import { ownSecretCommand } from '../resource/roles-for.ts'
 import { REALM_KEYS_SECRET } from '../resource/roles.ts'
 import { TaskLoop } from '../../base/task-loop.ts'
@@ -150,7 +150,7 @@ export class RealmKeyKeeper {
 
   #fail(error: unknown, { write }: Attempt): void {
     const { namespace, serviceAccount } = this.#options
-    const isForbidden = error instanceof ApiError && error.status === 403
+    const isForbidden = isApiError(error, 'forbidden')
     const isForeign = error instanceof Error && error.name === 'ForeignSecretError'
     const words = messageOf(error)
     // An answer, if not the one that was hoped for: documents are served all the same.

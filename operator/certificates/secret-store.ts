@@ -4,7 +4,7 @@
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Secret } from '../kubernetes/objects.ts'
-import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
+import { isApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import type { SecretTexts } from './authority.ts'
 
 export interface StoredSecret {
@@ -38,7 +38,7 @@ export const readSecret = async (
       owner: typeof owner === 'string' ? owner : undefined,
     }
   } catch (error) {
-    if (!isStatus(error, 404)) throw error
+    if (!isApiError(error, 'not_found')) throw error
     return { object: undefined, texts: undefined, owner: undefined }
   }
 }
@@ -74,7 +74,8 @@ export const updateSecret = async (
       await write(api, update, { stored, texts })
       return texts
     } catch (error) {
-      const isOvertaken = isStatus(error, 409) || (stored.object && isStatus(error, 404))
+      const isOvertaken =
+        isApiError(error, 'conflict') || (stored.object && isApiError(error, 'not_found'))
       if (!isOvertaken || tries === TRIES) throw error
     }
   }
@@ -139,6 +140,3 @@ const textsOf = (data: ValueMap, keys: ReadonlySet<string>): SecretTexts =>
         : [],
     ),
   )
-
-const isStatus = (error: unknown, status: number): boolean =>
-  error instanceof ApiError && error.status === status

@@ -2,7 +2,12 @@
 
 import { mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import type { CustomResourceDefinition } from '../kubernetes/objects.ts'
-import { ApiError, type KubernetesApi, type ResourceType, TYPES } from '../kubernetes/client/api.ts'
+import {
+  isApiError,
+  type KubernetesApi,
+  type ResourceType,
+  TYPES,
+} from '../kubernetes/client/api.ts'
 
 export type Definition =
   | { readonly state: 'established'; readonly uid: string }
@@ -21,9 +26,8 @@ export const lookAtDefinition = async (
   try {
     return readDefinition(await api.get(TYPES.customResourceDefinitions, name))
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    if (error.status === 403) return { state: 'untold' }
-    if (error.status === 404) return { state: 'gone' }
+    if (isApiError(error, 'forbidden')) return { state: 'untold' }
+    if (isApiError(error, 'not_found')) return { state: 'gone' }
     throw error
   }
 }

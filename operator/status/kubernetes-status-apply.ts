@@ -3,7 +3,12 @@
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
-import { ApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
+import {
+  ApiError,
+  isApiError,
+  type KubernetesApi,
+  type ResourceType,
+} from '../kubernetes/client/api.ts'
 import { OWN_TYPES } from '../resource/own-types.ts'
 import { DEFAULT_CLASS } from '../resource/resource.ts'
 import type { StatusWrite } from './kubernetes-status-entry.ts'
@@ -40,7 +45,7 @@ export const applyStatus = async (write: StatusWrite, context: ApplyContext): Pr
   try {
     return await apply(write, write.object, context)
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 409 || !context.isOurTurn()) throw error
+    if (!isApiError(error, 'conflict') || !context.isOurTurn()) throw error
   }
   const object = await context.api.get(KINDS[write.kind], write.name)
   const live = metadataOf(object)

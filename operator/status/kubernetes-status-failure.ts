@@ -1,7 +1,7 @@
 // Why a status could not be written in; what to do about it out. Pure.
 
 import { backOffMs, DEFAULT_BACK_OFF } from '../../base/back-off.ts'
-import type { ApiError } from '../kubernetes/client/api.ts'
+import type { ApiError, ApiErrorCode } from '../kubernetes/client/api.ts'
 
 export type AfterFailure =
   /** It will pass by itself. */
@@ -15,14 +15,26 @@ const SLOW_MS = 60_000
 
 /** @param failures before this one */
 export const afterFailure = (
-  { status, retryAfterMs = 0 }: ApiError,
+  { code, retryAfterMs = 0 }: ApiError,
   failures: number,
   random: () => number,
 ): AfterFailure => {
-  if (status === 404) return { next: 'drop' }
-  if (status === 0 || status === 408 || status === 409 || status === 429 || status >= 500) {
-    const delayMs = backOffMs(failures + 1, DEFAULT_BACK_OFF, random())
-    return { next: 'retry', delayMs: Math.max(delayMs, retryAfterMs) }
-  }
-  return { next: 'retry slowly', delayMs: Math.round(SLOW_MS * (0.5 + random() / 2)) }
+  const next = NEXT[code]
+  if (next === 'drop') return { next }
+  if (next === 'retry slowly') return { next, delayMs: Math.round(SLOW_MS * (0.5 + random() / 2)) }
+  const delayMs = backOffMs(failures + 1, DEFAULT_BACK_OFF, random())
+  return { next, delayMs: Math.max(delayMs, retryAfterMs) }
 }
+
+const NEXT = {
+  no_answer: 'retry',
+  unauthorized: 'retry slowly',
+  forbidden: 'retry slowly',
+  not_found: 'drop',
+  request_timeout: 'retry',
+  conflict: 'retry',
+  expired: 'retry slowly',
+  too_many_requests: 'retry',
+  rejected: 'retry slowly',
+  server_error: 'retry',
+} as const satisfies Record<ApiErrorCode, AfterFailure['next']>

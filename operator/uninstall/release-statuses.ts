@@ -6,7 +6,7 @@ import { messageOf } from '../../base/thrown.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../../base/clock.ts'
 import {
-  ApiError,
+  isApiError,
   type KubernetesApi,
   type ResourceType,
   type Scope,
@@ -92,7 +92,7 @@ const releaseScope = async (
   }
 }
 
-const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+const isMissing = (error: unknown): boolean => isApiError(error, 'not_found')
 
 interface Tally {
   released: number

@@ -7,7 +7,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import { SECRET_NAMES } from '../certificates/certificate-names.ts'
 import type { Clock } from '../../base/clock.ts'
 import {
-  ApiError,
+  isApiError,
   type KubernetesApi,
   type ObjectName,
   type ResourceType,
@@ -220,7 +220,7 @@ const remove = async (
   }
 }
 
-const isGone = (error: unknown): boolean => error instanceof ApiError && error.status === 404
+const isGone = (error: unknown): boolean => isApiError(error, 'not_found')
 
 const describe = ({ kind }: ResourceType, { namespace, name }: ObjectName): string =>
   namespace === '' ? `${kind} ${name}` : `${kind} ${namespace}/${name}`

@@ -1,6 +1,7 @@
 // What the operator asks of a Kubernetes API server, and nothing more: the door behind which client-node and
 // HTTP stand. Types, and the one error that it throws.
 
+import { CodedError } from '../../../base/coded-error.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 /** A kind as the API serves it. */
@@ -128,9 +129,21 @@ export interface KubernetesApi {
   close(): Promise<void>
 }
 
+/** What callers decide by: the status in words. */
+export type ApiErrorCode =
+  | 'no_answer' // or none that could be read
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'request_timeout'
+  | 'conflict'
+  | 'expired' // the version that was asked for is too old
+  | 'too_many_requests'
+  | 'rejected' // any other status below 500
+  | 'server_error' // 500 and more
+
 /** An answer that is no success, or none. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError'
+export class ApiError extends CodedError<ApiErrorCode> {
   /** HTTP; 0: there was no answer. */
   readonly status: number
   /** Of the Status object: `NotFound`, `Conflict`, `Expired`, …; '' where there was none. */
@@ -146,12 +159,30 @@ export class ApiError extends Error {
       readonly cause?: unknown
     },
   ) {
-    super(message, { cause: facts.cause })
+    super(codeOf(facts.status), message, { cause: facts.cause })
     this.status = facts.status
     this.reason = facts.reason ?? ''
     this.retryAfterMs = facts.retryAfterMs
   }
 }
+
+/** @example isApiError(error, 'not_found') */
+export const isApiError = (error: unknown, ...codes: readonly ApiErrorCode[]): error is ApiError =>
+  error instanceof ApiError && codes.includes(error.code)
+
+const CODES: Readonly<Record<number, ApiErrorCode>> = {
+  0: 'no_answer',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  408: 'request_timeout',
+  409: 'conflict',
+  410: 'expired',
+  429: 'too_many_requests',
+}
+
+const codeOf = (status: number): ApiErrorCode =>
+  CODES[status] ?? (status >= 500 ? 'server_error' : 'rejected')
 
 function core(plural: string, kind: string): ResourceType {
   return namespaced('', 'v1', plural, kind)

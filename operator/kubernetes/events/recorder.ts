@@ -4,7 +4,13 @@
 import type { Log } from '../../../telemetry/log.ts'
 import { backOffMs, DEFAULT_BACK_OFF } from '../../../base/back-off.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { ApiError, type KubernetesApi, TYPES } from '../client/api.ts'
+import {
+  ApiError,
+  type ApiErrorCode,
+  isApiError,
+  type KubernetesApi,
+  TYPES,
+} from '../client/api.ts'
 import { EventLimit } from './rate-limit.ts'
 import {
   cutNote,
@@ -164,7 +170,7 @@ class Recorder implements EventRecorder {
       await api.patch(TYPES.events, { namespace, name }, seriesPatch(count, lastAtMs))
       return true
     } catch (error) {
-      if (hasStatus(error, 404)) return false
+      if (isApiError(error, 'not_found')) return false
       throw error
     }
   }
@@ -177,14 +183,14 @@ class Recorder implements EventRecorder {
       await api.create(TYPES.events, eventNamespace(facts.regarding), { ...object, ...again })
     } catch (error) {
       // Its name is ours alone: an answer got lost before.
-      if (!hasStatus(error, 409)) throw error
+      if (!isApiError(error, 'conflict')) throw error
     }
   }
 
   /** How long to wait for the next one. */
   #outcome(series: Series, error: unknown): number {
     const { clock } = this.#options
-    if (error instanceof ApiError && isPassing(error) && this.#failures < MAX_TRIES) {
+    if (error instanceof ApiError && IS_PASSING[error.code] && this.#failures < MAX_TRIES) {
       this.#failures += 1
       const delayMs = backOffMs(this.#failures + 1, DEFAULT_BACK_OFF, clock.random())
       return Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, LONGEST_WAIT_MS))
@@ -213,14 +219,22 @@ class Recorder implements EventRecorder {
 }
 
 /** By itself, and within the time in which it is still news. */
-const isPassing = ({ status }: ApiError): boolean => status === 0 || status === 429 || status >= 500
+const IS_PASSING = {
+  no_answer: true,
+  unauthorized: false,
+  forbidden: false,
+  not_found: false,
+  request_timeout: false,
+  conflict: false,
+  expired: false,
+  too_many_requests: true,
+  rejected: false,
+  server_error: true,
+} as const satisfies Record<ApiErrorCode, boolean>
 
 /** A namespace that is ending takes nothing new: that is no lack of rights. */
 const isForbidden = (error: unknown): error is ApiError =>
-  hasStatus(error, 403) && !error.message.includes('being terminated')
-
-const hasStatus = (error: unknown, status: number): error is ApiError =>
-  error instanceof ApiError && error.status === status
+  isApiError(error, 'forbidden') && !error.message.includes('being terminated')
 
 const nameOf = ({
   facts: { regarding },

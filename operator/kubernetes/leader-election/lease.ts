@@ -6,7 +6,7 @@ import { mapAt, numberAt, textAt, type Unvalidated } from '../../../language/exp
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { withTimeout } from '../../../base/timeout.ts'
-import { ApiError, type KubernetesApi, type ObjectName, TYPES } from '../client/api.ts'
+import { ApiError, isApiError, type KubernetesApi, type ObjectName, TYPES } from '../client/api.ts'
 import { microTime } from '../micro-time.ts'
 import type { Lease } from '../objects.ts'
 
@@ -169,7 +169,7 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
         const object = await inTime(api.get(TYPES.leases, name))
         return readLease(object, format)
       } catch (error) {
-        if (hasStatus(error, 404)) return undefined
+        if (isApiError(error, 'not_found')) return undefined
         throw error
       }
     },
@@ -182,7 +182,10 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
       try {
         return readLease(await inTime(call), format)
       } catch (error) {
-        if (hasStatus(error, 409) || (before !== undefined && hasStatus(error, 404))) {
+        if (
+          isApiError(error, 'conflict') ||
+          (before !== undefined && isApiError(error, 'not_found'))
+        ) {
           return undefined
         }
         throw error
@@ -194,9 +197,6 @@ export const createLeaseStore = (options: LeaseStoreOptions): LeaseStore => {
 const notInTime = (ms: number): never => {
   throw new ApiError(`the API server has not answered within ${ms} ms`, { status: 0 })
 }
-
-const hasStatus = (error: unknown, status: number): boolean =>
-  error instanceof ApiError && error.status === status
 
 /** A release that was overtaken by another write is tried again at once this often. */
 const MAX_RELEASE_TRIES = 3

@@ -107,8 +107,8 @@ const isUsual = (
 ): boolean =>
   (isExpired(failure) && listedForMs > OLD_LIST_MS) || (wasWatching && isSilent(failure))
 
-const isExpired = ({ status, reason }: ApiError): boolean =>
-  status === 410 || reason === TOO_LARGE_VERSION
+const isExpired = ({ code, reason }: ApiError): boolean =>
+  code === 'expired' || reason === TOO_LARGE_VERSION
 
 /**
  * A kind that is gone has another history when it is back. And so may have an API server that was away: it can be
@@ -117,9 +117,12 @@ const isExpired = ({ status, reason }: ApiError): boolean =>
  * answer is a sign, too. A watch that only broke is none, or fell silent: some balancers end each after a while.
  */
 const mustListAfter = (failure: ApiError, wasWatching: boolean): boolean => {
-  if (isExpired(failure) || failure.status === 404) return true
-  const { status, reason } = failure
-  const isAway = status === 0 || status === 429 || (status >= 500 && reason === '')
+  if (isExpired(failure) || failure.code === 'not_found') return true
+  const { code, reason } = failure
+  const isAway =
+    code === 'no_answer' ||
+    code === 'too_many_requests' ||
+    (code === 'server_error' && reason === '')
   return isAway && !(wasWatching && (isBroken(failure) || isSilent(failure)))
 }
 
