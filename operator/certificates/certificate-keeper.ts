@@ -7,6 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { KubernetesApi, ObjectName } from '../kubernetes/client/api.ts'
 import { TaskLoop } from '../../base/task-loop.ts'
 import type { Authority } from './authority.ts'
+import { CertificateError } from './certificate-error.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
 import { type Chance, type KeyPair, SYSTEM_CHANCE } from './issue-certificate.ts'
 import { keepAuthority, keepLeaf, type KeptLeaf, readLeaf, type Workshop } from './kept-secrets.ts'
@@ -205,7 +206,8 @@ export class CertificateKeeper {
     try {
       await (this.#isLeading ? this.#leadRound() : this.#readRound())
     } catch (error) {
-      if (this.#isLeading || !(error instanceof Error && error.name === 'NotLeadingError')) {
+      const isOvertaken = error instanceof CertificateError && error.code === 'not_leading'
+      if (this.#isLeading || !isOvertaken) {
         this.#trouble = messageOf(error)
         this.#options.log.warn('the certificates could not be looked after', { error })
         return false

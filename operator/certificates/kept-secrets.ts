@@ -15,6 +15,7 @@ import {
   type Signer,
   takeStep,
 } from './authority.ts'
+import { CertificateError } from './certificate-error.ts'
 import { type Chance, issueAuthority } from './issue-certificate.ts'
 import { issueFor, type LeafPurpose, leafTexts, planLeaf } from './leaf.ts'
 import { type CertificatePolicy, lifeFrom } from './policy.ts'
@@ -35,12 +36,7 @@ export interface Workshop {
   readonly mayWrite: () => boolean
 }
 
-/** This operator leads no longer. */
-class NotLeadingError extends Error {
-  override readonly name = 'NotLeadingError'
-}
-
-/** @throws ApiError, ForeignSecretError, NotLeadingError */
+/** @throws ApiError, CertificateError */
 export const keepAuthority = async (
   workshop: Workshop,
   name: ObjectName,
@@ -75,7 +71,7 @@ export interface KeptLeaf extends Signer {
   readonly bundle: string
 }
 
-/** @throws ApiError, ForeignSecretError, NotLeadingError */
+/** @throws ApiError, CertificateError */
 export const keepLeaf = async (
   workshop: Workshop,
   name: ObjectName,
@@ -106,7 +102,7 @@ export const keepLeaf = async (
 
 /**
  * Makes one where there is none, and changes none that is there: so it may be done by whoever does not lead, too.
- * @throws ApiError, ForeignSecretError
+ * @throws ApiError; CertificateError `foreign_secret`
  */
 export const seedLeaf = async (
   { api, owner, policy, clock, chance, log }: Workshop,
@@ -147,7 +143,7 @@ const newSigner = async ({ policy, clock, chance }: Workshop): Promise<Signer> =
 
 const whileLeading = ({ mayWrite }: Workshop, texts: SecretTexts): SecretTexts => {
   if (mayWrite()) return texts
-  throw new NotLeadingError('another operator leads now')
+  throw new CertificateError('not_leading', 'another operator leads now')
 }
 
 const isSame = (left: SecretTexts, right: SecretTexts): boolean =>

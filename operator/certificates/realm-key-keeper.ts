@@ -10,6 +10,7 @@ import { ownSecretCommand } from '../resource/roles-for.ts'
 import { REALM_KEYS_SECRET } from '../resource/roles.ts'
 import { TaskLoop } from '../../base/task-loop.ts'
 import type { SecretTexts } from './authority.ts'
+import { CertificateError } from './certificate-error.ts'
 import { type Chance, SYSTEM_CHANCE } from './issue-certificate.ts'
 import { updateSecret } from './secret-store.ts'
 
@@ -151,7 +152,7 @@ export class RealmKeyKeeper {
   #fail(error: unknown, { write }: Attempt): void {
     const { namespace, serviceAccount } = this.#options
     const isForbidden = isApiError(error, 'forbidden')
-    const isForeign = error instanceof Error && error.name === 'ForeignSecretError'
+    const isForeign = error instanceof CertificateError && error.code === 'foreign_secret'
     const words = messageOf(error)
     // An answer, if not the one that was hoped for: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign

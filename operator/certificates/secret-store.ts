@@ -6,6 +6,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import type { Secret } from '../kubernetes/objects.ts'
 import { isApiError, type KubernetesApi, type ObjectName, TYPES } from '../kubernetes/client/api.ts'
 import type { SecretTexts } from './authority.ts'
+import { CertificateError } from './certificate-error.ts'
 
 export interface StoredSecret {
   /** Undefined: there is none. */
@@ -13,11 +14,6 @@ export interface StoredSecret {
   /** Name of the operator that owns it, as it says itself. */
   readonly owner: string | undefined
   readonly object: ValueMap | undefined
-}
-
-/** The Secret belongs to another operator: nobody may take it away by accident. */
-class ForeignSecretError extends Error {
-  override readonly name = 'ForeignSecretError'
 }
 
 /** Namespace of the operator that a Secret belongs to. */
@@ -59,7 +55,7 @@ const TRIES = 5
 
 /**
  * @returns what stands there in the end
- * @throws ApiError, ForeignSecretError
+ * @throws ApiError; CertificateError `foreign_secret`
  */
 export const updateSecret = async (
   api: KubernetesApi,
@@ -84,7 +80,8 @@ export const updateSecret = async (
 const refuseForeign = ({ owner }: StoredSecret, update: SecretUpdate): void => {
   if (owner === undefined || owner === update.owner) return
   const { namespace, name } = update.name
-  throw new ForeignSecretError(
+  throw new CertificateError(
+    'foreign_secret',
     `Secret ${namespace}/${name} belongs to the operator of namespace ${owner}: ` +
       'delete it there if that operator is gone',
   )
