@@ -9,7 +9,7 @@ import { boundAddress, urlOf } from '../../telemetry/bound-address.ts'
 import type { Address } from '../../telemetry/settings-table.ts'
 import { EXCESS, findExcess } from '../../language/wire/json-weight.ts'
 import { BODY_LIMITS, type BodyLimits, BodyReader } from './read-body.ts'
-import { TooBusyError } from './review-compiler.ts'
+import { ReviewError } from './review-compiler.ts'
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
 
 /**
@@ -149,7 +149,7 @@ const judge = async (
   } catch (error) {
     const { kind, namespace, name } = review
     const object = { kind, namespace, object: name }
-    if (error instanceof TooBusyError) {
+    if (error instanceof ReviewError) {
       log.warn('an object was not judged in time', { ...object, reason: error.message })
       refuse(response, 503, `the object was not judged in time: ${error.message}`)
     } else {

@@ -1,6 +1,7 @@
 // The operator's compiler as the webhook uses it: an API server waits for three seconds, so what is not compiled by then
 // is not answered; and few large documents wait at a time, as anybody who reaches the port may send some.
 
+import { CodedError } from '../../base/coded-error.ts'
 import { withTimeout } from '../../base/timeout.ts'
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
@@ -8,13 +9,8 @@ import { documentDigest } from '../../language/wire/digest.ts'
 import type { DocumentOutcome } from '../reconcile/documents/compile-document.ts'
 import type { CompileForReview } from './judge-resource.ts'
 
-/** Nobody is to blame: the API server's policy decides, or it asks again. */
-export class TooBusyError extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'TooBusyError'
-  }
-}
+/** Why there is no verdict. Nobody is to blame: the API server's policy decides, or it asks again. */
+export class ReviewError extends CodedError<'overloaded' | 'timeout'> {}
 
 /** Before the API server has given up. */
 const PATIENCE_MS = 2_500
@@ -31,9 +27,9 @@ export const createReviewCompiler = (
       waiting.length >= MAX_WAITING ||
       waiting.filter((each) => each === namespace).length >= MAX_WAITING_OF_NAMESPACE
     const giveUp = new AbortController()
-    const busy = new TooBusyError(
-      isCrowded ? 'other large documents are being judged' : 'it is large, and took too long',
-    )
+    const busy = isCrowded
+      ? new ReviewError('overloaded', 'other large documents are being judged')
+      : new ReviewError('timeout', 'it is large, and took too long')
     if (isCrowded) giveUp.abort(busy)
     const answer = compiler.compile({
       ...task,

@@ -10,7 +10,7 @@ import {
   type AdmissionServerOptions,
   startAdmissionServer,
 } from '../../../operator/admission/admission-server.ts'
-import { TooBusyError } from '../../../operator/admission/review-compiler.ts'
+import { ReviewError } from '../../../operator/admission/review-compiler.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
 import { createLog, createSilentLog } from '../../../telemetry/log.ts'
@@ -148,7 +148,7 @@ it('what is not judged in time is a 503, and no fault in the log', async () => {
   const destination = { write: (line: string) => lines.push(line) }
   const server = await start({
     log: createLog({ level: 'debug', name: 'test', destination }),
-    paths: { '/validate': () => Promise.reject(new TooBusyError('it took too long')) },
+    paths: { '/validate': () => Promise.reject(new ReviewError('timeout', 'it took too long')) },
   })
   const answer = await post(server, reviewOf(aSpecification('orders')))
   expect([answer.status, answer.text]).toEqual([503, expect.stringContaining('it took too long')])

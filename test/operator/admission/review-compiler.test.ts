@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CompileRequest } from '../../../compiler/bounded-compiler.ts'
-import { createReviewCompiler, TooBusyError } from '../../../operator/admission/review-compiler.ts'
+import { createReviewCompiler, ReviewError } from '../../../operator/admission/review-compiler.ts'
 import type { DocumentOutcome } from '../../../operator/reconcile/documents/compile-document.ts'
 import { documentDigest } from '../../../language/wire/digest.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
@@ -32,7 +32,7 @@ const aRig = () => {
       await compile({ document: { id: namespace }, realm: undefined }, namespace)
       return 'judged'
     } catch (error) {
-      return error instanceof TooBusyError ? error.message : 'another fault'
+      return error instanceof ReviewError ? error.message : 'another fault'
     }
   }
   return { clock, asked, ask, compile }
