@@ -7,7 +7,7 @@ import type { DataPlane } from '../data-plane.ts'
 import {
   type AnswerBound,
   type AnswerBudget,
-  ExcessiveAnswer,
+  AnswerError,
   readBounded,
 } from './client/bounded-body.ts'
 import { Connections, SecureContexts } from './client/connections.ts'
@@ -101,7 +101,7 @@ export const createManagementClient = (
       const pool = connections.poolFor(current)
       return await untilAborted(signal, send(pool, request, { token: current.token, budget }))
     } catch (error) {
-      if (error instanceof ExcessiveAnswer) return pause.begin(error)
+      if (error instanceof AnswerError && error.code === 'excessive') return pause.begin(error)
       return { result: 'failed', message: describeFailure(error, dataPlane) }
     }
   }

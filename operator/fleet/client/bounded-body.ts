@@ -1,6 +1,7 @@
 // Reads the body of an answer within bounds: its chunks come in, its text goes out, or a fault as soon as it is too
 // large or would take far more memory than it has bytes. Never parses it.
 
+import { CodedError } from '../../../base/coded-error.ts'
 import { countMarks, type JsonMarks, NO_MARKS } from '../../../language/wire/json-weight.ts'
 
 /** How much an answer may be. */
@@ -22,13 +23,8 @@ export const answerBound = (baseBytes: number, entryBytes: number): AnswerBound 
 /** No answer of a gateway is nested more deeply: a document has 64 levels. */
 const MAX_DEPTH = 80
 
-/** The data plane says more than it can have to say. */
-export class ExcessiveAnswer extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'ExcessiveAnswer'
-  }
-}
+/** `excessive`: the data plane says more than it can have to say. `overloaded`: others do, and there is no room for it. */
+export class AnswerError extends CodedError<'excessive' | 'overloaded'> {}
 
 /** Bytes of answers that are being read, shared by several data planes. */
 export class AnswerBudget {
@@ -61,7 +57,7 @@ export interface BodyLimits {
 }
 
 /**
- * @throws ExcessiveAnswer beyond the bound; Error where the budget is used up, or the body breaks off
+ * @throws AnswerError beyond the bound, or where the budget is used up; what the body breaks off with
  * @example await readBounded(answer.body, { bound: { bytes: 1000, values: 100 } })
  */
 export const readBounded = async (
@@ -74,7 +70,7 @@ export const readBounded = async (
   try {
     for await (const chunk of body) {
       if (bytes + chunk.length > bound.bytes) throw tooLarge(bound.bytes)
-      if (budget?.take(chunk.length) === false) throw new Error(BUSY)
+      if (budget?.take(chunk.length) === false) throw new AnswerError('overloaded', BUSY)
       bytes += chunk.length
       marks = countMarks(marks, chunk)
       checkMarks(marks, bound)
@@ -88,16 +84,22 @@ export const readBounded = async (
 
 const BUSY = 'sidecars of its namespace answer too slowly and too much at once: it is asked again'
 
-const tooLarge = (bytes: number): ExcessiveAnswer =>
-  new ExcessiveAnswer(`its answer is larger than the ${bytes} bytes that it can have to say`)
+const tooLarge = (bytes: number): AnswerError =>
+  new AnswerError(
+    'excessive',
+    `its answer is larger than the ${bytes} bytes that it can have to say`,
+  )
 
 /**
  * A MiB of `{}` takes 20 MiB when it is parsed. Text that is not JSON may be counted wrongly, and does not parse.
- * @throws ExcessiveAnswer
+ * @throws AnswerError `excessive`
  */
 const checkMarks = ({ containers, commas, deepest }: JsonMarks, { values }: AnswerBound): void => {
   if (deepest > MAX_DEPTH)
-    throw new ExcessiveAnswer(`its answer is nested more than ${MAX_DEPTH} levels deep`)
+    throw new AnswerError('excessive', `its answer is nested more than ${MAX_DEPTH} levels deep`)
   if (containers + commas > values)
-    throw new ExcessiveAnswer(`its answer has more than the ${values} values that it can have`)
+    throw new AnswerError(
+      'excessive',
+      `its answer has more than the ${values} values that it can have`,
+    )
 }
