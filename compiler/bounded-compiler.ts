@@ -2,6 +2,7 @@
 // more than its memory and time. What takes more is refused, and not tried again. The one place that decides which.
 
 import { BoundedMap } from '../base/bounded-map.ts'
+import { FairQueue } from '../base/fair-queue.ts'
 import { isMap } from '../language/expression/value.ts'
 import { isWithin, measure } from '../language/measure.ts'
 import type { Problem } from '../language/problem.ts'
@@ -12,7 +13,6 @@ import {
   CompileThread,
   type Timers,
 } from './compile-thread.ts'
-import { FairQueue } from './fair-queue.ts'
 import { type CompileLimits, limitsVersion } from './limits.ts'
 import type { CompileTask, CompileWork } from './task.ts'
 

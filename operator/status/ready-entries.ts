@@ -1,54 +1,44 @@
 // Resources whose status can be written now in; which of them is written next, out. Namespaces take turns, so that one
 // whose ten thousand documents change again and again holds up no other.
 
+import { FairQueue } from '../../base/fair-queue.ts'
 import type { StatusEntry } from './kubernetes-status-entry.ts'
 
-interface Namespace {
-  /** What came first stands first. Never empty. */
-  readonly entries: Set<StatusEntry>
-  /** Every other write is for what came last: one edit does not wait behind a thousand, nor they behind edits. */
-  isNewestNext: boolean
-}
-
 export class ReadyEntries {
-  /** The one whose turn it is stands first. */
-  readonly #namespaces = new Map<string, Namespace>()
+  /** By namespace. */
+  readonly #queue = new FairQueue<StatusEntry>()
+  /**
+   * Namespaces whose next write is for what came first. Every other one is for what came last: one edit does not wait
+   * behind a thousand, nor they behind edits.
+   */
+  readonly #oldestNext = new Set<string>()
 
   get size(): number {
-    let size = 0
-    for (const { entries } of this.#namespaces.values()) size += entries.size
-    return size
+    return this.#queue.size
   }
 
   add(entry: StatusEntry): void {
-    const name = namespaceOf(entry)
-    const known = this.#namespaces.get(name)
-    if (known !== undefined) known.entries.add(entry)
-    else this.#namespaces.set(name, { entries: new Set([entry]), isNewestNext: true })
+    this.#queue.push(namespaceOf(entry), entry)
   }
 
   /** False: it was not ready. */
   delete(entry: StatusEntry): boolean {
-    const name = namespaceOf(entry)
-    const known = this.#namespaces.get(name)
-    const wasReady = known?.entries.delete(entry) === true
-    if (known?.entries.size === 0) this.#namespaces.delete(name)
+    const namespace = namespaceOf(entry)
+    const wasReady = this.#queue.remove(namespace, entry)
+    if (this.#queue.sizeOf(namespace) === 0) this.#oldestNext.delete(namespace)
     return wasReady
   }
 
   /** It is not ready any more. */
   shift(): StatusEntry | undefined {
-    for (const [name, namespace] of this.#namespaces) {
-      const waiting = [...namespace.entries]
-      const entry = namespace.isNewestNext ? waiting.at(-1) : waiting[0]
-      if (entry === undefined) continue
-      namespace.isNewestNext = !namespace.isNewestNext
-      namespace.entries.delete(entry)
-      this.#namespaces.delete(name)
-      if (namespace.entries.size > 0) this.#namespaces.set(name, namespace)
-      return entry
-    }
-    return undefined
+    const namespace = this.#queue.takeTurn()
+    if (namespace === undefined) return undefined
+    const isOldestNext = this.#oldestNext.has(namespace)
+    const entry = isOldestNext ? this.#queue.oldest(namespace) : this.#queue.newest(namespace)
+    if (isOldestNext) this.#oldestNext.delete(namespace)
+    else this.#oldestNext.add(namespace)
+    if (entry !== undefined) this.delete(entry)
+    return entry
   }
 }
 

@@ -24,7 +24,7 @@ import {
 } from './calls.ts'
 import type { Cluster } from '../config/cluster.ts'
 import { errorFromNetwork, unreadable } from './api-error.ts'
-import { createLimiter } from './rate-limiter.ts'
+import { createRateLimiter } from './rate-limiter.ts'
 import { Reachability } from './reachability.ts'
 import { createTransport, type Timeouts } from './transport.ts'
 import { createRequester, type Call, type RequestFacts, type Requester } from './request.ts'
@@ -66,7 +66,7 @@ export const createKubernetesApi = (options: KubernetesApiOptions): KubernetesAp
   const { cluster, clock, log, userAgent } = options
   const timeouts = { ...TIMEOUTS, ...options.timeouts }
   const transport = createTransport({ cluster, userAgent, timeouts })
-  const limiter = createLimiter({ ...(options.rate ?? RATE), clock })
+  const limiter = createRateLimiter({ ...(options.rate ?? RATE), clock })
   const onRequest = guarded(options.onRequest, log)
   const reachability = new Reachability(clock)
   reachability.onReturn((wasSilent) => {

@@ -1,32 +1,35 @@
-// Turns for requests: so many a second and so many at once, in the order they were asked for. A token bucket: it never
+// Lets through so many requests a second, and so many at once, in the order they were asked for. A token bucket: it never
 // lets a burst of ours become the API server's trouble, nor what one namespace has us ask the trouble of another.
 
 import type { Clock } from '../../../base/clock.ts'
+import { FairQueue } from '../../../base/fair-queue.ts'
 
-export interface LimiterOptions {
+export interface RateLimiterOptions {
   readonly perSecond: number
   readonly burst: number
   readonly clock: Clock
 }
 
-export interface Limiter {
+export interface RateLimiter {
   /**
+   * Resolves when one more request may be sent.
    * @param group what its owner has us ask: groups take turns, so that one with thousands holds up no other by more than
    * one. Absent: the operator's own, which has every other turn.
    * @throws the reason of `signal`
    */
-  turn(signal: AbortSignal, group?: string): Promise<void>
+  admit(signal: AbortSignal, group?: string): Promise<void>
 }
 
 /**
  * @example
- * const limiter = createLimiter({ perSecond: 50, burst: 100, clock: SYSTEM_CLOCK })
- * await limiter.turn(signal)
+ * const limiter = createRateLimiter({ perSecond: 50, burst: 100, clock: SYSTEM_CLOCK })
+ * await limiter.admit(signal)
  */
-export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limiter => {
+export const createRateLimiter = ({ perSecond, burst, clock }: RateLimiterOptions): RateLimiter => {
   let tokens = burst
   let filledAtMs = clock.now()
-  const waiting = new Queue()
+  const waiting = new FairQueue<Waiting>()
+  let wasOwn = false
   let isTimed = false
 
   const fill = (): void => {
@@ -38,12 +41,13 @@ export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limi
   const serve = (): void => {
     fill()
     while (tokens >= 1) {
-      const go = waiting.shift()
-      if (go === undefined) return
+      const next = waiting.shift((group) => (group === OWN) !== wasOwn)
+      if (next === undefined) return
+      wasOwn = next.group === OWN
       tokens -= 1
-      go()
+      next.proceed()
     }
-    if (waiting.isEmpty || isTimed) return
+    if (waiting.size === 0 || isTimed) return
     isTimed = true
     clock.after(Math.ceil(((1 - tokens) / perSecond) * 1000), () => {
       isTimed = false
@@ -52,16 +56,17 @@ export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limi
   }
 
   return {
-    turn: async (signal, group = OWN) => {
+    admit: async (signal, group = OWN) => {
       signal.throwIfAborted()
       await new Promise<void>((resolve) => {
-        const go = (): void => {
-          waiting.delete(group, go)
-          signal.removeEventListener('abort', go)
+        const proceed = (): void => {
+          waiting.remove(group, entry)
+          signal.removeEventListener('abort', proceed)
           resolve()
         }
-        signal.addEventListener('abort', go)
-        waiting.add(group, go)
+        const entry = { group, proceed }
+        signal.addEventListener('abort', proceed)
+        waiting.push(group, entry)
         serve()
       })
       signal.throwIfAborted()
@@ -69,50 +74,10 @@ export const createLimiter = ({ perSecond, burst, clock }: LimiterOptions): Limi
   }
 }
 
+interface Waiting {
+  readonly group: string
+  readonly proceed: () => void
+}
+
 /** No namespace is called so. */
 const OWN = ''
-
-type Go = () => void
-
-/** Removes at any place at once: whoever stops gives up thousands. */
-class Queue {
-  /** Never an empty set. The group whose turn it is comes first. */
-  readonly #groups = new Map<string, Set<Go>>()
-  #wasOwn = false
-
-  get isEmpty(): boolean {
-    return this.#groups.size === 0
-  }
-
-  add(group: string, go: Go): void {
-    const waiting = this.#groups.get(group)
-    if (waiting === undefined) this.#groups.set(group, new Set([go]))
-    else waiting.add(go)
-  }
-
-  delete(group: string, go: Go): void {
-    const waiting = this.#groups.get(group)
-    waiting?.delete(go)
-    if (waiting?.size === 0) this.#groups.delete(group)
-  }
-
-  shift(): Go | undefined {
-    const group = this.#next()
-    const waiting = group === undefined ? undefined : this.#groups.get(group)
-    const [go] = waiting ?? []
-    if (group === undefined || waiting === undefined || go === undefined) return undefined
-    this.#wasOwn = group === OWN
-    this.delete(group, go)
-    if (waiting.size > 0) {
-      this.#groups.delete(group)
-      this.#groups.set(group, waiting)
-    }
-    return go
-  }
-
-  #next(): string | undefined {
-    if (!this.#wasOwn && this.#groups.has(OWN)) return OWN
-    for (const group of this.#groups.keys()) if (group !== OWN) return group
-    return this.#groups.has(OWN) ? OWN : undefined
-  }
-}

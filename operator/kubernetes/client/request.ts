@@ -13,7 +13,7 @@ import {
   tooLarge,
   unreadable,
 } from './api-error.ts'
-import type { Limiter } from './rate-limiter.ts'
+import type { RateLimiter } from './rate-limiter.ts'
 import { pause } from './pause.ts'
 import type { Reachability } from './reachability.ts'
 import { waitBeforeRetry, type RetriedAs, type Verb } from './retry.ts'
@@ -41,7 +41,7 @@ export interface RequestFacts {
 export interface RequesterOptions {
   readonly cluster: Cluster
   readonly transport: Transport
-  readonly limiter: Limiter
+  readonly limiter: RateLimiter
   readonly reachability: Pick<Reachability, 'answered' | 'failed'>
   readonly clock: Clock
   readonly onRequest: (facts: RequestFacts) => void
@@ -60,7 +60,7 @@ export const createRequester = (options: RequesterOptions): Requester => {
   const untilDone = async <T>(call: Call, read: (answer: Answer) => Promise<T>): Promise<T> => {
     for (let tries = 1; ; tries += 1) {
       try {
-        if (call.lane === 'shared') await options.limiter.turn(call.signal, call.group)
+        if (call.lane === 'shared') await options.limiter.admit(call.signal, call.group)
         const result = await attempt(options, call, read)
         reachability.answered()
         return result

@@ -1,78 +1,42 @@
 // Orders what waits to be told: Warnings before what is Normal, and namespaces in turns. It never holds more than its
 // bound; at it, the namespace with the most gives way.
 
-import { FairQueue } from '../../../compiler/fair-queue.ts'
+import { FairQueue } from '../../../base/fair-queue.ts'
 import type { Series } from './series.ts'
 
 const MAX_QUEUED = 1000
 
 export class EventQueue {
-  readonly #lanes = { Warning: new Lane(), Normal: new Lane() }
+  /** By namespace. */
+  #warnings = new FairQueue<Series>()
+  #normal = new FairQueue<Series>()
 
   get size(): number {
-    return this.#lanes.Warning.size + this.#lanes.Normal.size
+    return this.#warnings.size + this.#normal.size
   }
 
   /** @returns what has lost its place for it, perhaps itself; undefined where there was room */
   push(series: Series): Series | undefined {
-    this.#lanes[series.facts.type].push(series)
+    const queue = series.facts.type === 'Warning' ? this.#warnings : this.#normal
+    queue.push(series.facts.regarding.namespace, series)
     if (this.size <= MAX_QUEUED) return undefined
-    const { Warning, Normal } = this.#lanes
-    return Normal.size > 0 ? Normal.dropLast() : Warning.dropLast()
+    return dropNewest(this.#normal.size > 0 ? this.#normal : this.#warnings)
   }
 
   shift(): Series | undefined {
-    return this.#lanes.Warning.shift() ?? this.#lanes.Normal.shift()
+    return this.#warnings.shift() ?? this.#normal.shift()
   }
 
   clear(): void {
-    this.#lanes.Warning = new Lane()
-    this.#lanes.Normal = new Lane()
+    this.#warnings = new FairQueue()
+    this.#normal = new FairQueue()
   }
 }
 
-const groupOf = ({ facts }: Series): string => facts.regarding.namespace
-
-class Lane {
-  readonly #queue = new FairQueue<Series>()
-  /** By namespace, never empty. */
-  readonly #waiting = new Map<string, Set<Series>>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  push(series: Series): void {
-    const group = groupOf(series)
-    this.#queue.push(group, series)
-    const waiting = this.#waiting.get(group)
-    if (waiting === undefined) this.#waiting.set(group, new Set([series]))
-    else waiting.add(series)
-    this.#size += 1
-  }
-
-  shift(): Series | undefined {
-    const series = this.#queue.shift()
-    if (series !== undefined) this.#left(series)
-    return series
-  }
-
-  /** The last one of the namespace that has the most. */
-  dropLast(): Series | undefined {
-    const [most] = [...this.#waiting.values()].sort((a, b) => b.size - a.size)
-    const last = [...(most ?? [])].at(-1)
-    if (last === undefined) return undefined
-    this.#queue.remove(groupOf(last), last)
-    this.#left(last)
-    return last
-  }
-
-  #left(series: Series): void {
-    const group = groupOf(series)
-    const waiting = this.#waiting.get(group)
-    waiting?.delete(series)
-    if (waiting?.size === 0) this.#waiting.delete(group)
-    this.#size -= 1
-  }
+/** Of the namespace that has the most. */
+const dropNewest = (queue: FairQueue<Series>): Series | undefined => {
+  const namespace = queue.longest()
+  const series = namespace === undefined ? undefined : queue.newest(namespace)
+  if (namespace !== undefined && series !== undefined) queue.remove(namespace, series)
+  return series
 }

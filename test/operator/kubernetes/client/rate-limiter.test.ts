@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
-import { createLimiter } from '../../../../operator/kubernetes/client/rate-limiter.ts'
+import { createRateLimiter } from '../../../../operator/kubernetes/client/rate-limiter.ts'
 import { createManualClock } from '../../../support/manual-clock.ts'
 
 describe('turns of requests', () => {
   const taking = (count: number) => {
     const clock = createManualClock()
-    const limiter = createLimiter({ perSecond: 10, burst: 3, clock })
+    const limiter = createRateLimiter({ perSecond: 10, burst: 3, clock })
     const stopping = new AbortController()
     const taken: number[] = []
     const refused: unknown[] = []
     for (let turn = 0; turn < count; turn += 1) {
-      limiter.turn(stopping.signal).then(
+      limiter.admit(stopping.signal).then(
         () => taken.push(turn),
         (error: unknown) => refused.push(error),
       )
@@ -32,7 +32,7 @@ describe('turns of requests', () => {
     const { clock, taken, limiter, stopping } = taking(0)
     await clock.run(60_000)
     for (let turn = 0; turn < 5; turn += 1) {
-      void limiter.turn(stopping.signal).then(() => taken.push(turn))
+      void limiter.admit(stopping.signal).then(() => taken.push(turn))
     }
     await clock.run(1)
     expect(taken).toEqual([0, 1, 2])
@@ -44,8 +44,8 @@ describe('turns of requests', () => {
     stopping.abort(new Error('enough'))
     await clock.run(1)
     expect(refused).toEqual([new Error('enough'), new Error('enough')])
-    await expect(limiter.turn(stopping.signal)).rejects.toThrow('enough')
-    void limiter.turn(new AbortController().signal).then(() => taken.push(9))
+    await expect(limiter.admit(stopping.signal)).rejects.toThrow('enough')
+    void limiter.admit(new AbortController().signal).then(() => taken.push(9))
     await clock.run(198)
     expect(taken).toEqual([0, 1, 2, 9])
   })
@@ -55,7 +55,7 @@ describe('turns of requests', () => {
     const taken: string[] = []
     const ask = (name: string, count: number, group?: string): void => {
       for (let turn = 0; turn < count; turn += 1)
-        limiter.turn(stopping.signal, group).then(
+        limiter.admit(stopping.signal, group).then(
           () => taken.push(`${name}${turn}`),
           () => undefined,
         )
@@ -66,7 +66,7 @@ describe('turns of requests', () => {
     await clock.run(700)
     expect(taken.join(' ')).toBe('a0 a1 a2 own0 a3 own1 b0 own2 a4 b1')
     stopping.abort(new Error('enough'))
-    void limiter.turn(new AbortController().signal, 'shop').then(() => taken.push('after'))
+    void limiter.admit(new AbortController().signal, 'shop').then(() => taken.push('after'))
     await clock.run(100)
     expect(taken.at(-1)).toBe('after')
   })
