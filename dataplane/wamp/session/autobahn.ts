@@ -2,7 +2,9 @@
 // a peer that speaks WAMP over a wire of ours; connections, timers and retries of autobahn's own never run.
 
 import type { Value, ValueMap } from '../../../language/expression/value.ts'
-import type { WampMessage } from '../protocol/messages.ts'
+import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
+import { faultOf } from './errors.ts'
+import type { WampFault } from './joined-session.ts'
 
 /** What is used of the module. */
 export interface Autobahn {
@@ -19,26 +21,28 @@ interface AutobahnConnection {
   open(): void
 }
 
-/** The message goes out within each of these; its answer is told by the outcome. */
+/** The message goes out within each of these. */
 export interface AutobahnSession {
   call(
     procedure: string,
     args: readonly Value[] | undefined,
     kwargs: ValueMap | undefined,
     options: ValueMap,
-  ): Outcome
+  ): PendingRequest
   publish(
     topic: string,
     args: readonly Value[] | undefined,
     kwargs: ValueMap | undefined,
     options: ValueMap,
-  ): Outcome
-  subscribe(topic: string, handler: () => void, options: ValueMap): Outcome
-  unsubscribe(subscription: unknown): Outcome
-  register(procedure: string, endpoint: () => void, options: ValueMap): Outcome
-  unregister(registration: unknown): Outcome
+  ): PendingRequest
+  subscribe(topic: string, handler: () => void, options: ValueMap): PendingRequest
+  unsubscribe(subscription: unknown): PendingRequest
+  register(procedure: string, endpoint: () => void, options: ValueMap): PendingRequest
+  unregister(registration: unknown): PendingRequest
   leave(reason: string): void
   resolve: (uri: string) => string
+  /** Not of its public surface; see `createPeer`. */
+  _protocol_violation: () => void
 }
 
 /** What autobahn calls its transport. */
@@ -51,26 +55,49 @@ interface AutobahnSocket {
   close(code?: number, reason?: string): void
 }
 
+/** Waits for the answer to a request; is called once autobahn has forgotten the request. */
+export interface AnswerListener {
+  /** @param value what autobahn made of the answer: a subscription, a registration, a result without details */
+  onAnswer(answer: WampMessage, value: unknown): void
+  /** A progressive result; more follows. */
+  onProgress(answer: WampMessage): void
+  onFailure(fault: WampFault): void
+}
+
+type Settlement = 'answered' | 'progressed' | 'failed'
+type OnSettled = (request: PendingRequest, settlement: Settlement, value: unknown) => void
+
 const NO_PROMISE = {}
 
 /**
- * Stands where autobahn wants a deferred (its option `use_deferred`): it keeps the answer's value and tells
- * nobody. Promises would cost every call two microtasks and an unhandled rejection each time nobody listens,
- * and what autobahn would say is known before it says so.
+ * Stands where autobahn wants a deferred (its option `use_deferred`): autobahn finds it by the id of an answer and
+ * settles it, and `Peer.settle` passes the whole answer on to who waits. Promises would cost every call two
+ * microtasks and an unhandled rejection each time nobody listens, and would lose the details of the answer.
  */
-export class Outcome {
+export class PendingRequest {
   /** Without `then`: autobahn hands out the deferred itself. */
   readonly promise = NO_PROMISE
-  value: unknown = undefined
+  /** undefined: nobody waits for the answer. */
+  listener: AnswerListener | undefined = undefined
   /** Set by autobahn, for calls: sends CANCEL and forgets the call. */
   cancel: (options: ValueMap) => void = nothing
+  readonly #onSettled: OnSettled
 
-  resolve(value: unknown): void {
-    this.value = value
+  constructor(onSettled: OnSettled) {
+    this.#onSettled = onSettled
   }
 
-  reject = nothing
-  notify = nothing
+  resolve(value: unknown): void {
+    this.#onSettled(this, 'answered', value)
+  }
+
+  reject(): void {
+    this.#onSettled(this, 'failed', undefined)
+  }
+
+  notify(): void {
+    this.#onSettled(this, 'progressed', undefined)
+  }
 }
 
 export interface PeerOptions {
@@ -93,6 +120,10 @@ export interface Peer {
   join(): void
   /** A message whose shape has been checked: autobahn trusts what it is told. */
   readonly receive: (message: WampMessage) => void
+  /** A checked answer to a request, for whoever waits for it; false: there is no such request (any more). */
+  settle(answer: WampMessage): boolean
+  /** Ends a request in place of the router; false: there is no such request (any more). */
+  fail(type: number, requestId: number, fault: WampFault): boolean
 }
 
 const TRANSPORT = 'svc-gateway'
@@ -128,6 +159,7 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     send: options.send,
     close: options.close,
   }
+  const answers = createAnswers(socket)
   const connection = new autobahn.Connection({
     realm: options.realmUri,
     authmethods: options.authmethods,
@@ -135,7 +167,7 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     authextra: options.authextra,
     onchallenge: (_session: unknown, method: string, extra: ValueMap) =>
       options.onChallenge(method, extra),
-    use_deferred: () => new Outcome(),
+    use_deferred: () => new PendingRequest(answers.onSettled),
     on_user_error: nothing,
     on_internal_error: nothing,
     retry_if_unreachable: false,
@@ -144,6 +176,8 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
   })
   connection.open()
   connection.session.resolve = (uri) => uri
+  // In place of one that would close the connection for a late answer, and write to globals.
+  connection.session._protocol_violation = nothing
   return {
     session: connection.session,
     join: () => {
@@ -152,7 +186,73 @@ export const createPeer = (autobahn: Autobahn, options: PeerOptions): Peer => {
     receive: (message) => {
       socket.onmessage(message)
     },
+    settle: answers.settle,
+    fail: answers.fail,
   }
+}
+
+interface Answers extends Pick<Peer, 'settle' | 'fail'> {
+  readonly onSettled: OnSettled
+}
+
+/** Who waits is called after autobahn, not within it: it drops a request only when it has told of its answer. */
+const createAnswers = (socket: AutobahnSocket): Answers => {
+  let settled: PendingRequest | undefined
+  let settledAs: Settlement = 'answered'
+  let value: unknown
+
+  /** Lets autobahn have an answer; gives the request that it has settled by it. */
+  const receive = (answer: WampMessage): PendingRequest | undefined => {
+    settled = undefined
+    socket.onmessage(answer)
+    const request = settled as PendingRequest | undefined
+    settled = undefined
+    return request
+  }
+
+  const fail = (request: PendingRequest, fault: WampFault): void => {
+    const { listener } = request
+    request.listener = undefined
+    listener?.onFailure(fault)
+  }
+
+  return {
+    onSettled: (request, settlement, given) => {
+      settled = request
+      settledAs = settlement
+      value = given
+    },
+    settle: (answer) => {
+      const request = receive(hasOddProgress(answer) ? answer.slice(0, 2).concat({}) : answer)
+      if (request === undefined) return false
+      if (settledAs === 'failed') {
+        fail(request, faultOf(answer))
+        return true
+      }
+      const { listener } = request
+      if (settledAs === 'progressed') listener?.onProgress(answer)
+      else {
+        const given = value
+        value = undefined
+        request.listener = undefined
+        listener?.onAnswer(answer, given)
+      }
+      return true
+    },
+    fail: (type, requestId, fault) => {
+      const request = receive([MESSAGE.error, type, requestId, {}, fault.uri])
+      if (request === undefined) return false
+      fail(request, fault)
+      return true
+    },
+  }
+}
+
+/** autobahn takes any truthy mark for that of a progressive result. */
+const hasOddProgress = (answer: WampMessage): boolean => {
+  if (answer[0] !== MESSAGE.result) return false
+  const { progress } = answer[2] as ValueMap
+  return progress !== undefined && progress !== true
 }
 
 function nothing(): void {

@@ -1,20 +1,25 @@
-// The calls of a session in flight: each is settled once, by its answer, by its caller, or by the end of the
-// session. A cancelled one leaves nothing behind, whether the router ever answers it or not.
+// Makes calls in a session and tells each caller of the result: once, unless the call is cancelled. A cancelled one
+// leaves nothing behind, whether the router ever answers it or not.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import type { AutobahnSession, Outcome } from './autobahn.ts'
-import { createInFlight } from './in-flight.ts'
+import type { AnswerListener, Peer, PendingRequest } from './autobahn.ts'
+import { unansweredFault } from './errors.ts'
+import { createInFlight, type InFlight, type Linked } from './in-flight.ts'
 import type { Outbox } from './outbox.ts'
 import { payloadAt, payloadToSend } from './payload.ts'
-import type { CallHandler, CallRequest, PendingCall, WampFault } from './joined-session.ts'
+import type {
+  CallHandler,
+  CallRequest,
+  PendingCall,
+  WampFault,
+  WampResult,
+} from './joined-session.ts'
 import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
 
 /** What all that waits for answers shares. */
-export interface Asking {
-  readonly autobahn: AutobahnSession
+export interface RequestDeps {
+  readonly peer: Peer
   readonly outbox: Outbox
-  /** Lets autobahn have an answer for its books, without the payload, which is read here. */
-  readonly account: (message: WampMessage) => void
   /** Runs a handler of the bridge; what it throws is logged. */
   readonly guard: (run: () => void) => void
 }
@@ -22,10 +27,6 @@ export interface Asking {
 export interface Calls {
   /** @throws WampFault, unsent */
   call(request: CallRequest, handler: CallHandler): PendingCall
-  /** A checked RESULT; false: nobody waits for it. */
-  onResult(message: WampMessage): boolean
-  /** False: nobody waits for it. */
-  fail(requestId: number, fault: WampFault): boolean
   end(fault: WampFault): void
   /** Makes the router say something, whatever it is. */
   probe(): void
@@ -36,78 +37,93 @@ export interface Calls {
 const PROBED = 'wamp.session.count'
 const KILL_NO_WAIT: ValueMap = { mode: 'killnowait' }
 
-export const createCalls = ({ autobahn, outbox, account, guard }: Asking): Calls => {
-  const handlers = createInFlight<CallHandler>()
+export const createCalls = ({ peer, outbox, guard }: RequestDeps): Calls => {
+  const inFlight = createInFlight<Call>()
+  const deps: CallDeps = { inFlight, guard }
+  let lastProbeId = 0
 
   return {
     call: (request, handler) => {
-      const outcome = outbox.request(() => startCall(autobahn, request, handler))
-      const id = outbox.lastRequestId
-      handlers.add(id, handler)
-      return {
-        cancel: () => {
-          if (handlers.remove(id) !== undefined) outcome.cancel(KILL_NO_WAIT)
-        },
-      }
-    },
-
-    onResult: (message) => {
-      const requestId = message[1] as number
-      const details = message[2] as ValueMap
-      const handler = handlers.get(requestId)
-      if (handler === undefined) return false
-      const result = { requestId, ...payloadAt(message, 3), details }
-      if (details['progress'] === true) {
-        guard(() => handler.onProgress?.(result))
-        return true
-      }
-      handlers.remove(requestId)
-      account([MESSAGE.result, requestId, {}])
-      guard(() => {
-        handler.onResult(result)
-      })
-      return true
-    },
-
-    fail: (requestId, fault) => {
-      const handler = handlers.remove(requestId)
-      if (handler === undefined) return false
-      account([MESSAGE.error, MESSAGE.call, requestId, {}, fault.uri])
-      guard(() => {
-        handler.onFailure(fault)
-      })
-      return true
+      const pending = outbox.request(() => startCall(peer, request, handler))
+      const call = new Call(pending, handler, deps)
+      pending.listener = call
+      inFlight.add(call)
+      return call
     },
 
     end: (fault) => {
-      for (const handler of handlers.drain()) {
-        guard(() => {
-          handler.onFailure(fault)
-        })
-      }
+      for (const call of inFlight.drain()) call.onFailure(fault)
     },
 
-    // Nobody waits for the answer: it is dropped as that of a cancelled call is, be it a number or a refusal.
+    // Nobody waits for the answer, be it a number or a refusal. One that never came is forgotten with the next.
     probe: () => {
-      outbox.request(() => autobahn.call(PROBED, undefined, undefined, {}))
-      account([MESSAGE.result, outbox.lastRequestId, {}])
+      peer.fail(MESSAGE.call, lastProbeId, unansweredFault())
+      outbox.request(() => peer.session.call(PROBED, undefined, undefined, {}))
+      lastProbeId = outbox.lastRequestId
     },
 
     get size() {
-      return handlers.size
+      return inFlight.size
     },
   }
 }
 
-const startCall = (
-  autobahn: AutobahnSession,
-  request: CallRequest,
-  handler: CallHandler,
-): Outcome => {
+const startCall = (peer: Peer, request: CallRequest, handler: CallHandler): PendingRequest => {
   const { args, kwargs } = payloadToSend(request)
   const options =
     handler.onProgress === undefined
       ? request.options
       : { ...request.options, receive_progress: true }
-  return autobahn.call(request.procedure, args, kwargs, options)
+  return peer.session.call(request.procedure, args, kwargs, options)
 }
+
+class Call implements AnswerListener, PendingCall, Linked<Call> {
+  isInFlight = false
+  older: Call | undefined = undefined
+  younger: Call | undefined = undefined
+  readonly #pending: PendingRequest
+  readonly #handler: CallHandler
+  readonly #deps: CallDeps
+
+  constructor(pending: PendingRequest, handler: CallHandler, deps: CallDeps) {
+    this.#pending = pending
+    this.#handler = handler
+    this.#deps = deps
+  }
+
+  onAnswer(answer: WampMessage): void {
+    this.#deps.inFlight.remove(this)
+    this.#deps.guard(() => {
+      this.#handler.onResult(resultOf(answer))
+    })
+  }
+
+  onProgress(answer: WampMessage): void {
+    this.#deps.guard(() => this.#handler.onProgress?.(resultOf(answer)))
+  }
+
+  onFailure(fault: WampFault): void {
+    this.#deps.inFlight.remove(this)
+    this.#deps.guard(() => {
+      this.#handler.onFailure(fault)
+    })
+  }
+
+  cancel(): void {
+    if (!this.#deps.inFlight.remove(this)) return
+    this.#pending.listener = undefined
+    this.#pending.cancel(KILL_NO_WAIT)
+  }
+}
+
+interface CallDeps {
+  readonly inFlight: InFlight<Call>
+  readonly guard: (run: () => void) => void
+}
+
+/** Of a checked RESULT. */
+const resultOf = (message: WampMessage): WampResult => ({
+  requestId: message[1] as number,
+  ...payloadAt(message, 3),
+  details: message[2] as ValueMap,
+})

@@ -1,20 +1,19 @@
 // A checked message of an open session comes in and goes to whoever waits for it. Late answers are dropped; what
 // a router can't mean ends the session: the text that goes out says why.
 
-import { isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
-import type { AutobahnSession } from './autobahn.ts'
+import { isMap, type ValueMap } from '../../../language/expression/value.ts'
+import type { Peer } from './autobahn.ts'
 import type { Calls } from './calls.ts'
-import { faultOf, unreadableAnswer } from './errors.ts'
+import { unreadableAnswer } from './errors.ts'
 import type { Outbox } from './outbox.ts'
 import type { Invocations } from './invocations.ts'
 import type { Registrations } from './registrations.ts'
 import type { Requests } from './requests.ts'
 import type { Subscriptions } from './subscriptions.ts'
-import type { WampFault } from './joined-session.ts'
 import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
 
 export interface SessionParts {
-  readonly autobahn: AutobahnSession
+  readonly peer: Peer
   readonly outbox: Outbox
   readonly calls: Calls
   readonly requests: Requests
@@ -30,14 +29,9 @@ export type Reception = string | undefined
 
 /** A message whose shape is right. */
 export const readMessage = (parts: SessionParts, message: WampMessage): Reception => {
-  const { calls, requests, subscriptions } = parts
   switch (message[0]) {
-    case MESSAGE.result:
-      return calls.onResult(message) ? undefined : late(parts, message[1])
-    case MESSAGE.error:
-      return failRequest(parts, message, faultOf(message))
     case MESSAGE.event:
-      subscriptions.onEvent(message)
+      parts.subscriptions.onEvent(message)
       return undefined
     case MESSAGE.invocation:
       parts.registrations.onInvocation(message)
@@ -51,8 +45,8 @@ export const readMessage = (parts: SessionParts, message: WampMessage): Receptio
     case HEARTBEAT:
       return undefined
     default:
-      if (isRevocation(message)) revoke(parts, message)
-      else if (!requests.onAnswer(message)) return 'an answer to a request never made'
+      if (!isRevocation(message)) return readAnswer(parts, message)
+      revoke(parts, message)
       return undefined
   }
 }
@@ -63,9 +57,9 @@ const HEARTBEAT = 7
 export const readHead = (parts: SessionParts, head: WampMessage, why: string): Reception => {
   switch (head[0]) {
     case MESSAGE.result:
-      return failRequest(parts, [MESSAGE.error, MESSAGE.call, head[1] ?? 0], unreadableAnswer(why))
+      return failRequest(parts, [MESSAGE.error, MESSAGE.call, head[1] ?? 0], why)
     case MESSAGE.error:
-      return failRequest(parts, head, unreadableAnswer(why))
+      return failRequest(parts, head, why)
     case MESSAGE.event:
       parts.onDropped('an event', why)
       return undefined
@@ -77,20 +71,27 @@ export const readHead = (parts: SessionParts, head: WampMessage, why: string): R
   }
 }
 
-const failRequest = (parts: SessionParts, message: WampMessage, fault: WampFault): Reception => {
-  const type = Number(message[1])
-  const requestId = Number(message[2])
-  if (type === MESSAGE.call) {
-    return parts.calls.fail(requestId, fault) ? undefined : late(parts, requestId)
-  }
-  const isOurs = parts.requests.fail(type, requestId, fault)
-  return isOurs ? undefined : 'an error of a request never made'
+const readAnswer = (parts: SessionParts, answer: WampMessage): Reception =>
+  parts.peer.settle(answer) ? undefined : judgeUnexpected(parts, answer)
+
+const failRequest = (parts: SessionParts, error: WampMessage, why: string): Reception => {
+  const [, type, requestId] = error
+  const isPending = parts.peer.fail(Number(type), Number(requestId), unreadableAnswer(why))
+  return isPending ? undefined : judgeUnexpected(parts, error)
 }
 
-// A call that was cancelled may be answered late or never, depending on router and callee. The newest id is all
-// that must be known to tell a late answer from an invented one: a million cancelled calls leave nothing behind.
-const late = ({ outbox }: SessionParts, requestId: Value | undefined): Reception =>
-  Number(requestId) <= outbox.lastRequestId ? undefined : 'an answer to a call never made'
+/** An answer that no request is pending for: late, or invented. */
+const judgeUnexpected = ({ outbox, requests }: SessionParts, answer: WampMessage): Reception => {
+  const isError = answer[0] === MESSAGE.error
+  const requestId = Number(answer[isError ? 2 : 1])
+  if (isError ? answer[1] === MESSAGE.call : answer[0] === MESSAGE.result) {
+    // A call that was cancelled may be answered late or never, depending on router and callee. The newest id is all
+    // that must be known to tell a late answer from an invented one: a million cancelled calls leave nothing behind.
+    return requestId <= outbox.lastRequestId ? undefined : 'an answer to a call never made'
+  }
+  if (requests.isGivenUp(requestId)) return undefined
+  return isError ? 'an error of a request never made' : 'an answer to a request never made'
+}
 
 /** Request 0: the router's own will (WAMP protocol, *Registration Revocation*). */
 const isRevocation = ([type, requestId]: WampMessage): boolean =>

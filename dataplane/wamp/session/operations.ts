@@ -3,7 +3,7 @@
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { Peer } from './autobahn.ts'
-import { createCalls, type Asking } from './calls.ts'
+import { createCalls, type RequestDeps } from './calls.ts'
 import { netFailure, stuffedFault } from './errors.ts'
 import type { SessionParts } from './inbox.ts'
 import { createInvocations } from './invocations.ts'
@@ -17,10 +17,9 @@ import { MESSAGE } from '../protocol/messages.ts'
 
 export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts => {
   const told = new Set<string>()
-  const asking: Asking = {
-    autobahn: peer.session,
+  const deps: RequestDeps = {
+    peer,
     outbox,
-    account: peer.receive,
     guard: (run) => {
       try {
         run()
@@ -29,15 +28,15 @@ export const createParts = (peer: Peer, outbox: Outbox, log: Log): SessionParts 
       }
     },
   }
-  const requests = createRequests(asking)
+  const requests = createRequests(deps)
   const invocations = createInvocations(outbox, log)
   return {
-    autobahn: peer.session,
+    peer,
     outbox,
     requests,
-    calls: createCalls(asking),
-    subscriptions: createSubscriptions(asking, requests),
-    registrations: createRegistrations(asking, requests, invocations),
+    calls: createCalls(deps),
+    subscriptions: createSubscriptions(deps, requests),
+    registrations: createRegistrations(deps, requests, invocations),
     invocations,
     onDropped: (what, why) => {
       if (told.has(what)) return
@@ -63,7 +62,7 @@ export const createSession = (
   parts: SessionParts,
   isOpen: () => boolean,
 ): WampSession => {
-  const { autobahn, outbox, calls, requests, subscriptions, registrations } = parts
+  const { peer, outbox, calls, requests, subscriptions, registrations } = parts
   const ended = (): Promise<never> => Promise.reject(netFailure(false))
   return {
     id,
@@ -78,7 +77,7 @@ export const createSession = (
       const { args, kwargs } = payloadToSend(payload)
       return requests.ask(
         MESSAGE.publish,
-        () => autobahn.publish(topic, args, kwargs, { ...options, acknowledge: true }),
+        () => peer.session.publish(topic, args, kwargs, { ...options, acknowledge: true }),
         (answer) => ({ publicationId: answer[2] as number }),
       )
     },

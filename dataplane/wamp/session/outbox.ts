@@ -3,7 +3,7 @@
 
 import type { Transport } from '../protocol/transport.ts'
 import { WampFault } from './joined-session.ts'
-import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
+import type { WampMessage } from '../protocol/messages.ts'
 
 export interface Outbox {
   /** Set once the transport is there; before it and after `end` messages go nowhere. */
@@ -28,8 +28,8 @@ export interface Outbox {
 }
 
 interface OutboxOptions {
-  /** Lets autobahn have an answer for its books. */
-  readonly account: (message: WampMessage) => void
+  /** Makes autobahn forget a request that was not sent. */
+  readonly forget: (type: number, requestId: number, fault: WampFault) => void
   /** HELLO or AUTHENTICATE can't be encoded. */
   readonly onFault: (cause: unknown) => void
   /** The router makes us answer, and does not read the answers. */
@@ -41,7 +41,7 @@ interface Failed {
   readonly cause: unknown
 }
 
-export const createOutbox = ({ account, onFault, onStuffed }: OutboxOptions): Outbox => {
+export const createOutbox = ({ forget, onFault, onStuffed }: OutboxOptions): Outbox => {
   let transport: Transport | undefined
   let lastRequestId = 0
   let isRequesting = false
@@ -84,8 +84,9 @@ export const createOutbox = ({ account, onFault, onStuffed }: OutboxOptions): Ou
       }
       const { message, cause } = failed
       failed = undefined
-      account([MESSAGE.error, message[0] ?? 0, message[1] ?? 0, {}, INVALID])
-      throw unencodable(cause)
+      const fault = unencodable(cause)
+      forget(Number(message[0]), Number(message[1]), fault)
+      throw fault
     },
     post: (message) => {
       const isStuffed = bufferedIn(transport) > MOST_ANSWER_BYTES
@@ -120,10 +121,7 @@ const MOST_BUFFERED_BYTES = 64 * 1024 * 1024
 /** Of answers that nothing else bounds: a router may ask as fast as it can. */
 const MOST_ANSWER_BYTES = 2 * MOST_BUFFERED_BYTES
 
-const INVALID = 'wamp.error.invalid_argument'
-
-const unencodable = (cause: unknown): WampFault =>
-  new WampFault(INVALID, cause instanceof Error ? cause.message : 'The message can’t be encoded.', {
-    wasSent: false,
-    cause,
-  })
+const unencodable = (cause: unknown): WampFault => {
+  const text = cause instanceof Error ? cause.message : 'The message can’t be encoded.'
+  return new WampFault('wamp.error.invalid_argument', text, { wasSent: false, cause })
+}

@@ -2,7 +2,7 @@
 // How it answers is not known here.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import type { Asking } from './calls.ts'
+import type { RequestDeps } from './calls.ts'
 import type { Invocations } from './invocations.ts'
 import { payloadAt } from './payload.ts'
 import type { Requests } from './requests.ts'
@@ -25,7 +25,7 @@ interface Registered {
 }
 
 export const createRegistrations = (
-  { autobahn, account }: Asking,
+  { peer }: Pick<RequestDeps, 'peer'>,
   requests: Requests,
   invocations: Invocations,
 ): Registrations => {
@@ -37,7 +37,7 @@ export const createRegistrations = (
     try {
       await requests.ask(
         MESSAGE.unregister,
-        () => autobahn.unregister(registration),
+        () => peer.session.unregister(registration),
         () => registrations.delete(id),
       )
     } catch (error) {
@@ -51,8 +51,8 @@ export const createRegistrations = (
     register: (procedure, options, handler) =>
       requests.ask(
         MESSAGE.register,
-        () => autobahn.register(procedure, nothing, options),
-        (message, outcome) => {
+        () => peer.session.register(procedure, nothing, options),
+        (message, registration) => {
           const id = message[2] as number
           const { revoked, onRevoked } = createRevocation()
           registrations.set(id, { procedure, handler, onRevoked: onRevoked })
@@ -60,7 +60,7 @@ export const createRegistrations = (
           return {
             id,
             revoked,
-            release: () => (released ??= release(id, outcome.value)),
+            release: () => (released ??= release(id, registration)),
           }
         },
       ),
@@ -82,7 +82,7 @@ export const createRegistrations = (
       const revoked = registrations.get(id)
       if (revoked === undefined) return
       registrations.delete(id)
-      account(message)
+      peer.receive(message)
       revoked.onRevoked()
     },
 

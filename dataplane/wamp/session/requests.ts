@@ -1,13 +1,12 @@
-// Requests of a session other than calls: each is settled once, by its answer or by the end of the session.
+// Sends requests of a session other than calls: each is settled once, by its answer or by the end of the session.
 // What an answer means to whoever asked is not known here.
 
-import type { Value } from '../../../language/expression/value.ts'
-import type { Outcome } from './autobahn.ts'
-import { createInFlight } from './in-flight.ts'
-import type { Asking } from './calls.ts'
+import type { AnswerListener, PendingRequest } from './autobahn.ts'
+import { createInFlight, type Linked } from './in-flight.ts'
+import type { RequestDeps } from './calls.ts'
 import { unansweredFault } from './errors.ts'
 import type { WampFault } from './joined-session.ts'
-import { MESSAGE, type WampMessage } from '../protocol/messages.ts'
+import type { WampMessage } from '../protocol/messages.ts'
 
 export interface Requests {
   /**
@@ -16,92 +15,66 @@ export interface Requests {
    */
   ask<T>(
     type: number,
-    start: () => Outcome,
-    onAnswer: (answer: WampMessage, outcome: Outcome) => T,
+    start: () => PendingRequest,
+    onAnswer: (answer: WampMessage, value: unknown) => T,
   ): Promise<T>
-  /** A checked answer, `[type, request, …]`; false: nobody has asked. */
-  onAnswer(message: WampMessage): boolean
-  /** False: nobody has asked. */
-  fail(type: number, requestId: number, fault: WampFault): boolean
+  /** An answer to it comes late; false: nobody has asked. */
+  isGivenUp(requestId: number): boolean
   end(fault: WampFault): void
 }
 
-interface Waiting {
+interface Waiting extends AnswerListener, Linked<Waiting> {
   readonly type: number
-  onAnswer(message: WampMessage): void
-  onFailure(fault: WampFault): void
+  readonly requestId: number
 }
-
-/** Type of the answer → of the request. */
-const REQUEST_OF: ReadonlyMap<Value | undefined, number> = new Map([
-  [MESSAGE.published, MESSAGE.publish],
-  [MESSAGE.subscribed, MESSAGE.subscribe],
-  [MESSAGE.unsubscribed, MESSAGE.unsubscribe],
-  [MESSAGE.registered, MESSAGE.register],
-  [MESSAGE.unregistered, MESSAGE.unregister],
-])
 
 /** Beyond it the oldest is given up. */
 const MOST_WAITING = 10_000
 
-export const createRequests = ({
-  outbox,
-  account,
-}: Omit<Asking, 'autobahn' | 'guard'>): Requests => {
-  const waiting = createInFlight<Waiting>()
+export const createRequests = ({ peer, outbox }: Omit<RequestDeps, 'guard'>): Requests => {
+  const inFlight = createInFlight<Waiting>()
   /** Answers to what is not waited for any more are late up to this id, and invented beyond it. */
-  let lastForgottenId = 0
-
-  const fail = (requestId: number, entry: Waiting, fault: WampFault): void => {
-    waiting.remove(requestId)
-    account([MESSAGE.error, entry.type, requestId, {}, fault.uri])
-    entry.onFailure(fault)
-  }
+  let lastGivenUpId = 0
 
   /** Routers lose acknowledgements, under load above all; who asked has given up long ago. */
-  const forgetOldest = (): void => {
-    const requestId = waiting.oldestId()
-    const entry = requestId === undefined ? undefined : waiting.get(requestId)
-    if (requestId === undefined || entry === undefined) return
-    lastForgottenId = requestId
-    fail(requestId, entry, unansweredFault())
+  const giveUpOldest = (): void => {
+    const oldest = inFlight.oldest()
+    if (oldest === undefined) return
+    lastGivenUpId = oldest.requestId
+    peer.fail(oldest.type, oldest.requestId, unansweredFault())
   }
 
   return {
     ask: (type, start, onAnswer) =>
       new Promise((resolve, reject) => {
-        if (waiting.size >= MOST_WAITING) forgetOldest()
-        const outcome = outbox.request(start)
-        waiting.add(outbox.lastRequestId, {
+        if (inFlight.size >= MOST_WAITING) giveUpOldest()
+        const pending = outbox.request(start)
+        const waiting: Waiting = {
           type,
-          onAnswer: (message) => {
-            resolve(onAnswer(message, outcome))
+          requestId: outbox.lastRequestId,
+          isInFlight: false,
+          older: undefined,
+          younger: undefined,
+          onAnswer: (answer, value) => {
+            inFlight.remove(waiting)
+            resolve(onAnswer(answer, value))
           },
-          onFailure: reject,
-        })
+          onProgress: nothing,
+          onFailure: (fault) => {
+            inFlight.remove(waiting)
+            reject(fault)
+          },
+        }
+        pending.listener = waiting
+        inFlight.add(waiting)
       }),
 
-    onAnswer: (message) => {
-      const requestId = message[1] as number
-      const entry = waiting.get(requestId)
-      if (entry === undefined) return requestId <= lastForgottenId
-      if (entry.type !== REQUEST_OF.get(message[0])) return false
-      waiting.remove(requestId)
-      account(message)
-      entry.onAnswer(message)
-      return true
-    },
-
-    fail: (type, requestId, fault) => {
-      const entry = waiting.get(requestId)
-      if (entry === undefined) return requestId <= lastForgottenId
-      if (entry.type !== type) return false
-      fail(requestId, entry, fault)
-      return true
-    },
+    isGivenUp: (requestId) => requestId <= lastGivenUpId,
 
     end: (fault) => {
-      for (const entry of waiting.drain()) entry.onFailure(fault)
+      for (const waiting of inFlight.drain()) waiting.onFailure(fault)
     },
   }
 }
+
+const nothing = (): void => undefined

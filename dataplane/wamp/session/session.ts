@@ -77,8 +77,8 @@ class SessionLife implements OpenSession {
     this.#observer = observer
     this.#authentication = options.authentication
     this.#outbox = createOutbox({
-      account: (message) => {
-        this.#peer.receive(message)
+      forget: (type, requestId, fault) => {
+        this.#peer.fail(type, requestId, fault)
       },
       onFault: (cause) => {
         const text = cause instanceof Error ? cause.message : 'it can’t be encoded'

@@ -2,7 +2,7 @@
 // not there (any more) is nobody's.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
-import type { Asking } from './calls.ts'
+import type { RequestDeps } from './calls.ts'
 import { payloadAt } from './payload.ts'
 import type { Requests } from './requests.ts'
 import { createRevocation } from './revocation.ts'
@@ -27,8 +27,8 @@ interface Subscriber {
   readonly onRevoked: () => void
 }
 
-export const createSubscriptions = (asking: Asking, requests: Requests): Subscriptions => {
-  const { autobahn, account, guard } = asking
+export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subscriptions => {
+  const { peer, guard } = deps
   /** A router gives the same topic and match the same id. */
   const subscribers = new Map<number, Set<Subscriber>>()
 
@@ -37,13 +37,13 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
     if (others?.delete(subscriber) !== true) return Promise.resolve()
     if (others.size > 0) {
       // Sends nothing: autobahn only counts down.
-      autobahn.unsubscribe(subscription)
+      peer.session.unsubscribe(subscription)
       return Promise.resolve()
     }
     subscribers.delete(id)
     return requests.ask(
       MESSAGE.unsubscribe,
-      () => autobahn.unsubscribe(subscription),
+      () => peer.session.unsubscribe(subscription),
       () => undefined,
     )
   }
@@ -52,8 +52,8 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
     subscribe: (topic, options, onEvent) =>
       requests.ask(
         MESSAGE.subscribe,
-        () => autobahn.subscribe(topic, nothing, options),
-        (answer, outcome) => {
+        () => peer.session.subscribe(topic, nothing, options),
+        (answer, subscription) => {
           const id = answer[2] as number
           const { revoked, onRevoked } = createRevocation()
           const subscriber = { topic, onEvent, onRevoked }
@@ -64,7 +64,7 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
           return {
             id,
             revoked,
-            release: () => (released ??= release(id, subscriber, outcome.value)),
+            release: () => (released ??= release(id, subscriber, subscription)),
           }
         },
       ),
@@ -84,7 +84,7 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
       const revoked = subscribers.get(id)
       if (revoked === undefined) return
       subscribers.delete(id)
-      account(message)
+      peer.receive(message)
       for (const { onRevoked } of revoked) onRevoked()
     },
 

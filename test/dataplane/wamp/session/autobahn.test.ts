@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { createPeer, loadAutobahn } from '../../../../dataplane/wamp/session/autobahn.ts'
+import {
+  createPeer,
+  loadAutobahn,
+  type PendingRequest,
+} from '../../../../dataplane/wamp/session/autobahn.ts'
 import { createOutbox, type Outbox } from '../../../../dataplane/wamp/session/outbox.ts'
 import { createParts } from '../../../../dataplane/wamp/session/operations.ts'
+import { WampFault } from '../../../../dataplane/wamp/session/joined-session.ts'
 import { readHead, readMessage } from '../../../../dataplane/wamp/session/inbox.ts'
 import type { WampMessage } from '../../../../dataplane/wamp/protocol/messages.ts'
 import { createSilentLog } from '../../../../telemetry/log.ts'
@@ -10,9 +15,10 @@ import { ScriptedTransport, UNENCODABLE } from '../scripted-transport.ts'
 const autobahn = await loadAutobahn()
 
 const start = () => {
+  const closes: string[] = []
   const outbox: Outbox = createOutbox({
-    account: (message) => {
-      peer.receive(message)
+    forget: (type, requestId, fault) => {
+      peer.fail(type, requestId, fault)
     },
     onFault: () => undefined,
     onStuffed: () => undefined,
@@ -24,7 +30,7 @@ const start = () => {
     authextra: undefined,
     onChallenge: () => Promise.reject(new Error('none')),
     send: outbox.carry,
-    close: () => undefined,
+    close: () => closes.push('close'),
   })
   const target = {
     url: '',
@@ -47,7 +53,15 @@ const start = () => {
       { procedure: 'com.p', args, kwargs: {}, options: {} },
       { onResult: nothing, onFailure: nothing, onProgress: nothing },
     )
-  return { peer, parts, transport, books, call, receive: (m: WampMessage) => readMessage(parts, m) }
+  return {
+    peer,
+    parts,
+    transport,
+    closes,
+    books,
+    call,
+    receive: (m: WampMessage) => readMessage(parts, m),
+  }
 }
 
 describe('autobahn keeps nothing of a call that', () => {
@@ -68,12 +82,79 @@ describe('autobahn keeps nothing of a call that', () => {
     expect(started.books()).toEqual([])
   })
 
-  it('was cancelled, or a probe, or never sent', () => {
-    const { call, parts, books } = start()
+  it('was cancelled, or never sent', () => {
+    const { call, books } = start()
     call().cancel()
-    parts.calls.probe()
     expect(() => call([UNENCODABLE])).toThrow('no text for it')
     expect(books()).toEqual([])
+  })
+
+  it('was a probe, once there is another', () => {
+    const { parts, books, receive } = start()
+    for (let probes = 0; probes < 5; probes++) parts.calls.probe()
+    expect(books()).toEqual(['5'])
+    expect(receive([50, 1, {}, [3]])).toBeUndefined()
+    expect(receive([8, 48, 5, {}, 'wamp.error.not_authorized'])).toBeUndefined()
+    expect(books()).toEqual([])
+  })
+})
+
+describe('an answer is settled by autobahn', () => {
+  const listen = (started: ReturnType<typeof start>, pending: PendingRequest) => {
+    const heard: unknown[] = []
+    pending.listener = {
+      onAnswer: (answer, value) => heard.push([answer, value, started.books()]),
+      onProgress: (answer) => heard.push([answer, 'progress']),
+      onFailure: ({ uri }) => heard.push(uri),
+    }
+    return heard
+  }
+
+  const call = (started: ReturnType<typeof start>, options = {}) =>
+    started.peer.session.call('com.p', undefined, undefined, options)
+
+  it('which finds the request, forgets it, and has its listener told of the whole answer', () => {
+    const started = start()
+    const first = listen(started, call(started))
+    const second = listen(started, call(started))
+    const answer: WampMessage = [50, 2, { callee: 5 }, [1, 2], { a: 1 }]
+    expect(started.peer.settle(answer)).toBe(true)
+    expect(second).toEqual([
+      [answer, expect.objectContaining({ args: [1, 2], kwargs: { a: 1 } }), ['1']],
+    ])
+    expect(started.peer.fail(48, 1, new WampFault('com.e', 'no'))).toBe(true)
+    expect(first).toEqual(['com.e'])
+  })
+
+  it('once: what comes after is refused, and says nothing to anybody', () => {
+    const started = start()
+    const globals = Object.keys(globalThis)
+    const heard = listen(started, call(started))
+    expect(started.peer.settle([8, 48, 1, {}, 'com.e'])).toBe(true)
+    const later: WampMessage[] = [
+      [50, 1, {}],
+      [8, 48, 1, {}, 'com.e'],
+      [17, 1, 5],
+      [65, 1, 5],
+    ]
+    for (const answer of later) expect(started.peer.settle(answer)).toBe(false)
+    expect(started.peer.fail(48, 1, new WampFault('com.e', 'no'))).toBe(false)
+    expect(heard).toEqual(['com.e'])
+    expect([started.closes, Object.keys(globalThis)]).toEqual([[], globals])
+  })
+
+  it('and kept back where progress was not asked for, or has another mark', () => {
+    const started = start()
+    const plain = listen(started, call(started))
+    const progressive = listen(started, call(started, { receive_progress: true }))
+    expect(started.peer.settle([50, 1, { progress: true }, [1]])).toBe(false)
+    expect(started.peer.settle([50, 2, { progress: true }, [1]])).toBe(true)
+    expect(started.peer.settle([50, 2, { progress: 1 }, [2]])).toBe(true)
+    expect(plain).toEqual([])
+    expect(progressive).toEqual([
+      [[50, 2, { progress: true }, [1]], 'progress'],
+      [[50, 2, { progress: 1 }, [2]], null, ['1']],
+    ])
   })
 })
 

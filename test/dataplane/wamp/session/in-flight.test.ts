@@ -1,9 +1,22 @@
 import { expect, it } from '@jest/globals'
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createInFlight } from '../../../../dataplane/wamp/session/in-flight.ts'
+import { createInFlight, type Linked } from '../../../../dataplane/wamp/session/in-flight.ts'
 
-const named = (name: string) => ({ name })
+class Entry implements Linked<Entry> {
+  isInFlight = false
+  older: Entry | undefined = undefined
+  younger: Entry | undefined = undefined
+  readonly id: number
+  readonly held: readonly number[]
+
+  constructor(id: number, held: readonly number[] = []) {
+    this.id = id
+    this.held = held
+  }
+}
+
+const idsOf = (entries: readonly Entry[]): readonly number[] => entries.map(({ id }) => id)
 
 const ENTRY_WORDS = 200
 
@@ -17,69 +30,61 @@ const oldBytes = (): number =>
   getHeapSpaceStatistics().find(({ space_name: name }) => name === 'old_space')?.space_used_size ??
   NaN
 
-it('has each entry by its id, until it is removed', () => {
-  const inFlight = createInFlight<{ name: string }>()
-  for (const id of [1, 2, 2 ** 53 - 1]) inFlight.add(id, named(`n${id}`))
-  expect(inFlight.get(2)).toEqual(named('n2'))
-  expect(inFlight.remove(2)).toEqual(named('n2'))
-  expect([inFlight.get(2), inFlight.remove(2), inFlight.get(3)]).toEqual([
-    undefined,
-    undefined,
-    undefined,
-  ])
-  expect([inFlight.get(1), inFlight.get(2 ** 53 - 1), inFlight.size]).toEqual([
-    named('n1'),
-    named('n9007199254740991'),
-    2,
-  ])
+it('removes each entry once, and links it to nothing more', () => {
+  const inFlight = createInFlight<Entry>()
+  const entries = [1, 2, 3].map((id) => new Entry(id))
+  for (const entry of entries) inFlight.add(entry)
+  for (const index of [1, 0, 2]) {
+    const entry = entries[index] ?? new Entry(0)
+    expect([inFlight.remove(entry), inFlight.remove(entry)]).toEqual([true, false])
+    expect(entry).toEqual(new Entry(index + 1))
+  }
+  expect([inFlight.oldest(), inFlight.size]).toEqual([undefined, 0])
 })
 
-it('takes places again, and mixes up nothing', () => {
-  const inFlight = createInFlight<{ name: string }>()
-  const expected = new Map<number, { name: string }>()
+it('keeps the order of adding, whatever is removed between', () => {
+  const inFlight = createInFlight<Entry>()
+  const expected = new Map<number, Entry>()
   for (let id = 1; id <= 5000; id++) {
-    inFlight.add(id, named(`n${id}`))
-    expected.set(id, named(`n${id}`))
+    const added = new Entry(id)
+    inFlight.add(added)
+    expected.set(id, added)
     // As many as are under way now and then, and never in the order of their coming.
     for (const gone of [id - ((id * 7) % 60), id - 61]) {
-      expect(inFlight.remove(gone)).toEqual(expected.get(gone))
-      expected.delete(gone)
+      const entry = expected.get(gone)
+      expect(entry !== undefined && inFlight.remove(entry)).toBe(expected.delete(gone))
     }
-    expect(inFlight.oldestId()).toBe(expected.keys().next().value)
+    expect(inFlight.oldest()).toBe(expected.values().next().value)
   }
   expect(inFlight.size).toBe(expected.size)
-  expect(inFlight.drain()).toEqual([...expected.values()])
-})
-
-it('puts an entry in place of the one with its id', () => {
-  const inFlight = createInFlight<{ name: string }>()
-  inFlight.add(1, named('old'))
-  inFlight.add(2, named('other'))
-  inFlight.add(1, named('new'))
-  expect(inFlight.size).toBe(2)
-  expect(inFlight.drain()).toEqual([named('new'), named('other')])
+  expect(idsOf(inFlight.drain())).toEqual([...expected.keys()])
 })
 
 it('is empty at first and once drained', () => {
-  const inFlight = createInFlight<{ name: string }>()
+  const inFlight = createInFlight<Entry>()
   for (let round = 0; round < 2; round++) {
-    expect([inFlight.oldestId(), inFlight.size, inFlight.drain()]).toEqual([undefined, 0, []])
-    inFlight.add(1, named('x'))
-    expect(inFlight.drain()).toEqual([named('x')])
-    expect(inFlight.get(1)).toBeUndefined()
+    expect([inFlight.oldest(), inFlight.size, inFlight.drain()]).toEqual([undefined, 0, []])
+    const entry = new Entry(1)
+    inFlight.add(entry)
+    expect(inFlight.drain()).toEqual([entry])
+    expect(inFlight.remove(entry)).toBe(false)
   }
 })
 
 it('keeps nothing of what was removed from the collection of young garbage', () => {
-  const inFlight = createInFlight<object>()
+  const inFlight = createInFlight<Entry>()
+  const recent: Entry[] = []
   const churn = (count: number): void => {
     for (let turn = 0; turn < count; turn++) {
       const id = ++lastId
-      inFlight.add(
+      const entry = new Entry(
         id,
         Array.from({ length: ENTRY_WORDS }, () => id),
       )
-      inFlight.remove(id - 50)
+      inFlight.add(entry)
+      const gone = recent[id % 50]
+      if (gone !== undefined) inFlight.remove(gone)
+      recent[id % 50] = entry
     }
   }
   let lastId = 0
