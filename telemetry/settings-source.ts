@@ -2,6 +2,7 @@
 // of a table out, as texts with their source. Judges names, never values.
 
 import { parseDocument } from 'yaml'
+import { nearestName } from '../base/nearest-name.ts'
 import type { SettingsTable } from './settings-table.ts'
 
 /** A text that some source gives for a setting. */
@@ -177,24 +178,8 @@ const unknown = (
   source: string,
   name: string,
 ): { readonly ok: false; readonly message: string } => {
-  const near = [...Object.keys(table.settings), CONFIG_FLAG].find((known) => isNear(name, known))
+  const near = nearestName(name, [...Object.keys(table.settings), CONFIG_FLAG])
   return refuse(
     `${source}: unknown setting; ${near === undefined ? 'see --help' : `did you mean --${near}?`}`,
   )
-}
-
-/** At most two letters apart (Levenshtein), or one the beginning of the other. */
-const isNear = (name: string, known: string): boolean => {
-  if (name.length < 3 || Math.abs(name.length - known.length) > 2)
-    return known.startsWith(`${name}-`)
-  let row = Array.from({ length: known.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= name.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= known.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (name[i - 1] === known[j - 1] ? 0 : 1)
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return (row[known.length] ?? 0) <= 2
 }

@@ -1,0 +1,64 @@
+// Finds the name that somebody probably meant, for "did you mean …?" in messages.
+
+/** Longer names are not compared: the time it takes grows with the product of both lengths. */
+const MAX_LENGTH = 64
+/** Of more candidates only the first are looked at. */
+const MAX_CANDIDATES = 2000
+/** Names so short have too many neighbours two letters away. */
+const SHORT = 4
+
+/**
+ * The candidate that is nearest to `name`: the same but for case, `_` and `-`, at most two letters apart (one
+ * in a short name), or one that begins with the whole of it. Undefined where none is near.
+ * @example nearestName('respones', ['request', 'response']) // 'response'
+ */
+export const nearestName = (name: string, candidates: Iterable<string>): string | undefined => {
+  if (name.length > MAX_LENGTH) return undefined
+  const plain = plainOf(name)
+  let nearest: string | undefined
+  let least = Infinity
+  let left = MAX_CANDIDATES
+  for (const candidate of candidates) {
+    if (left-- === 0) break
+    const distance = distanceTo(name, plain, candidate)
+    if (distance < least) [nearest, least] = [candidate, distance]
+  }
+  return nearest
+}
+
+/**
+ * The end of a sentence; empty where no candidate is near.
+ * @example didYouMean('rute', ['route']) // "; did you mean 'route'?"
+ */
+export const didYouMean = (name: string, candidates: Iterable<string>): string => {
+  const near = nearestName(name, candidates)
+  return near === undefined ? '' : `; did you mean '${near}'?`
+}
+
+const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, '')
+
+/** Infinity: not near. */
+const distanceTo = (name: string, plain: string, candidate: string): number => {
+  if (candidate === name || candidate.length > MAX_LENGTH) return Infinity
+  const other = plainOf(candidate)
+  const allowed = Math.min(plain.length, other.length) <= SHORT ? 1 : 2
+  const isComparable = plain.length > 1 && Math.abs(plain.length - other.length) <= allowed
+  const distance = isComparable ? editDistance(plain, other) : Infinity
+  if (distance <= allowed) return distance
+  const isBeginning = candidate.startsWith(`${name}-`) || candidate.startsWith(`${name}_`)
+  return isBeginning && name !== '' ? allowed : Infinity
+}
+
+/** Levenshtein: letters that are put in, left out or replaced. */
+const editDistance = (left: string, right: string): number => {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= left.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j++) {
+      const swapped = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      next.push(Math.min(swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from '@jest/globals'
+import { didYouMean, nearestName } from '../../base/nearest-name.ts'
+
+const NAMES = [
+  'get',
+  'put',
+  'post',
+  'timeout',
+  'base_path',
+  'realm_uri',
+  'response',
+  'body_max_bytes',
+]
+
+describe('the nearest name', () => {
+  it.each([
+    ['gett', 'get'],
+    ['GET', 'get'],
+    ['geet', 'get'],
+    ['pot', 'put'],
+    ['basepath', 'base_path'],
+    ['realmUri', 'realm_uri'],
+    ['time-out', 'timeout'],
+    ['tiemout', 'timeout'],
+    ['respones', 'response'],
+    ['body_max', 'body_max_bytes'],
+    ['body', undefined],
+    ['get', undefined],
+    ['', undefined],
+    ['p', undefined],
+    ['something', undefined],
+    ['constructor', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('to %j is %j', (name, near) => {
+    const candidates = name === 'body' ? ['get', 'bytes'] : NAMES.filter((each) => each !== name)
+    expect(nearestName(name, candidates)).toBe(near)
+  })
+
+  it('is the first of those that are as near', () => {
+    expect(nearestName('bat', ['cat', 'hat'])).toBe('cat')
+    expect(nearestName('bats', ['hat', 'bat'])).toBe('bat')
+  })
+
+  it('is never the name itself', () => {
+    expect(nearestName('get', ['get'])).toBeUndefined()
+  })
+
+  it('looks at a bounded number of candidates', () => {
+    const many = Array.from({ length: 2000 }, (_, index) => `candidate-${index}-of-many`)
+    expect(nearestName('ruote', [...many, 'route'])).toBeUndefined()
+  })
+
+  it('ends a sentence', () => {
+    expect(didYouMean('ruote', ['route'])).toBe("; did you mean 'route'?")
+    expect(didYouMean('x', ['route'])).toBe('')
+  })
+})
