@@ -31,7 +31,8 @@ export type Reception = string | undefined
 /** A message whose shape is right. */
 export const readMessage = (parts: SessionParts, message: WampMessage): Reception => {
   const { calls, requests, subscriptions } = parts
-  switch (message[0]) {
+  const type: unknown = message[0]
+  switch (type) {
     case MESSAGE.result:
       return calls.onResult(message) ? undefined : late(parts, message[1])
     case MESSAGE.error:
@@ -61,7 +62,8 @@ const HEARTBEAT = 7
 
 /** A message whose payload could not be read, or is no payload: it concerns one request, not the session. */
 export const readHead = (parts: SessionParts, head: WampMessage, why: string): Reception => {
-  switch (head[0]) {
+  const type: unknown = head[0]
+  switch (type) {
     case MESSAGE.result:
       return failRequest(parts, [MESSAGE.error, MESSAGE.call, head[1] ?? 0], unreadableAnswer(why))
     case MESSAGE.error:
