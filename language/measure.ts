@@ -78,7 +78,10 @@ const visit = (value: unknown, walk: Walk): void => {
       if (value === null) count(4, walk)
       else visitContainer(value, walk)
       return
-    default:
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+    case 'undefined':
       report(walk, 'invalid_datatype', `JSON has no values of the type ${typeof value}`)
   }
 }

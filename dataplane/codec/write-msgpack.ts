@@ -109,7 +109,10 @@ const writeOther = (sink: ByteSink, value: unknown): void => {
     case 'function':
     case 'symbol':
       throw new TypeError(`msgpack can't carry a ${typeof value}`)
-    default:
+    case 'object':
+    case 'undefined':
+    case 'number':
+    case 'string':
       sink.byte(NIL)
   }
 }

@@ -171,17 +171,14 @@ class Connection implements Inlet {
   }
 
   #route(realm: Realm, session: Session, message: ClientMessage): void {
-    switch (message.type) {
-      case 'goodbye':
-        this.#finish(goodbyeMessage('wamp.close.goodbye_and_out'))
-        return
-      case 'hello':
-      case 'authenticate':
-      case 'abort':
-        throw new ProtocolViolation(`${message.type.toUpperCase()} after the session was opened`)
-      default:
-        realm.route(session, message)
+    const { type } = message
+    if (type === 'goodbye') {
+      this.#finish(goodbyeMessage('wamp.close.goodbye_and_out'))
+      return
     }
+    if (type === 'hello' || type === 'authenticate' || type === 'abort')
+      throw new ProtocolViolation(`${type.toUpperCase()} after the session was opened`)
+    realm.route(session, message)
   }
 
   #finish(lastWord?: WampMessage): void {

@@ -47,8 +47,12 @@ const bindStatusCodes = (template: Template, pointer: string, binding: Binding):
       }
     case 'list':
       return { kind: 'list', items: template.items.map(bind) }
-    default:
-      // Texts and pipes that wait for something else as well look the codes up for each request.
+    case 'constant':
+    case 'read':
+      return template
+    case 'text':
+    case 'pipe':
+      // What waits for something else as well looks the codes up for each request.
       return template
   }
 }
@@ -89,7 +93,9 @@ const draws = (template: PipeArgument): boolean => {
       return template.items.some(draws)
     case 'map':
       return template.entries.some(([, child]) => draws(child))
-    default:
+    case 'constant':
+    case 'read':
+    case 'piped':
       return false
   }
 }

@@ -21,7 +21,9 @@ export const toPlain = (template: Template): Value => {
       for (const [key, child] of template.entries) setOwn(map, key, toPlain(child))
       return map
     }
-    default:
+    case 'text':
+    case 'read':
+    case 'pipe':
       return WAITS
   }
 }

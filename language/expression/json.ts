@@ -61,7 +61,8 @@ const append = (template: Template, segments: Segments): void => {
     case 'read':
       segments.waiting.push({ write: readWriter(template), tail: '' })
       return
-    default:
+    case 'text':
+    case 'pipe':
       segments.waiting.push({ write: valueWriter(template), tail: '' })
   }
 }

@@ -34,7 +34,9 @@ export const collectReads = (template: PipeArgument, reads: Set<Read>): void => 
     case 'map':
       for (const entry of template.entries) collectReads(entry[1], reads)
       return
-    default:
+    case 'list':
+    case 'text':
+    case 'pipe':
       for (const child of childrenOf(template)) collectReads(child, reads)
   }
 }
@@ -52,7 +54,9 @@ export const someRead = (template: PipeArgument, isSuch: (root: Root) => boolean
       return isSuch(template.root)
     case 'map':
       return template.entries.some((entry) => someRead(entry[1], isSuch))
-    default:
+    case 'list':
+    case 'text':
+    case 'pipe':
       return childrenOf(template).some((child) => someRead(child, isSuch))
   }
 }

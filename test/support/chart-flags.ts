@@ -147,23 +147,33 @@ const flagOf = (setting: Setting): object => {
   }
 }
 
+const rangeOf = ({
+  type,
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+}: Extract<Setting, { readonly type: 'integer' | 'number' | 'duration' }>): object => ({
+  form: type,
+  min,
+  max,
+})
+
 const valueOf = (setting: Setting): object => {
   switch (setting.type) {
     case 'boolean':
       return { form: 'boolean', isSwitch: true }
     case 'integer':
     case 'number':
-    case 'duration': {
-      const { type, min = 0, max = Number.MAX_SAFE_INTEGER } = setting
-      return { form: type, min, max }
-    }
+    case 'duration':
+      return rangeOf(setting)
     case 'enum':
       return { values: setting.values }
     case 'list':
       return { form: FORM_OF_FUNCTION.get(setting.accept) ?? 'text', isList: true }
     case 'address':
       return { form: 'address' }
-    default:
+    case 'custom':
+    case 'path':
+    case 'string':
       return { form: 'text' }
   }
 }

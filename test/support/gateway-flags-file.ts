@@ -32,12 +32,7 @@ export const renderGatewayFlags = async (): Promise<string> => {
 
 /** What is data alone: a text in a form of its own is judged by the gateway. */
 const plain = (setting: Setting): object => {
-  const { isSecret, needs } = setting
-  const shared = {
-    help: '',
-    ...(needs !== undefined && { needs }),
-    ...(isSecret === true && { isSecret }),
-  }
+  const shared = sharedOf(setting)
   switch (setting.type) {
     case 'enum':
       return { type: 'enum', values: setting.values, default: setting.default, ...shared }
@@ -49,7 +44,17 @@ const plain = (setting: Setting): object => {
     }
     case 'custom':
       return { type: 'string', default: setting.default, ...shared }
-    default:
+    case 'address':
+    case 'boolean':
+    case 'list':
+    case 'path':
+    case 'string':
       return { type: setting.type, default: setting.default, ...shared }
   }
 }
+
+const sharedOf = ({ isSecret, needs }: Setting): object => ({
+  help: '',
+  ...(needs !== undefined && { needs }),
+  ...(isSecret === true && { isSecret }),
+})

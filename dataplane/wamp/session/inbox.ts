@@ -29,7 +29,8 @@ export type Reception = string | undefined
 
 /** A message whose shape is right. */
 export const readMessage = (parts: SessionParts, message: WampMessage): Reception => {
-  switch (message[0]) {
+  const type: unknown = message[0]
+  switch (type) {
     case MESSAGE.event:
       parts.subscriptions.onEvent(message)
       return undefined
@@ -55,7 +56,8 @@ const HEARTBEAT = 7
 
 /** A message whose payload could not be read, or is no payload: it concerns one request, not the session. */
 export const readHead = (parts: SessionParts, head: WampMessage, why: string): Reception => {
-  switch (head[0]) {
+  const type: unknown = head[0]
+  switch (type) {
     case MESSAGE.result:
       return failRequest(parts, [MESSAGE.error, MESSAGE.call, head[1] ?? 0], why)
     case MESSAGE.error:

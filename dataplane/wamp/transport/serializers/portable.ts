@@ -13,19 +13,14 @@ export type Leaf = (value: Uint8Array | number | string) => unknown
  * @throws EncodingFault also for what is no `Value`, and for what is nested too deeply
  */
 export const portable = (value: Value, leaf: Leaf, depth = 0): unknown => {
-  switch (typeof value) {
-    case 'string':
-      if (!value.isWellFormed()) throw new EncodingFault('a text has a lone surrogate')
-      return value.charCodeAt(0) === 0 ? leaf(value) : value
-    case 'number':
-      return (value | 0) === value ? value : leaf(value)
-    case 'boolean':
-      return value
-    case 'object':
-      return value === null ? null : portableObject(value, leaf, depth)
-    default:
-      throw new EncodingFault(`no serializer can carry a value of type ${typeof value}`)
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new EncodingFault('a text has a lone surrogate')
+    return value.charCodeAt(0) === 0 ? leaf(value) : value
   }
+  if (typeof value === 'number') return (value | 0) === value ? value : leaf(value)
+  if (typeof value === 'object') return value === null ? null : portableObject(value, leaf, depth)
+  if (typeof value === 'boolean') return value
+  throw new EncodingFault(`no serializer can carry a value of type ${typeof value}`)
 }
 
 const portableObject = (
