@@ -1,10 +1,10 @@
-// CIDRs of a setting in, a list that tells whether it holds an address out.
+// Builds from the CIDRs of a setting a list that tells whether an address is in it.
 
 import { BlockList, isIP } from 'node:net'
 import { plainAddress } from './plain-address.ts'
 
 export interface AddressList {
-  /** False for a text that is no address. IPv4 in IPv6 clothes counts as IPv4. */
+  /** False for a text that is no address. An IPv4-mapped IPv6 address counts as IPv4. */
   has(address: string): boolean
 }
 

@@ -1,5 +1,5 @@
-// Who did what, and what came of it: one JSON line for each event of security. Never a secret, a token or a
-// password; names as they were given, cut to 200 characters.
+// Writes the audit log: one JSON line for each security event, with who did what and how it ended. It never writes a
+// secret, a token or a password; names are logged as they were given, cut to 200 characters.
 
 import type { Log } from '../telemetry/log.ts'
 
@@ -16,7 +16,7 @@ export interface AuditEvent {
   readonly provider?: string
   readonly address: string
   readonly requestId: string
-  /** How many of the same there were within a minute, where they are not told of one by one. */
+  /** How many of the same there were within a minute, where they are not reported one by one. */
   readonly count?: string
 }
 

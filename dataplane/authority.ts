@@ -1,5 +1,5 @@
-// Reads whom a request is for, out of a Host header or an absolute target. There is this one reading: routing,
-// expressions, headers to upstreams, origin checks, logs and traces use its result and never the text.
+// Parses the host that a request is for, from a Host header or an absolute target. It is the only parser of it:
+// routing, expressions, headers to upstreams, origin checks, logs and traces use its result and never the text.
 
 import { canonicalIpv6 } from '../language/routes/host-pattern.ts'
 import { RecentMap } from '../base/recent-map.ts'
@@ -14,13 +14,13 @@ export interface Authority {
   readonly text: string
 }
 
-/** Of a request by HTTP/1.0 without Host, and of one that is refused for its head. */
+/** That of an HTTP/1.0 request without Host, and of a request that is rejected for its head. */
 export const NO_AUTHORITY: Authority = Object.freeze({ host: '', port: '', text: '' })
 
 export type ReadAuthority = (text: string) => Authority | undefined
 
 /**
- * undefined: it names no host, or more than a host and a port (RFC 9112 §3.2: to be answered with 400). RFC 3986
+ * undefined: the text names no host, or more than a host and a port (RFC 9112 §3.2: to be answered with 400). RFC 3986
  * allows commas, quotes and percent-escapes in a name; no DNS name has them, and an upstream that reads
  * `X-Forwarded-Host` as a list would see another host than the one that was routed by.
  * @example parseAuthority('API.acme.com:8443') // {host: 'api.acme.com', port: '8443', text: 'API.acme.com:8443'}
@@ -39,7 +39,7 @@ const MAX_PORT = 65_535
 
 const REMEMBERED = 1024
 
-/** `parseAuthority` for a hot path: it remembers what it has read, and gives the same text again for the same host. */
+/** `parseAuthority` for a hot path: caches what it has parsed, and returns the same string for the same host. */
 export const createAuthorityReader = (): ReadAuthority => {
   const recent = new RecentMap<Authority>(REMEMBERED)
   return (text) => {

@@ -1,5 +1,5 @@
-// This file holds the one wheel of deadlines for all bodies that are awaited: what arrived while the process stood
-// still is not refused.
+// Holds the one deadline list for all bodies that are being received. Its clock does not count the time that the
+// process stood still, so that a body which arrived meanwhile is not rejected.
 
 import { createDeadlines } from './deadlines.ts'
 

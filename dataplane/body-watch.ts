@@ -1,5 +1,5 @@
-// This file watches a client that owes us the bytes of a body. Its clock counts only while we would take them,
-// and says so when it is too slow: over the limit of the document, or below the least rate where that matters.
+// Watches a client that is sending a body, and reports once that it is too slow: over the time limit of the document,
+// or below the least rate while resources are scarce. Its clock counts only while the gateway is ready to read.
 
 import { bodyDeadlines } from './body-deadlines.ts'
 import type { Timed } from './deadlines.ts'
@@ -13,11 +13,11 @@ export interface BodyWatchOptions {
   readonly bounds: 'whole' | 'pause'
   readonly limitMs: number
   readonly isScarce: IsScarce
-  /** Told once; the watch has stopped by then. */
+  /** Called once; the watch has stopped by then. */
   readonly onSlow: (slow: SlowBody) => void
 }
 
-/** How often the rate is looked at. */
+/** How often the rate is checked. */
 const LOOK_MS = 5000
 
 /**
@@ -31,7 +31,7 @@ export class BodyWatch implements Timed {
   slot = -1
   readonly #options: BodyWatchOptions
   #bytes = 0
-  /** Of the times before the latest start. */
+  /** The time the client was awaited before the latest start. */
   #owedMs = 0
   #startedMs = 0
   /** When the limit began to count. */
@@ -41,7 +41,7 @@ export class BodyWatch implements Timed {
     this.#options = options
   }
 
-  /** From now on the client is the one to act. */
+  /** From now on the gateway waits for the client. */
   start(): void {
     if (this.slot >= 0) return
     this.#startedMs = bodyDeadlines.elapsedMs
@@ -50,7 +50,7 @@ export class BodyWatch implements Timed {
     bodyDeadlines.add(this)
   }
 
-  /** We take no more for now, or the body is over. */
+  /** The gateway reads no more for now, or the body is complete. */
   stop(): void {
     if (this.slot < 0) return
     this.#owedMs += bodyDeadlines.elapsedMs - this.#startedMs

@@ -1,6 +1,6 @@
-// A request, and what trusted proxies say of its client, in; the client's address out. The one answer for conditions,
-// access log, audit, damping, traces and X-Forwarded-For. Where a balancer sends PROXY protocol headers, the socket
-// itself tells the address from there.
+// Determines the address of the client of a request from its socket and from what trusted proxies say. Conditions,
+// access log, audit, login throttle, traces and X-Forwarded-For all use it. Where a balancer sends PROXY protocol
+// headers, the socket already has the client's address.
 
 import { plainAddress } from './plain-address.ts'
 

@@ -1,5 +1,5 @@
-// The command line, environment and configuration file in; the data plane's typed settings out. The only
-// file of the data plane that reads the environment.
+// Declares the settings of the data plane and reads them from the command line, the environment and the configuration
+// file. It is the only file of the data plane that reads the environment.
 
 import { readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -25,7 +25,7 @@ export const SETTINGS = {
   envPrefix: 'SVC_GATEWAY_',
   commands: {
     drain: {
-      help: 'tell the running gateway (--pid-file, else process 1 of the container) to drain; returns after --drain-delay-seconds',
+      help: 'start draining the running gateway (--pid-file, else process 1 of the container); returns after --drain-delay-seconds',
     },
     'hash-password': {
       help: 'read a password from stdin, print the password_hash of a realm user',
@@ -35,71 +35,71 @@ export const SETTINGS = {
     public: {
       type: 'address',
       default: '0.0.0.0:18080',
-      help: 'where clients connect in plain HTTP',
+      help: 'address where clients connect in plain HTTP',
     },
     'public-tls': {
       type: 'address',
       default: null,
-      help: 'second listener for clients, in TLS; needs --tls-cert and --tls-key, or --tls-dir',
+      help: 'address where clients connect with TLS; needs --tls-cert and --tls-key, or --tls-dir',
     },
     'tls-cert': {
       type: 'path',
       default: null,
       needs: ['public-tls', 'tls-key'],
-      help: 'certificate chain of --public-tls, PEM; re-read on change',
+      help: 'file with the certificate chain of --public-tls, PEM; read again when it changes',
     },
     'tls-key': {
       type: 'path',
       default: null,
       needs: ['public-tls', 'tls-cert'],
-      help: 'private key of --public-tls, PEM; re-read on change',
+      help: 'file with the private key of --public-tls, PEM; read again when it changes',
     },
     'tls-dir': {
       type: 'path',
       default: null,
       placeholder: 'DIR',
       needs: ['public-tls'],
-      help: 'certificates of several hosts, chosen by SNI: each sub-directory has tls.crt and tls.key; the first one, or --tls-cert, for all other names; re-read on change',
+      help: 'directory with the certificates of several hosts, chosen by SNI: each sub-directory has tls.crt and tls.key; all other names get the first one, or --tls-cert; read again when it changes',
     },
     management: {
       type: 'address',
       default: '127.0.0.1:18081',
-      help: 'management API; asks for credentials unless on loopback or a Unix socket',
+      help: 'address of the management API; it requires credentials unless on loopback or a Unix socket',
     },
     'management-token-file': {
       type: 'path',
       default: null,
-      help: 'file with the bearer token of the management API; re-read on change',
+      help: 'file with the bearer token of the management API; read again when it changes',
     },
     'management-tls-cert': {
       type: 'path',
       default: null,
       needs: ['management-tls-key'],
-      help: 'certificate of the management API, PEM; re-read on change, it opens when the file appears',
+      help: 'file with the certificate of the management API, PEM; read again when it changes; the listener opens when the file appears',
     },
     'management-tls-key': {
       type: 'path',
       default: null,
       needs: ['management-tls-cert'],
-      help: 'private key of the management API, PEM',
+      help: 'file with the private key of the management API, PEM',
     },
     'management-client-ca': {
       type: 'path',
       default: null,
       needs: ['management-tls-cert', 'management-tls-key'],
-      help: 'CAs whose client certificates the management API accepts, PEM',
+      help: 'file with the CAs whose client certificates the management API accepts, PEM',
     },
     'management-client-name': {
       type: 'string',
       default: null,
       placeholder: 'NAME',
       needs: ['management-client-ca'],
-      help: 'the only name (DNS name or common name) a client certificate may have',
+      help: 'name (DNS name or common name) that a client certificate of the management API must have',
     },
     health: {
       type: 'address',
       default: null,
-      help: 'plain /ping, /ready and /metrics for probes and scrapers',
+      help: 'address of the health listener: /ping, /ready and /metrics in plain HTTP, for probes and scrapers',
     },
     'base-url': {
       type: 'custom',
@@ -107,7 +107,7 @@ export const SETTINGS = {
       placeholder: 'URL',
       parse: parseOrigin,
       expected: 'an http or https origin such as https://api.example.com, without a path',
-      help: 'where browsers reach the gateway: the own origin of OIDC redirects; Host is never used for it',
+      help: 'origin by which browsers reach the gateway; OIDC redirects use it, never the Host header',
     },
     'trusted-proxies': {
       type: 'list',
@@ -115,7 +115,7 @@ export const SETTINGS = {
       placeholder: 'CIDR,…',
       accept: isCidr,
       expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
-      help: 'whose X-Forwarded-*, X-Request-Id and traceparent are believed',
+      help: 'proxies whose X-Forwarded-*, X-Request-Id and traceparent headers are trusted',
     },
     'public-proxy-protocol': {
       type: 'list',
@@ -123,31 +123,31 @@ export const SETTINGS = {
       placeholder: 'CIDR,…',
       accept: isCidr,
       expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
-      help: 'balancers whose connections to --public and --public-tls begin with a PROXY protocol header, version 1 or 2, which tells the address of the client; without one they are closed',
+      help: 'balancers that begin each connection to --public and --public-tls with a PROXY protocol header (version 1 or 2) with the address of the client; connections from them without one are closed',
     },
     managed: {
       type: 'string',
       default: null,
       placeholder: 'NAME',
-      help: 'owned by the operator of that name: ready only once it has completed a sync',
+      help: 'name of the operator that owns this gateway; the gateway is ready once that operator has completed a sync',
     },
     'allow-unmanaged': {
       type: 'boolean',
       default: false,
       needs: ['managed'],
-      help: 'documents may be loaded by hand beside the operator',
+      help: 'documents may also be loaded by other clients of the management API than the operator',
     },
     'ready-from-snapshot': {
       type: 'duration',
       default: 0,
       needs: ['managed', 'state-dir'],
-      help: 'ready from a complete snapshot after that time without an operator; 0 is never',
+      help: 'time without an operator after which the gateway becomes ready from a complete snapshot; 0 is never',
     },
     'state-dir': {
       type: 'path',
       default: null,
       placeholder: 'DIR',
-      help: 'snapshot of what is loaded, served again after a restart',
+      help: 'directory for a snapshot of what is loaded, which is served again after a restart',
     },
     redis: {
       type: 'custom',
@@ -156,19 +156,19 @@ export const SETTINGS = {
       isSecret: true,
       parse: parseRedisUrl,
       expected: 'redis://[user:password@]host[:port][/database], or rediss:// for TLS',
-      help: 'where replicas share revocations, used logins and refresh tokens',
+      help: 'Redis in which replicas share revocations, used logins and refresh tokens',
     },
     'redis-away': {
       type: 'enum',
       values: ['fail-closed', 'accept'],
       default: 'fail-closed',
       needs: ['redis'],
-      help: 'while Redis cannot be reached: refuse what rests on it, or accept what was not known to be revoked',
+      help: 'what to do while Redis cannot be reached: reject what depends on it, or accept whatever was not known to be revoked',
     },
     'oidc-state-keys-file': {
       type: 'path',
       default: null,
-      help: 'keys that logins in progress are sealed with, JSON, newest first, the same for all replicas; generated if left out',
+      help: 'file with the keys that logins in progress are encrypted with, JSON, newest first, the same for all replicas; generated if left out',
     },
     'oidc-state-seconds': {
       type: 'duration',
@@ -183,7 +183,7 @@ export const SETTINGS = {
       placeholder: 'NAME',
       parse: parseNodeName,
       expected: 'up to 255 printable ASCII characters without blanks',
-      help: 'issued_on of tickets; the host name if left out',
+      help: 'issued_on of tickets; if left out, the host name',
     },
     processes: {
       type: 'custom',
@@ -191,7 +191,7 @@ export const SETTINGS = {
       placeholder: 'N|auto',
       parse: parseProcesses,
       expected: 'a whole number from 1 to 256, or auto',
-      help: 'serving processes; auto is one per core of the cgroup limit',
+      help: 'number of serving processes; auto is one per core of the cgroup limit',
     },
     ...UPSTREAM_SETTINGS,
     ...COMPILE_SETTINGS,
@@ -200,50 +200,50 @@ export const SETTINGS = {
       type: 'integer',
       default: null,
       min: 1,
-      help: 'client connections per process, of --public and --public-tls together; if left out, one for each 128 KiB of its memory, at most 10000; when more than 80 % are in use, an address (a /64 of IPv6) may have a quarter',
+      help: 'most client connections per process, --public and --public-tls together; if left out, one for each 128 KiB of its memory, at most 10000; when more than 80 % are in use, one address (a /64 of IPv6) may have a quarter',
     },
     'headers-timeout-seconds': {
       type: 'duration',
       default: 10,
       min: 1,
       max: 3600,
-      help: 'time for the head of a request',
+      help: 'most time for the head of a request',
     },
     'request-timeout-seconds': {
       type: 'duration',
       default: 3600,
       max: 86_400,
-      help: 'time for a whole request with its body, beside body_read_seconds; 0 is no bound',
+      help: 'most time for a whole request with its body, in addition to body_read_seconds; 0 is no bound',
     },
     'keep-alive-seconds': {
       type: 'duration',
       default: 65,
       min: 1,
       max: 3600,
-      help: 'how long an idle connection is kept; above the idle time of the balancer in front',
+      help: 'how long an idle connection is kept open; set it above the idle time of a balancer in front',
     },
     'drain-delay-seconds': {
       type: 'duration',
       default: 5,
       max: 3600,
-      help: 'from SIGTERM, /ready says 503 while new requests are still served',
+      help: 'time after SIGTERM in which /ready answers 503 while new requests are still served',
     },
     'drain-seconds': {
       type: 'duration',
       default: 20,
       max: 86_400,
-      help: 'then, time for the requests in flight to finish',
+      help: 'time after --drain-delay-seconds for requests in flight to finish',
     },
     'pid-file': {
       type: 'path',
       default: null,
-      help: 'written at start; tells `drain` which process to speak to',
+      help: 'file with the process id, written at start; the command drain reads it',
     },
     'log-level': {
       type: 'enum',
       values: ['debug', 'info', 'warn', 'error', 'silent'],
       default: 'info',
-      help: 'least level of the log on stderr',
+      help: 'least severe level that is logged on stderr',
     },
     'access-log': {
       type: 'custom',
@@ -251,7 +251,7 @@ export const SETTINGS = {
       placeholder: 'off|on|SHARE',
       parse: parseAccessLogShare,
       expected: 'off, on or a share such as 0.01',
-      help: 'a line per request on stdout, or for that share of them (5xx always)',
+      help: 'one line per request on stdout, or for that share of requests (5xx always)',
     },
     ...TRACE_SETTINGS,
   },
@@ -259,7 +259,7 @@ export const SETTINGS = {
 
 export type GatewaySettings = Settings<typeof SETTINGS>
 
-/** What the table alone says of a value, then what several settings say together (behaviour §8). */
+/** Validates each value by the table, then the combinations of settings (behaviour §8). */
 export const readGatewaySettings = (
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -270,12 +270,12 @@ export const readGatewaySettings = (
   return message === undefined ? parsed : { kind: 'fault', message }
 }
 
-/** Where the API server of the cluster is that this runs in, as Kubernetes tells every container. */
+/** The address of the API server of the cluster that this runs in: Kubernetes sets it in every container. */
 export const apiServerOf = (
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined => env['KUBERNETES_SERVICE_HOST']
 
-/** Loopback address or Unix socket: only this machine can speak to it. */
+/** Loopback address or Unix socket: only this machine can connect to it. */
 export const isLocal = (address: Address): boolean =>
   address.kind === 'unix' ||
   address.host === 'localhost' ||

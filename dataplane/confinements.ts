@@ -1,11 +1,12 @@
-// Remembers to which namespace each loaded document is confined, for what outlives the version that began it: callbacks.
+// Remembers to which namespace each loaded document is confined, for callbacks, which outlive the version that
+// registered them.
 
 import type { ServedVersion } from './served.ts'
 import type { ServingChange } from './store/serving.ts'
 
 export interface Confinements {
   follow(change: Pick<ServingChange, 'put' | 'remove'>): void
-  /** As the document is now; as it was, where it is gone. */
+  /** As the document is now, or as it was if it has been removed. */
   of(version: Pick<ServedVersion, 'apiId' | 'confinedTo'>): string | undefined
 }
 

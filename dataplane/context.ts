@@ -1,5 +1,5 @@
-// The context that templates are evaluated against: one constructor, one shape, so that every read of
-// it stays monomorphic. Fields that no template of the operation reads keep their placeholder.
+// Defines the context that templates are evaluated against: one constructor and one shape, so that every read of it
+// stays monomorphic. Fields that no template of the operation reads keep their placeholder.
 
 import type { Value, ValueMap } from '../language/expression/value.ts'
 

@@ -1,7 +1,7 @@
-// Many deadlines on one timer: calls that wait come in, those that are due are told. It never keeps
-// the process alive, and it costs a request two array writes instead of a timer of its own.
+// Keeps many deadlines on one timer and expires the entries that are due. It never keeps the process alive, and costs
+// a request two array writes instead of a timer of its own.
 
-/** Something that may run out of time. `due` and `slot` belong to the wheel; a `due` of 0 is no deadline. */
+/** Something that may expire. `due` and `slot` belong to the deadline list; a `due` of 0 is no deadline. */
 export interface Timed {
   due: number
   slot: number
@@ -13,14 +13,14 @@ export interface Deadlines {
   remove(entry: Timed): void
   /** A value for `Timed.due`: never early, at most two ticks late. */
   dueIn(durationMs: number): number
-  /** Time that has passed by this clock, which runs while there are entries. */
+  /** Time elapsed by this clock, which runs while there are entries. */
   readonly elapsedMs: number
   readonly size: number
 }
 
 /**
- * The clock counts ticks, not wall time: an event loop that was blocked delays deadlines instead of
- * letting answers that have long arrived expire unread.
+ * The clock counts ticks, not wall time: an event loop that was blocked delays deadlines, so that responses which
+ * have arrived meanwhile do not expire unread.
  *
  * @example
  * const deadlines = createDeadlines(20)
@@ -39,7 +39,7 @@ export const createDeadlines = (tickMs = 20): Deadlines => {
       timer = undefined
       return
     }
-    // Backwards: `remove` moves the last entry, which has been seen, into the freed slot.
+    // Backwards: `remove` moves the last entry, which was checked already, into the freed slot.
     for (let at = entries.length - 1; at >= 0; at--) {
       const entry = entries[at]
       if (entry !== undefined && entry.due !== 0 && entry.due <= now) {

@@ -1,4 +1,4 @@
-// The error record (§2.14): what every refusal of the gateway looks like, on every listener.
+// Builds the error record (§2.14), the body of every error that the gateway itself responds with, on every listener.
 
 import { boundMessage } from '../language/expression/errors.ts'
 import type { ErrorRecord } from '../language/wire/wire.ts'

@@ -1,20 +1,20 @@
-// Decides how a response is framed, for whoever writes a head: the length that the head promises, and whether bytes of
-// a body may follow. What is promised and what comes must agree, or the client reads the next response as this body.
+// Decides how a response is framed: which length its head declares, and whether body bytes may follow. If the two
+// disagreed, the client would read the next response as part of this body.
 
-/** What there is to send, as far as it is known when the head is written. */
+/** The content to send, as far as it is known when the head is written. */
 export type Content =
-  /** All of it is at hand. */
+  /** All of it is available. */
   | { readonly kind: 'whole'; readonly bytes: number }
-  /** It comes piece by piece. `bytes`: as its sender has declared; undefined: it tells where it ends. */
+  /** It is streamed. `bytes`: the length that its sender has declared; undefined: the end of the stream ends it. */
   | { readonly kind: 'stream'; readonly bytes: number | undefined }
-  /** Its sender describes what a GET would be given, and does not send it: an answer to HEAD, a 304. */
+  /** Its sender describes the content of a GET without sending it: a response to HEAD, a 304. */
   | { readonly kind: 'described'; readonly bytes: number | undefined }
-  /** There is none, whatever the sender's head says: of a 204 or 304 that becomes another status. */
+  /** There is none, whatever the sender's head says: a 204 or 304 that becomes another status. */
   | { readonly kind: 'missing' }
 
 export interface Framing {
   /**
-   * Content-Length. undefined: the head has none; a body goes in chunks then, or ends with its connection (HTTP/1.0).
+   * Content-Length. undefined: the head has none; a body is then chunked, or ends with its connection (HTTP/1.0).
    */
   readonly length: number | undefined
   /** False: no byte may follow the head. */
@@ -35,10 +35,13 @@ export const frameResponse = (status: number, isHead: boolean, content: Content)
   return { length: content.bytes, hasBody: !isWholeAndEmpty, isEmptied: false }
 }
 
-/** RFC 9110 §8.6: 204 has no Content-Length, and 304 none but that of the 200 that it stands for. */
+/** RFC 9110 §8.6: a 204 has no Content-Length, and a 304 only that of the 200 it replaces. */
 const NOTHING: Framing = { length: undefined, hasBody: false, isEmptied: false }
 
-/** RFC 9110 §15.3.6: 205 has no content. Intermediaries that know by its status and those that read its length agree. */
+/**
+ * RFC 9110 §15.3.6: 205 has no content. With length 0, intermediaries that go by the status and those that go by the
+ * length agree.
+ */
 const EMPTY: Framing = { length: 0, hasBody: false, isEmptied: false }
 
 const EMPTIED: Framing = { length: 0, hasBody: false, isEmptied: true }
@@ -49,17 +52,17 @@ const headOnly = (bytes: number | undefined): Framing => ({
   isEmptied: false,
 })
 
-/** Whatever there is to send. */
+/** True for a status that never has content. */
 export const isAlwaysEmpty = (status: number): boolean =>
   status === 204 || status === 205 || status === 304
 
 /**
- * Of a message that is received: no body follows its head, whatever the head says (RFC 9112 §6.3).
+ * True for a received message whose head is followed by no body, whatever the head says (RFC 9112 §6.3).
  * @param method of the request, upper case
  */
 export const comesWithoutBody = (status: number, method: string): boolean =>
   method === 'HEAD' || status === 204 || status === 304
 
-/** A Content-Length as bytes; undefined where it is none. */
+/** A Content-Length as bytes; undefined if it is not valid. */
 export const toLength = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined

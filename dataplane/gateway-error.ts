@@ -1,5 +1,5 @@
-// A refusal or failure on the request path. Any room throws it; only http/errors.ts turns it into a
-// status and a record. Public text only: nothing here may name a secret, a stack or an inner address.
+// Defines the error of the request path, which any room throws and only http/errors.ts turns into a status and a
+// record. Its texts are public: they never name a secret, a stack or an internal address.
 
 /** The gateway's own codes (behaviour §3), and the URIs that actions fail with (§7.3). */
 export type GatewayErrorCode =

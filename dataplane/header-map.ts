@@ -1,4 +1,4 @@
-// The headers of an upstream's answer as a document sees them, whether its body passes through or is read.
+// Builds the map of an upstream's response headers that a document reads, whether the body is passed through or read.
 
 import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
 

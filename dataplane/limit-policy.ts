@@ -1,5 +1,5 @@
-// Decides what becomes of a request that exceeds a limit which is new in this version: it is refused, or let through and
-// reported, so that operators can see what an upgrade would refuse.
+// Decides what happens to a request that exceeds a limit which is new in this version: it is rejected, or let through
+// and reported, so that operators can see what an upgrade would reject.
 
 import { createOncePerMinute } from './once-a-minute.ts'
 
@@ -7,16 +7,16 @@ import { createOncePerMinute } from './once-a-minute.ts'
 export type NewLimit = 'header_lines' | 'body_values' | 'wamp_uri_values'
 
 export interface LimitPolicy {
-  /** False: nothing is refused, limits only report. */
+  /** False: nothing is rejected, limits only report. */
   readonly isEnforced: boolean
-  /** To be asked where `limit` is exceeded, which is counted. True: refuse. */
+  /** Call it where `limit` is exceeded, which is counted. True: reject. */
   refuses(limit: NewLimit): boolean
 }
 
 export interface LimitPolicyOptions {
   readonly isEnforced: boolean
   readonly onExceeded: (limit: NewLimit) => void
-  /** Told of a limit that was exceeded and not enforced, once a minute for each. */
+  /** Called when a limit was exceeded and not enforced, once a minute for each limit. */
   readonly onLetThrough: (limit: NewLimit) => void
   /** Monotonic, milliseconds. */
   readonly now: () => number
@@ -36,5 +36,5 @@ export const createLimitPolicy = (options: LimitPolicyOptions): LimitPolicy => {
   }
 }
 
-/** For what has no public clients, and for tests. */
+/** For requests that do not come from public clients, and for tests. */
 export const ENFORCED: LimitPolicy = { isEnforced: true, refuses: () => true }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// The data plane's program: reads settings, then serves or runs a command. What serves is loaded only to serve:
-// `svc-gateway drain` has to be quick in a container with little of a busy machine, 0.06 s instead of 0.4.
+// Starts the data plane's program: it reads the settings, then serves or runs a command. What serves is loaded only
+// to serve: `svc-gateway drain` has to be quick in a container with a small share of a busy machine, 0.06 s instead
+// of 0.4.
 
 import cluster from 'node:cluster'
 import { text } from 'node:stream/consumers'
@@ -46,7 +47,7 @@ const main = async (): Promise<void> => {
 }
 
 const startServing = async (settings: GatewaySettings): Promise<void> => {
-  // It is a tenth of what is loaded after it.
+  // It is a tenth of the size of what is loaded after it.
   const { openHealthListener } = await import('./listen/health-listener.ts')
   const health = await openHealthListener(settings)
   await (await import('./start/serve.ts')).serve(settings, health)

@@ -1,4 +1,4 @@
-// Every metric of the data plane: name, labels, buckets. No part of the program names a metric elsewhere.
+// Declares every metric of the data plane: name, labels and buckets. No other file names a metric.
 
 import { seriesOf, type FamilyState } from '../telemetry/metrics-state.ts'
 import { createMetrics, type Metrics, type MetricsTable } from '../telemetry/metrics.ts'
@@ -15,19 +15,19 @@ const METRICS = {
   refusals: {
     kind: 'counter',
     name: 'svc_gateway_refusals_total',
-    help: 'Error records that the gateway answered by itself, by code.',
+    help: 'Error records that the gateway itself responded with, by code.',
     labels: ['code'],
   },
   connectionsRefused: {
     kind: 'counter',
     name: 'svc_gateway_connections_refused_total',
-    help: 'Connections that were closed unanswered, by reason: full, share (its address has more than its share), made_room (idle, closed for a new address), proxy_header.',
+    help: 'Client connections that were closed without a response, by reason: full, share (its address has more than its share), made_room (idle, closed for a new address), proxy_header.',
     labels: ['reason'],
   },
   upstreamRequests: {
     kind: 'counter',
     name: 'svc_gateway_upstream_requests_total',
-    help: 'Requests that were sent to upstreams, retries among them, by origin: of 200 that documents name, the others as other.',
+    help: 'Requests that were sent to upstreams, retries included, by origin: the first 200 that documents name, all others as other.',
     labels: ['origin'],
     isForgetful: true,
   },
@@ -67,19 +67,19 @@ const METRICS = {
   wampCallbacks: {
     kind: 'gauge',
     name: 'svc_gateway_wamp_callbacks',
-    help: 'Registrations and subscriptions that are held for HTTP callbacks, by realm.',
+    help: 'Registrations and subscriptions that exist for HTTP callbacks, by realm.',
     labels: ['realm', 'kind'],
   },
   callbacksLost: {
     kind: 'counter',
     name: 'svc_gateway_callbacks_lost_total',
-    help: 'Events that no HTTP callback has taken: overloaded (no place to wait) or failed.',
+    help: 'Events that could not be delivered to an HTTP callback: overloaded (the queue was full) or failed.',
     labels: ['why'],
   },
   eventStreams: {
     kind: 'gauge',
     name: 'svc_gateway_event_streams',
-    help: 'Streams of server-sent events that are open.',
+    help: 'Open streams of server-sent events.',
     labels: [],
   },
   eventStreamsCutOff: {
@@ -91,75 +91,75 @@ const METRICS = {
   authentications: {
     kind: 'counter',
     name: 'svc_gateway_authentications_total',
-    help: 'Requests whose caller was checked, by scheme and outcome: identity, csrf, or the code of the refusal.',
+    help: 'Requests whose caller was authenticated, by scheme and outcome: identity, csrf, or the code of the rejection.',
     labels: ['scheme', 'outcome'],
   },
   oidc: {
     kind: 'counter',
     name: 'svc_gateway_oidc_total',
-    help: 'Requests of the OIDC endpoints by outcome, and what was noteworthy on the way.',
+    help: 'Requests to the OIDC endpoints, by endpoint and outcome, and notable events while they were handled.',
     labels: ['endpoint', 'outcome'],
   },
   sharedState: {
     kind: 'gauge',
     name: 'svc_gateway_shared_state',
-    help: '1 while what processes and replicas share can be reached, by where it is: memory, redis.',
+    help: '1 while the state that processes and replicas share can be reached, by where it is: memory, redis.',
     labels: ['home'],
     merge: 'min',
   },
   webSockets: {
     kind: 'gauge',
     name: 'svc_gateway_websockets',
-    help: 'WebSocket connections that are carried to routers.',
+    help: 'WebSocket connections that are relayed to routers.',
     labels: [],
   },
   limitsExceeded: {
     kind: 'counter',
     name: 'svc_gateway_limits_exceeded_total',
-    help: 'Requests that exceeded a limit which is new in this version, by limit: refused, or let through with --new-limits report.',
+    help: 'Requests that exceeded a limit which is new in this version, by limit: rejected, or let through with --new-limits report.',
     labels: ['limit'],
   },
   memoryBudget: {
     kind: 'gauge',
     name: 'svc_gateway_memory_budget_bytes',
-    help: 'Memory that the serving processes may use: by the limits of the heap and of the container.',
+    help: 'Memory that the serving processes may use, from the limits of the heap and of the container.',
     labels: [],
   },
   memoryInUse: {
     kind: 'gauge',
     name: 'svc_gateway_memory_in_use_bytes',
-    help: 'Of the memory budget: held for clients and peers (bodies, decoded values, answers that wait), and the rest of the heap.',
+    help: 'Memory in use of the memory budget: held for clients and peers (bodies, decoded values, responses that wait to be sent), and the rest of the heap.',
     labels: ['what'],
   },
   memoryRefusals: {
     kind: 'counter',
     name: 'svc_gateway_memory_refusals_total',
-    help: 'Bodies and answers that were refused (503) as memory was tight.',
+    help: 'Bodies and responses that were rejected (503) because memory was short.',
     labels: [],
   },
   memoryClosed: {
     kind: 'counter',
     name: 'svc_gateway_memory_closed_total',
-    help: 'Client connections that were closed as they held most of the memory when it came to its end.',
+    help: 'Client connections that were closed because they held most of the memory when it ran out.',
     labels: [],
   },
   requestsInFlight: {
     kind: 'gauge',
     name: 'svc_gateway_requests_in_flight',
-    help: 'Requests that are being answered.',
+    help: 'Requests that are being handled.',
     labels: [],
   },
   documents: {
     kind: 'gauge',
     name: 'svc_gateway_documents',
-    help: 'API Specifications held.',
+    help: 'API Specifications loaded.',
     labels: [],
     merge: 'max',
   },
   realms: {
     kind: 'gauge',
     name: 'svc_gateway_realms',
-    help: 'Realms held.',
+    help: 'Realms loaded.',
     labels: [],
     merge: 'max',
   },
@@ -180,13 +180,13 @@ const METRICS = {
   traceSpans: {
     kind: 'counter',
     name: 'svc_gateway_trace_spans_total',
-    help: 'Spans of traces that ended, by what became of them: exported, failed (not taken by the collector), dropped (no place to wait).',
+    help: 'Spans of traces that ended, by outcome: exported, failed (not accepted by the collector), dropped (the queue was full).',
     labels: ['outcome'],
   },
   traceSpansWaiting: {
     kind: 'gauge',
     name: 'svc_gateway_trace_spans_waiting',
-    help: 'Spans of traces that ended and are not with the collector yet.',
+    help: 'Spans of traces that ended and are not exported yet.',
     labels: [],
   },
   workers: {
@@ -210,17 +210,17 @@ export interface Measurements {
   readonly requests: RequestMetrics
 }
 
-/** The metrics of one process: the table above, request rows, and the figures of the process itself. */
+/** The metrics of one process: the table above, request rows, and metrics of the process itself. */
 export const createMeasurements = (): Measurements => {
   const metrics = createMetrics(METRICS)
   const requests = createRequestMetrics({
     counter: {
       name: 'svc_gateway_requests_total',
-      help: 'Requests answered, by API, version, path of the document, method and status.',
+      help: 'Requests completed, by API, version, path of the document, method and status.',
     },
     histogram: {
       name: 'svc_gateway_request_seconds',
-      help: 'Time from the head of a request to the end of its answer, by API and version.',
+      help: 'Time from the head of a request to the end of its response, by API and version.',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     },
   })
@@ -229,12 +229,12 @@ export const createMeasurements = (): Measurements => {
   return { metrics, requests }
 }
 
-/** Client connections open, by name of the listener: counted by the system, so read when asked for. */
+/** Open client connections by name of the listener. The system counts them, so they are read for each scrape. */
 export const connectionsFamily = (counts: Readonly<Record<string, number>>): FamilyState => {
   const name = 'svc_gateway_connections'
   return {
     name,
-    help: 'Client connections open, by listener.',
+    help: 'Open client connections, by listener.',
     type: 'gauge',
     merge: 'sum',
     series: Object.keys(counts).map((listener) => seriesOf(name, { listener })),
@@ -242,12 +242,12 @@ export const connectionsFamily = (counts: Readonly<Record<string, number>>): Fam
   }
 }
 
-/** Certificates of the public TLS listener → Unix time, ms, when each ends; of several processes the first. */
+/** Expiry of each certificate of the public TLS listener, Unix time in ms; with several processes the earliest. */
 export const certificatesFamily = (endsMs: ReadonlyMap<string, number>): FamilyState => {
   const name = 'svc_gateway_tls_certificate_expiry_timestamp_seconds'
   return {
     name,
-    help: 'Unix time when a certificate that is served ends, by folder in --tls-dir, or --tls-cert.',
+    help: 'Unix time when a served certificate expires, by folder in --tls-dir, or --tls-cert.',
     type: 'gauge',
     merge: 'min',
     series: Array.from(endsMs.keys(), (certificate) => seriesOf(name, { certificate })),

@@ -1,6 +1,6 @@
-// Names of routers, upstreams and providers in, their addresses out. A name whose servers do not answer keeps one of the
-// two threads that a process has for names, for 10 to 20 s; without this three requests to one such name would take
-// all other names of the process with them.
+// Looks up the addresses of routers, upstreams and identity providers. A name whose servers do not respond occupies
+// one of the two threads that a process has for lookups, for 10 to 20 s; without the bounds here three requests to
+// one such name would block all other names of the process.
 
 import { ADDRCONFIG, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
@@ -16,27 +16,31 @@ export type Resolve = (
   callback: OnAnswer,
 ) => void
 
-/** As many as libuv lets look up at once: half of its four threads. */
+/** As many lookups as libuv runs at once: half of its four threads. */
 const AT_ONCE = 2
-/** The other thread is left to names that answer. */
+/** The other thread is left to names that resolve quickly. */
 const SLOW_AT_ONCE = 1
-/** What took so long is known for so long: else a dial would give up before its name is known, each time. */
+/**
+ * How long a slow result is cached: otherwise a connection attempt would time out before its name is known, each
+ * time.
+ */
 const KEPT_MS = 10_000
 const SLOW_MS = 1000
 const MOST_SLOW = 1000
-/** For one name; all but the newest have been given up by whoever dialled. */
+/** For one name; the callers of all but the newest have given up. */
 const MOST_WAITING = 5000
 const MOST_NAMES = 10_000
 
 interface Slow {
   readonly atMs: number
-  /** None: it failed. */
+  /** Empty: the lookup failed. */
   readonly addresses: Answer
 }
 
 /**
- * All addresses of a kind that this machine has, whatever the options say. Whoever asks while a name is looked up gets
- * that answer. Names that were slow the last time come last, and one at a time. It never calls back at once.
+ * Resolves to all addresses of the families that this machine has, whatever the options say. Calls for a name that is
+ * being looked up share its result. Names that were slow the last time come last, and one at a time. It never calls
+ * back synchronously.
  *
  * @param now milliseconds, monotonic
  * @example const names = createNameLookup()
@@ -45,7 +49,7 @@ export const createNameLookup = (
   resolve: Resolve = lookup,
   now: () => number = () => performance.now(),
 ): Resolve => {
-  /** In the order in which they were asked for; those that are looked up are not among them. */
+  /** In the order of the calls; without those that are being looked up. */
   const waiting = new Map<string, OnAnswer[]>()
   const lookedUp = new Map<string, OnAnswer[]>()
   /** By name. */
@@ -99,14 +103,14 @@ export const createNameLookup = (
   }
 }
 
-/** Nobody listens to it any more. */
+/** For callers that have given up. */
 const GIVEN_UP = new Error('too many connections wait for this name')
 
 const TOO_MANY = new Error('too many names wait to be looked up')
 
 const NO_ADDRESS = new Error('this name has no address')
 
-/** As sockets want it. */
+/** In the form that sockets take. */
 export const socketLookup =
   (resolve: Resolve): LookupFunction =>
   (name, { all }, callback) => {

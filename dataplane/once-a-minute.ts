@@ -1,10 +1,10 @@
-// Lets the first occurrence of a kind through and drops what follows within a minute, so that what happens often does not
+// Lets the first occurrence of a kind through and drops the others for a minute, so that what happens often does not
 // fill the log.
 
 import { BoundedMap } from '../base/bounded-map.ts'
 
 const QUIET_MS = 60_000
-/** Of more kinds at once the oldest is forgotten, and may come through again too soon. */
+/** With more kinds at once the oldest is forgotten, and may be let through again too soon. */
 const MAX_KINDS = 1000
 
 /**

@@ -1,7 +1,7 @@
-// An address as the socket tells it in, as people and upstreams know it out.
+// Converts an address as the socket gives it to the form that people and upstreams expect.
 
 import { isIP } from 'node:net'
 
-/** IPv4 in IPv6 clothes (`::ffff:127.0.0.1`) is IPv4. */
+/** An IPv4-mapped address (`::ffff:127.0.0.1`) becomes IPv4. */
 export const plainAddress = (address: string): string =>
   address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address

@@ -1,16 +1,17 @@
-// `--processes` in, how many processes serve out: `auto` is what the machine and the cgroup limit allow.
+// Decides how many processes serve: as many as `--processes` says, where `auto` follows the machine and the cgroup
+// limit.
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-/** `readFile` gives the text of a file, or undefined where there is none. */
+/** `readFile` returns the text of a file, or undefined if there is none. */
 export const countProcesses = (
   setting: number | 'auto',
   cores: number = availableParallelism(),
   readFile: (path: string) => string | undefined = readIfThere,
 ): number => {
   if (setting !== 'auto') return setting
-  // Half a core more would only be throttled: rounded down.
+  // Rounded down: a process on half a core would only be throttled.
   return Math.max(1, Math.min(cores, Math.floor(readQuota(readFile))))
 }
 

@@ -1,5 +1,5 @@
-// The span of each request on its way, known by the request itself: what begins and ends it need not know
-// what its action reaches for. A request that goes takes its entry along.
+// Maps each request in progress to its trace span, so that the code which begins and ends spans need not know what an
+// action does. The entry goes away with its request.
 
 import type { IncomingMessage } from 'node:http'
 import type { TraceSpan } from '../telemetry/tracer.ts'

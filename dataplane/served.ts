@@ -1,5 +1,5 @@
-// What a match leads to: the served form of a document, shared by the store that makes it and the
-// dispatcher that runs it. `P` is whatever the dispatcher builds of an operation at its first use.
+// Defines the targets of the route table: the served form of a document, shared by the store, which builds it, and
+// the dispatcher, which runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
 import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../language/compiled.ts'
 import type { Method, Scheme } from '../language/document.ts'
@@ -10,7 +10,7 @@ export interface ServedVersion {
   readonly apiId: string
   readonly name: string
   readonly realmUri: string
-  /** The document may reach Services of this namespace and, of the cluster, nothing else. */
+  /** The document may reach Services of this namespace, and nothing else in the cluster. */
   readonly confinedTo?: string | undefined
   readonly deprecation: Readonly<Record<string, string>> | undefined
   readonly poolSize: number
@@ -18,7 +18,7 @@ export interface ServedVersion {
   readonly statusCodes: StatusCodes
 }
 
-/** `/ws` of a version: where WebSocket connections to its realm's router are taken (§2.2). */
+/** `/ws` of a version: the path of WebSocket connections to its realm's router (§2.2). */
 export interface ServedWebSocket {
   readonly version: ServedVersion
   /** `base_path` as written, then `/ws`. */
@@ -27,7 +27,7 @@ export interface ServedWebSocket {
   readonly schemes: readonly Scheme[]
 }
 
-/** What stands at one place of the table: a path of a document, or an endpoint of the gateway's own. */
+/** A target of the table: a path of a document, or a built-in endpoint. */
 export type ServedTarget<P> = ServedPath<P> | ServedEndpoint
 
 /** An endpoint that the security schemes of a version mount (§4.1, behaviour §6). */
@@ -50,12 +50,12 @@ export interface ServedPath<P> {
   loadHeaders(): Template
 }
 
-/** An operation that is not built yet, or is: `prepared` is filled and emptied by the dispatcher's cache. */
+/** An operation, prepared or not: the dispatcher's cache sets and clears `prepared`. */
 export interface OperationSlot<P> {
   readonly method: Method
   readonly path: ServedPath<P>
   load(): CompiledOperation
   prepared: P | undefined
-  /** Used since the cache last looked: such slots are kept. */
+  /** Used since the cache last checked it: such slots are kept. */
   isRecent: boolean
 }

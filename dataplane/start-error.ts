@@ -1,4 +1,5 @@
-// A reason why the program cannot start that its operator can mend: one line for stderr, exit 2.
+// Defines the error of a start that fails for a reason the person who runs the program can fix: one line on stderr,
+// exit code 2.
 
 export class StartError extends Error {
   constructor(message: string, cause?: unknown) {

@@ -1,5 +1,5 @@
-// Addresses of upstreams, and hosts of forwards, that are ejected and readmitted in, a counter and lines of the log out: a
-// bounded number of lines, for documents may name any number of origins that fail.
+// Counts and logs addresses of upstreams, and hosts of forwards, that are ejected and readmitted. The number of log
+// lines is bounded, as documents may name any number of origins that fail.
 
 import type { Log } from '../telemetry/log.ts'
 import type { GatewayMetrics } from './metrics.ts'
@@ -11,8 +11,8 @@ const LINES_A_MINUTE = 30
 const MINUTE_MS = 60_000
 
 const WHY = {
-  'in a row': 'five requests in a row failed',
-  rate: 'it fails three times as often as the others',
+  'in a row': 'five requests failed in a row',
+  rate: 'it fails three times as often as the other addresses',
   probe: 'it failed again when it was tried',
 } as const
 
@@ -33,7 +33,7 @@ export const createEjectionReport = (
   const mayWrite = (): boolean => {
     if (now() - sinceMs >= MINUTE_MS) {
       if (lines > LINES_A_MINUTE)
-        log.warn('more addresses of upstreams were ejected and readmitted than are told', {
+        log.warn('more upstream addresses were ejected and readmitted than are logged', {
           untold: lines - LINES_A_MINUTE,
         })
       sinceMs = now()
@@ -49,11 +49,11 @@ export const createEjectionReport = (
       if (!mayWrite()) return
       const where = { origin, address, ...(realm !== undefined && { realm }) }
       if (verdict.kind === 'readmitted') {
-        log.info('an address of an upstream gets requests again', where)
+        log.info('an upstream address gets requests again', where)
         return
       }
       const details = { ...where, fault, ...detailsOf(verdict) }
-      log.warn('an address of an upstream fails and gets no requests for a while', details)
+      log.warn('an upstream address failed and gets no requests for a while', details)
     },
     onHost: ({ origin, verdict }, realm) => {
       if (!mayWrite()) return
@@ -62,7 +62,7 @@ export const createEjectionReport = (
         return
       }
       const details = { origin, realm, ...detailsOf(verdict) }
-      log.warn('a host of a forward cannot be reached: the others get its requests', details)
+      log.warn('a host of a forward cannot be reached: its requests go to the other hosts', details)
     },
   }
 }

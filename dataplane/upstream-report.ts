@@ -1,5 +1,5 @@
-// Merges what the serving processes know of upstreams into the answer of `GET /upstreams`: each process balances for itself, so
-// an address may be ejected in one of them and used by another.
+// Merges what the serving processes report of upstreams into the response of `GET /upstreams`. Each process balances
+// for itself, so an address may be ejected in one of them and used by another.
 
 import type { FailureCause } from './upstream/failure-cause.ts'
 import {
@@ -14,7 +14,7 @@ import {
 
 interface EjectionReport {
   readonly realm?: string
-  /** ISO 8601; the last of them, where several processes have ejected it. */
+  /** ISO 8601; the latest one if several processes have ejected it. */
   readonly until: string
   readonly why: string
   readonly fault?: string
@@ -24,7 +24,7 @@ interface EjectionReport {
 
 interface AddressReport {
   readonly address: string
-  /** The worst of all processes. */
+  /** The worst state in any process. */
   readonly state: AddressState
   readonly outstanding: number
   readonly ejections: readonly EjectionReport[]
@@ -36,7 +36,7 @@ interface OriginReport {
   readonly addresses: readonly AddressReport[]
   readonly connections: OriginView['connections']
   readonly lastFailure?: { readonly cause: FailureCause; readonly at: string }
-  /** Nothing has answered as it should for at least 30 s: for all requests, or for those of one realm. */
+  /** There was no good response for at least 30 s: to all requests, or to those of one realm. */
   readonly unhealthy: readonly {
     readonly realm?: string
     readonly cause: FailureCause
@@ -47,14 +47,14 @@ interface OriginReport {
 export interface UpstreamsReport {
   readonly upstreams: readonly OriginReport[]
   readonly processes: { readonly asked: number; readonly answered: number }
-  /** There are more upstreams than are told. */
+  /** There are more upstreams than are listed. */
   readonly truncated: boolean
 }
 
-/** @param views undefined: a process that has not answered in time */
+/** @param views undefined: a process that has not replied in time */
 export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): UpstreamsReport => {
   const answers = views.filter((view) => view !== undefined)
-  // As each process ranks them: those with trouble first.
+  // As each process ranks them: those that fail first.
   const byKey = Map.groupBy(
     answers.flatMap(({ origins }) => origins),
     ({ origin, confinedTo = '' }) => `${origin} ${confinedTo}`,
@@ -71,8 +71,8 @@ export const reportUpstreams = (views: readonly (UpstreamsView | undefined)[]): 
 }
 
 /**
- * What fails as far as all processes know: one that has had a good answer of late speaks against it. Origins that somebody
- * made up, too.
+ * The origins that fail in all processes: a recent good response in one of them removes an origin. Origins that
+ * requests made up are included.
  */
 export const mergeTroubles = (troubles: readonly TroubleView[]): readonly TroubleView[] => {
   const byRealm = Map.groupBy(troubles, ({ realm }) => realm)
@@ -113,7 +113,7 @@ const mergeOrigin = (views: readonly OriginView[]): OriginReport => {
 
 const MOST_OF_ORIGIN = 64
 
-/** The worst last. */
+/** From best to worst. */
 const STATES: readonly AddressState[] = [
   'healthy',
   'starting_slowly',

@@ -1,19 +1,19 @@
-// Paths in, their bytes out whenever one of them changes. Polls contents rather than listening for events:
-// Kubernetes replaces mounted Secrets by swapping a symlink, which file events miss.
+// Watches files and passes their contents on whenever one of them changes. It polls contents rather than listening
+// for events: Kubernetes replaces mounted Secrets by swapping a symlink, which file events miss.
 
 import { readFileSync } from 'node:fs'
 import { asError } from '../base/thrown.ts'
 
 export interface FileWatch {
-  /** Stops looking. */
+  /** Stops watching. */
   close(): void
 }
 
 export interface FileWatchOptions {
   readonly paths: readonly string[]
   /**
-   * Called with the contents, in the order of `paths`, at once if all can be read, then after each change.
-   * What it throws is reported once and tried again when a file changes.
+   * Called with the contents, in the order of `paths`: immediately if all can be read, then after each change. An
+   * error that it throws is reported once, and the call is repeated when a file changes.
    */
   readonly onContents: (contents: readonly Buffer[]) => void
   /** The first failure after each success: a file is missing, or `onContents` threw. */
@@ -21,7 +21,7 @@ export interface FileWatchOptions {
   readonly intervalMs?: number
 }
 
-/** Between two looks at files that were never there: somebody waits for them. */
+/** The interval for files that never existed: something waits for them to appear. */
 const AWAITED_MS = 250
 
 /** Never keeps the process alive by itself. */
@@ -35,7 +35,7 @@ export const watchFiles = (options: FileWatchOptions): FileWatch => {
       const contents = paths.map((path) => readFileSync(path))
       if (last !== undefined && contents.every((content, index) => last?.[index]?.equals(content)))
         return
-      // Kept before it is used: contents that are refused are not tried again until they change.
+      // Stored before they are used: contents that are rejected are not tried again until they change.
       last = contents
       onContents(contents)
       failing = false

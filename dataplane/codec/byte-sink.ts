@@ -1,34 +1,36 @@
-// A sink gathers the bytes that an encoder writes. Small results share slabs, a large one has a buffer of its own,
-// which goes with it: whatever was written, one slab is all that is kept.
+// Collects the bytes that an encoder writes. Small results share slabs and a large one has a buffer of its own, so
+// that no more than one slab is kept whatever was written.
 
-/** Never grows: a small result that lives on keeps no more than this alive. */
+/** The fixed size of a slab: a small result that is kept retains no more than this. */
 const SLAB_BYTES = 65_536
-/** A slab with less room is given up: many messages would have to move. */
+/** A slab with less room is replaced: many messages would have to be copied to another. */
 const LEAST_ROOM_BYTES = 2048
-/** Characters: from here on the runtime copies faster, in spite of what it costs to call it. */
+/** Characters: from this length the runtime copies faster, in spite of the cost of the call. */
 const LONG_TEXT = 48
-/** Characters: from here on it is too much to make room for three bytes each, where most take one. */
+/** Characters: from this length reserving three bytes each is too much, as most take one. */
 const HUGE_TEXT = 4096
-/** Characters of a huge text that tell how many bytes it is likely to take. */
+/** Characters of a huge text from which its size in bytes is estimated. */
 const SAMPLE = 512
 
 const utf8 = new TextEncoder()
 
 let slab = Buffer.allocUnsafeSlow(SLAB_BYTES)
 let slabView = new DataView(slab.buffer)
-/** All of the slab while a sink is at work, or was given up: one that begins then takes another slab. */
+/** The whole slab while a sink is writing to it, or was abandoned: a sink created then takes another slab. */
 let usedBytes = 0
 
-/** How a format writes a number: in the first byte if it is below `limit`, else in the 1, 2 or 4 after it. */
+/**
+ * How a format writes a number: in the first byte if it is below `limit`, otherwise in the 1, 2 or 4 bytes after it.
+ */
 export interface Head {
   readonly limit: number
   readonly inByte: number
-  /** What goes before a number of one byte; the next two go before two bytes, and before four. */
+  /** The byte before a number of one byte; the next two values precede two bytes and four bytes. */
   readonly oneByte: number
 }
 
 /**
- * Room has to be reserved for all but texts and binaries.
+ * Callers must reserve room for everything but texts and binaries.
  * @example
  * const sink = new ByteSink()
  * sink.reserve(1)
@@ -60,13 +62,13 @@ export class ByteSink {
     if (this.#at + count > this.#end) this.#grow(count)
   }
 
-  /** All that was written, which is the caller's now: nothing more goes into the sink. */
+  /** Returns all that was written, which now belongs to the caller: the sink must not be used any more. */
   finish(): Buffer {
     if (this.#bytes === slab) usedBytes = this.#at
     return this.#bytes.subarray(this.#start, this.#at)
   }
 
-  /** Takes back what was written beyond `size` bytes, and gives it. */
+  /** Removes what was written beyond `size` bytes, and returns it. */
   cut(size: number): Buffer {
     const from = this.#start + size
     const cut = Buffer.from(this.#bytes.subarray(from, this.#at))
@@ -122,7 +124,7 @@ export class ByteSink {
     } else this.wideHead(head.oneByte + 1, value)
   }
 
-  /** In two bytes after `twoBytes`, or in four after the next one. */
+  /** Writes the value in two bytes after `twoBytes`, or in four after the next code. */
   wideHead(twoBytes: number, value: number): void {
     if (value < 0x10000) this.twoBytes(twoBytes, value)
     else this.fourBytes(twoBytes + 1, value)
@@ -167,14 +169,14 @@ export class ByteSink {
     this.#putLength(head, this.#start + textSize, to)
   }
 
-  /** Writes what there is room for, and gives how many characters that was. */
+  /** Writes as much as there is room for, and returns the number of characters. */
   #putHuge(text: string): number {
     const { read, written } = utf8.encodeInto(text, this.#bytes.subarray(this.#at))
     this.#at += written
     return read
   }
 
-  /** Gives where the text ends. */
+  /** Returns where the text ends. */
   #putShort(text: string, from: number): number {
     const bytes = this.#bytes
     let at = from
@@ -189,7 +191,10 @@ export class ByteSink {
     return at
   }
 
-  /** Puts it before a text that stands there already, and moves that one where the length takes more room, or less. */
+  /**
+   * Writes the length before a text that was written already, and moves the text if the length takes more or less
+   * room.
+   */
   #putLength(head: Head, from: number, to: number): void {
     const length = to - from
     const moved = this.#at + headBytes(head, length)
@@ -225,6 +230,6 @@ const headBytes = (head: Head, value: number): number => {
   return value < 0x10000 ? 3 : 5
 }
 
-/** Some more than in proportion to its beginning: to measure all of it may take longer than to write it. */
+/** Extrapolates from its beginning, with some reserve: measuring all of it may take longer than writing it. */
 const likelyBytes = (text: string): number =>
   Math.ceil(1.05 * text.length * (Buffer.byteLength(text.slice(0, SAMPLE)) / SAMPLE))

@@ -1,5 +1,5 @@
-// Bytes to values, by content type: JSON, msgpack, forms. What can't be decoded is a GatewayError
-// `invalid_data`; nothing here reads more than it is given.
+// Decodes bodies to values by content type: JSON, MessagePack, forms. What cannot be decoded becomes a GatewayError
+// `invalid_data`.
 
 import {
   isList,
@@ -25,13 +25,13 @@ export const mediaKind = (contentType: string): MediaKind => {
   return type === 'application/x-www-form-urlencoded' ? 'form' : 'other'
 }
 
-/** Deeper bodies are refused: nothing that walks a value may run out of stack. */
+/** Deeper bodies are rejected, so that code which walks a value never runs out of stack. */
 const MAX_DEPTH = 512
 
 /**
- * @param holding pays for what the body decodes to
+ * @param holding is charged for what the body decodes to
  * @throws GatewayError `svc.error.invalid_data` for what is no JSON, msgpack or form, or not UTF-8;
- * `svc.error.payload_too_large` for more values than any body may have; `svc.error.overloaded` where there is no
+ * `svc.error.payload_too_large` for more values than any body may have; `svc.error.overloaded` when there is no
  * memory for them now
  */
 export const decodeBody = (contentType: string, bytes: Buffer, holding: Holding): Value => {
@@ -77,7 +77,7 @@ const decodeJson = (bytes: Buffer): Value => {
   try {
     value = JSON.parse(text) as Value
   } catch (cause) {
-    throw undecodable('the body is no JSON', cause)
+    throw undecodable('the body is not valid JSON', cause)
   }
   checkDepth(text.length, value)
   return value
@@ -94,21 +94,21 @@ const decodeMsgpack = (bytes: Buffer, meter: ValueMeter): Value => {
 
 const AMPERSAND = 0x26
 
-/** A name and a value between two ampersands. */
+/** Counts a name and a value for each pair. */
 const countForm = (bytes: Buffer, meter: ValueMeter): void => {
   let pairs = 1
   for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) pairs++
   meter.count(1, 2 * pairs)
 }
 
-/** The last of two equal names wins; `+` is a blank; a name alone is `""`. */
+/** The last of two equal names wins; `+` is a space; the value of a name alone is `""`. */
 export const decodeForm = (text: string): ValueMap => {
   const map: Record<string, Value> = {}
   for (const [name, value] of new URLSearchParams(text)) setOwn(map, name, value)
   return map
 }
 
-/** Only what is long enough to be deep is walked. */
+/** Only a body that is long enough to be deep is walked. */
 const checkDepth = (length: number, value: Value): void => {
   if (length > 2 * MAX_DEPTH && !isShallow(value, MAX_DEPTH))
     throw undecodable('the body is nested too deeply')

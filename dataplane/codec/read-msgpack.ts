@@ -1,11 +1,11 @@
-// Bytes of msgpack in, a value out, for bodies that anybody may send: nothing but what the language knows.
-// No extension types, text keys alone, text that is UTF-8; nothing is allocated on the word of a length.
+// Decodes MessagePack from untrusted bytes: no extension types, string keys only, valid UTF-8 only. It allocates
+// nothing on the word of a declared length.
 
 import { isUtf8 } from 'node:buffer'
 import { setOwn, type Value } from '../../language/expression/value.ts'
 import { TooManyValues, type ValueMeter } from '../memory/value-meter.ts'
 
-/** Why the bytes were refused, in words for whoever sent them. */
+/** Why the bytes were rejected; the message is for the sender. */
 export class MsgpackFault extends Error {
   constructor(message: string) {
     super(message)
@@ -14,20 +14,21 @@ export class MsgpackFault extends Error {
 }
 
 /**
- * @param maxDepth maps and lists within each other
+ * @param maxDepth the most levels of nested maps and lists
  * @throws MsgpackFault, TooManyValues
  * @example readMsgpack(Buffer.from([0x81, 0xa1, 0x61, 0x01]), 512, new ValueMeter()) // { a: 1 }
  */
 export const readMsgpack = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value => {
   const reader = new Reader(bytes, maxDepth, meter)
   const value = reader.value(0)
-  if (reader.at !== bytes.length) throw new MsgpackFault('the body goes on after its msgpack value')
+  if (reader.at !== bytes.length)
+    throw new MsgpackFault('the body has bytes after its msgpack value')
   return value
 }
 
 /**
- * The elements of the list that `bytes` hold, up to the first one that can't be read: all that can be said of a
- * message with a bad payload. None when it is no list. Never throws.
+ * Reads the elements of a list up to the first one that cannot be read: as much as can be known of a message with a
+ * bad payload. None if it is not a list. Never throws.
  */
 export const readMsgpackHead = (bytes: Buffer, maxDepth: number, meter: ValueMeter): Value[] => {
   const head: Value[] = []
@@ -41,7 +42,7 @@ export const readMsgpackHead = (bytes: Buffer, maxDepth: number, meter: ValueMet
   return head
 }
 
-/** First byte → what it says, for those that are no fixed form (msgpack specification, *Formats*). */
+/** Readers by first byte, for formats other than the fixed ones (msgpack specification, *Formats*). */
 const FORMATS: Readonly<Record<number, (reader: Reader, depth: number) => Value>> = {
   0xc0: () => null,
   0xc2: () => false,
@@ -90,11 +91,11 @@ class Reader {
     if (byte < 0xa0) return this.list(byte & 0x0f, depth)
     if (byte < 0xc0) return this.text(byte & 0x1f)
     const format = FORMATS[byte]
-    if (format === undefined) throw new MsgpackFault('msgpack extension types are not taken')
+    if (format === undefined) throw new MsgpackFault('msgpack extension types are not supported')
     return format(this, depth)
   }
 
-  /** Of the list that begins here; 0 when none does. */
+  /** The length of the list that begins here; 0 if none does. */
   listLength(): number {
     const byte = this.byte()
     if (byte >= 0x90 && byte < 0xa0) return byte & 0x0f
@@ -102,7 +103,7 @@ class Reader {
     return byte === 0xdd ? this.unsigned(4) : 0
   }
 
-  /** Moves on by `count` bytes, which are there; gives where they begin. */
+  /** Skips `count` bytes, which must be there, and returns where they begin. */
   take(count: number): number {
     const start = this.at
     if (count > this.bytes.length - start) throw new MsgpackFault(CUT_SHORT)
@@ -121,7 +122,7 @@ class Reader {
     return count === 2 ? this.bytes.readUInt16BE(start) : this.bytes.readUInt32BE(start)
   }
 
-  /** An array of bytes costs as much as a list. */
+  /** An array of bytes is counted as a list. */
   binary(length: number): Uint8Array {
     this.#meter.count(1, 0)
     const start = this.take(length)
@@ -131,9 +132,9 @@ class Reader {
   text(length: number): string {
     const start = this.take(length)
     const text = this.bytes.toString('utf8', start, start + length)
-    // A replacement character may also stand there in its own right.
+    // The text may also contain a replacement character of its own.
     if (text.includes('\uFFFD') && !isUtf8(this.bytes.subarray(start, start + length)))
-      throw new MsgpackFault('a text of the body is not UTF-8')
+      throw new MsgpackFault('a string of the body is not UTF-8')
     return text
   }
 
@@ -146,18 +147,18 @@ class Reader {
 
   /** The last of two equal keys wins. */
   map(size: number, depth: number): Value {
-    // A key and a value each.
+    // Each entry has a key and a value.
     this.#enter(2 * size, depth)
     const map: Record<string, Value> = {}
     for (let index = 0; index < size; index++) {
       const key = this.value(depth + 1)
-      if (typeof key !== 'string') throw new MsgpackFault('msgpack map keys must be texts')
+      if (typeof key !== 'string') throw new MsgpackFault('msgpack map keys must be strings')
       setOwn(map, key, this.value(depth + 1))
     }
     return map
   }
 
-  /** Each of `count` values takes a byte at least. */
+  /** Each of `count` values takes at least one byte. */
   #enter(count: number, depth: number): void {
     if (depth >= this.#maxDepth) throw new MsgpackFault('the body is nested too deeply')
     if (count > this.bytes.length - this.at) throw new MsgpackFault(CUT_SHORT)

@@ -1,10 +1,10 @@
-// A value in, its bytes of msgpack out: each number, text and length in the shortest form there is for it. Only what
-// the language knows is written, and the 64-bit integers that WAMP wants.
+// Encodes a value as MessagePack, with the shortest form of each number, text and length. It writes only the types of
+// the expression language, and the 64-bit integers that WAMP wants.
 
 import { ByteSink, type Head } from './byte-sink.ts'
 
 /**
- * What JSON leaves out is left out: members that are undefined; an undefined item is null. Lone surrogates become
+ * Omits what JSON omits: members that are undefined; an undefined item is null. Lone surrogates become
  * U+FFFD. Numbers beyond 32 bits go as doubles, BigInts as 64-bit integers.
  * @throws TypeError for functions and symbols
  * @throws RangeError for a BigInt beyond 64 bits, and for what is nested thousands deep
@@ -33,7 +33,7 @@ const MAP_16 = 0xde
 const FIX_LIST = 0x90
 const LIST_16 = 0xdc
 
-/** Of a scalar, or of a head. */
+/** The most bytes of a scalar, or of a head. */
 const MOST_BYTES = 9
 
 const writeValue = (sink: ByteSink, value: unknown): void => {

@@ -1,12 +1,12 @@
-// Connections without a valid PROXY header in, at most one line a minute out: a balancer that sends none must not fill
-// the log.
+// Logs connections without a valid PROXY header, at most once a minute, so that a balancer that sends none does not
+// fill the log.
 
 import type { Log } from '../../telemetry/log.ts'
 import { createOncePerMinute } from '../once-a-minute.ts'
 
 /**
  * @param now monotonic, milliseconds
- * @returns to be called for each such connection, with the address of the balancer and what was wrong
+ * @returns a function to call for each such connection, with the address of the balancer and what was wrong
  */
 export const createBadHeaderReport = (
   log: Pick<Log, 'warn'>,
@@ -17,7 +17,7 @@ export const createBadHeaderReport = (
   return (balancer, reason) => {
     connections++
     if (!isNews('bad header')) return
-    log.warn('connections of a balancer have no valid PROXY header and are closed', {
+    log.warn('connections from a balancer are closed: they have no valid PROXY header', {
       balancer,
       reason,
       connections,

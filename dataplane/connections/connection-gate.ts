@@ -1,5 +1,5 @@
-// Servers in; whatever connects to them passes here first: it is counted by where it comes from, one too many is
-// closed, and where a balancer sends PROXY protocol headers the connection gets the address of the client.
+// Admits the connections of servers: it counts them by where they come from, closes those beyond the bounds, and
+// gives connections of balancers that send PROXY protocol headers the address of the client.
 
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,17 +13,17 @@ import { ConnectionTable, type Place } from './connection-table.ts'
 import { inheritPeer, overridePeer } from './peer-address.ts'
 import { type HeaderOutcome, readProxyHeader } from './read-proxy-header.ts'
 
-/** Why a connection was closed: `made_room` was idle and had to go, the others were not taken. */
+/** Why a connection was closed: `made_room` was idle and closed for another one, the others were not accepted. */
 export type ConnectionRefusal = 'full' | 'share' | 'made_room' | 'proxy_header'
 
 export interface ConnectionGateOptions {
-  /** Open at once, of all servers together. */
+  /** The most connections open at once, of all servers together. */
   readonly max: number
   /** CIDRs of proxies: their own addresses may have any share of the connections. */
   readonly trustedProxies: readonly string[]
-  /** CIDRs of balancers: what they connect begins with a PROXY header, and nothing else does. */
+  /** CIDRs of balancers: their connections must begin with a PROXY header, and no others do. */
   readonly proxyProtocol: readonly string[]
-  /** For the PROXY header. */
+  /** The most time for the PROXY header. */
   readonly headerTimeoutMs: number
   readonly onRefused: (reason: ConnectionRefusal) => void
   /** A connection of a balancer whose header was malformed, late or not there. */
@@ -33,16 +33,16 @@ export interface ConnectionGateOptions {
 export interface ConnectionGate {
   /** More than half of the connections are open. */
   readonly isHalfFull: boolean
-  /** To be called once for each server, after all else that listens to its connections. */
+  /** Call it once for each server, after everything else that listens to its connections. */
   guard(server: Server, event: 'connection' | 'secureConnection'): void
 }
 
 interface Connection {
   readonly raw: Socket
-  /** What HTTP is spoken on: TLS on top of `raw`, or `raw` itself. */
+  /** The socket that carries HTTP: TLS on top of `raw`, or `raw` itself. */
   http: Socket
   place: Place
-  /** It waits until another one has been closed for it. */
+  /** It waits until another connection has been closed for it. */
   isEntering: boolean
 }
 
@@ -62,7 +62,7 @@ export const createConnectionGate = (options: ConnectionGateOptions): Connection
   }
 }
 
-/** How often it is looked whether PROXY headers are late. */
+/** How often late PROXY headers are looked for. */
 const TICK_MS = 100
 
 class Gate {
@@ -128,7 +128,7 @@ class Gate {
   }
 
   /**
-   * What has arrived is read before a connection is closed, or a request that waits in the kernel's buffer would be lost:
+   * Reads what has arrived before the idle connection is closed, or a request in the kernel's buffer would be lost:
    * Node runs immediates right after it has read.
    */
   #replace(idle: Connection, entering: Connection, proceed: () => void): void {
@@ -181,7 +181,7 @@ class Gate {
   #secured(secure: TLSSocket): void {
     const raw = socketUnder(secure)
     const connection = raw && this.#connections.get(raw)
-    // A connection that the gate has not admitted has no place in the table.
+    // A connection that the gate has not admitted is not in the table.
     if (connection === undefined) {
       secure.destroy()
       return
@@ -190,7 +190,7 @@ class Gate {
     connection.http = secure
   }
 
-  /** A Unix socket has no address: whoever may connect to it is one of ours. */
+  /** A Unix socket has no address: file permissions decide who may connect to it. */
   #placeOf(address: string): Place {
     return { key: placeOf(address), isLimited: address !== '' && !this.#trusted.has(address) }
   }
@@ -208,7 +208,7 @@ class Gate {
 /** `close` follows. */
 const ignoreError = (): void => undefined
 
-/** Node's own knows nothing of connections whose PROXY header has not come yet. */
+/** Closes also connections whose PROXY header has not arrived yet, which Node's own method does not know. */
 const closeWithAll = (server: Server, waiting: Waiting): void => {
   const closeAll = server.closeAllConnections.bind(server)
   server.closeAllConnections = () => {
@@ -217,7 +217,10 @@ const closeWithAll = (server: Server, waiting: Waiting): void => {
   }
 }
 
-/** No request of it is being answered, and no answer of it waits. A request of which a part has come is not known of. */
+/**
+ * No request of it is in progress, and no response of it waits to be sent. A request that has arrived in part is not
+ * noticed.
+ */
 const isQuiet = (socket: Socket): boolean =>
   responseOn(socket) === undefined && socket.writableLength === 0
 

@@ -1,24 +1,24 @@
-// Connections and where they come from in; whether there is room for one more, and which idle one makes room for it,
-// out. Pure: it closes nothing.
+// Decides whether there is room for one more connection, by where it comes from, and which idle connection makes room
+// for it. It closes nothing itself.
 
 /** Where a connection comes from. */
 export interface Place {
   /** Connections of the same place have the same text. */
   readonly key: string
-  /** False: many clients share the place, as behind a proxy, and it may have all connections. */
+  /** False: many clients share the place, such as a proxy, and it may have all connections. */
   readonly isLimited: boolean
 }
 
 export interface ConnectionTableOptions<C> {
   readonly max: number
-  /** Nobody waits for anything of it. */
+  /** Whether nothing is in progress on it. */
   readonly isIdle: (connection: C) => boolean
 }
 
 export type Entrance<C> =
-  /** `closes` has left the table: it makes room, and is to be closed. */
+  /** `closes` has left the table to make room; the caller must close it. */
   | { readonly kind: 'entered'; readonly closes: C | undefined }
-  /** `full`: all are in use, and none can be closed for it. `share`: its place has more than its share. */
+  /** `full`: all are in use, and none can be closed for it. `share`: its place would have more than its share. */
   | { readonly kind: 'refused'; readonly reason: 'full' | 'share' }
 
 interface Holder<C> {
@@ -26,11 +26,11 @@ interface Holder<C> {
   readonly connections: Set<C>
 }
 
-/** From here on a place may not have more than its share. */
+/** From this use of the table on a place may not have more than its share. */
 const CROWDED = 0.8
 const SHARE = 0.25
 
-/** So many connections of one place, and of so many places, are looked at to find an idle one. */
+/** Bounds of the search for an idle connection: connections per place, and places. */
 const MAX_LOOKS = 256
 const MAX_PLACES = 8
 
@@ -64,7 +64,7 @@ export class ConnectionTable<C> {
     return { kind: 'entered', closes }
   }
 
-  /** Whatever the bounds say; one that is there stays where it is. */
+  /** Adds a connection regardless of the bounds; one that is there already stays in its place. */
   add(connection: C, { key }: Place): void {
     if (this.#holderOf.has(connection)) return
     let holder = this.#holders.get(key)
@@ -77,7 +77,10 @@ export class ConnectionTable<C> {
     this.#resized(holder, holder.connections.size - 1)
   }
 
-  /** It turns out to come from elsewhere. False: that place has its share already, and the connection has left. */
+  /**
+   * Moves a connection that turns out to come from elsewhere. False: that place has its share already, and the
+   * connection was removed.
+   */
   move(connection: C, place: Place): boolean {
     this.leave(connection)
     if (this.#hasItsShare(place)) return false
@@ -85,7 +88,7 @@ export class ConnectionTable<C> {
     return true
   }
 
-  /** Also of one that is not there. */
+  /** Does nothing for a connection that is not there. */
   leave(connection: C): void {
     const holder = this.#holderOf.get(connection)
     if (holder === undefined) return
@@ -113,7 +116,7 @@ export class ConnectionTable<C> {
     while (this.#largest > 0 && this.#bySize[this.#largest] === undefined) this.#largest--
   }
 
-  /** Of the place with most connections that has an idle one; only of places with more than `count`. */
+  /** Finds an idle connection of the place that has most connections; only of places with more than `count`. */
   #findIdle(count: number): C | undefined {
     let places = 0
     for (let size = this.#largest; size > count; size--) {
@@ -131,7 +134,7 @@ export class ConnectionTable<C> {
     for (const connection of connections) {
       if (looks-- === 0) return undefined
       if (this.#options.isIdle(connection)) return connection
-      // The next search begins with others.
+      // So that the next search begins with others.
       connections.delete(connection)
       connections.add(connection)
     }

@@ -1,4 +1,4 @@
-// Memory of a process in, how many client connections it takes out. Pure.
+// Computes how many client connections a process accepts, from its memory.
 
 /**
  * @param memoryBytes the memory budget of the process
@@ -12,10 +12,10 @@ export const connectionsFor = (memoryBytes: number): number => {
 /** Measured: 16 KiB between requests, 38 KiB with a head of 16 KiB that is not complete, 64 KiB in TLS between requests. */
 const CONNECTION_BYTES = 64 * 1024
 
-/** The other half is for what requests need: bodies, answers, documents. */
+/** The other half is for what requests need: bodies, responses, documents. */
 const SHARE_OF_MEMORY = 0.5
 
-/** What is left to a tiny process: probes, an operator and a few clients have to get in. */
+/** The least even for a tiny process: probes, an operator and a few clients must be able to connect. */
 const LEAST = 128
 
 const MOST = 10_000

@@ -1,4 +1,4 @@
-// Settings in, the gates of the listeners out: how many connections each takes, and from where.
+// Creates the gates of the listeners from the settings: how many connections each accepts, and from where.
 
 import type { Log } from '../../telemetry/log.ts'
 import { countProcesses } from '../process-count.ts'
@@ -19,7 +19,7 @@ export interface ListenerGatesOptions {
   readonly settings: GatewaySettings
   readonly log: Log
   readonly onConnectionRefused?: ((reason: ConnectionRefusal) => void) | undefined
-  /** What this process may use; its memory budget if left out. */
+  /** The memory that this process may use, in bytes; if left out, its memory budget. */
   readonly memoryBytes?: number
 }
 

@@ -1,9 +1,9 @@
-// The first bytes of a connection in, the PROXY protocol header (version 1 or 2) that they begin with out. Pure.
+// Parses the PROXY protocol header (version 1 or 2) at the beginning of a connection:
 // https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt
 
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 
-/** Who is connected to the balancer. */
+/** The address of the client that is connected to the balancer. */
 export interface SourceAddress {
   readonly address: string
   readonly port: number
@@ -16,7 +16,7 @@ export type ProxyHeader =
       readonly kind: 'header'
       /** Its length; what follows belongs to the client. */
       readonly bytes: number
-      /** undefined: nobody but the balancer itself, as for health checks. */
+      /** undefined: the balancer itself connects, as for health checks. */
       readonly source: SourceAddress | undefined
     }
 
@@ -57,13 +57,13 @@ const parseVersion1 = (bytes: Buffer): ProxyHeader => {
 
 const parseLine = (line: string): ProxyHeader => {
   const match = VERSION_1_LINE.exec(line)
-  if (match === null) return malformed('version 1: the line has another form')
+  if (match === null) return malformed('version 1: the line is malformed')
   const [, family, source = '', destination = '', ...ports] = match
   const bytes = line.length + '\r\n'.length
   if (family === undefined) return { kind: 'header', bytes, source: undefined }
   const isAddress = family === 'TCP4' ? isIPv4 : isPlainIPv6
   if (!isAddress(source) || !isAddress(destination))
-    return malformed(`version 1: an address is none of ${family}`)
+    return malformed(`version 1: an address is not ${family}`)
   const [port = 0, destinationPort = 0] = ports.map(Number)
   if (Math.max(port, destinationPort) > MAX_PORT)
     return malformed('version 1: a port is above 65535')
@@ -76,14 +76,14 @@ const MAX_PORT = 65_535
 /** A zone (`fe80::1%eth0`) means something on the balancer only. */
 const isPlainIPv6 = (text: string): boolean => isIPv6(text) && !text.includes('%')
 
-/** As a socket would tell it. */
+/** In the spelling of a socket. */
 const canonicalIPv6 = (address: string): string =>
   new SocketAddress({ address, family: 'ipv6' }).address
 
 /** §2.2: signature, version and command, family and protocol, length of what follows. */
 const VERSION_2_FIXED_BYTES = 16
 
-/** Addresses take 216 at most; the rest are TLVs (§2.2.1 to §2.2.8), which nobody here reads. */
+/** Addresses take 216 at most; the rest are TLVs (§2.2.1 to §2.2.8), which are not read. */
 const MAX_VERSION_2_LENGTH = 4096
 
 const LOCAL = 0
@@ -122,7 +122,7 @@ const familyFault = (family: number, length: number): string | undefined => {
 const addressBytes = (family: number): number =>
   family === TCP_OVER_IPV4 ? 12 : family === TCP_OVER_IPV6 ? 36 : 0
 
-/** What is neither of the two (Unix sockets, datagrams) counts as unspecified, as §2.2 asks of a receiver. */
+/** Any other family or protocol (Unix sockets, datagrams) counts as unspecified, as §2.2 asks of a receiver. */
 const readSource = (bytes: Buffer, family: number): SourceAddress | undefined => {
   const at = VERSION_2_FIXED_BYTES
   if (family === TCP_OVER_IPV4)

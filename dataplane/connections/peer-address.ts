@@ -1,5 +1,5 @@
-// A socket and the address of whom it really serves in; from then on the socket tells that address as its peer's, to
-// everybody who asks.
+// Overrides the peer address of a socket, so that everything which reads it gets the address of the client behind the
+// balancer.
 
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -18,7 +18,7 @@ export const overridePeer = (socket: Socket, source: SourceAddress): void => {
   })
 }
 
-/** For a TLS connection that was made of `raw`. */
+/** For a TLS connection on top of `raw`. */
 export const inheritPeer = (secure: TLSSocket, raw: Socket): void => {
   const source = sources.get(raw)
   if (source !== undefined) overridePeer(secure, source)

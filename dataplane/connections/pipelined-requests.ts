@@ -1,5 +1,6 @@
-// This file keeps the requests of one connection in line: each starts when the response before it is finished
-// (RFC 9112 §9.3.2), so that a connection has one request at work. What comes meanwhile is held, within bounds.
+// Serialises the pipelined requests of one connection: each starts when the response before it is finished (RFC 9112
+// §9.3.2), so that a connection has one request in progress. Requests that arrive meanwhile are queued, within
+// bounds.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,26 +9,26 @@ import type { IsScarce } from '../least-rate.ts'
 
 export interface PipelinedOptions {
   readonly isScarce: IsScarce
-  /** What a request is given to when it is its turn. */
+  /** Handles a request when it is its turn. */
   readonly start: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 /**
- * Beyond this many bytes of held requests nothing more is read; within, reading goes on, for only who reads notices
- * that a client has gone.
+ * Beyond this many bytes of queued requests reading pauses. Below it reading goes on, as only a reader notices that
+ * the client has disconnected.
  */
 export const MAX_HELD_BYTES = 16 * 1024
 
-/** Node makes requests of all that came in one read, up to 64 kB: a connection that has more of them is cut off. */
+/** Node parses requests from all that came in one read, up to 64 kB: a connection with more of them is closed. */
 const MAX_HELD = 512
 
-/** A held request costs 1.8 kB, however short it is: 30 MB of them in all. */
+/** A queued request costs 1.8 kB, however short it is: 30 MB in all. */
 const MAX_HELD_IN_ALL = 16_384
 
-/** Of one connection beyond that, or while memory or connections are short. */
+/** The bound of one connection beyond that, or while memory or connections are short. */
 const MAX_HELD_WHEN_SCARCE = 4
 
-/** What is held of one connection. */
+/** The queue of one connection. */
 interface Line {
   readonly held: IncomingMessage[]
   /** For each request, how many bytes of the connection had been read when its head was complete. */
@@ -35,19 +36,19 @@ interface Line {
   /** Of all heads. */
   headBytes: number
   isPaused: boolean
-  /** What came behind the held requests is none: the connection ends with the last of them. */
+  /** What followed the queued requests is no request: the connection ends with the last of them. */
   isEnding: boolean
-  /** The body of the last one is broken: it is not started. */
+  /** The body of the last one is malformed: it is not started. */
   refuseLast: (() => void) | undefined
 }
 
-/** The event of a server that from now on says `Connection: close` in its responses. */
+/** The event of a server that from now on sends `Connection: close` in its responses. */
 export const DRAINING = 'draining'
 
 /** Of one server. */
 export class PipelinedRequests {
   readonly #options: PipelinedOptions
-  // Of connections that have held requests once: others cost nothing.
+  // Only connections that have had queued requests: others cost nothing.
   readonly #lines = new WeakMap<Duplex, Line>()
   #heldInAll = 0
   #isDraining = false
@@ -83,15 +84,15 @@ export class PipelinedRequests {
     })
   }
 
-  /** A request behind another one is not late while it is not read: our bounds stop that, or Node's for a body. */
+  /** A queued request has not timed out while it is not read: our bounds pause reading, or Node's for a body. */
   isTimeoutOfOurs({ code }: NodeJS.ErrnoException, socket: Duplex): boolean {
     const isHeld = (this.#lines.get(socket)?.held.length ?? 0) > 0
     return code === 'ERR_HTTP_REQUEST_TIMEOUT' && isHeld && socket.isPaused()
   }
 
   /**
-   * For `clientError` of a server. A fault of the last request that is held is told when it is its turn; what is no
-   * request behind it ends the connection with its answer.
+   * Handles `clientError` of a server. An error of the last queued request is answered when it is its turn; if what
+   * follows it is no request, the connection ends with its response.
    */
   onFault(error: NodeJS.ErrnoException, socket: Duplex, refuse: () => void): void {
     const line = this.#lines.get(socket)
@@ -104,7 +105,7 @@ export class PipelinedRequests {
 
   #release(line: Line, request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
-    // Gone, with all that it had.
+    // The client has disconnected, and its requests are dropped.
     if (line.readBytes.shift() === undefined) return
     line.held.shift()
     line.headBytes -= headBytesOf(request)
@@ -113,9 +114,9 @@ export class PipelinedRequests {
       line.isPaused = false
       socket.resume()
     }
-    // Refused meanwhile.
+    // Rejected meanwhile.
     if (!socket.writable) return
-    // The last one tells the client to close: what it has sent behind another one would be lost.
+    // Only the last response tells the client to close: requests sent after an earlier one would be lost.
     if (this.#isDraining) response.shouldKeepAlive = line.readBytes.length > 0
     const isLast = line.held.length === 0
     if (isLast && line.refuseLast !== undefined) {
@@ -124,7 +125,7 @@ export class PipelinedRequests {
     }
     if (isLast && line.isEnding) {
       response.shouldKeepAlive = false
-      // Its head may say otherwise when it is written: the client must not wait for more.
+      // Its head may say otherwise when it is written: the client must not wait for more responses.
       response.once('finish', () => socket.end())
     }
     this.#options.start(request, response)
@@ -162,27 +163,30 @@ const pause = (line: Line, socket: Socket): void => {
   socket.pause()
 }
 
-/** Of what came in one read the heads are counted, and of what came later all. */
+/** Counts the heads of what came in one read, and everything of what came later. */
 const heldBytes = ({ readBytes, headBytes }: Line, socket: Socket): number =>
   Math.max(headBytes, socket.bytesRead - (readBytes[0] ?? Infinity))
 
-/** About as many as its head took on the way. */
+/** About as many as its head had on the wire. */
 const headBytesOf = ({ method = '', url = '', rawHeaders }: IncomingMessage): number => {
   let bytes = method.length + url.length + REQUEST_LINE_BYTES
   for (const text of rawHeaders) bytes += text.length + SEPARATOR_BYTES
   return bytes
 }
 
-/** Two blanks, `HTTP/1.1` and the ends of the line and of the head. */
+/** Two spaces, `HTTP/1.1` and the ends of the line and of the head. */
 const REQUEST_LINE_BYTES = 14
 /** `: ` behind a name, the end of the line behind a value. */
 const SEPARATOR_BYTES = 2
 
-/** The response that this connection is at. */
+/** The response in progress on this connection. */
 export const responseOn = (socket: object): ServerResponse | undefined =>
   (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined
 
-/** Runs at once where every request that has come whole is answered, else when those are; not if the client goes. */
+/**
+ * Calls `run` once every request that has arrived completely is answered, immediately if that is so; never if the
+ * client disconnects.
+ */
 export const whenAnswered = (socket: Socket, run: () => void): void => {
   const current = responseOn(socket)
   if (current?.req.complete !== true) {

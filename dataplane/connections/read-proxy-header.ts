@@ -1,5 +1,5 @@
-// A new connection in, what its PROXY protocol header says out. Whatever follows the header stays on the socket, byte
-// for byte, for who reads next: an HTTP parser or TLS.
+// Reads the PROXY protocol header of a new connection. Whatever follows the header stays on the socket, byte for
+// byte, for the next reader: an HTTP parser or TLS.
 
 import type { Socket } from 'node:net'
 import type { Deadlines, Timed } from '../deadlines.ts'
@@ -7,9 +7,9 @@ import { parseProxyHeader, type SourceAddress } from './parse-proxy-header.ts'
 
 export type HeaderOutcome =
   | { readonly kind: 'header'; readonly source: SourceAddress | undefined }
-  /** It must be closed: this is what was wrong with it. */
+  /** The connection must be closed; `message` says what was wrong. */
   | { readonly kind: 'fault'; readonly message: string }
-  /** It was closed without a byte, as balancers do to see whether somebody listens. */
+  /** It was closed without a byte, as balancers do to check that the port is open. */
   | { readonly kind: 'gone' }
 
 export interface HeaderDeadline {
@@ -17,7 +17,7 @@ export interface HeaderDeadline {
   readonly timeoutMs: number
 }
 
-/** `done` is called once. Nothing else may read of the socket, or listen to its errors, before. */
+/** `done` is called once. Before that nothing else may read from the socket or listen to its errors. */
 export const readProxyHeader = (
   socket: Socket,
   { deadlines, timeoutMs }: HeaderDeadline,

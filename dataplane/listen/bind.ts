@@ -1,5 +1,4 @@
-// A server and an address in, a listening server out. Clears away the socket file of a process that is
-// gone, never that of one that lives.
+// Binds a server to an address. It removes the socket file of a process that is gone, never that of one that runs.
 
 import { chmodSync, existsSync, statSync, unlinkSync } from 'node:fs'
 import { connect, type Server } from 'node:net'
@@ -14,13 +13,13 @@ export interface BindOptions {
   readonly address: Address
   /** Permissions of a Unix socket. */
   readonly socketMode: 0o600 | 0o660
-  /** Another process has looked after the socket file already. */
+  /** Another process has handled the socket file already. */
   readonly keepSocketFile: boolean
 }
 
 /**
- * Resolves with the real address: port 0 and "every address" are replaced by what they became.
- * @throws StartError when the address is taken, not ours or not permitted
+ * Resolves to the real address, with the port that 0 became and the address that "every address" became.
+ * @throws StartError when the address is in use, not one of this machine, or not permitted
  */
 export const bind = async (server: Server, options: BindOptions): Promise<Address> => {
   const { setting, address, socketMode, keepSocketFile } = options
@@ -42,7 +41,7 @@ export const bind = async (server: Server, options: BindOptions): Promise<Addres
   return boundAddress(server, address)
 }
 
-/** @throws StartError when a living process listens on the path, or something else than a socket is there */
+/** @throws StartError when a running process listens on the path, or the file there is not a socket */
 export const removeStaleSocket = async (setting: string, path: string): Promise<void> => {
   if (!existsSync(path)) return
   const code = await new Promise<string>((resolve) => {
@@ -55,7 +54,7 @@ export const removeStaleSocket = async (setting: string, path: string): Promise<
     })
   })
   if (code === 'ENOENT') return
-  // A plain file refuses connections like a stale socket does, but is somebody's content.
+  // A plain file refuses connections like a stale socket, but must not be deleted.
   if (code !== 'ECONNREFUSED')
     throw new StartError(`--${setting} unix:${path}: ${reasonOf({ code })}`)
   if (!statSync(path).isSocket()) throw new StartError(`--${setting} unix:${path}: not a socket`)
@@ -64,26 +63,32 @@ export const removeStaleSocket = async (setting: string, path: string): Promise<
 
 const startListening = (server: Server, address: Address, onListening: () => void): void => {
   if (address.kind === 'tcp') {
-    // Without a host Node takes `::`, which is IPv4 as well, or 0.0.0.0 where there is no IPv6.
+    // Without a host Node listens on `::`, which includes IPv4, or on 0.0.0.0 where there is no IPv6.
     const host = address.host === '' ? {} : { host: address.host }
     server.listen({ ...host, port: address.port, backlog: BACKLOG }, onListening)
     return
   }
-  // The file is created within listen(): no moment in which everybody could connect.
+  // The file is created within listen(), so that there is no moment in which everybody could connect.
   const before = process.umask(0o177)
   server.listen({ path: address.path, backlog: BACKLOG }, onListening)
   process.umask(before)
 }
 
-/** Node's own 511 is cut to somaxconn on older systems; a burst after a restart needs more. */
+/** More than Node's own 511, for a burst after a restart; systems cap it at somaxconn. */
 const BACKLOG = 4096
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['EADDRINUSE', 'the address is already in use; stop the other process or choose another address'],
-  ['EADDRNOTAVAIL', 'this machine has no such address'],
-  ['EACCES', 'not permitted; a port below 1024 or a folder of another user needs rights'],
-  ['ENOTFOUND', 'the host name is not known'],
-  ['ENOENT', 'the folder of the socket does not exist'],
+  [
+    'EADDRNOTAVAIL',
+    'this machine does not have the address; choose one of its own, or leave the host out',
+  ],
+  [
+    'EACCES',
+    'not permitted: a port below 1024, or a directory of another user, needs more privileges',
+  ],
+  ['ENOTFOUND', 'the host name cannot be resolved'],
+  ['ENOENT', 'the directory of the socket does not exist'],
 ])
 
 const reasonOf = (error: {

@@ -1,5 +1,5 @@
-// This file judges whether the client of a connection is too slow, by the bytes that have gone out to it: what comes in
-// proves nothing. It reads a socket, and never changes it.
+// Decides whether the client of a connection is too slow, by the bytes that have gone out to it; bytes that come in
+// prove nothing. It reads the state of a socket and never changes it.
 
 import type { Socket } from 'node:net'
 import { type IsScarce, longestTimeFor } from '../least-rate.ts'
@@ -8,22 +8,22 @@ import { responseOn } from '../connections/pipelined-requests.ts'
 export interface ProgressLimits {
   /** Longest time without a byte going out, while bytes wait. */
   readonly stallMs: number
-  /** Longest time between an answer and the next request. */
+  /** Longest time between a response and the next request. */
   readonly idleMs: number
-  /** While true, what is written also has to go out at the least rate. */
+  /** While it returns true, what is written must also go out at the least rate. */
   readonly isScarce: IsScarce
 }
 
-/** What is read of a socket, beside what Node keeps there for itself. */
+/** What is read of a socket, in addition to what Node keeps there internally. */
 export type WatchedSocket = Pick<Socket, 'writableLength' | 'bytesWritten'>
 
-/** Of one connection; to be asked every few seconds. */
+/** The progress of one connection; call it every few seconds. */
 export class ClientProgress {
-  /** Bytes whose writing is over; what is in the kernel's hands of the next write; when either changed. */
+  /** Bytes that are written completely; bytes of the next write that the kernel has; when either changed. */
   #sentBytes = -1
   #queuedBytes = 0
   #movedMs: number
-  /** Bytes that have to have gone out, and by when. */
+  /** The bytes that must have gone out, and by when. */
   #targetBytes = 0
   #dueMs = Infinity
 
@@ -49,7 +49,7 @@ export class ClientProgress {
     return stillMs >= limits.stallMs || (nowMs > this.#dueMs && limits.isScarce())
   }
 
-  /** What waits now has its own time; what is written meanwhile gets its own after that. */
+  /** Gives the bytes that wait now a deadline; what is written meanwhile gets its own afterwards. */
   #aim(waitingBytes: number, nowMs: number): void {
     if (this.#dueMs !== Infinity && this.#sentBytes < this.#targetBytes) return
     this.#targetBytes = this.#sentBytes + waitingBytes
@@ -57,15 +57,18 @@ export class ClientProgress {
   }
 }
 
-/** The answer is not ready, or this is no HTTP any more and there is nothing to say. */
+/** The response is not ready, or the connection was upgraded and has nothing to send. */
 const waitsForUs = (socket: WatchedSocket): boolean =>
   responseOn(socket) !== undefined || hasLeftHttp(socket)
 
-/** Upgraded: Node has taken its parser away. */
+/** The connection was upgraded: Node has removed its parser. */
 const hasLeftHttp = (socket: WatchedSocket): boolean =>
   ((socket as { readonly parser?: object | null }).parser ?? undefined) === undefined
 
-/** Bytes of the write under way that the kernel has not taken yet. It tells in bursts of a third of its buffer. */
+/**
+ * Bytes of the current write that the kernel has not accepted yet. The figure changes in steps of a third of its
+ * buffer.
+ */
 const queueOf = (socket: WatchedSocket): number =>
   (socket as { readonly _handle?: { readonly writeQueueSize?: number } | null })._handle
     ?.writeQueueSize ?? 0

@@ -1,4 +1,4 @@
-// Listens where a server will be once it can: tells that somebody has come, and closes the connection unread.
+// Listens on the address where a server will be opened later, reports each connection and closes it unread.
 
 import { createServer } from 'node:net'
 import { bind, type BindOptions } from './bind.ts'

@@ -1,5 +1,5 @@
-// Opens the health listener before anything else is loaded, and holds what is asked there until the gateway can answer:
-// a machine that is busy needs seconds for the rest, and a probe that finds nobody is a Warning in Kubernetes.
+// Opens the health listener before anything else is loaded, and lets requests wait until the gateway can respond: a
+// busy machine needs seconds for the rest, and a probe whose connection is refused is a Warning in Kubernetes.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewaySettings } from '../config.ts'
@@ -11,7 +11,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface HealthListener {
   readonly listener: Listener
-  /** From now on; what has been asked before is answered first. */
+  /** Sets the handler from now on; requests that waited are handled first. */
   answer(handle: Handle, onRefused: (reason: ConnectionRefusal) => void): void
 }
 

@@ -1,5 +1,5 @@
-// Limits and handlers in, a node:http or node:https server out, set so that a hostile client costs little
-// and every refusal can be an error record.
+// Creates the node:http and node:https servers of the listeners, set up so that a hostile client costs little and
+// every error can be an error record.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
@@ -20,18 +20,22 @@ import {
 import { createSocketResponse } from './socket-response.ts'
 import { cutOffStalledClients, STALL_TIMES, type StallTimes } from './stalled-clients.ts'
 
-/** What a listener does with what comes in. */
+/** What a listener does with requests. */
 export interface ServerHandlers {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
-  /** What the parser refused; must end or destroy the socket. Node's own bare 400 if left out. */
+  /** Handles what the parser rejected; must end or destroy the socket. If left out, Node sends its bare 400. */
   readonly onClientError?: (error: NodeJS.ErrnoException, socket: Duplex) => void
-  /** A request that asks to upgrade, and what came behind it; without it such a request is a plain one. */
+  /**
+   * Handles a request to upgrade, with the bytes that came behind it; if left out, such a request is an ordinary one.
+   */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** False: such a request is a plain one all the same. Asked right before `onUpgrade`; all are taken if left out. */
+  /**
+   * False: the request is an ordinary one after all. Called right before `onUpgrade`; if left out, all are upgraded.
+   */
   readonly shouldUpgrade?: (request: IncomingMessage) => boolean
-  /** While it is tight, heads of requests get half of their time. It also knows which limits only report. */
+  /** While memory is short, heads of requests get half of their time. It also knows which limits only report. */
   readonly memory?: MemoryBudget
-  /** Whether memory is short: then slow clients are cut off sooner. Never if left out. */
+  /** Whether memory is short: slow clients are then disconnected sooner. If left out, never. */
   readonly isScarce?: IsScarce | undefined
 }
 
@@ -39,10 +43,10 @@ export type ServerLimits = Pick<
   GatewaySettings,
   'maxHeaderBytes' | 'headersTimeoutSeconds' | 'requestTimeoutSeconds' | 'keepAliveSeconds'
 > & {
-  /** Which connections are taken; all if left out. */
+  /** Decides which connections are accepted; if left out, all are. */
   readonly gate?: ConnectionGate
   readonly stalls?: StallTimes
-  /** How late the time-outs of heads and requests may be noticed; 1000 if left out. */
+  /** How late time-outs of heads and requests may be noticed; if left out, 1000. */
   readonly checkMs?: number
 }
 
@@ -52,7 +56,7 @@ export const createPlainServer = (limits: ServerLimits, handlers: ServerHandlers
 
 /**
  * HTTP/1.1 over TLS 1.2 or newer. Certificates may be replaced later by `setSecureContext`.
- * @throws Error of OpenSSL when key and certificate do not fit
+ * @throws Error of OpenSSL when key and certificate do not match
  */
 export const createSecureServer = (
   limits: ServerLimits,
@@ -71,7 +75,7 @@ export const createSecureServer = (
     handlers,
   )
 
-/** What `setSecureContext` must be given again: it starts from nothing. */
+/** Adds what every call of `setSecureContext` needs, as it starts from the defaults. */
 export const withTlsFloor = (context: SecureContextOptions): SecureContextOptions => ({
   ...TLS,
   ...context,
@@ -91,10 +95,10 @@ const optionsOf = (
   keepAliveTimeout: limits.keepAliveSeconds * 1000,
   connectionsCheckingInterval: limits.checkMs ?? 1000,
   insecureHTTPParser: false,
-  // Node would answer a missing Host by itself, without an error record: dispatch does.
+  // Node would respond to a missing Host itself, without an error record; dispatch does it instead.
   requireHostHeader: false,
   noDelay: true,
-  // Node 24.9 and newer. Asked of requests alone that want an upgrade.
+  // Node 24.9 and newer. Called only for requests for an upgrade.
   shouldUpgradeCallback: (request) => {
     const { socket } = request
     if (ends.has(socket)) return false
@@ -106,12 +110,13 @@ const optionsOf = (
   },
 })
 
-/** Connections on which no request is performed any more, or none after the one that is about to be. */
+/** Connections on which no further request is performed: from now on, or after the one that is about to start. */
 const ends = new WeakMap<Duplex, 'with-this-request' | 'over'>()
 
 /**
- * Node drops what came in one piece with a request that asked for an upgrade and is none, a part of the next request
- * perhaps, and takes what comes later for the beginning of one. Only a head that is the end of what came loses nothing.
+ * Node drops the bytes that came in one read with a request for an upgrade that is not upgraded, perhaps a part of
+ * the next request, and parses what comes later as the beginning of one. Nothing is lost only if the head is the end
+ * of what came.
  */
 const mayLoseBytes = ({ socket, headers }: IncomingMessage): boolean => {
   if ('content-length' in headers || 'transfer-encoding' in headers) return true
@@ -133,9 +138,9 @@ const prepare = <S extends Server>(
     idleMs: idleMsOf(limits),
     isScarce,
   })
-  // Node keeps it once it was asked for: else who hangs up has no address in logs and counts of failures.
+  // Node caches it when it is read: otherwise a client that disconnects has no address in logs and failure counts.
   server.on(event, ({ remoteAddress }: Socket) => remoteAddress)
-  // Node drops header lines beyond this without a word: one more tells that there were too many.
+  // Node silently drops header lines beyond this: one more shows that there were too many.
   server.maxHeadersCount = limitsOf(handlers).isEnforced ? MAX_HEADER_LINES + 1 : 0
   memory?.onTight((isTight) => {
     server.headersTimeout = (limits.headersTimeoutSeconds * 1000) / (isTight ? 2 : 1)
@@ -158,7 +163,7 @@ const prepare = <S extends Server>(
   // RFC 9110 §10.1.1: an expectation other than 100-continue may be ignored; Node would answer 417.
   server.on('checkExpectation', startInTurn)
   server.on('connect', (request: IncomingMessage, socket: Duplex) => {
-    // Node has removed its own listeners: an unhandled 'error' event, as by a reset, would end the process.
+    // Node has removed its own listeners: an unhandled 'error' event, such as a reset, would end the process.
     socket.on('error', () => undefined)
     connectInTurn(socket, () => {
       if (ends.has(socket)) return
@@ -178,14 +183,16 @@ const prepare = <S extends Server>(
   return server
 }
 
-/** Connections that hold what is no HTTP, and how many bytes of each had been read when that was found. */
+/** Connections that sent malformed HTTP, and how many bytes of each had been read when that was found. */
 const faultyFrom = new WeakMap<Duplex, number>()
 
-/** The parser refuses whatever comes behind a fault, and says so each time: the first is told, and little is read. */
+/**
+ * The parser rejects whatever follows an error, each time anew: only the first is passed on, and little more is read.
+ */
 const isHeard = ({ code }: NodeJS.ErrnoException, socket: Duplex): boolean => {
   if (!(socket instanceof Socket) || code === 'ECONNRESET') return true
   if (code === 'HPE_INVALID_EOF_STATE' && responseOn(socket)?.req.complete === true) {
-    // A client that has ended its half waits for nothing, as behind a request that is whole.
+    // The client has ended its half and waits for nothing, just as after a complete request.
     socket.end()
     return false
   }
@@ -201,15 +208,15 @@ const scarcityOf = (
   { isScarce = NEVER_SCARCE }: ServerHandlers,
 ): IsScarce => (gate === undefined ? isScarce : () => gate.isHalfFull || isScarce())
 
-/** Longer than any connection may be idle or take for a head: what Node's own clocks take for activity is none. */
+/** Longer than any connection may be idle or take for a head, as Node's own time-outs count bytes as activity. */
 const idleMsOf = ({ keepAliveSeconds, headersTimeoutSeconds }: ServerLimits): number =>
   keepAliveSeconds === 0 || headersTimeoutSeconds === 0
     ? Infinity
     : (keepAliveSeconds + headersTimeoutSeconds + 1) * 1000
 
 /**
- * Of each line Node makes two strings: a head of 16 kB in tiny lines costs 125 kB, held until it is complete. Envoy
- * takes 100 lines.
+ * Node creates two strings for each line: a head of 16 kB in tiny lines costs 125 kB until it is complete. Envoy
+ * accepts 100 lines.
  */
 const MAX_HEADER_LINES = 128
 
@@ -219,36 +226,39 @@ const hasTooManyLines = ({ rawHeaders }: IncomingMessage, handlers: ServerHandle
 
 const limitsOf = ({ memory }: ServerHandlers): LimitPolicy => memory?.limits ?? ENFORCED
 
-/** As the parser refuses a head that is too large in bytes. */
+/** Rejects a head in the same way as the parser rejects one with too many bytes. */
 const refuseHead = (server: Server, socket: Duplex): void => {
   ends.set(socket, 'over')
   const error = new Error(`more than ${MAX_HEADER_LINES} header lines`)
   const overflow = Object.assign(error, { code: 'HPE_HEADER_OVERFLOW' })
-  // Node's own words, where the listener has none.
+  // Node's own response, if the listener has none.
   if (!server.emit('clientError', overflow, socket)) {
     socket.end('HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n')
   }
 }
 
-/** Behind requests that are not answered yet: Node has let go of the socket, and of what it did for them. */
+/** Waits for the responses to earlier requests: Node has released the socket, and what it did for them. */
 const connectInTurn = (socket: Duplex, run: () => void): void => {
   if (!(socket instanceof Socket) || responseOn(socket) === undefined) {
     run()
     return
   }
   socket.on('drain', () => responseOn(socket)?.emit('drain'))
-  // Who hangs up is heard by who reads; what comes behind a CONNECT is for a tunnel that will not be.
+  // Only a reader notices that the client disconnects; what follows a CONNECT is for a tunnel that is not opened.
   socket.once('end', () => socket.destroy()).resume()
   whenAnswered(socket, run)
 }
 
-/** No tunnels: CONNECT is refused like any unknown method. Node would hang up without a word. */
+/**
+ * There are no tunnels: CONNECT is rejected like any unknown method. Node would close the connection without a
+ * response.
+ */
 const answerConnect = (
   request: IncomingMessage,
   socket: Duplex,
   onRequest: ServerHandlers['onRequest'],
 ): void => {
-  // An authority is no path, and Express would have its own words for it.
+  // An authority is no path, and Express would send its own message for it.
   if (request.url?.startsWith('/') !== true) request.url = '/'
   const response = createSocketResponse(request, socket)
   if (response !== undefined) onRequest(request, response)

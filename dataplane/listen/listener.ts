@@ -1,5 +1,5 @@
-// A server in, one listener out that can be told to drain, to close and to break off. Knows nothing of
-// what it serves.
+// Opens a listener for a server, which can be drained, closed and aborted. It knows nothing of what the server
+// serves.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { urlOf } from '../../telemetry/bound-address.ts'
@@ -13,13 +13,13 @@ export interface Listener {
   readonly url: string
   /** Connections open now. */
   connections(): Promise<number>
-  /** From now on every answer says `Connection: close`. New connections are still taken. */
+  /** From now on every response has `Connection: close`. New connections are still accepted. */
   beginDraining(): void
-  /** Ends connections that wait for their next request. New ones are still taken. */
+  /** Closes connections that wait for their next request. New ones are still accepted. */
   closeIdle(): void
-  /** Takes no more connections; resolves when the last request has been answered. */
+  /** Accepts no more connections; resolves when the last request has been answered. */
   close(): Promise<void>
-  /** Breaks off whatever is left; `close` then resolves. */
+  /** Destroys all connections that are left; `close` then resolves. */
   abort(): void
 }
 
@@ -54,7 +54,7 @@ export const openListener = async (
   }
 }
 
-/** Sockets that were upgraded are no longer known to the server. */
+/** Tracks sockets that were upgraded, which the server no longer knows. */
 const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> => {
   const sockets = new Set<IncomingMessage['socket']>()
   if (server.listenerCount('upgrade') === 0) return sockets
@@ -65,7 +65,7 @@ const trackUpgraded = (server: Server): ReadonlySet<IncomingMessage['socket']> =
   return sockets
 }
 
-/** Replaces the request listener: until then no request pays for the question whether we drain. */
+/** Replaces the request listener, so that until then no request costs a check whether the listener drains. */
 const tellToClose = (server: Server): void => {
   server.emit(DRAINING)
   const listeners = server.listeners('request') as ((
@@ -82,8 +82,8 @@ const tellToClose = (server: Server): void => {
 const SWEEP_MS = 50
 
 /**
- * What has arrived is read first, or a request that waits in the kernel's buffer would be lost with its connection: Node
- * runs immediates right after it has read.
+ * Reads what has arrived first, or a request in the kernel's buffer would be lost with its connection: Node runs
+ * immediates right after it has read.
  */
 const closeIdle = (server: Server): void => {
   setImmediate(() => {

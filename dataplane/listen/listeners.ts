@@ -1,5 +1,5 @@
-// Settings and handlers in, open listeners out: public, public TLS, management and health. TLS files are
-// read again when they change. Decides nothing about a request.
+// Opens the listeners that the settings ask for: public, public TLS, management and health, with TLS files that are
+// read again when they change. It decides nothing about a request.
 
 import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../../telemetry/log.ts'
@@ -23,32 +23,35 @@ export type ListenerName = 'public' | 'publicTls' | 'management' | 'health'
 
 export interface ListenersOptions {
   readonly settings: GatewaySettings
-  /** Makes the handlers of a public listener; once per listener, so that they know their scheme. */
+  /** Creates the handlers of a public listener; called once per listener, so that they know their scheme. */
   readonly publicHandlers?: (scheme: 'http' | 'https') => ServerHandlers
   readonly managementHandlers?: ServerHandlers
   readonly healthHandlers?: ServerHandlers
-  /** Open already; closed with the others. */
+  /** Opened already; closed with the others. */
   readonly health?: Listener
-  /** Somebody has connected to the management listener, which waits for its certificate. */
+  /** Called when a client has connected to the management listener while it waits for its certificate. */
   readonly onManagementAwaited?: () => void
   readonly log: Log
-  /** Told of each connection that is closed unanswered. */
+  /** Called for each connection that is closed without a response. */
   readonly onConnectionRefused?: ((reason: ConnectionRefusal) => void) | undefined
-  /** What this process may use, for how many connections it takes; its memory budget if left out. */
+  /**
+   * The memory that this process may use, which decides how many connections it accepts; if left out, its memory
+   * budget.
+   */
   readonly memoryBytes?: number
-  /** A worker of a cluster: its primary has looked after stale socket files. */
+  /** A worker of a cluster, whose primary has removed stale socket files. */
   readonly isWorker?: boolean
-  /** How often TLS files are looked at; 2000 if left out. */
+  /** How often TLS files are read; if left out, 2000. */
   readonly fileCheckMs?: number
 }
 
-/** Several listeners as one; what is not configured, or has no handlers, is not there. */
+/** Several listeners as one, without those that are not configured or have no handlers. */
 export interface Listeners {
   /** `{public: 'http://127.0.0.1:18080', …}` with real ports. */
   urls(): Readonly<Partial<Record<ListenerName, string>>>
   addresses(): Readonly<Partial<Record<ListenerName, Address>>>
   connections(): Promise<Readonly<Partial<Record<ListenerName, number>>>>
-  /** Folder in `--tls-dir`, or `--tls-cert` → Unix time, ms, when the public certificate that is served ends. */
+  /** Folder in `--tls-dir`, or `--tls-cert` → expiry of the public certificate that is served, Unix time in ms. */
   certificateEndsMs(): ReadonlyMap<string, number>
   beginDraining(): void
   closeIdle(): void
@@ -57,8 +60,8 @@ export interface Listeners {
 }
 
 /**
- * Opens every listener that has handlers. A management listener in TLS whose files are not there yet opens
- * when they appear, a public one with --tls-dir when the first certificate does; everything else must open now.
+ * Opens every listener that has handlers. A management listener with TLS whose files are not there yet opens when
+ * they appear, a public one with --tls-dir when the first certificate appears; all others must open now.
  * @throws StartError with the line to print; what was opened before is closed again
  */
 export const openListeners = async (options: ListenersOptions): Promise<Listeners> => {
@@ -163,7 +166,7 @@ const openManagement = async (
     return
   }
   const files = ca === null ? { cert, key } : { cert, key, ca }
-  // With a token as the other way in, the handler judges whether the certificate that came is good.
+  // With a token as the alternative, the handler decides whether the client certificate is valid.
   const demands = {
     requestCert: ca !== null,
     rejectUnauthorized: settings.managementTokenFile === null,
@@ -182,7 +185,7 @@ const openManagement = async (
   watches.push(opening)
   await opening.first
   if (open.has('management') || options.onManagementAwaited === undefined) return
-  // Files may appear from now on: whoever opens the listener for them waits for the address.
+  // The files may appear from now on: opening the listener for them waits for the address.
   doorbell.opening = openDoorbell(where, options.onManagementAwaited)
   watches.push(await doorbell.opening)
 }

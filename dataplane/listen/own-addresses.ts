@@ -1,9 +1,9 @@
-// URLs and settings of the gateway's own listeners in, the socket addresses that no upstream may have out.
+// Derives from URLs and settings the socket addresses of the gateway's own listeners, which upstreams may not have.
 
 import type { GatewaySettings } from '../config.ts'
 import type { SocketEndpoint } from '../upstream/destinations/guard.ts'
 
-/** Unix sockets are out of an upstream's reach and are passed over. */
+/** Unix sockets are skipped, as no upstream can be there. */
 export const endpointsOf = (urls: readonly string[]): readonly SocketEndpoint[] =>
   urls.flatMap((text) => {
     if (!URL.canParse(text)) return []
@@ -18,7 +18,7 @@ export const endpointsOf = (urls: readonly string[]): readonly SocketEndpoint[] 
     ]
   })
 
-/** Where listeners will be that open when their certificates are there; port 0 is nobody's. */
+/** The addresses of listeners that open when their certificates are there; port 0 is none. */
 export const endpointsOfSettings = (
   settings: Pick<GatewaySettings, 'publicTls' | 'management'>,
 ): readonly SocketEndpoint[] =>

@@ -1,5 +1,5 @@
-// A request whose socket node has let go of (CONNECT, upgrades) in, a response on that socket out, so that it
-// is refused like any other request. The connection ends with it.
+// Creates a response on a socket that node has released (CONNECT, upgrades), so that such a request is rejected like
+// any other. The connection ends with it.
 
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
@@ -26,7 +26,7 @@ export const createSocketResponse = (
   return response
 }
 
-/** At once would reset the connection under an answer that the client has not read yet. */
+/** Closing immediately would reset the connection before the client has read the response. */
 const endSoftly = (socket: Socket): void => {
   socket.end()
   socket.resume()

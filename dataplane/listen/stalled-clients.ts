@@ -1,26 +1,26 @@
-// This file cuts off clients that take nothing of their answers, or idle for too long. Else they would hold what
-// waits for them for ever: memory, and a place in the pool of an upstream. It costs a request nothing.
+// Disconnects clients that read nothing of their responses, or idle for too long. Otherwise they would hold memory,
+// and a slot in the pool of an upstream, for ever. It costs a request nothing.
 
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { ClientProgress, type ProgressLimits } from './client-progress.ts'
 
 export interface StallTimes extends Pick<ProgressLimits, 'stallMs'> {
-  /** How often connections are looked at: a stall is noticed at most that much later. */
+  /** How often connections are checked: a stall is noticed at most that much later. */
   readonly sweepMs: number
 }
 
-/** As long as nginx waits by default (`send_timeout`). */
+/** The default of nginx (`send_timeout`). */
 export const STALL_TIMES: StallTimes = { stallMs: 60_000, sweepMs: 5000 }
 
-/** Until the server closes. */
+/** Checks the connections until the server closes. */
 export const cutOffStalledClients = (
   server: Server,
   event: 'connection' | 'secureConnection',
   options: StallTimes & ProgressLimits,
 ): void => {
   const clients = new Map<Socket, ClientProgress>()
-  // By sweeps, not by wall time: a process that stood still takes nobody for a staller.
+  // Counted in sweeps, not by wall time, so that a process that stood still blames no client.
   let nowMs = 0
   server.on(event, (socket: Socket) => {
     clients.set(socket, new ClientProgress(nowMs))

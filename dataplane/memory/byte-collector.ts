@@ -1,4 +1,4 @@
-// Collects a body that comes in chunks of any size, at a cost that its bytes justify.
+// Collects a body that arrives in chunks of any size, with little memory beyond its own bytes.
 
 /** Smaller chunks are copied: each would be an object of about 150 bytes, and a body may come byte by byte. */
 const SMALL_BYTES = 1024
@@ -12,12 +12,12 @@ const MAX_SLAB_BYTES = 64 * 1024
  */
 export class ByteCollector {
   #chunks: Buffer[] = []
-  /** Where small chunks go: `#used` bytes of it are taken, and none of them is in `#chunks` yet. */
+  /** Takes small chunks: `#used` bytes of it are in use, and none of them is in `#chunks` yet. */
   #slab: Buffer | undefined
   #used = 0
   #length = 0
 
-  /** Bytes that were added. */
+  /** The number of bytes added. */
   get length(): number {
     return this.#length
   }

@@ -1,16 +1,16 @@
 // Keeps what a process holds for its clients and peers within the memory that the process has: it counts the bytes
-// held, refuses new buffering when memory is tight, and closes the largest consumers before memory runs out.
+// held, rejects new buffering when memory is short, and closes the largest consumers before memory runs out.
 
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 
-/** Whose memory it is, and what is closed when it holds too much: the socket of a client, mostly. */
+/** The owner of memory, which is closed when it holds too much: mostly the socket of a client. */
 export interface MemoryOwner {
   destroy(): unknown
 }
 
 /** What one body may decode to, however few its bytes are. */
 export interface ValueLimits {
-  /** Numbers, texts, keys of maps, lists, maps … */
+  /** Numbers, strings, keys of maps, lists, maps … */
   readonly values: number
   /** Lists and maps. */
   readonly containers: number
@@ -24,21 +24,26 @@ export interface MemoryBudgetOptions {
   /** Bytes of the heap in use at the start. */
   readonly heapUse?: number
   readonly valueLimits?: ValueLimits
-  /** Whether too many values are refused; they are if left out. */
+  /** Whether too many values are rejected; if left out, they are. */
   readonly limits?: LimitPolicy
-  /** Told of new buffering that was refused. */
+  /** Called when new buffering was rejected. */
   readonly onRefused?: () => void
-  /** Told of owners that were closed, and how many bytes that freed. */
+  /** Called when owners were closed, with the number of bytes that this freed. */
   readonly onClosed?: (owners: number, bytes: number) => void
 }
 
-/** Parts of the budget. Above `tight` nobody begins to hold much; above `critical` the largest owners are closed. */
+/**
+ * Shares of the budget. Above `TIGHT` no owner may begin to hold much; above `CRITICAL` the largest owners are
+ * closed.
+ */
 const TIGHT = 0.8
 const CRITICAL = 0.95
-/** Closing goes on until no more than this is in use. */
+/** Owners are closed until no more than this share is in use. */
 const RELIEVED = 0.9
 
-/** One holding may have so many bytes also when memory is tight: small requests are served under attack too. */
+/**
+ * One holding may have this many bytes even when memory is short, so that small requests are served under attack too.
+ */
 const ALWAYS_BYTES = 16 * 1024
 
 /**
@@ -55,7 +60,7 @@ export class MemoryBudget {
   readonly #options: MemoryBudgetOptions
   readonly #holdings = new Set<Holding>()
   readonly #tightListeners: ((isTight: boolean) => void)[] = []
-  /** Bytes of the heap in use after the last major collection that no holding counts. */
+  /** Bytes of the heap that were in use after the last major collection and that no holding counts. */
   #uncounted: number
   /** Held outside of the heap. */
   #buffers = 0
@@ -72,7 +77,7 @@ export class MemoryBudget {
     this.#uncounted = options.heapUse ?? 0
   }
 
-  /** Bytes that count: what is held, and what else of the heap is in use. */
+  /** The bytes held, and the rest of the heap in use. */
   get inUse(): number {
     return this.#uncounted + this.#buffers + this.#values
   }
@@ -91,17 +96,17 @@ export class MemoryBudget {
     return this.held > (this.size - this.#uncounted) / 2
   }
 
-  /** Counts nothing until it grows. Without an owner it is never closed: what it has no room for is refused. */
+  /** Counts nothing until it grows. A holding without an owner is never closed; what it has no room for is rejected. */
   open(owner?: MemoryOwner): Holding {
     return new Holding(this, owner)
   }
 
-  /** Tells `listener` whenever memory becomes tight, or is no more. */
+  /** Calls `listener` whenever memory becomes short, or no longer is. */
   onTight(listener: (isTight: boolean) => void): void {
     this.#tightListeners.push(listener)
   }
 
-  /** To be told after each major collection how many bytes of the heap are in use. */
+  /** Call it after each major collection with the number of bytes of the heap in use. */
   collected(heapUse: number): void {
     this.#uncounted = Math.max(0, heapUse - this.#values)
     this.#judge()
@@ -111,7 +116,7 @@ export class MemoryBudget {
   hasRoomFor(holding: Holding, bytes: number): boolean {
     const total = holding.bytes + bytes
     if (total <= ALWAYS_BYTES) return true
-    // What has begun to hold much goes on: else no upload would end while memory is tight.
+    // A holding that is large already may grow: otherwise no upload would end while memory is short.
     const isUnderWay = holding.owner !== undefined && holding.bytes > ALWAYS_BYTES
     return isUnderWay || this.#isWithin(TIGHT, bytes)
   }
@@ -157,7 +162,10 @@ export class MemoryBudget {
     this.#options.onClosed?.(owners.size, before - this.held)
   }
 
-  /** As few as relieve. One owner may have several holdings. Who holds little is left alone: it would free nothing. */
+  /**
+   * As few as are enough. One owner may have several holdings. Owners that hold little are kept: closing them would
+   * free nothing.
+   */
   #largestOwners(): ReadonlySet<MemoryOwner> {
     const sums = new Map<MemoryOwner, number>()
     for (const { owner, bytes } of this.#holdings)
@@ -207,7 +215,7 @@ export class Holding {
     return this.#budget.isTight
   }
 
-  /** Whether `reserve` would have room; nothing is counted. */
+  /** Whether `reserve` would succeed; nothing is counted. */
   hasRoomFor(bytes: number): boolean {
     return !this.#isClosed && this.#budget.hasRoomFor(this, bytes)
   }
@@ -222,7 +230,9 @@ export class Holding {
     return !this.#isClosed
   }
 
-  /** Counts bytes that decoded values will take, before they are decoded. False: there is no room. Closes nobody. */
+  /**
+   * Counts bytes that decoded values will take, before they are decoded. False: there is no room. It closes no owner.
+   */
   reserveValues(bytes: number): boolean {
     if (this.#isClosed || !this.#budget.hasRoomForValues(this, bytes)) return false
     this.#values += bytes
@@ -237,14 +247,14 @@ export class Holding {
     this.#budget.count(this, bytes, 0)
   }
 
-  /** Bytes of buffers that are held no more, of those that were counted. */
+  /** Stops counting bytes of buffers that are no longer held. */
   subtract(bytes: number): void {
     if (this.#isClosed) return
     this.#buffers -= bytes
     this.#budget.count(this, -bytes, 0)
   }
 
-  /** All of it. It may grow again. */
+  /** Stops counting everything. The holding may grow again. */
   release(): void {
     if (this.bytes === 0) return
     const buffers = this.#buffers
@@ -254,12 +264,12 @@ export class Holding {
     this.#budget.count(this, -buffers, -values)
   }
 
-  /** All of it, and it never grows again: what comes too late is refused. */
+  /** Stops counting everything for good: whatever would be added later is rejected. */
   close(): void {
     this.release()
     this.#isClosed = true
   }
 }
 
-/** Where nothing need be bounded in sum. */
+/** For uses whose sum need not be bounded. */
 export const createUnboundedMemory = (): MemoryBudget => new MemoryBudget({ size: Infinity })

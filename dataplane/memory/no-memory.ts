@@ -1,11 +1,11 @@
-// Makes the refusals of what there is no memory for now.
+// Creates the errors for requests that there is no memory for.
 
 import { GatewayError } from '../gateway-error.ts'
 
 /** 503 with `Retry-After`. */
 export const noMemory = (cause?: unknown): GatewayError => refusal({}, cause)
 
-/** The same for a body that has not been read: its connection can't be used for another request. */
+/** The same for a body that was not read: its connection cannot be used for another request. */
 export const noMemoryToRead = (): GatewayError => refusal({ connection: 'close' })
 
 const refusal = (headers: Readonly<Record<string, string>>, cause?: unknown): GatewayError =>
@@ -15,4 +15,4 @@ const refusal = (headers: Readonly<Record<string, string>>, cause?: unknown): Ga
     cause,
   })
 
-export const NO_MEMORY = 'The gateway has no memory for this request now'
+export const NO_MEMORY = 'The gateway is short of memory and cannot handle this request now'

@@ -1,23 +1,23 @@
-// Tells how much memory one process of the gateway may use: the size of its memory budget.
+// Computes how much memory one process of the gateway may use: the size of its memory budget.
 
 import { totalmem } from 'node:os'
 import { getHeapStatistics } from 'node:v8'
 
 /** All in bytes. */
 export interface MemoryFacts {
-  /** What V8 lets the heap grow to: `--max-old-space-size`, or what it takes by the memory it sees. */
+  /** The size to which V8 lets the heap grow: `--max-old-space-size`, or what it derives from the memory it sees. */
   readonly heapLimit: number
-  /** Of the cgroup; undefined without a limit. */
+  /** The limit of the cgroup; undefined if there is none. */
   readonly cgroupLimit: number | undefined
   readonly hostMemory: number
 }
 
-/** Code, stacks, and garbage outside of the heap that V8 has not collected yet take the rest: measured up to 190 MB. */
+/** The rest is for code, stacks and garbage outside the heap that V8 has not collected yet: measured up to 190 MB. */
 const PART_OF_CONTAINER = 0.75
 
 /**
  * @internal
- * The smaller of the heap's limit and three quarters of this process's part of the container, or of the machine where
+ * The smaller of the heap's limit and three quarters of this process's share of the container, or of the machine if
  * there is no container.
  *
  * @param processes that share the container (`--processes`)
@@ -31,7 +31,7 @@ export const memoryOfProcess = (
   return Math.floor(Math.min(heapLimit, (PART_OF_CONTAINER * container) / processes))
 }
 
-/** Bytes: `memoryOfProcess` of this one. */
+/** `memoryOfProcess` of this process, in bytes. */
 export const memoryBudgetOf = (processes: number): number =>
   memoryOfProcess(readMemoryFacts(), processes)
 

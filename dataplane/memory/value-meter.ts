@@ -1,13 +1,13 @@
-// Counts the values that a body decodes to while it is decoded, or before, and ends the decoding when they are too
-// many: a body of 4 MB may else become a gigabyte of empty maps.
+// Counts the values that a body decodes to, before or while it is decoded, and stops the decoding when there are too
+// many: otherwise a body of 4 MB may become a gigabyte of empty maps.
 
 import { countInSteps, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'
 
 /**
- * `limit`: no body may decode to so many values. `room`: there is no memory for it now. The words are for whoever
- * sent the body.
+ * `limit`: no body may decode to that many values. `room`: there is no memory for it now. The message is for the
+ * sender of the body.
  */
 export class TooManyValues extends Error {
   readonly reason: 'limit' | 'room'
@@ -19,12 +19,14 @@ export class TooManyValues extends Error {
   }
 }
 
-/** JSON of so many bytes can't break the limits of a meter that nobody pays: each container takes two. */
+/** JSON of this many bytes cannot exceed the limits of a meter without a holding: each container takes two bytes. */
 export const HARMLESS_JSON_BYTES = 2 * DEFAULT_VALUE_LIMITS.containers
 
 /** What V8 takes, measured: `{}` in a list 64 to 76 bytes, `{a1: 1}` with a shape of its own 250. */
 const CONTAINER_BYTES = 128
-/** A number that is no small integer 16 and its place 8, an entry of a large map with its key up to 100 for both. */
+/**
+ * A number that is no small integer takes 16 and its slot 8; an entry of a large map with its key up to 100 for both.
+ */
 const VALUE_BYTES = 48
 
 export class ValueMeter {
@@ -35,7 +37,7 @@ export class ValueMeter {
   #containers = 0
   #isReported = false
 
-  /** @param holding pays for the values; without it only the limits count */
+  /** @param holding is charged for the values; without it only the limits apply */
   constructor(holding?: Holding) {
     this.#holding = holding
     this.#limits = holding?.valueLimits ?? DEFAULT_VALUE_LIMITS
@@ -43,7 +45,7 @@ export class ValueMeter {
   }
 
   /**
-   * Lists and maps that are about to be decoded, and how many values are in them; a key of a map is one.
+   * Counts lists and maps that are about to be decoded, and the values in them; a key of a map is a value.
    * @throws TooManyValues
    */
   count(containers: number, values: number): void {
@@ -58,7 +60,7 @@ export class ValueMeter {
   }
 
   /**
-   * The text of the body and the texts in it, which may be as long in all.
+   * Counts the text of the body and the strings in it, which together may be as long again.
    * @throws TooManyValues
    */
   countText(bytes: number): void {
@@ -73,17 +75,20 @@ export class ValueMeter {
 
   #pay(bytes: number): void {
     if (this.#holding?.reserveValues(bytes) === false)
-      throw new TooManyValues('room', 'there is no memory for the body now')
+      throw new TooManyValues(
+        'room',
+        'the gateway is short of memory and cannot decode the body now',
+      )
   }
 }
 
-/** Shorter JSON is not counted: it pays for what it could be at most, `[[],[],…]`. */
+/** Shorter JSON is not counted: it is charged for the most that it could be, `[[],[],…]`. */
 const SHORT_JSON_BYTES = 2048
 const MOST_PER_JSON_BYTE = 24
 
 /**
- * Counts what a JSON text will be parsed to, without parsing it: one or two nanoseconds per byte. What is no JSON is
- * counted too, somehow.
+ * Counts what a JSON text will be parsed to, without parsing it: one or two nanoseconds per byte. For a text that is
+ * no JSON the count has no meaning.
  *
  * @throws TooManyValues
  */
@@ -99,5 +104,5 @@ export const countJson = (bytes: Uint8Array, meter: ValueMeter): void => {
   }
 }
 
-/** At least: keys are values, too. */
+/** A lower bound; keys are values, too. */
 const valuesIn = ({ containers, commas, colons }: JsonMarks): number => containers + commas + colons

@@ -1,4 +1,5 @@
-// The facts that a document is judged against which was accepted before: by this gateway, or by the operator.
+// Provides the realm facts for compiling a document that was already accepted earlier, by this gateway or by the
+// operator.
 
 import type { RealmFacts } from '../../language/environment.ts'
 import { factsOf } from '../../language/realm/facts.ts'

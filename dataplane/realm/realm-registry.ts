@@ -1,5 +1,5 @@
-// Valid realm records come in, lookups by uri go out: what security, WAMP and OIDC ask for a realm. It
-// never validates, never does I/O and never hands a record to somebody who only asked for facts.
+// Keeps the valid realm records by uri, for security, WAMP and OIDC. It never validates, does no I/O, and never
+// passes a record to code that only asks for facts.
 
 import type { RealmRecord } from '../../language/realm/record.ts'
 

@@ -1,5 +1,5 @@
-// A realm record in, what may be read back of it out (behaviour §7). It copies what it knows to be
-// public and nothing else, so that a property added later is not shown until somebody says it may be.
+// Copies the public part of a realm record, for reading it back (behaviour §7). It copies only what it knows to be
+// public, so that a property added later is not shown until it is listed here.
 
 import type {
   ApiKeyRecord,
@@ -59,7 +59,7 @@ export const redacted = (realm: RealmRecord): RedactedRealm => {
 }
 
 /**
- * JSON pointers to what `redacted` leaves out of a realm: which secrets there are, and nothing of them.
+ * JSON pointers to what `redacted` leaves out of a realm: which secrets there are, without their values.
  * @example secretPointers({ uri: 'a.b', callback_secret: 's' }) // ['/callback_secret']
  */
 export const secretPointers = (realm: RealmRecord): readonly string[] => {
@@ -126,7 +126,7 @@ const redactedInfo = (info: NonNullable<RealmRecord['info']>): RedactedRealm['in
         ),
       }
 
-/** User info (up to the last `@` of the authority) and query, which may be a token; of what is no URL too. */
+/** User info (up to the last `@` of the authority) and query, which may be a token; also from a text that is no URL. */
 const withoutSecrets = (url: string): string =>
   url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1').replace(/[?#].*$/s, '')
 

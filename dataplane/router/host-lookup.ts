@@ -1,5 +1,5 @@
-// A host in, the host patterns that match it out, in the order in which they are to be tried (behaviour §3).
-// Remembers what it has found; knows nothing of paths, nor of how requests name their host.
+// Finds the host patterns that match a host, in the order in which they are tried (behaviour §3), and caches what it
+// has found. It knows nothing of paths, nor of how requests name their host.
 
 import { RecentMap } from '../../base/recent-map.ts'
 import type { TrieNode } from './trie.ts'
@@ -7,14 +7,14 @@ import type { TrieNode } from './trie.ts'
 /** One matching pattern; `next` is tried when none of its routes matches. A list: one hop to the first. */
 export interface HostHit<R> {
   readonly routes: R
-  /** Labels that its bindings took. */
+  /** The labels that its bindings captured. */
   readonly captures: readonly string[]
   /** More literal labels first; of as many, one-label patterns before `[...]`. Equal: the older route. */
   readonly specificity: number
   readonly next: HostHit<R> | undefined
 }
 
-/** `undefined` and remembered: no pattern matches. */
+/** A cached result; `none`: no pattern matches. */
 type Remembered<R> = HostHit<R> | 'none'
 
 const GENERATION = 16_384
@@ -47,13 +47,13 @@ function findHost<R>(hosts: TrieNode<R>, host: string): HostHit<R> | undefined {
 
 type Found<R> = Omit<HostHit<R>, 'next'>
 
-/** What the labels passed so far have been. */
+/** What has matched of the labels passed so far. */
 interface Passed {
   readonly literals: number
   readonly captures: readonly string[]
 }
 
-/** Every node that fits, each at most once: `labels` are what is left of the host, right to left. */
+/** Every node that matches, each at most once; `labels` is the rest of the host, right to left. */
 function collect<R>(
   node: TrieNode<R>,
   labels: readonly string[],
@@ -78,7 +78,7 @@ function collect<R>(
   }
 }
 
-/** A host with an empty label has none that a pattern could name: only `_` matches it. */
+/** A host with an empty label counts as one without labels: only `_` matches it. */
 function labelsOf(host: string): readonly string[] {
   if (host.startsWith('[')) return [host]
   const labels = host.replace(/^\./, '').replace(/\.$/, '').split('.')

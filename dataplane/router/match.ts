@@ -1,5 +1,5 @@
-// A table, a host and a path in, the documents that serve it out: the hot path. Decodes segments
-// one by one and never looks at methods, schemes or the query.
+// Matches a host and a path against the route table: the hot path. It decodes segments one by one and never looks at
+// methods, schemes or the query.
 
 import { lookUpHost, type HostHit } from './host-lookup.ts'
 import { compareSets } from './precedence.ts'
@@ -8,10 +8,10 @@ import type { Match } from './route.ts'
 import type { TrieNode } from './trie.ts'
 
 /**
- * Who serves `path` (as sent, without its query) on `host` (of an `Authority`). `'malformed'`: a
- * broken percent-encoding. Undefined: nobody. Literal beats binding beats optional beats tail; hosts are
- * tried from the most specific on. Empty, `.` and `..` segments, also encoded, never match: not in a tail
- * either, lest a resource that an upstream finds behind them escape the checks of its own path.
+ * Finds the documents that serve `path` (as sent, without its query) on `host` (of an `Authority`). `'malformed'`: a
+ * broken percent-encoding. Undefined: no document. Literal beats binding beats optional beats tail; hosts are tried
+ * from the most specific on. Empty, `.` and `..` segments, also encoded, never match, not in a tail either: an
+ * upstream could resolve them to a resource whose own path has other checks.
  * @example match(table, 'api.acme.com', '/users/42/') // {captures: ['42'], …}
  */
 export function match<T>(
@@ -57,7 +57,7 @@ function matchOn<T>(
 }
 
 /**
- * The path as it stands; `at` is where the next segment begins. Every node is visited at most once, so
+ * Walks the path as it was sent; `at` is where the next segment begins. Every node is visited at most once, so
  * the trie bounds the backtracking.
  */
 function walkText<T>(
@@ -83,7 +83,7 @@ function walkText<T>(
     : undefined
 }
 
-/** The same over decoded segments: only for paths that hold a `%`. */
+/** The same over decoded segments: only for paths that contain a `%`. */
 function walkSegments<T>(
   node: Paths<T>,
   segments: readonly string[],
@@ -150,7 +150,7 @@ function decodeSegments(path: string): readonly string[] | undefined {
 
 const isAlone = <R>(hit: HostHit<R>): boolean => hit.next?.specificity !== hit.specificity
 
-/** Of host patterns that are equally specific the one whose document is the oldest serves the path. */
+/** Among equally specific host patterns the one of the oldest document serves the path. */
 function oldestOf<T>(
   table: RouteTable<T>,
   first: HostHit<Paths<T>>,

@@ -1,7 +1,7 @@
-// A map from text to values that is never changed once it is shared: a change gives a new map that
-// shares what it did not touch. One batch may change in place what it made itself (its `owner`).
+// Implements a map from strings to values that is never changed once it is shared: a change returns a new map that
+// shares what it did not touch. One batch of changes may modify in place what it created itself (its `owner`).
 
-/** Identity of a batch of changes: what carries it has not been seen by anyone else yet. */
+/** The identity of a batch of changes: nodes that carry it are not shared yet. */
 export type Owner = symbol
 
 export interface PersistentMap<V> {
@@ -13,7 +13,9 @@ export interface PersistentMap<V> {
   remove(key: string, owner: Owner): PersistentMap<V> | undefined
 }
 
-/** `map` with `key` set: three layouts, so that one entry is small and ten thousand are not copied. */
+/**
+ * Returns `map` with `key` set. There are three layouts, so that one entry is small and ten thousand are not copied.
+ */
 export function put<V>(
   map: PersistentMap<V> | undefined,
   key: string,

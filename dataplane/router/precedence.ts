@@ -1,10 +1,10 @@
-// Candidates of one place in, the same in order of precedence out (behaviour §3). Rare: most places have
-// one candidate, so that what decides is looked up here and not kept beside every candidate.
+// Sorts the candidates of one place of the table in order of precedence (behaviour §3). Most places have one
+// candidate, so what decides is looked up here and not stored beside every candidate.
 
 import type { PersistentMap } from './persistent-map.ts'
 import type { Candidate, RouteSet } from './route.ts'
 
-/** In this order; smaller is first. */
+/** Compared in this order; smaller goes first. */
 type Weight = readonly (number | string)[]
 
 /**

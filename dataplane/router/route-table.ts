@@ -1,5 +1,5 @@
-// Documents' routes in, an immutable table out: host → path → candidates. A change copies only the nodes
-// on its way; tables made before it stay as they were. Judges nothing: conflicts are settled elsewhere.
+// Builds an immutable table, host → path → candidates, from the routes of documents. A change copies only the nodes
+// on its path, and earlier tables stay as they were. It does not decide conflicts.
 
 import { createHostCache, type HostCache } from './host-lookup.ts'
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
@@ -7,14 +7,14 @@ import { inOrder } from './precedence.ts'
 import type { Candidate, RouteSet } from './route.ts'
 import { editTrie, type Place, type TrieNode } from './trie.ts'
 
-/** Who ends at one place of the path trie, in order of precedence. Never empty. */
+/** The routes that end at one place of the path trie, in order of precedence. Never empty. */
 export type Candidates<T> = readonly Candidate<T>[]
 
 export interface RouteTable<T> {
   /** Labels from the right: `com`, `acme`, `www`. */
   readonly hosts: TrieNode<TrieNode<Candidates<T>>> | undefined
   readonly sets: PersistentMap<RouteSet<T>> | undefined
-  /** Hosts seen since this table was made; emptied by being replaced with it. */
+  /** The hosts looked up since this table was made; a new table has a new cache. */
   readonly cache: HostCache<TrieNode<Candidates<T>>>
 }
 
@@ -22,9 +22,9 @@ export interface RouteTable<T> {
 export interface TableEditor<T> {
   /** Adds a document, or replaces the one of its id. */
   put(set: RouteSet<T>): void
-  /** Does nothing when there is none. */
+  /** Does nothing when there is no such document. */
   remove(id: string): void
-  /** The table as it is now. The editor may go on; what it gave out stays unchanged. */
+  /** Returns the table as it is now. The editor can be used further; tables that it returned stay unchanged. */
   done(): RouteTable<T>
 }
 

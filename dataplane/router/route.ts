@@ -1,13 +1,13 @@
-// What the router is built of and what it gives back. It knows hosts, path patterns and ages;
-// what a route leads to (`T`) is the caller's.
+// Defines what the router is built of and what a match returns. It knows hosts, path patterns and ages; what a route
+// leads to (`T`) is the caller's.
 
 import type { HostPattern } from '../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../language/routes/path-pattern.ts'
 
-/** Everything one document contributes. */
+/** All routes of one document. */
 export interface RouteSet<T> {
   readonly id: string
-  /** Settles clashes: lower `rank` first (0 managed, 1 loaded by hand), then older, then by id. */
+  /** Decides conflicts: lower `rank` first (0 managed, 1 loaded by hand), then older, then by id. */
   readonly rank: number
   readonly since: number
   readonly hosts: readonly HostPattern[]
@@ -29,7 +29,7 @@ export interface Candidate<T> {
 
 /**
  * `candidates` in order of precedence: fewer optional segments first, then rank, age, id. A request is
- * served by the first whose scheme and method fit. `captures` are the decoded segments that bindings took
+ * served by the first whose scheme and method match. `captures` are the decoded segments that bindings captured
  * (the i-th `null` of `pattern.segments`), `hostCaptures` likewise for the host's labels.
  */
 export interface Match<T> {

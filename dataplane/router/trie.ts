@@ -1,15 +1,15 @@
-// A trie over steps (labels of a host, segments of a path): a place and a change of what stands there
-// in, a trie that shares everything else out. A node that others may see is never changed.
+// Implements a persistent trie over steps (labels of a host, segments of a path): an edit returns a new trie that
+// shares everything else. A node that others may see is never changed.
 
 import { put, type Owner, type PersistentMap } from './persistent-map.ts'
 
 export class TrieNode<L> {
   literals: PersistentMap<TrieNode<L>> | undefined
-  /** Below one step of any text. */
+  /** The node below a step of any text. */
   binding: TrieNode<L> | undefined
-  /** What ends here. */
+  /** The value of a place that ends here. */
   leaf: L | undefined
-  /** What goes on from here with any number of steps. */
+  /** The value of a place that continues from here with any number of steps. */
   tail: L | undefined
   readonly owner: Owner
 
@@ -30,11 +30,11 @@ export interface Place {
 
 export interface Change<L> {
   readonly owner: Owner
-  /** Undefined: nothing stands there, or nothing shall. */
+  /** From the value at the place to the new one. Undefined: there is none, or the place is to be removed. */
   apply(before: L | undefined): L | undefined
 }
 
-/** The node with `change` made at `place`; undefined when nothing is left below it. */
+/** Returns the node with `change` made at `place`; undefined when nothing is left below it. */
 export function editTrie<L>(
   node: TrieNode<L> | undefined,
   place: Place,

@@ -1,12 +1,12 @@
-// The settings of traces, and what their texts mean. Pure.
+// Declares the settings of traces and parses their values. It does no I/O.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
 
-/** Where an OTLP collector takes traces, below its URL (OTLP 1.x, *OTLP/HTTP request*). */
+/** The path of traces below the URL of an OTLP collector (OTLP 1.x, *OTLP/HTTP request*). */
 const TRACES_PATH = '/v1/traces'
 
-/** The whole URL; undefined for what is none, or holds credentials: they would stand in process lists. */
+/** The whole URL; undefined for a text that is no URL, or has credentials, which process lists would show. */
 const parseOtlpUrl = (text: string): string | undefined => {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
@@ -16,7 +16,7 @@ const parseOtlpUrl = (text: string): string | undefined => {
 }
 
 /**
- * `Name: value`, one a line; empty lines and those that begin with `#` are passed over.
+ * `Name: value`, one a line; empty lines and those that begin with `#` are ignored.
  * @returns the number of the first line that is wrong
  */
 export const parseOtlpHeaders = (text: string): Readonly<Record<string, string>> | number => {
@@ -37,24 +37,24 @@ export const TRACE_SETTINGS = {
     type: 'custom',
     default: null,
     placeholder: 'URL',
-    // A refused one may be refused for the password in it.
+    // A value may be invalid because of the password in it.
     isSecret: true,
     parse: parseOtlpUrl,
     expected:
       'an http or https URL such as http://collector:4318, without credentials (--otlp-headers-file) and query',
-    help: 'OpenTelemetry collector that traces go to, OTLP over HTTP; /v1/traces is added',
+    help: 'OpenTelemetry collector that receives traces, OTLP over HTTP; /v1/traces is appended',
   },
   'otlp-headers-file': {
     type: 'path',
     default: null,
     needs: ['otlp'],
-    help: 'headers for the collector, one `Name: value` a line: credentials; read again before each export',
+    help: 'file with headers for the collector, such as credentials, one `Name: value` a line; read again before each export',
   },
   'trace-share': {
     type: 'number',
     default: 1,
     max: 1,
     needs: ['otlp'],
-    help: 'share of requests that are traced, from 0 to 1; a trusted proxy that has decided is followed',
+    help: 'share of requests that are traced, from 0 to 1; the decision of a trusted proxy takes precedence',
   },
 } as const satisfies SettingsTable['settings']

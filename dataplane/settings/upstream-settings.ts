@@ -1,4 +1,4 @@
-// The settings of where requests may be forwarded to. Data only.
+// Declares the settings of where requests may be forwarded to. It holds data only.
 
 import { CLUSTER_DOMAIN_SETTING } from '../../language/service-name.ts'
 import type { SettingsTable } from '../../telemetry/settings-table.ts'
@@ -11,7 +11,7 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'RULE,…',
     accept: isDestination,
     expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
-    help: 'all that forward may reach; left out, everything that is not denied',
+    help: 'the only destinations that forward may reach; if left out, all that are not denied',
   },
   'upstream-deny': {
     type: 'list',
@@ -19,7 +19,7 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'RULE,…',
     accept: isDestination,
     expected: 'CIDRs, host names or *.suffix patterns, comma-separated',
-    help: 'what forward may never reach, checked after name resolution; link-local and metadata addresses unless --upstream-allow names them, and our own listeners, always are',
+    help: "destinations that forward may never reach, checked after name resolution; always denied are the gateway's own listeners, and link-local and metadata addresses unless --upstream-allow names them",
   },
   'upstream-local-ports': {
     type: 'list',
@@ -27,7 +27,7 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'PORT,…',
     accept: isPort,
     expected: 'ports from 1 to 65535, comma-separated',
-    help: "of this machine's own addresses, loopback too, all that forward may reach: the application beside the gateway; left out, any but our own listeners",
+    help: "the only ports that forward may reach on this machine (loopback included), such as that of an application beside the gateway; if left out, all but the gateway's own listeners",
   },
   'gateway-ports': {
     type: 'list',
@@ -35,7 +35,7 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'PORT,…|none',
     accept: isPortOrNone,
     expected: 'ports from 1 to 65535, comma-separated, or none',
-    help: 'management ports of gateways: never reached at addresses of the cluster; left out, in a Pod, that of --management',
+    help: 'management ports of gateways, which forward may never reach at addresses of the cluster; if left out, in a Pod, that of --management',
   },
   'cluster-networks': {
     type: 'list',
@@ -43,19 +43,19 @@ export const UPSTREAM_SETTINGS = {
     placeholder: 'CIDR,…',
     accept: isCidr,
     expected: 'addresses or CIDRs such as 10.0.0.0/8 or fd00::/8, comma-separated',
-    help: 'of Pods, Services and nodes; left out, private addresses, and all where this machine has a public one',
+    help: 'addresses of Pods, Services and nodes; if left out, private addresses, or all addresses where this machine has a public one',
   },
   'cluster-domain': CLUSTER_DOMAIN_SETTING,
   'upstream-connection-age': {
     type: 'duration',
     default: 60,
     max: 86_400,
-    help: 'a connection to an upstream takes no new request after that many seconds, or up to a quarter earlier; 0: no matter how old it is',
+    help: 'age after which a connection to an upstream gets no new request, or up to a quarter earlier; 0 is no bound',
   },
   'upstream-ca': {
     type: 'path',
     default: null,
-    help: 'more CAs for https upstreams, PEM',
+    help: 'file with further CAs for https upstreams, PEM',
   },
 } as const satisfies SettingsTable['settings']
 

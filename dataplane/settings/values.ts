@@ -1,13 +1,14 @@
-// One value of a setting as text in, what it means out; undefined, or false, for what is not valid. Pure.
+// Parses and validates single values of settings. A parser returns undefined, and a check false, for what is not
+// valid.
 
 import { isIP, isIPv6 } from 'node:net'
 import { readRules } from '../upstream/destinations/guard.ts'
 
-/** Of an http or https URL that is nothing but an origin, as URLs spell it. */
+/** The origin of an http or https URL that has nothing else, as URLs spell it. */
 export function parseOrigin(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined
-  // Whatever an origin has not (a path, a query, userinfo) would be dropped in silence.
+  // Parts that an origin does not have (a path, a query, userinfo) would be dropped silently.
   return url.href === `${url.origin}/` && !/[?#@\\\s]/.test(text) ? url.origin : undefined
 }
 
@@ -19,7 +20,7 @@ export function parseRedisUrl(text: string): string | undefined {
   return isPlain && /^\/?\d{0,5}$/.test(url.pathname) ? text : undefined
 }
 
-/** What a claim of a ticket, a header and a log line can hold. */
+/** A text that fits into a claim of a ticket, a header and a log line. */
 export function parseNodeName(text: string): string | undefined {
   return /^[!-~]{1,255}$/.test(text) ? text : undefined
 }

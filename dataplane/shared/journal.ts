@@ -1,5 +1,5 @@
-// The journal of the shared state in the state directory: facts appended as JSON lines, read back at the start,
-// written anew without what has expired. A line that a crash has cut is left out.
+// Stores the shared state of one machine in the state directory: entries are appended as JSON lines, read back at the
+// start, and rewritten without those that have expired. A line that a crash has cut short is ignored.
 
 import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,12 +10,12 @@ export interface OpenedJournal {
   readonly restored: readonly JournalEntry[]
 }
 
-/** A journal this long is written anew, once half of it is about what has expired or was replaced. */
+/** A journal this long is rewritten once half of its entries have expired or were replaced. */
 const COMPACT_FROM_LINES = 10_000
 
 /**
  * @param nowSeconds Unix time
- * Rejects with the file system's own error, or for a file that is no journal.
+ * Rejects with the file system's own error, or if the file is not a journal.
  */
 export const openJournal = async (
   stateDirectory: string,
@@ -33,9 +33,9 @@ class FileJournal implements Journal {
   readonly #nowSeconds: () => number
   #file: FileHandle
   #lines: number
-  /** So many lines make it worth a look at what of them still counts. */
+  /** From this many lines on it is checked how many are still valid. */
   #compactFrom: number
-  /** The newest entry of each key: what the next file holds. */
+  /** The newest entry of each key, which a rewritten file contains. */
   readonly #current: Map<string, JournalEntry>
   #pending: string[] = []
   #writing: Promise<void> | undefined
@@ -74,7 +74,7 @@ class FileJournal implements Journal {
     this.#pending = []
     this.#writing = undefined
     await this.#turn(async () => {
-      // On a line of its own: the one before may have been cut by a full disk.
+      // On a line of its own: a full disk may have cut the one before short.
       await this.#file.appendFile(`\n${lines.join('')}`)
       await this.#file.datasync()
       this.#lines += lines.length
@@ -82,7 +82,7 @@ class FileJournal implements Journal {
     })
   }
 
-  /** One write after the other; a failed one does not stop those behind it. */
+  /** Runs one write after the other; a failed one does not stop those behind it. */
   #turn(write: () => Promise<void>): Promise<void> {
     const done = this.#last.then(write)
     this.#last = done.catch(() => undefined)
@@ -139,7 +139,7 @@ const readLine = (line: string): JournalEntry | undefined => {
   return kind === 'value' && typeof value === 'string' ? { kind, key, value, until } : undefined
 }
 
-/** A new file in the place of the old one, durable, open for appending. */
+/** Replaces the file durably, and opens the new one for appending. */
 const rewrite = async (path: string, entries: readonly JournalEntry[]): Promise<FileHandle> => {
   const temporary = `${path}.tmp`
   const file = await open(temporary, 'w', 0o600)

@@ -1,5 +1,5 @@
-// Shared state of one process, or of the primary for its workers: maps in memory, and a journal on disk where
-// there is a state directory, so that what is revoked or used stays so over a restart.
+// Holds the shared state of one process, or of the primary for its workers: maps in memory, and a journal on disk
+// where there is a state directory, so that what is revoked or used stays so over a restart.
 
 import { BoundedMap } from '../../base/bounded-map.ts'
 import { Revocations } from './revocations.ts'
@@ -7,13 +7,13 @@ import { messageOf } from '../../base/thrown.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 import { type HeldValue, ValuesByKind } from './values-by-kind.ts'
 
-/** One fact that must outlive the process. Times are Unix seconds. */
+/** One entry that must outlive the process. Times are Unix seconds. */
 export type JournalEntry =
   | { readonly kind: 'value'; readonly key: string; readonly value: string; readonly until: number }
   | { readonly kind: 'revoked'; readonly key: string; readonly until: number }
 
 export interface Journal {
-  /** Resolves when it would survive a crash. */
+  /** Resolves when the entry would survive a crash. */
   append(entry: JournalEntry): Promise<void>
   close(): Promise<void>
 }
@@ -22,16 +22,16 @@ export interface MemoryStateOptions {
   /** Unix time, milliseconds. */
   readonly now: () => number
   readonly journal?: Journal
-  /** What the journal held at the start. */
+  /** The entries of the journal at the start. */
   readonly restored?: readonly JournalEntry[]
 }
 
 export interface MemoryState extends SharedState {
-  /** All that are revoked, for a process that starts. */
+  /** All revocations, for a process that starts. */
   revoked(): readonly (readonly [key: string, untilUnixSeconds: number])[]
 }
 
-/** Counts of failures at once; the oldest are forgotten. */
+/** Most counts of failures at once; the oldest are dropped. */
 const MAX_COUNTS = 100_000
 const SWEEP_EVERY_MS = 60_000
 
@@ -43,7 +43,7 @@ class InMemory implements MemoryState {
   readonly #values = new ValuesByKind()
   readonly #counts = new BoundedMap<string, { count: number; readonly until: number }>(MAX_COUNTS)
   readonly #revocations: Revocations
-  /** Revoked, but not yet in the journal: tried again when it is asked for again, and each minute. */
+  /** Revocations that are not in the journal yet: written when they are requested again, and tried each minute. */
   readonly #unwritten = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
 
@@ -65,7 +65,7 @@ class InMemory implements MemoryState {
     return Promise.resolve(this.#live(key)?.value)
   }
 
-  /** Decided before anything is awaited: two callers in one turn can't both win. */
+  /** Decides before it awaits anything, so that of two callers in one tick only one wins. */
   async replace(
     key: string,
     expected: string | undefined,
@@ -81,7 +81,7 @@ class InMemory implements MemoryState {
     try {
       await this.#keep({ kind: 'value', key, ...held })
     } catch (error) {
-      // Nothing has come of it: who tries again must not look like who uses something twice.
+      // It was not stored: another attempt must not look like a second use.
       if (this.#values.get(key) === held) this.#putBack(key, before)
       throw error
     }
@@ -116,7 +116,7 @@ class InMemory implements MemoryState {
   }
 
   onHealth(): void {
-    // Memory is never away.
+    // Memory is always available.
   }
 
   async close(): Promise<void> {

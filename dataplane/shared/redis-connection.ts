@@ -1,5 +1,5 @@
-// Two connections to Redis, one for commands and one that listens: opened, kept, opened anew for ever. Ready only
-// while both stand, everything was loaded that was missed, and Redis takes what is written.
+// Keeps two connections to Redis open, one for commands and one for the subscription, and reopens them for ever. It
+// is ready only while both are open, everything that was missed has been loaded, and Redis accepts writes.
 
 import type { createClient, RedisClientType } from 'redis'
 import { getCACertificates } from 'node:tls'

@@ -1,5 +1,5 @@
-// Shared state of replicas in Redis: single keys for what is taken, counted and replaced, one sorted set for what
-// is revoked, of which every process keeps a copy. Only door to redis.
+// Implements the shared state of replicas on Redis: single keys for what is taken, counted and replaced, and one
+// sorted set for revocations, of which every process keeps a copy.
 
 import {
   type RedisConnection,
@@ -11,13 +11,13 @@ import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 
 export interface RedisStateOptions {
-  /** `redis://` or `rediss://`, with user and password if need be. */
+  /** `redis://` or `rediss://`, with user and password if required. */
   readonly url: string
-  /** Of this process, unlike any other's. */
+  /** The id of this process, unlike any other's. */
   readonly id: string
   /** Unix time, milliseconds. */
   readonly now: () => number
-  /** Told of what changes; never the URL's password. */
+  /** Called when the state of the connection changes; never with the URL's password. */
   readonly onTrouble: (message: string) => void
   /** More CA certificates for `rediss://`, PEM. */
   readonly extraCa: readonly string[]
@@ -28,10 +28,10 @@ const PREFIX = 'svc-gateway:'
 const REVOKED = `${PREFIX}revoked`
 const CHANNEL = `${PREFIX}revocations`
 
-/** Of the mark of a process, renewed every second. */
+/** The lifetime of the mark of a process, which is renewed every second. */
 const MARK_SECONDS = '60'
 
-/** Sets KEYS[1] to ARGV[2] for ARGV[3] seconds where ARGV[1] stands. */
+/** Sets KEYS[1] to ARGV[2] for ARGV[3] seconds if its value is ARGV[1]. */
 const REPLACE = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
@@ -40,8 +40,9 @@ end
 return 0`
 
 /**
- * Into the set KEYS[1] what ends at ARGV[2], ARGV[4], … and is called ARGV[3], ARGV[5], …; what is new there is
- * told on the channel ARGV[1]. In one go: what is in the set was told, and whoever missed that loads the set.
+ * Adds ARGV[3], ARGV[5], … to the set KEYS[1] with the expiries ARGV[2], ARGV[4], …, and publishes what is new there
+ * on the channel ARGV[1]. It does both atomically: whatever is in the set was published, and a process that missed
+ * the message loads the set.
  */
 const REVOKE = `
 for at = 2, #ARGV, 2 do
@@ -53,26 +54,29 @@ return 1`
 
 type Revoked = readonly [key: string, untilUnixSeconds: number]
 
-/** Of one call of `REVOKE`: Redis does nothing else meanwhile. */
+/** Most entries of one call of `REVOKE`, as Redis does nothing else meanwhile. */
 const REVOKED_AT_ONCE = 500
 
-/** The window starts with the first. */
+/** The window starts with the first call. */
 const INCREMENT = `
 local count = redis.call('INCR', KEYS[1])
 if count == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
 return count`
 
-/** Returns at once; `away` until the connection stands and the copy of what is revoked is complete. */
+/** Returns immediately; `away` until the connection is ready and the copy of the revocations is complete. */
 export const createRedisState = (options: RedisStateOptions): SharedState => new InRedis(options)
 
 const SWEEP_EVERY_MS = 60_000
 
 class InRedis implements SharedState {
   readonly #connection: RedisConnection
-  /** Sets the mark of this process, which is gone where Redis has lost data; refused where nothing can be written. */
+  /**
+   * Sets the mark of this process: it is gone if Redis has lost data, and setting it fails if Redis cannot be written
+   * to.
+   */
   readonly #mark: readonly string[]
   readonly #revocations: Revocations
-  /** Not known to have reached Redis. */
+  /** Revocations that are not known to have reached Redis. */
   readonly #untold = new Map<string, number>()
   readonly #now: () => number
   readonly #timer: NodeJS.Timeout
@@ -137,7 +141,7 @@ class InRedis implements SharedState {
     return Number(await this.#send(['EVAL', INCREMENT, '1', PREFIX + key, seconds(windowSeconds)]))
   }
 
-  /** Known here at once. Where Redis does not hear of it now, it is told as soon as it listens. */
+  /** Takes effect here immediately. If Redis cannot be reached now, the revocation is sent as soon as it can. */
   async revoke(key: string, untilUnixSeconds: number): Promise<void> {
     const until = Math.ceil(untilUnixSeconds)
     if (until <= this.#now() / 1000) return
@@ -167,9 +171,9 @@ class InRedis implements SharedState {
     }
   }
 
-  /** Both ways: what others revoked while we were away, and what a Redis that lost its data must learn again. */
+  /** Loads what others revoked while Redis was away, and sends what a Redis that lost its data lacks. */
   async #load(send: SendCommand): Promise<void> {
-    // First: what is lost from now on is noticed.
+    // First, so that a loss of data from now on is noticed.
     await send(this.#mark)
     const now = Math.floor(this.#now() / 1000)
     const reply = await send(['ZRANGEBYSCORE', REVOKED, `(${now}`, '+inf', 'WITHSCORES'])
@@ -202,7 +206,7 @@ class InRedis implements SharedState {
     try {
       this.#add(...entry)
     } catch {
-      // One that can't be held must not be forgotten: nobody relies on the copy until it is whole.
+      // A revocation without room here must not be lost: the copy is not used until it is complete again.
       this.#connection.reload()
     }
   }

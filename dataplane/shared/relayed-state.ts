@@ -1,11 +1,11 @@
-// Shared state of a worker: asks its primary, which holds it for all, and keeps a copy of what is revoked, which
-// the primary tells it before anybody is told that the revocation is done.
+// Implements the shared state of a worker: it calls its primary, which has the state for all workers, and keeps a
+// copy of the revocations, which the primary sends before it confirms a revocation to anyone.
 
 import { Revocations } from './revocations.ts'
 import { SharedStateAway, type SharedHealth, type SharedState } from './shared-state.ts'
 import { messageOf } from '../../base/thrown.ts'
 
-/** One operation of SharedState as it travels; structured-cloneable. */
+/** One operation of SharedState as a message; structured-cloneable. */
 export type SharedCall =
   | { readonly kind: 'takeOnce'; readonly key: string; readonly ttlSeconds: number }
   | { readonly kind: 'read'; readonly key: string }
@@ -25,7 +25,7 @@ export type SharedReply =
 
 export type RevokedEntry = readonly [key: string, untilUnixSeconds: number]
 
-/** At the primary. Never rejects: what fails is a reply too. */
+/** Runs in the primary. Never rejects: a failure is a reply too. */
 export const answerCall = async (state: SharedState, call: SharedCall): Promise<SharedReply> => {
   try {
     return { ok: true, value: await perform(state, call) }
@@ -53,12 +53,12 @@ const perform = (
 }
 
 export interface RelayedState extends SharedState {
-  /** What the primary says is revoked. */
+  /** Adds revocations that the primary reports. */
   addRevoked(entries: readonly RevokedEntry[]): void
 }
 
 /**
- * @param ask sends a call to the primary; rejects when no answer comes
+ * @param ask sends a call to the primary; rejects when there is no reply
  * @param now Unix time, milliseconds
  */
 export const createRelayedState = (

@@ -1,11 +1,11 @@
-// Which tickets and tokens are revoked, as one process knows it: added, asked without waiting, forgotten when
+// Keeps in one process which tickets and tokens are revoked: entries are looked up without waiting, and removed when
 // what they revoke has expired anyway.
 
-/** More than this many alive at once are refused: 100 bytes each. */
+/** More entries than this are rejected: 100 bytes each. */
 const MAX_REVOCATIONS = 1_000_000
 
 export class Revocations {
-  /** Key → Unix seconds, in the order they came. */
+  /** Key → Unix seconds, in the order of arrival. */
   readonly #until = new Map<string, number>()
   /** Unix seconds. */
   readonly #now: () => number
@@ -14,7 +14,7 @@ export class Revocations {
     this.#now = nowSeconds
   }
 
-  /** False: it is known so already, or has expired. @throws RangeError when there are too many */
+  /** False: the entry is there already, or has expired. @throws RangeError when there are too many */
   add(key: string, untilUnixSeconds: number): boolean {
     if (untilUnixSeconds <= this.#now() || (this.#until.get(key) ?? 0) >= untilUnixSeconds)
       return false

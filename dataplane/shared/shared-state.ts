@@ -1,29 +1,29 @@
-// The door to what all processes, and with Redis all replicas, know together: what is revoked, what was used,
-// which refresh token of a family is the current one, how often somebody failed. Every entry has an end.
+// Defines the state that all processes, and with Redis all replicas, share: what is revoked, what was used, which
+// refresh token of a family is the current one, how many logins failed. Every entry expires.
 
 /**
- * Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. What stands before the
- * first colon of a key is its kind: in memory each kind of value has room of its own.
+ * Keys and values are text of at most 2 KiB; values never hold a token or a password, only digests. The part of a key
+ * before its first colon is its kind: in memory each kind of value has a quota of its own.
  */
 export interface SharedState {
-  /** True for the first to take the key, false for everyone else until it expires. Atomic everywhere. */
+  /** True for the first caller that takes the key, false for all others until it expires. Atomic across processes. */
   takeOnce(key: string, ttlSeconds: number): Promise<boolean>
   read(key: string): Promise<string | undefined>
-  /** Sets `next` where `expected` stands (undefined: where nothing stands); false if something else does. Atomic. */
+  /** Sets `next` if the value is `expected` (undefined: if there is none), else returns false. Atomic. */
   replace(
     key: string,
     expected: string | undefined,
     next: string,
     ttlSeconds: number,
   ): Promise<boolean>
-  /** Adds one; how many there are now within the window, which starts with the first. */
+  /** Adds one and returns the count within the window, which starts with the first. */
   increment(key: string, windowSeconds: number): Promise<number>
-  /** Every process of this gateway knows it once this resolves; other replicas within moments. */
+  /** Resolves when every process of this gateway knows the revocation; other replicas know it moments later. */
   revoke(key: string, untilUnixSeconds: number): Promise<void>
-  /** This process' own copy: no waiting. Expired ones are forgotten. */
+  /** Reads the copy of this process, without waiting. Expired entries are dropped. */
   isRevoked(key: string): boolean
   readonly health: SharedHealth
-  /** `health` has changed. */
+  /** Calls the listener when `health` has changed. */
   onHealth(listener: () => void): void
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// Values of the shared state in memory are kept here, so many of each kind: what anybody may cause to be written (states
-// of logins) takes no room from what those who are logged in depend on (refresh tokens).
+// Stores values of the shared state in memory with a quota for each kind, so that what anybody may cause to be
+// written (states of logins) takes no room from what logged-in users depend on (refresh tokens).
 
 export interface HeldValue {
   readonly value: string
@@ -7,17 +7,17 @@ export interface HeldValue {
   readonly until: number
 }
 
-/** What stands before the first colon of a key. */
+/** Quotas by the part of a key before its first colon. */
 const QUOTAS: ReadonlyMap<string, number> = new Map([
-  // 300 logins a second for as long as a state lasts; some 40 MB.
+  // 300 logins a second for the lifetime of a state; about 40 MB.
   ['oidc-state', 200_000],
   ['oidc-jti', 50_000],
   ['refresh', 500_000],
 ])
-/** Of all other kinds together. */
+/** The kind of all others together. */
 const OTHERS = ''
 const QUOTA_OF_OTHERS = 50_000
-/** A look through all that is held takes some milliseconds. */
+/** Looking through all values takes some milliseconds. */
 const SWEEP_NOT_WITHIN_SECONDS = 1
 
 interface Shelf {
@@ -41,7 +41,10 @@ export class ValuesByKind {
     this.#shelfOf(key).values.delete(key)
   }
 
-  /** Whether the key is held, or its kind has room: what has expired makes room, looked for once a second. */
+  /**
+   * Whether the key is there, or its kind has room. Expired values make room; they are looked for at most once a
+   * second.
+   */
   hasRoomFor(key: string, nowSeconds: number): boolean {
     const shelf = this.#shelfOf(key)
     const isFull = (): boolean => shelf.values.size >= shelf.quota

@@ -36,7 +36,7 @@ describe('the log', () => {
         level: 'warn',
         ...WHERE,
         realm: 'com.acme',
-        why: 'five requests in a row failed',
+        why: 'five requests failed in a row',
         seconds: 10,
       },
       { level: 'info', origin: 'http://up', address: '10.0.0.1' },

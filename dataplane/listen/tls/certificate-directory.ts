@@ -1,5 +1,5 @@
-// A directory with a folder for each certificate in, those that can be served out whenever something changes.
-// A folder that is broken, or only half renewed, changes nothing but the log.
+// Watches a directory with a folder for each certificate, and passes on the usable certificates whenever something
+// changes. A folder that is broken, or only half renewed, changes nothing but the log.
 
 import { opendir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,14 +13,14 @@ import type { FileWatch } from '../../watched-files.ts'
 export interface TlsDirectoryOptions {
   readonly directory: string
   readonly log: Log
-  /** Sorted by folder. Never called with none: what was served last goes on. */
+  /** Sorted by folder. Never called with none: the last ones stay in use. */
   readonly onHosts: (hosts: readonly TlsHost[]) => void
-  /** How often it is looked at; 2000 if left out. */
+  /** How often it is read; if left out, 2000. */
   readonly intervalMs?: number
 }
 
 /**
- * Looks once before it resolves, then again and again; never keeps the process alive by itself. Polls for the
+ * Reads the directory once before it resolves, then repeatedly; never keeps the process alive by itself. Polls for the
  * same reason as `watchFiles`: a mounted Secret is replaced by swapping a symlink.
  */
 export const watchTlsDirectory = async (options: TlsDirectoryOptions): Promise<FileWatch> => {
@@ -48,11 +48,11 @@ export const watchTlsDirectory = async (options: TlsDirectoryOptions): Promise<F
 
 /** What is known of a folder. */
 interface Folder {
-  /** As read last, used or not. */
+  /** The files as read last, whether usable or not. */
   readonly pair: Pair | undefined
-  /** The last good one. */
+  /** The last usable certificate. */
   readonly host: TlsHost | undefined
-  /** Why it is not that of `pair`; told once. */
+  /** Why `host` is not that of `pair`; logged once. */
   readonly fault: string | undefined
 }
 
@@ -87,7 +87,7 @@ const createLook = ({ directory, log, onHosts }: TlsDirectoryOptions): (() => Pr
     folders = read
     const hosts = [...read.values()].flatMap(({ host }) => host ?? [])
     if (names.length > read.size) complain(leftOut(names, read.size))
-    else if (hosts.length === 0) complain('no folder has a tls.crt and tls.key that can be used')
+    else if (hosts.length === 0) complain('no folder has a usable tls.crt and tls.key')
     else fault = undefined
     if (hosts.length === 0 || isSame(hosts, served)) return
     served = hosts
@@ -106,7 +106,8 @@ const listFolders = async (directory: string): Promise<readonly string[]> => {
   let count = 0
   for await (const entry of await opendir(directory)) {
     count += 1
-    if (count > MAX_ENTRIES) throw new Error(`more than ${MAX_ENTRIES} entries: nothing is read`)
+    if (count > MAX_ENTRIES)
+      throw new Error(`more than ${MAX_ENTRIES} entries: the directory is not read`)
     if (!entry.name.startsWith('.') && !entry.isFile()) names.push(entry.name)
   }
   return names.sort()
@@ -117,7 +118,7 @@ const leftOut = (names: readonly string[], read: number): string => {
     read < MAX_FOLDERS
       ? `more than ${MAX_BYTES} bytes together`
       : `more than ${MAX_FOLDERS} folders`
-  return `${bound}: those from '${names[read] ?? ''}' on are left out`
+  return `${bound}: the folders from '${names[read] ?? ''}' on are ignored`
 }
 
 const readFolders = async (
@@ -127,7 +128,7 @@ const readFolders = async (
 ): Promise<ReadonlyMap<string, Folder>> => {
   const folders = new Map<string, Folder>()
   let bytes = 0
-  // One after the other: the threads that read files are needed for names and passwords too.
+  // One after the other: the threads that read files also resolve names and hash passwords.
   for (const name of names) {
     const folder = await readFolder(join(directory, name), name, before.get(name))
     bytes += (folder.pair?.cert.length ?? 0) + (folder.pair?.key.length ?? 0)
@@ -160,11 +161,11 @@ const readFolder = async (
   }
 }
 
-/** @throws Error that names the file: it can't be read, is none, or too large for what it should be */
+/** @throws Error that names the file: it cannot be read, is not a regular file, or is too large */
 const readPem = async (path: string): Promise<Buffer> => {
   const facts = await stat(path)
-  // One that is a pipe would never come to an end.
-  if (!facts.isFile()) throw new Error(`${path} is no file`)
+  // Reading a pipe would never end.
+  if (!facts.isFile()) throw new Error(`${path} is not a regular file`)
   if (facts.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES} bytes`)
   return readFile(path)
 }
@@ -183,7 +184,7 @@ const tellOf = (log: Log, folder: string, before: Folder | undefined, now: Folde
     const message =
       now.host === undefined
         ? 'cannot use a TLS certificate yet'
-        : 'cannot use a new TLS certificate, the old one stays'
+        : 'cannot use a new TLS certificate; the previous one stays in use'
     log.error(message, { folder, message: now.fault })
   } else if (now.host !== before?.host) {
     log.info('TLS certificate in use', { folder, names: now.host?.names })

@@ -1,5 +1,5 @@
-// Paths of certificates in, servers that follow those files out: refreshed when they change, opened when
-// they appear. A pair that does not fit yet, as in the middle of a renewal, changes nothing.
+// Keeps TLS servers up to date with their certificate files: it refreshes them when the files change, and opens them
+// when the files appear. A pair that does not match, as in the middle of a renewal, changes nothing.
 
 import type { Server as TlsServer } from 'node:https'
 import type { Log } from '../../../telemetry/log.ts'
@@ -22,12 +22,12 @@ export interface TlsContents {
 export interface Refreshing {
   readonly files: TlsFiles
   readonly log: Log
-  /** Of each that is in use from now on, the first one too. */
+  /** Called for each certificate that is used from now on, including the first. */
   readonly onUse: (contents: TlsContents) => void
   readonly intervalMs: number | undefined
 }
 
-/** Gives a running server the new certificate whenever a file changes; connections that are open stay. */
+/** Gives a running server the new certificate whenever a file changes; open connections stay. */
 export const refreshContext = (server: TlsServer, refreshing: Refreshing): FileWatch => {
   const { files, log, onUse, intervalMs } = refreshing
   return watchFiles({
@@ -38,7 +38,10 @@ export const refreshContext = (server: TlsServer, refreshing: Refreshing): FileW
       onUse(contents)
     },
     onFailure: (error) => {
-      log.error('cannot use the new TLS files, the old ones stay', { files: pathsOf(files), error })
+      log.error('cannot use the new TLS files; the previous ones stay in use', {
+        files: pathsOf(files),
+        error,
+      })
     },
     ...(intervalMs === undefined ? {} : { intervalMs }),
   })
@@ -53,11 +56,11 @@ export interface LateOpening {
 }
 
 export interface LateServer extends FileWatch {
-  /** Resolves when the server listens, or at once while its files cannot be used; rejects as `listen` does. */
+  /** Resolves when the server listens, or immediately while its files cannot be used; rejects as `listen` does. */
   readonly first: Promise<void>
 }
 
-/** Opens a server as soon as its files are there and fit, then keeps its certificate fresh. */
+/** Opens a server as soon as its files are there and match, then keeps its certificate up to date. */
 export const openWhenFilesAppear = (opening: LateOpening): LateServer => {
   const { files, log, create, listen, intervalMs } = opening
   let server: TlsServer | undefined
@@ -98,6 +101,7 @@ const pathsOf = ({ cert, key, ca }: TlsFiles): readonly string[] =>
   ca === undefined ? [cert, key] : [cert, key, ca]
 
 const contentsOf = ([cert, key, ca]: readonly Buffer[]): TlsContents => {
-  if (cert === undefined || key === undefined) throw new Error('certificate and key are needed')
+  if (cert === undefined || key === undefined)
+    throw new Error('both certificate and key are required')
   return ca === undefined ? { cert, key } : { cert, key, ca }
 }

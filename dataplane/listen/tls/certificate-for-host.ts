@@ -1,15 +1,15 @@
-// Certificates in, the one for the name that a client asks for (SNI, RFC 6066 §3) out. Pure: reads no file
-// and judges no certificate.
+// Chooses the certificate for the name that a client asks for (SNI, RFC 6066 §3). It reads no file and validates no
+// certificate.
 
 import { X509Certificate } from 'node:crypto'
 import type { SecureContext } from 'node:tls'
 
-/** A certificate that can be served, and the folder that it is from. */
+/** A usable certificate, and the folder that it is from. */
 export interface TlsHost {
   readonly folder: string
-  /** In lower case; `*.example.com` as it stands in the certificate. */
+  /** In lower case; `*.example.com` as in the certificate. */
   readonly names: readonly string[]
-  /** Unix time when it ends. */
+  /** Unix time when it expires. */
   readonly endsMs: number
   readonly cert: Buffer
   readonly key: Buffer
@@ -17,9 +17,9 @@ export interface TlsHost {
 }
 
 export interface TlsHostTable {
-  /** In the order of their folders. The first is for clients that name nothing, or nothing that is known. */
+  /** In the order of their folders. The first is for clients that send no name, or an unknown one. */
   readonly hosts: readonly TlsHost[]
-  /** A name before a wildcard, which stands for one label (RFC 6125 §6.4.3); the earlier folder wins. */
+  /** An exact name goes before a wildcard, which stands for one label (RFC 6125 §6.4.3); the earlier folder wins. */
   find(serverName: string): TlsHost | undefined
 }
 
@@ -40,14 +40,14 @@ export const createTlsHostTable = (hosts: readonly TlsHost[]): TlsHostTable => {
 }
 
 /**
- * Unix time when the first certificate of a chain ends.
+ * Unix time when the first certificate of a chain expires.
  * @throws Error of OpenSSL when it is no certificate
  */
 export const endOfCertificate = (pem: Buffer): number =>
   new X509Certificate(pem).validToDate.getTime()
 
 /**
- * DNS names of the first certificate of a chain, its subject alternative names; a common name is none.
+ * DNS names of the first certificate of a chain: its subject alternative names, never its common name.
  * @throws Error of OpenSSL when it is no certificate
  */
 export const namesOfCertificate = (pem: Buffer): readonly string[] =>

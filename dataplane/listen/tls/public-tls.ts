@@ -1,5 +1,5 @@
-// Settings and handlers in, the public TLS listener out: one certificate, or one for each of several hosts,
-// followed while it serves. Connections that are open keep the certificate that they began with.
+// Opens the public TLS listener with one certificate, or one for each of several hosts, and follows their files. Open
+// connections keep the certificate that they started with.
 
 import { readFileSync } from 'node:fs'
 import type { Server as TlsServer } from 'node:https'
@@ -29,20 +29,20 @@ export interface PublicTlsOptions {
   readonly limits: ServerLimits
   readonly handlers: ServerHandlers
   readonly log: Log
-  /** How often files are looked at; 2000 if left out. */
+  /** How often files are read; if left out, 2000. */
   readonly intervalMs: number | undefined
   /** Opens the listener. @returns its URL */
   readonly listen: (server: TlsServer) => Promise<string>
 }
 
 export interface PublicTlsWatch extends FileWatch {
-  /** Folder in `--tls-dir`, or `--tls-cert` → Unix time when the certificate that is served ends. */
+  /** Folder in `--tls-dir`, or `--tls-cert` → expiry of the certificate that is served, Unix time in ms. */
   endsMs(): ReadonlyMap<string, number>
 }
 
 /**
  * With `--tls-cert` it must open now; with `--tls-dir` alone it opens when the first certificate is there.
- * @returns what follows the files; to be closed before the listener
+ * @returns the watch of the files; close it before the listener
  * @throws StartError with the line to print
  */
 export const openPublicTls = async (
@@ -102,7 +102,7 @@ const openForHosts = async (
   return [{ ...watch, endsMs }, ...one]
 }
 
-/** Nothing found is no error: the server's own certificate is shown then. */
+/** Without a match the server's own certificate is used. */
 const chooseFrom =
   (table: () => TlsHostTable): NonNullable<TlsOptions['SNICallback']> =>
   (serverName, answer) => {
@@ -110,9 +110,9 @@ const chooseFrom =
   }
 
 interface FirstHost {
-  /** Opens the listener, or gives the one that is open this certificate for clients that name no host. */
+  /** Opens the listener, or sets this certificate, for clients that send no name, on the one that is open. */
   use(host: TlsHost): void
-  /** What is opened after this is reported to the log, since the start has not waited for it. */
+  /** From now on the opening of the listener is logged, as the start does not wait for it. */
   endStart(): Promise<void>
 }
 
@@ -144,7 +144,7 @@ const openWithFirstHost = (options: PublicTlsOptions, bySni: TlsOptions): FirstH
       shown = host
       server = createSecureServer(limits, handlers, { ...bySni, cert, key })
       opening = listen(server)
-      // At the start `endStart` tells of a failure.
+      // During the start `endStart` reports a failure.
       opening.catch(() => undefined)
       if (!isStarting) void openLate(opening)
     },

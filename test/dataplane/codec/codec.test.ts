@@ -120,7 +120,7 @@ describe('msgpack', () => {
 
   it.each([
     ['nothing', '', 'ends within'],
-    ['more than one value', '01 02', 'goes on after'],
+    ['more than one value', '01 02', 'bytes after its msgpack value'],
     ['a cut number', 'ce 0000', 'ends within'],
     ['a cut text', 'a5 6161', 'ends within'],
     ['a text of 4 GiB', 'db ffffffff', 'ends within'],
@@ -128,8 +128,8 @@ describe('msgpack', () => {
     ['a list of 4 G', 'dd ffffffff', 'ends within'],
     ['a map of 4 G', 'df ffffffff', 'ends within'],
     ['a list of lists of 64 K', 'dc ffff dc ffff dc ffff', 'ends within'],
-    ['a number as key', '81 01 02', 'keys must be texts'],
-    ['a list as key', '81 90 02', 'keys must be texts'],
+    ['a number as key', '81 01 02', 'keys must be strings'],
+    ['a list as key', '81 90 02', 'keys must be strings'],
     ['no UTF-8', 'a2 c328', 'not UTF-8'],
     ['no UTF-8 in a key', '81 a1ff 01', 'not UTF-8'],
     ['what is never used', 'c1', 'extension types'],

@@ -217,11 +217,7 @@ it.each(KINDS)('connections that have ended are not counted, %s', async (kind) =
 describe('a connection of a balancer', () => {
   it.each([
     ['without a header', POST, 'it does not begin with a PROXY header'],
-    [
-      'with a malformed one',
-      `PROXY TCP4 a b 1 2\r\n${POST}`,
-      'version 1: an address is none of TCP4',
-    ],
+    ['with a malformed one', `PROXY TCP4 a b 1 2\r\n${POST}`, 'version 1: an address is not TCP4'],
   ])('%s is closed without an answer', async (_, sent, fault) => {
     const { port } = await serve('plain')
     const socket = await open(port)

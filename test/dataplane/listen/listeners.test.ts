@@ -144,9 +144,9 @@ describe('openListeners', () => {
   })
 
   it.each([
-    ['203.0.113.1:0', 'this machine has no such address'],
-    ['no-such-host.invalid:0', 'the host name is not known'],
-    ['unix:/no/such/folder/x.sock', 'not permitted|folder of the socket does not exist'],
+    ['203.0.113.1:0', 'this machine does not have the address'],
+    ['no-such-host.invalid:0', 'the host name cannot be resolved'],
+    ['unix:/no/such/folder/x.sock', 'not permitted|directory of the socket does not exist'],
   ])('%s cannot be had: %s', async (address, reason) => {
     await expect(open(['--public', address])).rejects.toThrow(new RegExp(reason))
   })
@@ -485,7 +485,7 @@ describe('TLS', () => {
     })
     await writeFile(key, 'nonsense')
     await followed(() => {
-      expect(lines.join('')).toContain('the old ones stay')
+      expect(lines.join('')).toContain('the previous ones stay')
     })
     expect(await serialOf(url)).toBe('second.example')
   })

@@ -67,7 +67,7 @@ describe('the directory of TLS certificates', () => {
     execFileSync(make, [join(dir.path, 'a', 'tls.crt')])
     const { folders, log } = await look()
     expect(folders).toEqual(['b'])
-    expect(log).toMatch(/a\/tls\.crt is no file/)
+    expect(log).toMatch(/a\/tls\.crt is not a regular file/)
   })
 
   it('is read up to a bound of bytes, in the order of names', async () => {
@@ -78,7 +78,7 @@ describe('the directory of TLS certificates', () => {
     await good('z')
     const { folders, log } = await look()
     expect(folders).toEqual(['a'])
-    expect(log).toMatch(/more than 16777216 bytes together: those from 'm-32' on are left out/)
+    expect(log).toMatch(/more than 16777216 bytes together: the folders from 'm-32' on are ignored/)
   })
 
   it('is not read at all where there is no end of entries', async () => {
@@ -89,6 +89,6 @@ describe('the directory of TLS certificates', () => {
     for (let name = 2; name <= 10_000; name += 1) linkSync(entry, join(dir.path, String(name)))
     const { folders, log } = await look()
     expect(folders).toEqual([])
-    expect(log).toContain('more than 10000 entries: nothing is read')
+    expect(log).toContain('more than 10000 entries: the directory is not read')
   })
 })

@@ -182,7 +182,7 @@ describe('while it serves', () => {
     const listeners = await open()
     await secret.update(broken)
     await eventually(() => {
-      expect(lines.join('')).toContain('the old one stays')
+      expect(lines.join('')).toContain('the previous one stays')
     })
     expect(await shown(listeners, 'two.test')).toBe('two.test')
     expect(lines.join('')).not.toContain('PRIVATE KEY')
