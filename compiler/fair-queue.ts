@@ -2,7 +2,7 @@
 // Within a group the order is first in, first out.
 
 export class FairQueue<T> {
-  /** Never an empty list. The group whose turn it is comes first. */
+  /** Has no empty lists. The group whose turn it is comes first. */
   readonly #groups = new Map<string, T[]>()
 
   push(group: string, item: T): void {
@@ -21,7 +21,7 @@ export class FairQueue<T> {
     return undefined
   }
 
-  /** False: it is not here (any more). */
+  /** @returns false when it is not (or no longer) in the queue */
   remove(group: string, item: T): boolean {
     const items = this.#groups.get(group) ?? []
     const rest = items.filter((each) => each !== item)
