@@ -1,5 +1,5 @@
-// `status_codes` is always the operation's own merged map, also in a variable that an ancestor has folded.
-// So reads of it wait until an operation uses them, and become values here wherever nothing else waits.
+// Binds reads of `status_codes` to the operation's own merged map, also in a variable that an ancestor has folded. So
+// such reads wait until an operation uses them, and become values here wherever nothing else waits.
 
 import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
@@ -48,7 +48,7 @@ const bindStatusCodes = (template: Template, pointer: string, binding: Binding):
     case 'list':
       return { kind: 'list', items: template.items.map(bind) }
     default:
-      // Texts and pipes that wait for something else as well look the codes up for each request.
+      // Texts and pipes that also wait for something else look the codes up for each request.
       return template
   }
 }

@@ -1,5 +1,5 @@
-// What went wrong in an expression, in words for an error record or a problem: the expression, the key
-// or function, what was expected. Bounded, whatever the values; never a stack, never a whole value.
+// Describes what went wrong in an expression, for an error record or a problem: the expression, the key or function,
+// what was expected. Bounded, whatever the values; never a stack, never a whole value.
 
 import { isList, type Value } from './value.ts'
 
@@ -21,7 +21,7 @@ export class ExpressionError extends Error {
   }
 }
 
-/** A function's refusal, before it is known in which expression it stands: "takes a list". */
+/** A function rejects its input, before it is known in which expression it stands: "takes a list". */
 export class Refusal extends Error {
   /** Not enumerable: loggers print what is, and this is request data. */
   readonly #got: Value | undefined
@@ -38,7 +38,7 @@ export class Refusal extends Error {
 }
 
 /**
- * Why a function of that name did not do it.
+ * Why a function of that name failed.
  * @example explainRefusal('nth', error, showValue) // 'nth takes a list, got text "abc"'
  */
 export const explainRefusal = (
