@@ -1,8 +1,8 @@
-// What is made of an object, made once and kept as long as the object is: for records and versions, which are
+// Computes a value of an object once and keeps it as long as the object lives: for records and versions, which are
 // replaced as a whole and never changed.
 
 /**
- * @param make never gives undefined; what it throws is not kept
+ * @param make never gives undefined; an error that it throws is not kept
  * @example const scopeOf = oncePer((version: ServedVersion) => createPoolScope(version.poolSize))
  */
 export const oncePer = <K extends object, V extends object>(

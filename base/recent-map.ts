@@ -1,5 +1,5 @@
-// Remembers what was worked out for texts that strangers choose: at most two generations of them, so that random
-// texts cannot fill memory. What was asked for of late stays.
+// Caches what was computed for texts that clients choose, in at most two generations, so that random texts cannot fill
+// memory. Entries used recently stay.
 
 /** Longer texts are not worth their memory. */
 const MAX_KEY_LENGTH = 256

@@ -1,5 +1,5 @@
-// Runs a task again and again, never twice at a time. The task says when it wants to run next; while it fails the pauses
-// grow.
+// Runs a task repeatedly and never twice at a time. The task returns when it wants to run next; while it fails, the
+// waits between runs grow.
 
 import { backOffMs, DEFAULT_BACK_OFF } from './back-off.ts'
 import type { Clock } from './clock.ts'
@@ -10,7 +10,7 @@ import type { Clock } from './clock.ts'
  */
 export type LoopTask = () => Promise<number | 'failed' | undefined>
 
-/** @example new TaskLoop(clock, async () => ((await source.read()) ? 60_000 : 'failed')).hurry() */
+/** @example new TaskLoop(clock, async () => ((await source.read()) ? 60_000 : 'failed')).trigger() */
 export class TaskLoop {
   readonly #clock: Clock
   readonly #task: LoopTask
@@ -25,38 +25,38 @@ export class TaskLoop {
     this.#task = task
   }
 
-  /** Now, after what is under way, instead of at the next turn. */
-  hurry(): void {
+  /** Runs the task now, or after what is under way, instead of at the next planned time. */
+  trigger(): void {
     this.pause()
-    void this.between(() => this.#runOnce())
+    void this.exclusively(() => this.#runOnce())
   }
 
-  /** Something else that must not happen at the same time. */
-  between(task: () => Promise<void>): Promise<void> {
+  /** Runs something else that must not happen at the same time as the task. */
+  exclusively(task: () => Promise<void>): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       if (!this.#isStopped) await task()
     })
     return this.#queue
   }
 
-  /** No further turn before one is asked for, but for one that is under way. */
+  /** Cancels the next planned run. One that is under way goes on. */
   pause(): void {
     this.#cancelTimer()
   }
 
-  /** For work of a leader alone: our turn to lead begins, and a turn of the work. */
+  /** For work of the leader alone: its term begins, and the task runs. */
   lead(): void {
     this.#isLeading = true
-    this.hurry()
+    this.trigger()
   }
 
-  /** Another leads. */
+  /** Another replica leads now. */
   follow(): void {
     this.#isLeading = false
     this.pause()
   }
 
-  /** Leading, and not stopped: to be asked again after each wait. A method, lest the compiler think it stays so. */
+  /** Leading and not stopped; to be asked again after each wait. A method, so that the compiler does not narrow it. */
   mayAct(): boolean {
     return this.#isLeading && !this.#isStopped
   }
@@ -78,11 +78,11 @@ export class TaskLoop {
     this.pause()
     if (next === undefined || this.#isStopped) return
     this.#cancelTimer = this.#clock.after(this.#waitMs(next), () => {
-      this.hurry()
+      this.trigger()
     })
   }
 
-  /** Several operators do not ask all at the same moment. */
+  /** The jitter keeps several operators from asking all at the same moment. */
   #waitMs(next: number | 'failed'): number {
     const random = this.#clock.random()
     return next === 'failed'

@@ -1,4 +1,4 @@
-// Reads the message of whatever was thrown, or makes an Error of it that can be handed on.
+// Reads the message of any thrown value, or makes an Error of it.
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

@@ -6,12 +6,12 @@ export interface Timeout<T> {
   readonly ms: number
   /** The system's, if left out. */
   readonly clock?: Pick<Clock, 'after'> | undefined
-  /** Its value stands for the work's when time is up; what it throws is what waiting rejects with. */
+  /** Its value replaces that of the work when time is up; what it throws is what the promise rejects with. */
   readonly onTimeout: () => T
 }
 
 /**
- * Does not end the work: what it comes to after the time, also a rejection, is dropped.
+ * Does not end the work: what it gives after the time, also a rejection, is dropped.
  *
  * @throws what the work rejects with in time, and what `onTimeout` throws
  * @example await withTimeout(answer, { ms: 1000, onTimeout: () => undefined })

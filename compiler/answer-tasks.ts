@@ -1,9 +1,9 @@
-// The other side of `CompileThread`: tasks that come to this worker thread are compiled, and their results sent back.
+// Compiles the tasks that a worker thread receives from `CompileThread` and sends the results back.
 
 import { parentPort, workerData } from 'node:worker_threads'
 import type { CompileTask, CompileWork } from './task.ts'
 
-/** What `work` throws is a bug: it ends the thread, and the one that waits is told of it. */
+/** An error thrown by `work` is a bug: it ends the thread, and the caller that waits gets it. */
 export const answerTasks = <R>(work: CompileWork<R>): void => {
   if (parentPort === null) throw new Error('this file is started as a worker thread')
   const port = parentPort

@@ -1,5 +1,5 @@
-// Compiles a document within limits: a small one at once, in this thread; a larger one in another, where it can take no
-// more than its memory and time. What takes more is refused, and not tried again. The one place that decides which.
+// Compiles a document within limits: a small one at once in this thread, a larger one in a worker thread with bounded
+// memory and time. A document that takes more is rejected and not tried again.
 
 import { BoundedMap } from '../base/bounded-map.ts'
 import { FairQueue } from '../base/fair-queue.ts'
@@ -22,20 +22,23 @@ export interface BoundedCompilerOptions<R> {
   readonly entry: URL
   readonly limits: CompileLimits
   readonly timers: Timers
-  /** What `work` would have given for a document with this one problem. */
+  /** The result of `work` for a document with this one problem. */
   readonly refuse: (problem: Problem, document: unknown) => R
 }
 
 export interface CompileRequest extends CompileTask {
-  /** Groups take turns: a namespace. */
+  /** Groups take turns in the queue; a group is a namespace. */
   readonly group: string
-  /** Of the content; asked for only where the document is large. No secret may be guessed from it. */
+  /** Digest of the content; computed only for large documents. No secret can be guessed from it. */
   readonly digest: () => string
-  /** What was refused before, in another life of this process. */
+  /** What was rejected before, in an earlier life of this process. */
   readonly quarantined?: Quarantined | undefined
-  /** It was compiled before, so a slow start of a busy machine must not end it: it has more time. */
+  /** It was compiled before, so it gets more time: a slow start of a busy machine must not end it. */
   readonly isServing?: boolean
-  /** Nobody waits any more: what has not begun is left out, and the promise rejects with its reason. */
+  /**
+   * Aborted when nobody waits any more: a compilation that has not begun is skipped, and the promise rejects with the
+   * reason.
+   */
   readonly signal?: AbortSignal
 }
 
@@ -45,13 +48,13 @@ export interface Quarantined {
   readonly limits: string
 }
 
-/** Takes some 50 ms at most, with all that it may stand for. */
+/** These take some 50 ms at most, with all that the document stands for. */
 const SMALL_BYTES = 64 * 1024
 const SMALL_ROUTES = 1000
 
 const MAX_QUARANTINED = 1000
 
-/** So many times as much. */
+/** A document that is served already gets this many times the time. */
 const MORE_TIME = 6
 
 interface Job<R> {
@@ -72,7 +75,7 @@ export class BoundedCompiler<R> {
   readonly #thread: CompileThread<R>
   readonly #queue = new FairQueue<Job<R>>()
   readonly #quarantine = new BoundedMap<string, true>(MAX_QUARANTINED)
-  /** Documents are never changed, and asked for again while they wait. */
+  /** Documents are never changed, and this is asked again while they wait. */
   readonly #small = new WeakMap<object, boolean>()
   #isBusy = false
   #isClosed = false
@@ -83,7 +86,10 @@ export class BoundedCompiler<R> {
     this.limitsVersion = limitsVersion(options.limits)
   }
 
-  /** Small, or too expensive as is known already: the result itself. Rejects where the thread fails for another reason. */
+  /**
+   * The result itself for a small document or one known to be too expensive. Rejects where the thread fails for another
+   * reason.
+   */
   compile(request: CompileRequest): R | Promise<R> {
     const { document, realm, variables, quarantined } = request
     const task = { document, realm, ...(variables !== undefined && { variables }) }
@@ -95,7 +101,7 @@ export class BoundedCompiler<R> {
     return this.#enqueue(task, digest, request)
   }
 
-  /** For good: what waits rejects, and what is large and comes later. */
+  /** For good: what waits rejects, and so does each large document that comes later. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (let job = this.#queue.shift(); job !== undefined; job = this.#queue.shift())
@@ -103,14 +109,14 @@ export class BoundedCompiler<R> {
     await this.#thread.close()
   }
 
-  /** It is compiled at once. */
+  /** Whether it is compiled at once. */
   isSmall(document: unknown): boolean {
     if (!isMap(document)) return true
     const known = this.#small.get(document)
     if (known !== undefined) return known
     const isSmall = isWithin(document, SMALL_BYTES)
       ? countRoutes(document) <= SMALL_ROUTES
-      : // What breaks a bound is not looked at any further, and may be no data that a thread can be sent.
+      : // A document that breaks a bound is not read any further, and may not be data that can be sent to a thread.
         measure(document).length > 0
     this.#small.set(document, isSmall)
     return isSmall
@@ -144,7 +150,7 @@ export class BoundedCompiler<R> {
 
   async #compile({ task, timeMs, digest, resolve, reject }: Job<R>): Promise<void> {
     try {
-      // The same content may have come twice.
+      // The same content may have been queued twice.
       if (this.#quarantine.use(digest) === undefined) resolve(await this.#thread.run(task, timeMs))
       else resolve(this.#refuse(task.document))
     } catch (error) {
@@ -155,7 +161,7 @@ export class BoundedCompiler<R> {
     }
   }
 
-  /** The same words each time: which of the limits was passed first is chance. */
+  /** The same message each time, as it is chance which of the limits was passed first. */
   #refuse(document: unknown): R {
     const { limits, refuse } = this.#options
     const message =

@@ -1,5 +1,5 @@
-// One worker thread that compiles: started when there is something to do, ended when it has been idle, and ended at once
-// where a task takes more memory or time than it may. Takes one task at a time.
+// Runs one worker thread that compiles one task at a time: starts it when there is work, ends it when it has been idle,
+// and at once when a task takes more memory or time than allowed.
 
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import { withTimeout } from '../base/timeout.ts'
 import type { CompileLimits } from './limits.ts'
 import type { CompileTask } from './task.ts'
 
-/** Of time this much is used, so that tests bring their own. */
+/** As much of time as is used here, so that tests pass their own. */
 export interface Timers {
   /** Calls back after `ms`; the result cancels. */
   after(ms: number, callback: () => void): () => void
@@ -44,7 +44,7 @@ const MESSAGES = {
 const IDLE_MS = 30_000
 const END_MS = 10_000
 
-/** Objects that just came into being. */
+/** For objects that were just created. */
 const YOUNG_MB = 16
 
 interface Running<R> {
@@ -73,7 +73,7 @@ export class CompileThread<R> {
    */
   async run(task: CompileTask, timeMs: number): Promise<R> {
     this.#cancelTimer?.()
-    // There is never more than one.
+    // There is never more than one thread.
     await this.#untilEnded()
     if (this.#isClosed) throw new CompilerError('closed')
     const worker = (this.#worker ??= this.#start())
@@ -82,7 +82,7 @@ export class CompileThread<R> {
     this.#cancelTimer = this.#options.timers.after(timeMs, () => {
       reject(new CompilerError('time'))
     })
-    // A process that has nothing else to do waits for the result, but not for an idle thread.
+    // A process that has nothing else to do waits for a result, but not for an idle thread.
     worker.ref()
     try {
       worker.postMessage(task)
@@ -91,13 +91,13 @@ export class CompileThread<R> {
       this.#rest()
       return result
     } catch (error) {
-      // Whoever waits need not wait for its end; the next task does.
+      // The caller need not wait for the thread to end; the next task does.
       this.#end()
       throw error
     }
   }
 
-  /** For good: what runs rejects, and what comes. */
+  /** For good: what runs rejects, and so does what comes later. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#end()
@@ -113,7 +113,7 @@ export class CompileThread<R> {
     if (worker !== undefined) this.#ending = worker.terminate()
   }
 
-  /** V8 stops nearly everything, but not a few built-ins at the limit of the heap: nobody waits for these without end. */
+  /** V8 stops nearly everything, but not a few built-ins at the limit of the heap: the wait for these has an end. */
   async #untilEnded(): Promise<void> {
     await withTimeout<unknown>(this.#ending, {
       ms: END_MS,
@@ -134,7 +134,8 @@ export class CompileThread<R> {
 
   #start(): Worker {
     const { entry, limits } = this.#options
-    // Given to the process, the flag would count for the thread too, in place of its limit. The process has its heap.
+    // The process flag would otherwise apply to the thread too, instead of its own limit. The heap of the process is
+    // already set up.
     setFlagsFromString('--max-old-space-size=0')
     const worker = new Worker(entry, {
       name: 'compile',
@@ -174,7 +175,7 @@ const isOutOfMemory = (error: unknown): boolean =>
   error.code === 'ERR_WORKER_OUT_OF_MEMORY'
 
 /**
- * A file beside the one that asks, with the extension that this one has: `.ts` from source, `.js` once built.
+ * The URL of a file beside the caller's, with the extension of the caller's: `.ts` from source, `.js` once built.
  * @example fileBeside(import.meta.url, 'compile-entry')
  */
 export const fileBeside = (url: string, name: string): URL =>

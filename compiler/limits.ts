@@ -1,4 +1,5 @@
-// What compiling one document may take, as numbers and as the settings that give them; gateway and operator have the same.
+// Defines what compiling one document may take, as numbers and as the settings that give them; gateway and operator
+// have the same.
 
 import { MAX_ROUTES } from '../language/routes/route-limit.ts'
 import type { SettingsTable } from '../telemetry/settings-table.ts'
@@ -48,7 +49,7 @@ export const limitsFrom = (settings: {
 })
 
 /**
- * What was too expensive may not be with other limits, or with another release.
+ * A document that was too expensive may not be so with other limits or another release.
  * @example limitsVersion(limits) // '20000 routes, 128 MB, 10 s, release 1.4.0'
  */
 export const limitsVersion = ({ maxRoutes, memoryMb, timeMs }: CompileLimits): string =>

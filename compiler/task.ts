@@ -1,4 +1,4 @@
-// A document and its surroundings as data, so that another thread can compile it. Types, and the way back.
+// Describes a document and its environment as data, so that another thread can compile it.
 
 import type { CompileBounds } from '../language/compile.ts'
 import type { Environment, RealmFacts } from '../language/environment.ts'
@@ -23,7 +23,7 @@ export const environmentOf = ({ realm, variables }: CompileTask): Environment =>
   ...(variables !== undefined && { variables }),
 })
 
-/** A document asks for the realm that it names, and for no other. */
+/** Keeps of the environment only the realm that the document names. */
 export const taskOf = (document: unknown, environment: Environment): CompileTask => {
   const { variables } = environment
   const uri = isMap(document) ? ownValue(document, 'realm_uri') : undefined

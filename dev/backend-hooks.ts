@@ -1,17 +1,17 @@
-// Callbacks of the gateway in, `POST /hooks/…`; what procedures answer out. What is not signed with the secret of
-// the examples' realm is refused: whoever can reach a webhook may post to it.
+// Handles callbacks of the gateway (`POST /hooks/…`), as the procedures of the examples. Requests that are not signed
+// with the secret of the examples' realm are rejected, because anyone who can reach a webhook may post to it.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Asked, Reply } from './backend-reply.ts'
 
-/** `callback_secret` of the examples' realm; a real one would be kept in a Secret alone. */
+/** `callback_secret` of the examples' realm; a real one would only be kept in a Secret. */
 const SECRET = 'tell-nobody'
 
-/** Older posts may be somebody's recording. */
+/** Older posts may be replays of a recording. */
 const LONGEST_AGE_SECONDS = 300
 
-/** An invocation is `{args, kwargs, details}`; what is answered is what the caller gets. */
+/** An invocation is `{args, kwargs, details}`; the response is the result for the caller. */
 export const answerHook = ({ request, rest, body }: Asked): Reply => {
   if (!isGenuine(request.headers, body, Date.now() / 1000)) {
     return { status: 401, json: { error_uri: 'com.example.error.bad_signature' } }

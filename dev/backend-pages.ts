@@ -1,5 +1,5 @@
-// Names of files in, the files that a browser loads from the example backend out: the page that speaks WAMP, and
-// autobahn for browsers. Nothing else of this machine.
+// Reads the files that a browser loads from the example backend: the page that speaks WAMP, and autobahn for browsers.
+// Serves no other file of this machine.
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

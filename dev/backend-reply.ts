@@ -1,4 +1,4 @@
-// What an endpoint of the example backend is asked and what it answers.
+// Defines the request that an endpoint of the example backend gets, and the reply that it returns.
 
 import type { IncomingMessage } from 'node:http'
 

@@ -1,5 +1,5 @@
-// HTTP requests in on a loopback port; the answers of a small orders service out, of endpoints that are slow or
-// fail on demand, of webhooks, and pages. Forgets everything when it closes; never writes a file.
+// Serves the example backend over HTTP on a loopback port: a small orders service, endpoints that are slow or fail on
+// demand, webhooks and pages. Forgets everything when it closes; never writes a file.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -40,7 +40,7 @@ export const startBackend = async (port: number): Promise<Backend> => {
   return { origin: `http://127.0.0.1:${taken}`, close, [Symbol.asyncDispose]: close }
 }
 
-/** What the example documents send along; a real one would be kept in a Secret alone. */
+/** The token that the example documents send; a real one would only be kept in a Secret. */
 const PARTNER_TOKEN = 'open-sesame'
 
 interface Order {
@@ -48,7 +48,7 @@ interface Order {
   readonly sku: string
   readonly quantity: number
   readonly status: 'open' | 'sent'
-  /** Whom the gateway has named in `x-user`. */
+  /** The user that the gateway has named in `x-user`. */
   readonly by?: string
 }
 
@@ -68,7 +68,7 @@ const FIRST_ORDERS: readonly (readonly [string, Order])[] = [
 const MAX_ORDERS = 1000
 const MAX_SLEEP_MS = 30_000
 
-/** First segment of the path and method → what answers. */
+/** First segment of the path and method → handler. */
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['GET orders', ({ url, rest }, state) => readOrders(state, url, rest[0])],
   [
@@ -82,7 +82,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ],
   ['POST hooks', answerHook],
   ['GET pages', readPage],
-  // /slow?ms=2000 answers after so long.
+  // /slow?ms=2000 responds after that time.
   [
     'GET slow',
     async ({ url }) => {
@@ -100,7 +100,7 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
       return { status: attempt === 3 ? 200 : 503, json }
     },
   ],
-  // /fail/418 answers with that status.
+  // /fail/418 responds with that status.
   [
     'GET fail',
     ({ rest }) => {
@@ -152,7 +152,7 @@ const createOrder = (state: State, body: string, by: string | undefined): Reply 
   return { status: 201, json: order, headers: { location: `/orders/${id}` } }
 }
 
-/** Any other request is shown as it arrived: what a gateway made of it. */
+/** Any other request is shown as it arrived, so that one sees what the gateway sends. */
 const echo: Endpoint = ({ request, url, body }) => ({
   status: 200,
   json: {

@@ -1,5 +1,5 @@
-// A line that a program of the playground printed in; what a person wants to see of it, out: nothing for
-// routine, one short line for the rest.
+// Describes a line that a program of the playground printed as a person wants to see it: routine is left out, the rest
+// is one short line.
 
 /**
  * @param now for lines that carry no time
@@ -25,14 +25,14 @@ const parseRecord = (line: string): LogRecord | undefined => {
   }
 }
 
-/** What each line of a log carries, and what only machines count. */
+/** Fields that each line of a log carries, or that only machines count. */
 const ROUTINE_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'name', 'msg', 'audit'])
 const ROUTINE_MESSAGES: ReadonlySet<unknown> = new Set([
   'desired set has changed',
   'data plane has taken a batch',
 ])
 
-/** On the way to Ready; and the summary of faults that follow one by one, with file and pointer. */
+/** On the way to Ready; and the summary of problems that follow one by one, with file and pointer. */
 const ROUTINE_LINES = /Ready=False {2}(?:Pending|Invalid) /
 
 const wordsOf = (record: LogRecord): string | undefined => {

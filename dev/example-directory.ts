@@ -1,5 +1,5 @@
-// The directory of examples and where things listen in; a directory whose manifests name those addresses
-// out: the same one where the usual ports are used, else a copy that is removed afterwards.
+// Prepares the directory of examples so that its manifests name the ports in use: the directory itself for the usual
+// ports, else a copy that is removed afterwards.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,9 @@
-// A port and where the gateway listens in; the identity provider of the examples on loopback out, which knows the
-// gateway as the client of `examples/realm.yaml`.
+// Starts the identity provider of the examples on loopback, which knows the gateway as the client of
+// `examples/realm.yaml`.
 
 import { type Idp, startIdp } from './idp/idp.ts'
 
-/** Of `examples/realm.yaml`. It dies with the playground: a real one would be kept in a Secret alone. */
+/** The client of `examples/realm.yaml`. It ends with the playground: a real secret would only be kept in a Secret. */
 const CLIENT = { clientId: 'gateway', clientSecret: 'playground-only' }
 
 /** Of `examples/22-orders.yaml`, whose provider is named `playground`. */

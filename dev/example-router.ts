@@ -1,5 +1,5 @@
-// A port in; a WAMP router on loopback with the realm of the examples and the procedures that they call, out.
-// Both end together.
+// Starts a WAMP router on loopback with the realm of the examples, together with the procedures that they call. Both
+// end together.
 
 import { type Procedures, startProcedures } from './procedures.ts'
 import { type Router, startRouter } from './router/router.ts'

@@ -1,5 +1,5 @@
-// The playground: a gateway, its operator on examples/ and a backend to call, in one terminal. Everything is
-// on loopback and ends with Ctrl-C.
+// Runs the playground: a gateway, its operator on examples/ and a backend to call, in one terminal. Everything is on
+// loopback and ends with Ctrl-C.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
@@ -10,14 +10,14 @@ import { type Playground, startPlayground } from './playground.ts'
 import { choosePorts } from './ports.ts'
 import { type Greeting, renderGreeting } from './screen.ts'
 
-/** As one would type it: faults name files by it. */
+/** The path as a person would type it; messages name files by it. */
 const EXAMPLES = relative(process.cwd(), join(import.meta.dirname, '../examples')) || '.'
 
 const main = async (): Promise<void> => {
   const choice = await choosePorts()
-  if ('fault' in choice) return fail(choice.fault)
+  if ('error' in choice) return fail(choice.error)
   let isGreeted = false
-  const held: string[] = []
+  const early: string[] = []
   const playground = await startPlayground({
     ports: choice.ports,
     examples: EXAMPLES,
@@ -25,10 +25,10 @@ const main = async (): Promise<void> => {
       const event = describeEvent(program, line, new Date())
       if (event === undefined) return
       if (isGreeted) print(event)
-      else held.push(event)
+      else early.push(event)
     },
   }).catch((error: unknown) => {
-    held.forEach(print)
+    early.forEach(print)
     return fail(messageOf(error))
   })
   stopOnSignals(playground)
@@ -55,12 +55,12 @@ const stopOnSignals = (playground: Playground): void => {
   }
 }
 
-const stopAll = async (playground: Playground, fault?: string): Promise<void> => {
+const stopAll = async (playground: Playground, failure?: string): Promise<void> => {
   if (isStopping) return
   isStopping = true
   await playground.stop()
-  if (fault === undefined) process.exit(0)
-  fail(fault)
+  if (failure === undefined) process.exit(0)
+  fail(failure)
 }
 
 const print = (text: string): void => {

@@ -1,5 +1,5 @@
-// The text of an example manifest in; its title, the commands that its comments tell one to try, with what
-// must come back, and the pages to open, out. Reads comments only.
+// Reads from the comments of an example manifest its title, the commands to try with what they must print, and the
+// pages to open. Reads comments only.
 
 export interface ManifestTries {
   /** The first comment, without its full stop; empty where there is none. */
@@ -12,7 +12,7 @@ export interface ManifestTries {
 export interface Try {
   /** A line for a shell. */
   readonly command: string
-  /** Status and parts of the answer in their order, `…` between them; empty where the comment has none. */
+  /** Status and parts of the response in order, `…` between them; empty where the comment has none. */
   readonly expected: string
 }
 

@@ -1,5 +1,5 @@
-// Ports and the directory of examples in; a backend, a router, an identity provider, a gateway and its operator,
-// all on loopback, out. They live and end together; what they say goes to one listener.
+// Starts a backend, a router, an identity provider, a gateway and its operator, all on loopback. They start and end
+// together; their output goes to one listener.
 
 import { messageOf } from '../base/thrown.ts'
 import { withTimeout } from '../base/timeout.ts'
@@ -31,20 +31,20 @@ export interface Playground extends AsyncDisposable {
   }
   readonly manifests: ExampleDirectory
   readonly status: () => Promise<StatusView | undefined>
-  /** Which program ended by itself, and its last words. */
+  /** Which program ended by itself, and its last lines. */
   readonly failed: Promise<string>
   readonly stop: () => Promise<void>
 }
 
-/** The name under which the operator owns the gateway; documents may be loaded by hand beside it. */
+/** The name under which the operator owns the gateway; other documents may be loaded through its management API. */
 const MANAGER = 'playground'
 const START_MS = 20_000
 const JOIN_MS = 5000
 const POLL_MS = 50
 
 /**
- * Resolves when the operator has brought the gateway into line with the manifests, and its realms have joined
- * their routers, or could not.
+ * Resolves when the operator has sent the manifests to the gateway, and the gateway's realms have joined their routers
+ * or failed to.
  * @throws Error in words for a person, with everything stopped
  */
 export const startPlayground = async (options: PlaygroundOptions): Promise<Playground> => {
@@ -177,7 +177,7 @@ const settled = async (url: string, stopping: AbortSignal): Promise<void> => {
   }
 }
 
-/** A router that is away is no fault of the playground's: documents that ask for none work. */
+/** A router that is away does not stop the playground: documents without WAMP work. */
 const joined = async (management: string, stopping: AbortSignal): Promise<void> => {
   const deadlineMs = performance.now() + JOIN_MS
   while (!stopping.aborted && performance.now() < deadlineMs) {

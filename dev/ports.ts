@@ -1,10 +1,10 @@
-// Nothing comes in; six ports of 127.0.0.1 that nobody listens on go out, the usual ones where they are
-// free. Reserves nothing: who is quicker may still take one.
+// Chooses six free ports of 127.0.0.1, the usual ones where they are free. Reserves nothing: a quicker program may
+// still take one.
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** 0 in any of them: whichever is free. */
+/** 0: any free port. */
 export interface Ports {
   readonly public: number
   readonly management: number
@@ -14,7 +14,7 @@ export interface Ports {
   readonly idp: number
 }
 
-/** What the examples and the documentation name. */
+/** The ports that examples and documentation name. */
 export const USUAL_PORTS: Ports = {
   public: 18080,
   management: 18081,
@@ -24,7 +24,7 @@ export const USUAL_PORTS: Ports = {
   idp: 18092,
 }
 
-/** Whichever are free, each for itself. */
+/** Any free ports, each chosen by itself. */
 export const ANY_PORTS: Ports = {
   public: 0,
   management: 0,
@@ -35,13 +35,13 @@ export const ANY_PORTS: Ports = {
 }
 
 export type PortChoice =
-  /** `taken`: the usual ones that are not free; all are others then. */
-  { readonly ports: Ports; readonly taken: readonly number[] } | { readonly fault: string }
+  /** `taken`: the usual ports that are not free; if there are any, all ports have moved. */
+  { readonly ports: Ports; readonly taken: readonly number[] } | { readonly error: string }
 
 const STEP = 100
 const TRIALS = 20
 
-/** All of them move together, so that one sees at a glance which belong together. */
+/** All of them move by the same step, so that one sees at a glance which belong together. */
 export const choosePorts = async (
   isFree: (port: number) => Promise<boolean> = isPortFree,
 ): Promise<PortChoice> => {
@@ -54,7 +54,7 @@ export const choosePorts = async (
   }
   const last = USUAL_PORTS.public + (TRIALS - 1) * STEP
   return {
-    fault: `no free ports: ${taken.join(', ')} are taken, and so are those up to ${last}; stop what listens there`,
+    error: `no free ports: ${taken.join(', ')} are taken, and so are those up to ${last}; stop the programs that listen there`,
   }
 }
 

@@ -1,11 +1,11 @@
-// The address of a router in; the procedures that the example documents call, and a clock, out on one of its
-// realms. Keeps its orders in memory and forgets them when it closes.
+// Registers the procedures that the example documents call, and a clock, at a router. Keeps its orders in memory and
+// forgets them when it closes.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AutobahnClient, connectAutobahn, type Handler } from './router/autobahn-client.ts'
 
 export interface Procedures extends AsyncDisposable {
-  /** They are gone then. */
+  /** Unregisters the procedures. */
   readonly close: () => Promise<void>
 }
 
@@ -69,7 +69,7 @@ const MAX_ORDERS = 1000
 const MAX_SLEEP_MS = 30_000
 const MAX_STEPS = 100
 
-/** Nobody waits for what still sleeps when all is closed. */
+/** These timers do not keep the process alive: nobody waits for them when all is closed. */
 const UNHELD = { ref: false } as const
 
 /** `(id)` or `id=`: the order, or `com.example.error.no_such_order`. */
@@ -80,7 +80,7 @@ const getOrder: Procedure = ({ client, orders }, args, kwargs) => {
   return order
 }
 
-/** `sku=, quantity=`: the new order, which `com.example.orders.created` tells too. */
+/** `sku=, quantity=`: the new order, which is also published to `com.example.orders.created`. */
 const createOrder: Procedure = ({ client, orders }, _args, { sku, quantity }) => {
   if (typeof sku !== 'string' || typeof quantity !== 'number') {
     throw invalidArgument(client, 'sku (text) and quantity (number) are needed')
@@ -92,7 +92,7 @@ const createOrder: Procedure = ({ client, orders }, _args, { sku, quantity }) =>
   return order
 }
 
-/** All of them, or with `status=` those: `items=, total=`. */
+/** All orders, or those with `status=`: `items=, total=`. */
 const listOrders: Procedure = ({ client, orders }, _args, { status }) => {
   const all = [...orders.values()]
   const items = status === undefined ? all : all.filter((order) => order.status === status)
@@ -106,7 +106,7 @@ const add: Procedure = ({ client }, args) => {
   return numbers.reduce((sum, number) => sum + number, 0)
 }
 
-/** `steps=, every_ms=`: a progressive result after each step, for whoever takes those; then the report. */
+/** `steps=, every_ms=`: a progressive result after each step if the caller receives progress; then the report. */
 const report: Procedure = async (_state, _args, kwargs, { progress }) => {
   const steps = Math.min(numberOr(kwargs['steps'], 5), MAX_STEPS)
   const everyMs = Math.min(numberOr(kwargs['every_ms'], 300), MAX_SLEEP_MS)
@@ -117,14 +117,14 @@ const report: Procedure = async (_state, _args, kwargs, { progress }) => {
   return { title: 'Orders of the day', steps }
 }
 
-/** `(ms)` or `ms=`: that number, after so long. */
+/** `(ms)` or `ms=`: that number, after that time. */
 const beSlow: Procedure = async (_state, args, kwargs) => {
   const ms = Math.min(numberOr(args[0] ?? kwargs['ms'], 1000), MAX_SLEEP_MS)
   await sleep(ms, undefined, UNHELD)
   return ms
 }
 
-/** Always `com.example.error.out_of_stock`, with what is left of `sku=`. */
+/** Always `com.example.error.out_of_stock`, with the remaining number of `sku=`. */
 const fail: Procedure = ({ client }, _args, kwargs) => {
   const sku = typeof kwargs['sku'] === 'string' ? kwargs['sku'] : 'ZPK1972'
   throw client.errorOf('com.example.error.out_of_stock', [sku, 3], { sku, left: 0 })

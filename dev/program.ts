@@ -1,5 +1,5 @@
-// A script of this repository and its flags in; the running process, its lines and its end out. It shares
-// our process group, so that a terminal that closes takes it along.
+// Starts a script of this repository as a process and reads its lines and its end. It shares our process group, so that
+// a terminal that closes ends it too.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ export interface Program {
   readonly name: string
   /** What it printed before it ended; never settles while it runs. */
   readonly ended: Promise<string>
-  /** SIGINT, then its end; SIGKILL after five seconds. */
+  /** Sends SIGINT and waits for the end; SIGKILL after five seconds. */
   readonly stop: () => Promise<void>
 }
 
@@ -43,7 +43,7 @@ export const startProgram = ({ name, script, flags, onLine }: ProgramOptions): P
   return { name, ended: endOf(child, last), stop: () => stop(child) }
 }
 
-/** `close`, not `exit`: then its last line has been read. */
+/** `close`, not `exit`: at `close`, its last line has been read. */
 const endOf = (child: ChildProcess, last: readonly string[]): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', (error) => {

@@ -1,15 +1,15 @@
-// The management address of a gateway in; whether its realms have joined their routers, out.
+// Asks the management API of a gateway whether its realms have joined their routers.
 
 interface RealmView {
   readonly router?: object
   readonly sessions: readonly { readonly state: string }[]
 }
 
-/** Every realm with a router has a session that is open. False also while nobody answers there. */
+/** Whether every realm with a router has an open session. False also while the gateway does not respond. */
 export const haveJoined = async (management: string): Promise<boolean> => {
   try {
     const answer = await fetch(`${management}/realms`, { signal: AbortSignal.timeout(1000) })
-    // The gateway of this very checkout: what it answers is known.
+    // The gateway is of this checkout, so the form of its response is known.
     const realms = (await answer.json()) as readonly RealmView[]
     return realms.every(
       ({ router, sessions }) =>

@@ -1,4 +1,4 @@
-// What the playground runs and the examples it found in; the text that greets its user out. Pure.
+// Renders the text that greets the user of the playground, with what it runs and the examples it found. Pure.
 
 import type { ManifestTries } from './manifest-tries.ts'
 import type { Playground } from './playground.ts'
@@ -6,7 +6,7 @@ import { isReady, type StatusView } from './status-view.ts'
 
 export interface Greeting {
   readonly urls: Playground['urls']
-  /** As one would type it. */
+  /** As a person would type it. */
   readonly manifests: string
   readonly isCopy: boolean
   readonly examples: readonly (ManifestTries & { readonly file: string })[]
@@ -43,17 +43,17 @@ const renderAddresses = ({ urls, manifests, isCopy, taken, status }: Greeting): 
   const rows = [
     ['clients', urls.public, `${ready} of ${documents.length} documents are served here`],
     ['management', urls.management, 'GET /api_specs, /ready, /metrics'],
-    ['operator', urls.status, 'GET /status: what became of each manifest, and why'],
+    ['operator', urls.status, 'GET /status: the state of each manifest, with the reason'],
     ['backend', urls.backend, 'the service that examples forward to'],
     ['router', urls.router, 'WAMP: the procedures and topics of the realm com.example'],
     ['identities', urls.idp, 'an OpenID provider: log in as alice or bob, any password will do'],
-    ['manifests', `${manifests}/`, isCopy ? COPIED : 'watched: what you save is served at once'],
+    ['manifests', `${manifests}/`, isCopy ? COPIED : 'watched: a saved change is served at once'],
   ]
   const moved =
     taken.length === 0
       ? []
       : [
-          `Taken, perhaps by another playground: ${taken.join(', ')}. So all ports have moved by the same step.`,
+          `Taken, perhaps by another playground: ${taken.join(', ')}. All ports were moved by the same step.`,
           '',
         ]
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
@@ -75,7 +75,7 @@ const renderFaults = ({ resources, notes }: StatusView): string => {
         return `  ${kind} ${name}: ${ready?.reason ?? ''} ${ready?.message ?? ''}`
       }),
   ]
-  return lines.length === 0 ? '' : ['Not served, or worth a look:', ...lines].join('\n')
+  return lines.length === 0 ? '' : ['Not served, or with warnings:', ...lines].join('\n')
 }
 
 const renderIdeas = ({ urls, manifests }: Greeting): string =>
@@ -83,9 +83,9 @@ const renderIdeas = ({ urls, manifests }: Greeting): string =>
     'What to try:',
     '  1. Send one of the requests above. -i shows the headers too.',
     `  2. Change "Hello" in ${manifests}/01-static.yaml, save, and send its request again.`,
-    `  3. Break it: write "type: statik" there. The fault comes below with file and pointer, and the`,
-    '     last good document keeps being served. Mend it, and it is taken again.',
+    `  3. Break it: write "type: statik" there. The problem appears below with file and pointer, and`,
+    '     the last good version stays in service. Fix it, and the new one is served.',
     `  4. Ask why: curl -s ${urls.status}/status`,
     '',
-    'Ctrl-C stops everything. From here on: what happens.',
+    'Ctrl-C stops everything. Below: what happens.',
   ].join('\n')

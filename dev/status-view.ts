@@ -1,8 +1,8 @@
-// The address of an operator in; what its `GET /status` says, cut to what the playground shows, out.
+// Reads `GET /status` of an operator, reduced to what the playground shows.
 
 export interface StatusView {
   readonly resources: readonly ResourceView[]
-  /** What is wrong with the files as such. */
+  /** Problems of the files themselves. */
   readonly notes: readonly { readonly message: string }[]
   readonly dataPlanes: readonly { readonly phase: string; readonly message: string }[]
 }
@@ -18,11 +18,11 @@ export interface ResourceView {
   }[]
 }
 
-/** undefined while nobody answers there, or the operator does not lead yet: then it tells of nothing else. */
+/** undefined while the operator does not respond, or does not lead yet: then it reports nothing else. */
 export const readStatus = async (url: string): Promise<StatusView | undefined> => {
   try {
     const answer = await fetch(`${url}/status`, { signal: AbortSignal.timeout(1000) })
-    // The operator of this very checkout: what it answers is known.
+    // The operator is of this checkout, so the form of its response is known.
     const status = (await answer.json()) as StatusView | Record<string, never>
     return answer.ok && isView(status) ? status : undefined
   } catch {
@@ -36,7 +36,7 @@ const isView = (status: StatusView | Record<string, never>): status is StatusVie
 export const isReady = ({ conditions }: ResourceView): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 
-/** Every data plane has had its round: whoever is not ready now has a fault. */
+/** Every data plane has been reconciled: a resource that is not ready now has a problem. */
 export const isSettled = ({ resources, dataPlanes }: StatusView): boolean =>
   resources.length > 0 &&
   dataPlanes.length > 0 &&

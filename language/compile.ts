@@ -1,5 +1,5 @@
-// The pipeline of the language in one screen: an unknown value in, a compiled document or every fault
-// out. Total (never throws on what a user sent), deterministic, pure.
+// Compiles a document in one pipeline: an unknown value becomes a compiled document, or the list of every problem.
+// Total (never throws on what a user sent), deterministic, pure.
 
 import { type ApiGround, compileVersion } from './compile/version.ts'
 import type { CompiledApi } from './compiled.ts'
@@ -21,14 +21,14 @@ export type Compilation =
   | { readonly compiled: CompiledApi; readonly warnings: readonly Warning[] }
   | { readonly problems: readonly Problem[] }
 
-/** What of the bounds of behaviour §2 is a setting. */
+/** The bounds of behaviour §2 that are settings. */
 export interface CompileBounds {
   /** 20,000 if left out. */
   readonly maxRoutes?: number
 }
 
 /**
- * Judges and compiles one document.
+ * Validates and compiles one document.
  * @example
  * const outcome = compile(document, { realm: (uri) => realms.get(uri) })
  * if ('problems' in outcome) report(outcome.problems)
@@ -39,13 +39,13 @@ export const compile = (
   environment: Environment,
   { maxRoutes }: CompileBounds = {},
 ): Compilation => {
-  // What is too large, too deep or no JSON at all is not looked at any further.
+  // A document that is too large, too deep or not JSON is not read any further.
   const unfit = measure(document)
   if (unfit.length > 0) return { problems: unfit }
   const findings = createFindings()
   const validated = validate(document)
   if (!validated.ok) validated.problems.forEach(findings.report)
-  // Faults of structure do not hide faults of meaning: what has its shape is judged all the same.
+  // Problems of structure do not hide those of meaning: whatever has its shape is checked all the same.
   if (!isMap(document)) return { problems: findings.problems }
   const tooMany = findTooManyRoutes(document, maxRoutes)
   if (tooMany !== undefined) {

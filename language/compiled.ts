@@ -1,6 +1,6 @@
-// The compiled form of a document: all inheritance resolved, everything known at load folded, every
-// wait for the request a `Template`. Plain readonly data, so it prints in golden files and travels to
-// workers. Defaults of behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
+// Defines the compiled form of a document: all inheritance resolved, everything known at load folded, every wait for
+// the request a `Template`. Plain readonly data, so it prints in golden files and is sent to workers. Defaults of
+// behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
 
 import type { Method, Scheme } from './document.ts'
 import type { Root, Template } from './expression/template.ts'
@@ -12,7 +12,7 @@ export interface CompiledApi {
   readonly realmUri: string
   /** As written. */
   readonly host: string
-  /** What it stands for: `[www.]a.b` is two patterns. */
+  /** The hosts that it means: `[www.]a.b` is two patterns. */
   readonly hosts: readonly HostPattern[]
   readonly versions: readonly CompiledVersion[]
 }
@@ -29,9 +29,9 @@ export interface CompiledVersion {
   readonly languages: readonly string[]
   /** Built-in table of §7.3, below the API's, below the version's. */
   readonly statusCodes: StatusCodes
-  /** What a path without `security` has: it stands before `/ws`. */
+  /** The security of a path without `security`: it protects `/ws`. */
   readonly security: CompiledSecurity
-  /** What a path without `schemes` has: `/ws` is served over these. */
+  /** The schemes of a path without `schemes`: `/ws` is served over these. */
   readonly schemes: readonly Scheme[]
   readonly paths: readonly CompiledPath[]
   /** Security schemes that mount endpoints of their own under `base_path` (§4.1, behaviour §6). */
@@ -48,7 +48,7 @@ export interface CompiledPath {
   /** One per way to leave out optional segments. */
   readonly patterns: readonly PathPattern[]
   readonly schemes: readonly Scheme[]
-  /** For 405 and the OPTIONS that nobody declared. */
+  /** For 405 and for OPTIONS that the document does not declare. */
   readonly headers: Template
   readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
 }

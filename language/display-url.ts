@@ -1,5 +1,5 @@
-// Turns the address of a router into what people may read of it. Gateways tell it of their sessions, and the operator
-// finds the address in the Realm by it.
+// Formats the address of a router for people to read, without secrets. Gateways report their sessions with it, and the
+// operator finds the address in the Realm by it.
 
 /**
  * Scheme, host, port and path.

@@ -1,5 +1,5 @@
-// The authored document (specification §2), as it passes validation. Every property that accepts an
-// expression is typed as `Expr`; what expressions must yield is checked when they have been folded.
+// Defines the authored document (specification §2) as it passes validation. Every property that accepts an expression
+// is typed as `Expr`; the types that expressions must yield are checked after folding.
 
 import type { Value, ValueMap } from './expression/value.ts'
 
@@ -21,7 +21,7 @@ export interface ApiDocument {
   readonly variables?: ValueMap
   readonly defaults?: DefaultsObject
   readonly status_codes?: StatusCodesObject
-  /** Where no path says otherwise; nearer than `defaults.security`. */
+  /** For paths that set none; nearer than `defaults.security`. */
   readonly security?: Expr<ValueMap>
   readonly versions: Readonly<Record<string, VersionObject>> | readonly VersionObject[]
 }
@@ -65,7 +65,7 @@ export interface VersionObject {
   readonly variables?: ValueMap
   readonly defaults?: DefaultsObject
   readonly status_codes?: StatusCodesObject
-  /** Where no path says otherwise; nearer than `defaults.security`. */
+  /** For paths that set none; nearer than `defaults.security`. */
   readonly security?: Expr<ValueMap>
   readonly languages?: readonly string[]
 }

@@ -1,4 +1,4 @@
-// What a document is judged against: facts that stand outside it.
+// Defines what a document is validated against: facts that stand outside it.
 
 import type { ValueMap } from './expression/value.ts'
 
@@ -17,6 +17,6 @@ export interface RealmFacts {
   readonly hasIssuers?: boolean
   /** Whether its record gives `signing_keys`. */
   readonly hasKeys?: boolean
-  /** Replicas serve it, and each signs with keys of its own. */
+  /** Several replicas serve it, and each signs with keys of its own. */
   readonly isSignedApart?: boolean
 }

@@ -1,5 +1,5 @@
-// Every template of a compiled operation, in one place: what counts, rewrites or collects templates does
-// not need to know where they stand.
+// Maps every template of a compiled operation in one place, so that code that counts, rewrites or collects templates
+// does not need to know where they stand.
 
 import type {
   CompiledAction,
@@ -68,7 +68,7 @@ export const mapResponse = (response: CompiledResponse, change: Change): Compile
   return { ...response, ...given(response, ['headers', 'body', 'statusCode', 'uri'], change) }
 }
 
-/** The members of `names` that are there, changed. */
+/** The members of `names` that are present, changed. */
 const given = <K extends string>(
   holder: Readonly<Partial<Record<K, Template>>>,
   names: readonly K[],

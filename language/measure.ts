@@ -1,5 +1,5 @@
-// The bounds of behaviour §2, checked before anything else looks at a document: an unknown value in,
-// every broken bound out. Never follows a cycle, never looks at more than 4 MiB of JSON text.
+// Checks the bounds of behaviour §2 on an unknown value before anything else reads a document, and lists every broken
+// bound. Never follows a cycle, never reads more than 4 MiB of JSON text.
 
 import { childPointer, type Problem, type ProblemCode } from './problem.ts'
 
@@ -9,7 +9,7 @@ const MAX_DEPTH = 64
 const MAX_EXPRESSION_BYTES = 64 * 1024
 const MAX_PROBLEMS = 100
 
-/** Where the walk is and what it has found. Pointers are built for faults only. */
+/** Where the walk is and what it has found. Pointers are built for problems only. */
 interface Walk {
   readonly sizeOf: (text: string) => number
   readonly maxBytes: number
@@ -21,9 +21,9 @@ interface Walk {
 }
 
 /**
- * Whether a value is JSON that is small enough to be judged: 4 MiB as JSON text (what YAML anchors share
- * counts each time), 64 levels of nesting, 64 KiB for a text that holds `{{`. Linear in the size of the
- * text; own enumerable keys only. Reports at most 100 faults.
+ * Whether a value is JSON that is small enough to be validated: 4 MiB as JSON text (what YAML anchors share counts each
+ * time), 64 levels of nesting, 64 KiB for a text that holds `{{`. Linear in the size of the text; own enumerable keys
+ * only. Reports at most 100 problems.
  * @example measure({ meta: { at: new Date() } }) // [{ code: 'invalid_datatype', path: '/meta/at', … }]
  */
 export const measure = (document: unknown): readonly Problem[] => {
@@ -33,7 +33,7 @@ export const measure = (document: unknown): readonly Problem[] => {
 }
 
 /**
- * Whether a value has at most so many bytes as JSON text. What has more is not looked at any further.
+ * Whether a value has at most so many bytes as JSON text. Stops reading where it has more.
  * @example isWithin({ id: 'a' }, 10) // true
  */
 export const isWithin = (document: unknown, maxBytes: number): boolean =>
@@ -159,11 +159,11 @@ const count = (bytes: number, walk: Walk): void => {
 const report = (walk: Walk, code: ProblemCode, message: string): void => {
   const path = walk.keys.reduce<string>((pointer, key) => childPointer(pointer, key), '')
   walk.problems.push({ code, path, message })
-  // A graph that shares its faulty parts would repeat them without end.
+  // A graph that shares its faulty parts would repeat their problems without end.
   if (walk.problems.length >= MAX_PROBLEMS) walk.isOver = true
 }
 
-/** Of no class. Prototypes are not compared by identity: a document may come from another realm (`vm`). */
+/** A plain object. Prototypes are not compared by identity: a document may come from another realm (`vm`). */
 const isPlain = (value: object): boolean => {
   const prototype = Object.getPrototypeOf(value) as object | null
   return prototype === null || Object.getPrototypeOf(prototype) === null

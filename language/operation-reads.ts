@@ -1,4 +1,4 @@
-// Which parts of the context a compiled operation reads: what nothing reads is never made.
+// Lists the parts of the context that a compiled operation reads, so that the others are never computed.
 
 import type { CompiledOperation, ContextRead } from './compiled.ts'
 import { collectReads } from './expression/reads.ts'

@@ -1,5 +1,5 @@
-// A located fault in a document: data, never an exception. Codes are a closed set that clients may
-// switch on (behaviour §2); messages are for people and may change.
+// Defines a located problem of a document: data, never an exception. Codes are a closed set that clients may switch on
+// (behaviour §2); messages are for people and may change.
 
 export type ProblemCode =
   | 'missing_required_value'
@@ -28,7 +28,7 @@ export type WarningCode =
   | 'UnsharedKeys'
   | 'Shadowed'
 
-/** Something that loads but that its owner should know of. */
+/** A diagnostic of a document that loads, for its owner to know. */
 export interface Warning {
   readonly code: WarningCode
   readonly path: string

@@ -1,18 +1,18 @@
-// Tells the names of Services in a Kubernetes cluster from other host names, as the search domains of a Pod complete
-// them: a host name in, what it may name and its full name out. Pure; it looks nothing up.
+// Recognises names of Services in a Kubernetes cluster among host names, as the search domains of a Pod complete them,
+// and gives their full names. Pure; it looks nothing up.
 
 export type HostNaming =
   | {
       readonly kind: 'service'
       readonly namespace: string
-      /** Absolute, with a dot at the end: nothing completes it any more. */
+      /** Absolute, with a dot at the end, so that no search domain completes it. */
       readonly fullName: string
       /** False: two labels or more without `svc`, which may be a domain elsewhere just as well. */
       readonly isCertain: boolean
     }
-  /** One label: it is completed with the namespace of whoever looks it up. */
+  /** One label: it is completed with the namespace of the Pod that looks it up. */
   | { readonly kind: 'bare' }
-  /** In the cluster's domain and no Service: `10-0-0-1.shop.pod.cluster.local` stands for any address. */
+  /** In the cluster's domain and not a Service: `10-0-0-1.shop.pod.cluster.local` stands for any address. */
   | { readonly kind: 'cluster' }
   | { readonly kind: 'other' }
 
@@ -41,11 +41,12 @@ export const readHostName = (host: string, clusterDomain: string): HostNaming =>
 }
 
 /**
- * The Service itself that a host names, and no Pod of it, as `namespace/name`; undefined for any other host.
+ * The Service that a host names, as `namespace/name`; undefined for any other host, that of one Pod of a Service
+ * included.
  *
  * @example
  * readServiceKey('orders.shop.svc', 'cluster.local') // 'shop/orders'
- * readServiceKey('orders', 'cluster.local') // undefined: its namespace is that of whoever looks it up
+ * readServiceKey('orders', 'cluster.local') // undefined: its namespace is that of the Pod that looks it up
  */
 export const readServiceKey = (host: string, clusterDomain: string): string | undefined => {
   const naming = readHostName(host, clusterDomain)
@@ -63,7 +64,7 @@ const isLabel = (text: string | undefined): text is string => text !== undefined
 
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** Of `readServiceKey`. */
+/** A result of `readServiceKey`. */
 export const isServiceKey = (text: string): boolean => {
   const [namespace, name, ...rest] = text.split('/')
   return rest.length === 0 && isLabel(namespace) && isLabel(name)

@@ -1,5 +1,5 @@
-// The table of error URIs that every document starts with (specification §7.3). Holds the gateway's
-// vocabulary of WAMP errors; a document's own `status_codes` lie over it, never in it.
+// Holds the table of error URIs that every document starts with (specification §7.3), which is the gateway's vocabulary
+// of WAMP errors. A document's own `status_codes` are merged over it, never into it.
 
 import type { StatusCodes } from './compiled.ts'
 
@@ -31,13 +31,13 @@ const SPECIFIED = {
   'wamp.error.system_shutdown': 500,
 } as const
 
-/** behaviour §3: what the gateway itself answers and §7.3 does not name. */
+/** behaviour §3: URIs that the gateway itself sends and §7.3 does not name. */
 const ADDED = {
   'svc.error.overloaded': 503,
   'wamp.error.timeout': 504,
 } as const
 
-/** behaviour §5: what routers and the original gateway really send, mapped like its §7.3 form. */
+/** behaviour §5: URIs that routers and the original gateway really send, mapped like their §7.3 form. */
 const OTHER_SPELLINGS = {
   'wamp.close.close_realm': SPECIFIED['wamp.error.close_realm'],
   'wamp.close.goodbye_and_out': SPECIFIED['wamp.error.goodbye_and_out'],

@@ -1,5 +1,5 @@
-// Reads the text of a forward's `host` as the origin that requests are sent to. Pure; it looks nothing up and judges no
-// destination.
+// Reads the text of a forward's `host` as the origin that requests are sent to. Pure; it looks nothing up and does not
+// decide whether a destination is allowed.
 
 /** `http://host:port`, or the end of a sentence that says why not. */
 export type OriginReading =
@@ -14,7 +14,7 @@ export type OriginReading =
  */
 export const readOrigin = (text: string): OriginReading => {
   const full = SCHEME.test(text) ? text : `http://${text}`
-  // The URL parser drops tabs and line breaks, and takes a backslash for a slash.
+  // The URL parser drops tabs and line breaks, and reads a backslash as a slash.
   if (!HOST_TEXT.test(full)) return { ok: false, message: 'must be [http://]host[:port]' }
   let url: URL
   try {
@@ -28,7 +28,7 @@ export const readOrigin = (text: string): OriginReading => {
   if (url.username !== '' || url.password !== '' || full.includes('@')) {
     return { ok: false, message: 'must not carry a user or password' }
   }
-  // As written: the parser would make `/` of `/..`.
+  // Checks the text as written: the parser would make `/` of `/..`.
   if (!/^[^/?#]*\/?$/.test(full.slice(full.indexOf('://') + 3))) {
     return { ok: false, message: 'must not carry a path or query' }
   }

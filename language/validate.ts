@@ -1,5 +1,5 @@
-// The only door to ajv: an unknown value in, the document or every fault of its structure out. Says
-// nothing about paths, hosts, expressions or realms, and never changes what it judges.
+// Validates the structure of documents with ajv, to which it is the only door, and lists every problem. Says nothing
+// about paths, hosts, expressions or realms, and never changes what it validates.
 
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { isCookieDomain } from './cookie-domain.ts'
@@ -14,27 +14,26 @@ export type Validation =
   | { readonly ok: true; readonly document: ApiDocument }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** What can be judged by itself: a definition of the published schema. */
+/** A part that can be validated by itself: a definition of the published schema. */
 export type DocumentPart = keyof typeof apiSchema.$defs
 
-/** Judges values by a schema, or by one of its `$defs`. */
-export interface SchemaJudge {
+/** Validates values by a schema, or by one of its `$defs`. */
+export interface SchemaValidator {
   readonly whole: (value: unknown, place: Place) => readonly Problem[]
   readonly part: (definition: string, value: unknown, place: Place) => readonly Problem[]
 }
 
 /**
- * Makes a published schema ready. Each definition is compiled when it is first asked for; the whole takes
- * about 20 ms then.
+ * Prepares a published schema. Each definition is compiled when it is first used; the whole takes about 20 ms then.
  * @throws Error when the schema itself is faulty
  */
-export const createSchemaJudge = (schema: { readonly $id: string }): SchemaJudge => {
+export const createSchemaValidator = (schema: { readonly $id: string }): SchemaValidator => {
   const ajv = new Ajv2020({
     schemas: [schema],
     formats: {
       'cookie-domain': isCookieDomain,
       'wamp-uri': isWampUri,
-      // Which parts may be empty depends on the options: the compiler looks there.
+      // Which parts may be empty depends on the options: the compiler checks that.
       'wamp-pattern': (text: string) => isWampPattern(text, 'wildcard'),
     },
     allErrors: true,
@@ -47,47 +46,47 @@ export const createSchemaJudge = (schema: { readonly $id: string }): SchemaJudge
     // A test checks the published schemas against the meta-schema: 40 ms at each start otherwise.
     meta: false,
     validateSchema: false,
-    // One function for each definition and no polishing of them: half the time to compile, as fast to run.
+    // One function for each definition, not inlined or optimised: half the time to compile, as fast to run.
     inlineRefs: false,
     code: { optimize: false },
     // `ownProperties` is left off, it doubles the time: only plain objects get here (`measure`), and no
     // name in the schemas is one that Object.prototype has, which a test checks.
   })
-  const judge = (reference: string, value: unknown, place: Place): readonly Problem[] => {
-    const validator = ajv.getSchema(reference)
-    if (validator === undefined) throw new Error(`There is no schema ${reference}`)
-    if (validator(value) === true) return []
-    return problemsOf(validator.errors ?? [], place)
+  const validateBy = (reference: string, value: unknown, place: Place): readonly Problem[] => {
+    const matches = ajv.getSchema(reference)
+    if (matches === undefined) throw new Error(`There is no schema ${reference}`)
+    if (matches(value) === true) return []
+    return problemsOf(matches.errors ?? [], place)
   }
   return {
-    whole: (value, place) => judge(schema.$id, value, place),
-    part: (definition, value, place) => judge(`${schema.$id}#/$defs/${definition}`, value, place),
+    whole: (value, place) => validateBy(schema.$id, value, place),
+    part: (definition, value, place) =>
+      validateBy(`${schema.$id}#/$defs/${definition}`, value, place),
   }
 }
 
-const judge = createSchemaJudge(apiSchema)
+const validator = createSchemaValidator(apiSchema)
 
 /**
- * Judges the structure of a document (specification §2.1–2.8, behaviour §2). Reports every fault at once,
- * at most 1000. A text holding `{{` passes wherever an expression may stand.
+ * Validates the structure of a document (specification §2.1–2.8, behaviour §2). Reports every problem at once, at most
+ * 1000. A text holding `{{` passes wherever an expression may stand.
  * @example validate({ id: 'a' }) // { ok: false, problems: [{ code: 'missing_required_value', path: '/host', … }] }
  */
 export const validate = (document: unknown): Validation => {
-  const problems = judge.whole(document, { pointer: '', values: 'shown' })
-  // The schema and these types say the same; a test holds them together.
+  const problems = validator.whole(document, { pointer: '', values: 'shown' })
+  // The schema and these types say the same; a test compares them.
   return problems.length === 0
     ? { ok: true, document: document as ApiDocument }
     : { ok: false, problems }
 }
 
 /**
- * Judges a part that came to be when expressions were folded, by the rules of the whole. What still waits
- * for the request is represented by a text holding `{{`. Messages show no values: a variable may have
- * come from a Secret.
+ * Validates a part that folding expressions has produced, by the rules of the whole. What still waits for the request
+ * is represented by a text holding `{{`. Messages show no values: a variable may have come from a Secret.
  * @param pointer where the part stands in the document
  */
 export const validatePart = (
   part: DocumentPart,
   value: unknown,
   pointer: string,
-): readonly Problem[] => judge.part(part, value, { pointer, values: 'hidden' })
+): readonly Problem[] => validator.part(part, value, { pointer, values: 'hidden' })

@@ -1,5 +1,4 @@
-// `versions` comes as a map by name, or as an array (behaviour §2). Both become named versions with the
-// pointer of where they stand.
+// Reads `versions`, which is a map by name or an array (behaviour §2), as named versions with their pointers.
 
 import { ownValue } from './expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from './expression/value.ts'
@@ -11,7 +10,7 @@ export interface NamedVersion {
   readonly value: unknown
 }
 
-/** Versions in document order. Equal names are kept, for the caller to refuse. */
+/** Versions in document order. Equal names are kept, for the caller to report. */
 export const namedVersions = (versions: unknown): readonly NamedVersion[] => {
   if (Array.isArray(versions))
     return versions.map((value: unknown, index) => ({

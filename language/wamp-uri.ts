@@ -1,5 +1,4 @@
-// The loose rule for WAMP URIs: a text in, whether a router may be given it out. Never asks for the
-// strict rule, which real realms do not keep.
+// Checks texts against the loose rule for WAMP URIs. Never applies the strict rule, which real realms do not keep.
 
 /** How a subscription or registration matches (WAMP, *Pattern-based Subscriptions*). */
 export type WampMatch = 'exact' | 'prefix' | 'wildcard'
@@ -27,8 +26,8 @@ const FITS = {
 } as const satisfies Record<WampMatch, (text: string) => boolean>
 
 /**
- * As `isWampUri`, for what is subscribed or registered: the last part of a prefix, and any part of a
- * wildcard, may be empty.
+ * As `isWampUri`, for subscriptions and registrations: the last part of a prefix, and any part of a wildcard, may be
+ * empty.
  * @example isWampPattern('com.acme.', 'prefix') // true
  * @example isWampPattern('com..changed', 'wildcard') // true
  */

@@ -1,5 +1,5 @@
-// One finished request in, one JSON line out, written in batches. Built by concatenation (0.5 µs); holds
-// the path alone: a query may carry codes, tokens and keys, so no part of it is ever written.
+// Writes each finished request as one JSON line, in batches. Built by concatenation (0.5 µs). Logs the path alone: a
+// query may carry codes, tokens and keys, so no part of it is ever written.
 
 /** `off`, `on`, or the share of requests that are logged; 5xx answers are logged at any share above 0. */
 export type AccessLogShare = number
@@ -26,7 +26,7 @@ export interface AccessEntry {
 
 export interface AccessLog {
   write(entry: AccessEntry): void
-  /** Writes what is still held back. Call it before the process ends. */
+  /** Writes the lines still buffered. Call it before the process ends. */
   flush(): void
 }
 
@@ -55,23 +55,23 @@ export const parseAccessLogShare = (text: string): AccessLogShare | undefined =>
 export const createAccessLog = (options: AccessLogOptions): AccessLog | undefined => {
   const { share, sink, random = Math.random, flushAfterMs = 200 } = options
   if (share <= 0) return undefined
-  let held = ''
+  let buffered = ''
   let timer: NodeJS.Timeout | undefined
 
   const flush = (): void => {
     clearTimeout(timer)
     timer = undefined
-    if (held === '') return
-    const lines = held
-    held = ''
+    if (buffered === '') return
+    const lines = buffered
+    buffered = ''
     sink(lines)
   }
 
   const write = (entry: AccessEntry): void => {
     if (share < 1 && entry.status < 500 && random() >= share) return
     const line = formatEntry(entry)
-    if (held.length + line.length > ATOMIC_LENGTH) flush()
-    held += line
+    if (buffered.length + line.length > ATOMIC_LENGTH) flush()
+    buffered += line
     timer ??= setTimeout(flush, flushAfterMs).unref()
   }
   return { write, flush }
@@ -92,7 +92,7 @@ const formatEntry = (entry: AccessEntry): string =>
 const traceOf = ({ trace }: AccessEntry): string =>
   trace === undefined ? '' : `,"trace":${JSON.stringify(trace)}`
 
-/** Behind any scheme (RFC 3986 §3.1), be it one or not, or behind none: whatever could hold userinfo. */
+/** An authority behind any scheme (RFC 3986 §3.1) or behind none, well-formed or not: whatever could hold userinfo. */
 const AUTHORITY = /^(?:[^/]*:\/\/[^/]*|[^/]*@)/
 
 /**

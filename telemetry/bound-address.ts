@@ -1,4 +1,4 @@
-// A server that listens and the address it was told in; what to tell people and other programs out.
+// Reads where a listening server really listens, for messages to people and for other programs.
 
 import type { Server } from 'node:net'
 import type { Address } from './settings-table.ts'

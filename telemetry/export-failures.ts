@@ -1,4 +1,4 @@
-// Exports that failed in, at most one line a minute out: a collector that is away must not fill the log.
+// Logs failed exports of traces, at most one line a minute, so that a collector that is away does not fill the log.
 
 import type { Log } from './log.ts'
 import type { TracerCounts } from './tracer.ts'
@@ -17,6 +17,11 @@ export const createExportFailures = (
   return (reason, { exported, failed, dropped }) => {
     if (now() < quietUntil) return
     quietUntil = now() + QUIET_MS
-    log.warn('traces are lost; told at most once a minute', { reason, exported, failed, dropped })
+    log.warn('traces are lost (logged at most once a minute)', {
+      reason,
+      exported,
+      failed,
+      dropped,
+    })
   }
 }

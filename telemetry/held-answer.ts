@@ -1,17 +1,17 @@
-// Holds the answer to a probe while a program starts, as long as the probe allows (`?wait=SECONDS`): to Kubernetes each
-// one that fails is an Event, a Warning, though nothing is wrong.
+// Delays the response to a probe while a program starts, as long as the probe allows (`?wait=SECONDS`): for Kubernetes
+// each failed probe is a Warning Event, though nothing is wrong.
 
-/** So long an answer may be held, whatever is asked for. */
+/** The longest that a response is delayed, whatever the probe asks for. */
 const LONGEST_WAIT_SECONDS = 60
-/** What is waited for comes with time as well as with events: it is looked at again and again. */
+/** The state changes with time as well as with events, so it is polled. */
 const LOOK_MS = 50
 
 export interface HeldAnswer {
   /** Of the request: path and query. */
   readonly url: string
-  /** It would be no success now. */
+  /** Whether the response would not be a success now. */
   readonly isPending: () => boolean | Promise<boolean>
-  /** Nobody waits for it any more. */
+  /** Whether the client has gone. */
   readonly isGone: () => boolean
   /** Calls back after `ms`. */
   readonly after?: (ms: number, callback: () => void) => unknown

@@ -1,5 +1,5 @@
-// Messages with fields in, JSON lines out: one object a line, secrets masked. Never throws into its caller
-// and never writes a secret that stands under a known name.
+// Writes messages with fields as JSON lines, one object a line, and masks secrets. Never throws into its caller and
+// never writes a secret that stands under a known name.
 
 import { destination as openDestination, pino, stdTimeFunctions, type Logger } from 'pino'
 import { redactFields } from './redact.ts'
@@ -44,7 +44,7 @@ export const createLog = ({ level, name, destination }: LogOptions): Log => {
 }
 
 /**
- * For tests: takes everything, says nothing.
+ * For tests: accepts everything, writes nothing.
  * @internal
  */
 export const createSilentLog = (): Log => ({

@@ -1,5 +1,5 @@
-// What metrics hold at one moment as plain data: sent between processes, added up, rendered as text. Knows
-// no metric by name.
+// Represents metrics at one moment as plain data: to send them between processes, add them up and render them as text.
+// Knows no metric by name.
 
 /** How the values of several processes become one. */
 export type Merge = 'sum' | 'max' | 'min' | 'first'
@@ -9,7 +9,7 @@ export interface FamilyState {
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
   readonly merge: Merge
-  /** Of a counter: series that were not used for long may be left out, in each process at another time. */
+  /** Of a counter: series that were not used for long may be dropped, in each process at another time. */
   readonly isForgetful?: boolean
   /** Whole series as they are exposed, `name{label="value"}`, each with the value of the same index. */
   readonly series: readonly string[]
@@ -43,7 +43,10 @@ export const mergeStates = (states: readonly MetricsState[]): MetricsState => {
   }))
 }
 
-/** What one process has forgotten: to be added up, as totals must not go back while another process goes on counting. */
+/**
+ * The series that one process has dropped: to be added up, as totals must not go back while another process goes on
+ * counting.
+ */
 export const forgottenSeries = (before: MetricsState, after: MetricsState): MetricsState => {
   const left = new Map(after.map(({ name, series }) => [name, new Set(series)]))
   return before.flatMap((family) =>
@@ -53,7 +56,10 @@ export const forgottenSeries = (before: MetricsState, after: MetricsState): Metr
   )
 }
 
-/** Without what no process counts any more, of families that may forget: `of` is what was forgotten so far. */
+/**
+ * Removes the series that no process counts any more, of families that may drop series: `of` is what was dropped so
+ * far.
+ */
 export const withoutAbandoned = (
   of: MetricsState,
   processes: readonly MetricsState[],
@@ -75,7 +81,7 @@ const where = (family: FamilyState, isWanted: (series: string) => boolean): Fami
   }
 }
 
-/** The text that `/metrics` answers. */
+/** The text of a response to `GET /metrics`. */
 export const renderMetrics = (state: MetricsState): string => {
   let text = ''
   for (const family of state) {

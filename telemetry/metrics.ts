@@ -1,5 +1,5 @@
-// A table of counters and gauges in, a book to count in and to read from out. Bounded: a metric holds at
-// most 1000 series, or as many as its row says, whatever labels it is given.
+// Creates the counters and gauges of a program from a table. Bounded: a metric holds at most 1000 series, or as many as
+// its row says, whatever labels it is given.
 
 import { seriesOf, type FamilyState, type Merge, type MetricsState } from './metrics-state.ts'
 

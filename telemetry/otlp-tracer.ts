@@ -1,5 +1,5 @@
-// Spans in, batches of them at an OpenTelemetry collector out (OTLP over HTTP, JSON). The only door to
-// OpenTelemetry. Bounded: what finds no place is counted and gone, and nobody ever waits for the collector.
+// Exports spans in batches to an OpenTelemetry collector (OTLP over HTTP, JSON); the only door to OpenTelemetry.
+// Bounded: spans beyond the queue are counted and dropped, and nothing ever waits for the collector.
 
 import { withTimeout } from '../base/timeout.ts'
 import {
@@ -34,26 +34,26 @@ import type {
 import { parseTraceparent } from './traceparent.ts'
 
 export interface OtlpTracerOptions {
-  /** Whole, with its path. */
+  /** The whole URL, with its path. */
   readonly url: string
-  /** Asked before each export; what it throws fails that export. */
+  /** Called before each export; an error that it throws fails that export. */
   readonly headers: () => Readonly<Record<string, string>>
   /** Trusted CAs in PEM; the system's when left out. */
   readonly ca?: readonly string[]
-  /** From 0 to 1: of the requests that come without a decision that counts. */
+  /** From 0 to 1: the share of requests that are sampled when they bring no sampling decision that counts. */
   readonly share: number
-  /** Who sends: `service.name` and so on. */
+  /** Attributes of the sender: `service.name` and so on. */
   readonly resource: SpanAttributes
-  /** Told of every export that failed, and of every span that had no place. */
+  /** Called at every export that failed, and for every span that was dropped. */
   readonly onLost: (reason: string, counts: TracerCounts) => void
 }
 
-/** Of this process, on their way included: about 8 MB. */
+/** Spans of this process, those being exported included: about 8 MB. */
 const MAX_WAITING = 4096
 /** Written as JSON in one go: 256 spans cost about 2 ms. */
 const BATCH = 256
 const BATCH_AFTER_MS = 2000
-/** Of one export with its repetitions. */
+/** Of one export with its retries. */
 const EXPORT_MS = 5000
 const CLOSE_MS = 2000
 
@@ -71,7 +71,7 @@ export const createOtlpTracer = (options: OtlpTracerOptions): Tracer => {
   })
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ ...options.resource }),
-    // A parent that is not believed is no parent, so that its decision never gets here.
+    // A parent that is not trusted is no parent, so its decision never gets here.
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.share) }),
     spanLimits: LIMITS,
     spanProcessors: [bounded(batches, tally, lose)],
@@ -81,7 +81,7 @@ export const createOtlpTracer = (options: OtlpTracerOptions): Tracer => {
     begin: (start, incoming) => new OtlpSpan(vendor, startSpan(vendor, start, incoming)),
     counts: () => ({ ...tally }),
     close: async () => {
-      // What failed has been counted and logged already.
+      // The failure has been counted and logged already.
       const ending = provider.shutdown().catch(() => undefined)
       await withTimeout(ending, { ms: CLOSE_MS, onTimeout: () => undefined })
       if (tally.waiting > 0) lose('the collector did not take the last spans in time')
@@ -106,7 +106,10 @@ const KINDS = {
   producer: SpanKind.PRODUCER,
 } as const satisfies Record<SpanStart['kind'], SpanKind>
 
-/** Whoever is not believed must not choose what is recorded, nor write into traces of others: linked, no more. */
+/**
+ * A caller that is not trusted must not choose what is recorded, nor write into traces of others: its trace is only
+ * linked.
+ */
 const startSpan = (vendor: VendorTracer, start: SpanStart, incoming: IncomingTrace): Span => {
   const { name, attributes = {} } = start
   const kind = KINDS[start.kind]
@@ -164,7 +167,7 @@ class OtlpSpan implements TraceSpan {
 const createExporter = ({ url, headers, ca }: OtlpTracerOptions): SpanExporter =>
   new OTLPTraceExporter({
     url,
-    // Async: what it throws is a rejection, which the exporter takes for a failure.
+    // Async, so that an error becomes a rejection, which the exporter treats as a failure.
     headers: async () => Promise.resolve({ ...headers() }),
     timeoutMillis: EXPORT_MS,
     concurrencyLimit: MAX_WAITING / BATCH,
@@ -172,7 +175,7 @@ const createExporter = ({ url, headers, ca }: OtlpTracerOptions): SpanExporter =
     httpAgentOptions: { keepAlive: true, maxSockets: 4, ...(ca && { ca: [...ca] }) },
   })
 
-/** Every span that the processor takes leaves the tally once, whatever the collector does, or does not. */
+/** Every span that the processor accepts leaves the count once, whatever the collector does. */
 const counting = (
   exporter: SpanExporter,
   tally: Tally,
@@ -188,7 +191,7 @@ const counting = (
       tally[error === undefined ? 'exported' : 'failed'] += spans.length
       if (error !== undefined) lose(reasonOf(error))
     }
-    // A collector that answers byte by byte keeps the vendor's own time-out from ever coming.
+    // A collector that responds byte by byte keeps the vendor's own time-out from ever firing.
     const timer = setTimeout(() => {
       settle(new Error('the collector took too long'))
     }, EXPORT_MS + 500).unref()
@@ -200,7 +203,7 @@ const counting = (
   shutdown: () => exporter.shutdown(),
 })
 
-/** Its message, which for a refused connection to several addresses is empty, and its code or status. */
+/** The error's message, which is empty for a refused connection to several addresses, and its code or status. */
 const reasonOf = (error: Error): string => {
   const { code } = error as { readonly code?: unknown }
   const text = typeof code === 'string' || typeof code === 'number' ? `${code} ` : ''

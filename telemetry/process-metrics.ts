@@ -1,4 +1,4 @@
-// The figures of this process (CPU, memory, event-loop lag, garbage collection) under the names every
+// Measures the figures of this process (CPU, memory, event-loop lag, garbage collection) under the names every
 // dashboard knows. The only door to prom-client.
 
 import { collectDefaultMetrics, Registry } from 'prom-client'
@@ -15,7 +15,7 @@ export const measureProcess = (): (() => Promise<readonly FamilyState[]>) => {
       return {
         name: metric.name,
         help: metric.help,
-        // At run time a word; the package's types say a numeric enum.
+        // A string at run time; the package's types say a numeric enum.
         type: String(metric.type) as FamilyState['type'],
         merge: mergeOf(metric.name, metric.aggregator),
         series: values.map(({ labels, metricName }) =>

@@ -1,4 +1,4 @@
-// Any value in, a bounded copy fit for a log out: secrets masked by the name they stand under, errors as
+// Makes a bounded copy of any value that is safe to log: secrets are masked by the name they stand under, errors become
 // plain data. Never throws, never calls a getter's side effects twice, never follows a cycle for ever.
 
 const MASK = '[redacted]'
@@ -38,7 +38,7 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'secrets',
 ])
 
-/** `client_secret`, `X-CSRF-Token`, `admin_password_hash`: judged by how the name ends. */
+/** `client_secret`, `X-CSRF-Token`, `admin_password_hash`: a secret by the end of its name. */
 const SECRET_ENDINGS = ['password', 'passwordhash', 'passphrase', 'secret', 'token', 'apikey']
 
 /** The private members of a JWK (RFC 7518 §6), hidden in any map that has a `kty`. */
@@ -77,7 +77,7 @@ const redactMap = (
   return copy
 }
 
-/** A flag or an absent value gives nothing away. */
+/** A flag or an absent value reveals nothing. */
 const isTelling = (value: unknown): boolean =>
   value !== null && value !== undefined && typeof value !== 'boolean'
 

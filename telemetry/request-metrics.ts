@@ -1,5 +1,5 @@
-// Status and duration of every request in, counters and latency histograms out at scrape. The hot path
-// adds to a number in a typed array (measured: 15 ns); names and texts are made only when asked for.
+// Counts the status and duration of every request, as counters and latency histograms that are read at scrape. The hot
+// path adds to a number in a typed array (measured: 15 ns); names and texts are made only when read.
 
 import { labelText, type FamilyState } from './metrics-state.ts'
 
@@ -11,15 +11,15 @@ export interface RequestLabels {
   readonly method: string
 }
 
-/** Where one operation counts. Kept by the operation's closure, so that no request looks it up. */
+/** Where one operation counts. The operation's closure holds it, so that no request looks it up. */
 export interface RequestRow {
   observe(status: number, seconds: number): void
 }
 
 export interface RequestMetrics {
-  /** The row of these labels; beyond the bound of rows one row that all others share. */
+  /** The row of these labels; beyond the bound of rows, one row that all others share. */
   rowFor(labels: RequestLabels): RequestRow
-  /** Forgets the rows that `keeps` does not keep: their document went, or lost a path. One pass over all. */
+  /** Drops the rows that `keeps` rejects: their document went, or lost a path. One pass over all. */
   prune(keeps: (labels: RequestLabels) => boolean): void
   families(): readonly FamilyState[]
 }

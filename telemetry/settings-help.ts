@@ -1,9 +1,9 @@
-// A table of settings in; the text of `--help` and the page docs/settings.md out.
+// Renders a table of settings as the text of `--help` and as the page docs/settings.md.
 
 import type { Setting, SettingsTable } from './settings-table.ts'
 import { describeExpected } from './settings-value.ts'
 
-/** The whole answer to `--help`: usage, commands, every setting with its default. */
+/** The whole output of `--help`: usage, commands, every setting with its default. */
 export const renderHelp = (table: SettingsTable): string => {
   const commands = Object.entries(table.commands ?? {})
   const rows: (readonly [string, string])[] = Object.entries(table.settings).map(
@@ -88,7 +88,7 @@ const describeDefault = (setting: Setting): string => {
   return `${values}${text === '' ? '' : ` [${text}]`}`
 }
 
-/** Empty where there is nothing to tell: off, or no element. */
+/** Empty where there is no default to show: off, or no element. */
 const textOfDefault = (setting: Setting): string => {
   if (setting.default === null || setting.default === false) return ''
   return Array.isArray(setting.default) ? setting.default.join(',') : String(setting.default)

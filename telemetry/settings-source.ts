@@ -1,5 +1,5 @@
-// A command line, an environment and a configuration file in; what each of them says about the settings
-// of a table out, as texts with their source. Judges names, never values.
+// Reads what a command line, an environment and a configuration file say about the settings of a table, as texts with
+// their source. Checks names, never values.
 
 import { parseDocument } from 'yaml'
 import { nearestName } from '../base/nearest-name.ts'
@@ -12,7 +12,7 @@ export interface Given {
   readonly text: string
 }
 
-/** Per setting what one source says, or the one line that refuses the source. */
+/** What one source says for each setting, or one line with what is wrong with the source. */
 export type Source =
   | { readonly ok: true; readonly given: ReadonlyMap<string, Given> }
   | { readonly ok: false; readonly message: string }

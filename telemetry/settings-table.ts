@@ -1,7 +1,6 @@
-// What a table of settings is: the closed set of setting types, and the values that a table gives. Types
-// only; nothing is read here.
+// Defines what a table of settings is: the closed set of setting types, and the values that a table gives. Types only.
 
-/** Everything that a program can be told from outside; the one place that names it. */
+/** Everything that a program can be configured with from outside; the one place that names it. */
 export interface SettingsTable {
   /** As installed: `svc-gateway`. */
   readonly program: string
@@ -79,7 +78,7 @@ export interface TextSetting extends SettingBase {
 export interface ListSetting extends SettingBase {
   readonly type: 'list'
   readonly default: readonly string[]
-  /** Judges one element; false is a bad value. */
+  /** Validates one element; false is a bad value. */
   readonly accept?: (element: string) => boolean
   /** What an element looks like, for the message: "a CIDR such as 10.0.0.0/8". */
   readonly expected?: string
@@ -94,7 +93,7 @@ export interface EnumSetting extends SettingBase {
 /** A form of its own (`auto` or a number, `off` or a share). */
 export interface CustomSetting<T = unknown> extends SettingBase {
   readonly type: 'custom'
-  /** As one would write it. */
+  /** As a person would write it. */
   readonly default: string | null
   /** undefined: a bad value. */
   readonly parse: (text: string) => T | undefined

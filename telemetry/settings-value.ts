@@ -1,5 +1,5 @@
-// One setting's text in, its typed value or undefined out: the closed set of setting types. Reads no
-// source and knows no program.
+// Parses the text of one setting into its typed value, for the closed set of setting types. Reads no source and knows
+// no program.
 
 import type { Address, ListSetting, NumberSetting, Setting } from './settings-table.ts'
 
@@ -7,7 +7,7 @@ import type { Address, ListSetting, NumberSetting, Setting } from './settings-ta
 export const OFF = 'off'
 
 /**
- * The value of one text; undefined when it is none.
+ * The value of one text; undefined when it is not valid.
  * @example parseValue({ type: 'duration', default: 5, help: '' }, '500ms') // 0.5
  */
 export const parseValue = (setting: Setting, text: string): unknown => {
@@ -66,7 +66,7 @@ export const describeExpected = (setting: Setting): string => {
 export const parseAddress = (text: string): Address | undefined => {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length)
-    // sun_path holds 108 bytes on Linux; a longer one is cut by the kernel without a word.
+    // sun_path holds 108 bytes on Linux; the kernel cuts a longer one silently.
     return path.startsWith('/') && Buffer.byteLength(path) < 108
       ? { kind: 'unix', path }
       : undefined

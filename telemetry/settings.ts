@@ -1,5 +1,5 @@
-// A program's table of settings, its command line, environment and configuration file in; typed values or
-// one line that says what is wrong out. Never exits, never reads the environment by itself.
+// Computes the typed settings of a program from its table, its command line, environment and configuration file, or one
+// line that says what is wrong. Never exits, never reads the environment by itself.
 
 import { messageOf } from '../base/thrown.ts'
 import {
@@ -30,7 +30,7 @@ export type ParsedSettings<T extends SettingsTable> =
 /**
  * Flag before environment before `--config` file before default. `--flag value`, `--flag=value`,
  * `--no-flag` for booleans; list flags may be repeated; `off` turns off what is off by default.
- * @param readConfigFile gives the text of the file; what it throws becomes the fault's message
+ * @param readConfigFile gives the text of the file; an error that it throws becomes the message
  * @example
  * const parsed = parseSettings(TABLE, process.argv.slice(2), process.env, (path) => readFileSync(path, 'utf8'))
  */

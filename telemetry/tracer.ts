@@ -1,5 +1,5 @@
-// The door to tracing: what a span is begun and ended with, and what it passes on. Types only; whoever
-// implements it stands in otlp-tracer.ts, which nothing loads unless traces are asked for.
+// Defines the interface of tracing: how spans begin and end, and what is passed on. Types only; the implementation is
+// otlp-tracer.ts, which is loaded only when traces are enabled.
 
 export type SpanKind = 'server' | 'client' | 'producer'
 
@@ -13,7 +13,7 @@ export interface SpanStart {
 }
 
 export interface SpanEnd {
-  /** Instead of the name it began with. */
+  /** Replaces the name that it began with. */
   readonly name?: string
   readonly attributes: SpanAttributes
   readonly isError: boolean
@@ -30,29 +30,29 @@ export interface IncomingTrace {
 export interface TraceSpan {
   /** 32 hex digits. */
   readonly traceId: string
-  /** False: nothing of it is exported, so nobody need make attributes. */
+  /** False: nothing of it is exported, so no attributes need be computed. */
   readonly isRecorded: boolean
-  /** What the next hop is sent, `traceparent` and perhaps `tracestate`: name, value, name, value. */
+  /** The headers for the next hop, `traceparent` and perhaps `tracestate`: name, value, name, value. */
   headers(): readonly string[]
   child(start: SpanStart): TraceSpan
-  /** Once. */
+  /** To be called once. */
   end(end: SpanEnd): void
 }
 
 /** Spans of this process so far. */
 export interface TracerCounts {
   readonly exported: number
-  /** The collector did not take them. */
+  /** The collector did not accept them. */
   readonly failed: number
-  /** There was no place for them to wait. */
+  /** There was no place in the queue. */
   readonly dropped: number
-  /** Ended, and not with the collector yet. */
+  /** Ended, and not delivered to the collector yet. */
   readonly waiting: number
 }
 
 export interface Tracer {
   begin(start: SpanStart, incoming: IncomingTrace): TraceSpan
   counts(): TracerCounts
-  /** Exports what waits, within two seconds; what is left then is lost. Never rejects. */
+  /** Exports what waits, within two seconds; the rest is lost. Never rejects. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The folder of a source or built file in; the version of the package that it belongs to out.
+// Finds the version of the package that a source or built file belongs to.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

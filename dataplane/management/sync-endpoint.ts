@@ -1,7 +1,7 @@
 // `POST /api_specs/_sync` (architecture, *Management API*): a sync call in, its outcome as status and
 // record out.
 
-import { toldErrors, toldWarnings } from '../../language/wire/report-bounds.ts'
+import { reportedErrors, reportedWarnings } from '../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
 import type { Store } from '../store/store.ts'
 import { readSyncCall } from '../store/sync-call.ts'
@@ -72,6 +72,6 @@ const MAX_FINDINGS = 16
 const toldItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
-    errors: toldErrors(boundFindings(item.errors, MAX_FINDINGS)),
-    warnings: toldWarnings(item.warnings),
+    errors: reportedErrors(boundFindings(item.errors, MAX_FINDINGS)),
+    warnings: reportedWarnings(item.warnings),
   }))

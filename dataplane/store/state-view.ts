@@ -2,7 +2,7 @@
 
 import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
-import { toldSessions, toldWarnings } from '../../language/wire/report-bounds.ts'
+import { reportedSessions, reportedWarnings } from '../../language/wire/report-bounds.ts'
 import type { SessionState, StateView, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { HeldDocument, Holdings, Tenure } from './holdings.ts'
 
@@ -36,14 +36,14 @@ export const stateView = (facts: StateFacts): StateView => {
         {
           digest: document.digest,
           managedBy: document.managedBy,
-          warnings: toldWarnings(warningsOf(document, index)),
+          warnings: reportedWarnings(warningsOf(document, index)),
         },
       ]),
     ),
     realms: Object.fromEntries(
       [...holdings.realms.values()].map(({ uri, digest, managedBy }) => [
         uri,
-        { digest, managedBy, sessions: toldSessions(sessionsOf(uri)) },
+        { digest, managedBy, sessions: reportedSessions(sessionsOf(uri)) },
       ]),
     ),
     ...(upstreamTroubles.size > 0 && {

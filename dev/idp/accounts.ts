@@ -1,4 +1,4 @@
-// The people that the provider knows, and what its tokens say about them.
+// Defines the people that the provider knows, and the claims of their tokens.
 
 export interface IdpUser {
   readonly sub: string

@@ -1,4 +1,4 @@
-// Who may ask the provider to log somebody in.
+// Defines the clients that may ask the provider to log somebody in.
 
 export interface IdpClient {
   readonly clientId: string

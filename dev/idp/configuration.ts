@@ -1,5 +1,5 @@
-// Clients, users and a key in, the configuration of oidc-provider out: code flow with PKCE, claims in the ID token,
-// no questions but for the name, logging out here and at the clients.
+// Builds the configuration of oidc-provider: code flow with PKCE, claims in the ID token, no questions but for the
+// name, logout at the provider and at the clients.
 
 import { randomBytes, type KeyObject } from 'node:crypto'
 import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC } from 'oidc-provider'
@@ -20,7 +20,7 @@ export const configure = ({ clients, users, signingKey }: ConfigurationOptions):
   adapter: createMemoryAdapter(),
   clients: clients.map(toMetadata),
   jwks: { keys: [{ ...(signingKey.export({ format: 'jwk' }) as JWK), use: 'sig', alg: 'RS256' }] },
-  // Cookies know no ports: names that no other service on this host uses.
+  // Cookies are not separated by port: these names are used by no other service on this host.
   cookies: {
     keys: [randomBytes(32).toString('base64url')],
     names: { session: 'idp_session', interaction: 'idp_interaction', resume: 'idp_resume' },
@@ -95,7 +95,7 @@ const extraClaims = (users: readonly IdpUser[]): readonly string[] => [
   ...new Set(users.flatMap(({ claims = {} }) => Object.keys(claims))),
 ]
 
-/** Nobody is asked what the gateway may know. */
+/** Grants everything that the gateway asks for, without asking the user. */
 const grantAll = async ({ oidc }: KoaContextWithOIDC) => {
   const { client, session, provider, params } = oidc
   if (client === undefined || session?.accountId === undefined) return undefined

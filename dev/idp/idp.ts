@@ -1,5 +1,5 @@
-// Clients, users and a port in; a real OpenID provider on loopback out, for the playground and for tests. Users
-// have no password, its keys are made at the start and die with it: it is never a provider for anybody else.
+// Starts a real OpenID provider on loopback, for the playground and for tests. Users have no password, and its keys
+// exist only while it runs: it is never a provider for anybody else.
 
 import { generateKeyPair, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
@@ -20,15 +20,15 @@ export interface IdpOptions {
   readonly host?: string
   /** 0: any free one. */
   readonly port: number
-  /** What it calls itself, where something stands in front of it. */
+  /** Its issuer URL, where a proxy stands in front of it. */
   readonly issuer?: string
-  /** RSA, for many providers in a row; a new one where left out. */
+  /** RSA, to share among many providers; a new key if left out. */
   readonly signingKey?: KeyObject
 }
 
 export interface Idp extends AsyncDisposable {
   readonly issuer: string
-  /** Where it listens: the issuer, if nothing stands in front of it. */
+  /** Where it listens: the issuer, if no proxy stands in front of it. */
   readonly origin: string
   readonly close: () => Promise<void>
 }

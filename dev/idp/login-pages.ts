@@ -1,5 +1,5 @@
-// The part of the provider that asks who somebody is: requests under /interaction/ are answered here, all others
-// are left to the library.
+// Serves the login pages of the provider: requests under /interaction/ are handled here, all others are left to the
+// library.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
@@ -22,7 +22,7 @@ export const createLoginPages =
     answer.catch((error: unknown) => {
       const reason = messageOf(error)
       if (response.headersSent) response.destroy()
-      else sendPage(response, 400, errorPage('this login can not go on', reason))
+      else sendPage(response, 400, errorPage('this login cannot continue', reason))
     })
     return true
   }
@@ -66,7 +66,7 @@ const sendPage = (response: ServerResponse, status: number, html: string): void 
     .writeHead(status, {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      // Nobody is led to log in within a page of another (RFC 9700 §4.16).
+      // Prevents login within a frame of another page (RFC 9700 §4.16).
       'content-security-policy': "frame-ancestors 'none'",
     })
     .end(html)

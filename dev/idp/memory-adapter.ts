@@ -1,4 +1,4 @@
-// What oidc-provider wants to keep, in maps that die with it. One room for all kinds of things it keeps.
+// Stores the data of oidc-provider in memory. One map for all kinds of data.
 
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import { BoundedMap } from '../../base/bounded-map.ts'
@@ -9,7 +9,7 @@ interface Held {
   readonly until: number
 }
 
-/** Things at once; the oldest are forgotten. */
+/** Entries at once; the oldest are forgotten. */
 const MAX_HELD = 10_000
 
 export const createMemoryAdapter = (now: () => number = Date.now): AdapterFactory => {

@@ -1,8 +1,8 @@
-// The few pages that a person sees at the provider. Text in, HTML out; whatever is put in is escaped.
+// Renders the few pages that a person sees at the provider as HTML; all inserted text is escaped.
 
 import type { IdpUser } from './accounts.ts'
 
-/** @param hint a name that the client suggests @param isUnknown whether the last one was nobody's */
+/** @param hint a name that the client suggests @param isUnknown whether the last name was unknown */
 export const loginPage = (
   users: readonly IdpUser[],
   { hint, isUnknown }: { readonly hint: string; readonly isUnknown: boolean },
@@ -14,7 +14,7 @@ export const loginPage = (
       <input id="login" name="login" value="${escape(hint)}" autocomplete="username" autofocus required>
       <label for="password">Password</label>
       <input id="password" name="password" type="password" placeholder="anything will do" autocomplete="off">
-      ${isUnknown ? '<p class="fault" role="alert">Nobody has this name.</p>' : ''}
+      ${isUnknown ? '<p class="fault" role="alert">There is no user of this name.</p>' : ''}
       <button>Log in</button>
     </form>
     <p>Known here: ${users.map(({ username }) => `<b>${escape(username)}</b>`).join(', ')}.</p>`,

@@ -1,5 +1,5 @@
-// Who a client says it is, in; a challenge out, then whether its answer fits. Keeps nothing; an unknown user
-// is challenged like a known one and fails like one with a wrong secret.
+// Authenticates clients of the router: chooses a method, makes a challenge and checks the answer to it. Stores nothing;
+// an unknown user is challenged like a known one and fails like one with a wrong secret.
 
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -14,13 +14,13 @@ export interface Applicant {
 }
 
 export type Entry =
-  /** Nothing is asked. */
+  /** No challenge is needed. */
   | { readonly kind: 'admitted'; readonly identity: Identity }
   | { readonly kind: 'challenge'; readonly method: UserMethod; readonly challenge: Challenge }
 
 export interface Challenge {
   readonly extra: ValueMap
-  /** Undefined: refused. */
+  /** Undefined: rejected. */
   readonly check: (signature: string) => Identity | undefined
 }
 
@@ -48,7 +48,7 @@ export const openEntry = (
   return undefined
 }
 
-/** A stranger is challenged as if it were a user, with a secret that nobody knows. */
+/** An unknown user is challenged like a known one, with a random secret. */
 const openChallenge = (
   users: readonly RouterUser[],
   method: UserMethod,
@@ -139,7 +139,7 @@ const isSigned = (data: Buffer, signature: Buffer, publicKeyHex: string): boolea
     const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x } })
     return verify(null, data, key, signature)
   } catch {
-    // A key that is none: of a stranger now and then, or of a user written down wrong.
+    // An invalid key: sometimes of an unknown user, or of a user whose key is misspelt.
     return false
   }
 }

@@ -1,30 +1,30 @@
-// The address of a router in; a session of autobahn's own, over its own transport, out: a client that knows
-// nothing of this router. It never reconnects, and writes nothing to the console.
+// Opens a session with autobahn's own client and transport, which share no code with this router. It never reconnects,
+// and writes nothing to the console.
 
 export interface AutobahnClient {
   readonly session: AutobahnSession
   /** WELCOME.Details. */
   readonly welcome: Readonly<Record<string, unknown>>
-  /** When the session has ended, whoever ended it. */
+  /** Resolves when the session has ended, whichever side ended it. */
   readonly closed: Promise<Closing>
   readonly close: () => Promise<Closing>
-  /** What a handler gives back for more than one positional result, or named ones. */
+  /** The value that a handler returns for more than one positional result, or named ones. */
   readonly resultOf: (args: readonly unknown[], kwargs: object) => unknown
-  /** What a handler throws for an ERROR of its own. */
+  /** The value that a handler throws for an ERROR of its own. */
   readonly errorOf: (uri: string, args: readonly unknown[], kwargs: object) => Error
 }
 
 export interface AutobahnSession {
   readonly id: number
   readonly isOpen: boolean
-  /** Gives the one result, or a Result of several; `cancel` sends CANCEL. */
+  /** Resolves with the one result, or a Result of several; `cancel` sends CANCEL. */
   call(
     procedure: string,
     args?: readonly unknown[],
     kwargs?: object,
     options?: object,
   ): Promise<unknown> & { cancel(options?: object): void }
-  /** Gives nothing, unless `acknowledge` is asked for. */
+  /** Returns nothing, unless `acknowledge` is set. */
   publish(topic: string, args?: readonly unknown[], kwargs?: object, options?: object): unknown
   register(procedure: string, handler: Handler, options?: object): Promise<Held>
   unregister(registration: Held): Promise<unknown>
@@ -43,7 +43,7 @@ export type Handler = (
 ) => unknown
 
 export interface HandlerDetails {
-  /** Of an invocation whose caller takes progressive results. */
+  /** Of an invocation whose caller receives progressive results. */
   readonly progress?: (args: readonly unknown[], kwargs?: object) => void
   readonly [detail: string]: unknown
 }
@@ -53,7 +53,7 @@ export interface Closing {
   readonly message: string | null
 }
 
-/** What is used of the library. */
+/** The part of the library that is used. */
 interface Autobahn {
   readonly Connection: new (options: object) => AutobahnConnection
   readonly Result: new (args: readonly unknown[], kwargs: object) => object

@@ -1,4 +1,4 @@
-// Messages of publishers and subscribers in; EVENTs and answers out, to the sessions they are for. Keeps
+// Routes messages of publishers and subscribers: sends EVENTs and replies to the sessions they are for. Keeps the
 // subscriptions of one realm, never an event.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
@@ -107,7 +107,7 @@ class SubscriptionBroker implements Broker {
   }
 }
 
-/** What can't be carried to a subscriber is not told to it, as WAMP has no word for that. */
+/** An event that can't be encoded for a subscriber is dropped silently, as WAMP has no message for that. */
 const deliver = (
   publisher: Session,
   { uri, options, ...payload }: Publish,

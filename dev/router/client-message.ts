@@ -1,11 +1,11 @@
-// A message of a client in, as it was decoded; what it asks of the router out, or a ProtocolViolation. Knows
-// nothing of sessions: whether the message may come now is for others to say.
+// Reads a decoded message of a client into what it asks of the router, or throws a ProtocolViolation. Knows nothing of
+// sessions: whether the message may come now is checked elsewhere.
 
 import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import { isWampId } from './wamp-id.ts'
 
-/** What ends the session of whoever sent it, and nobody else's. */
+/** An error of a client that ends its own session and no other. */
 export class ProtocolViolation extends Error {
   constructor(message: string) {
     super(message)

@@ -1,5 +1,5 @@
-// Messages of one connected client in, from HELLO to GOODBYE; answers out, and its part in a realm's routing.
-// Knows nothing of sockets or serializers; what one client does wrong ends that client alone.
+// Handles the messages of one connected client, from HELLO to GOODBYE, and its part in a realm's routing. Knows nothing
+// of sockets or serializers; a violation by one client ends that client alone.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
@@ -22,14 +22,14 @@ import { drawId } from './wamp-id.ts'
 export interface Outlet {
   /** See Session.send. */
   send(message: WampMessage): boolean
-  /** Lets what was sent go out, then ends; idempotent. */
+  /** Ends after what was sent has gone out; idempotent. */
   close(): void
 }
 
 /** From the client. */
 export interface Inlet {
   receive(message: WampMessage): void
-  /** What came could not be read. */
+  /** The received bytes could not be read. */
   refuse(why: string): void
   /** The router ends it. */
   end(reason: string, message?: string): void
@@ -44,7 +44,7 @@ export interface ConnectionNeeds {
   readonly realms: ReadonlyMap<string, Realm>
   readonly surroundings: Surroundings
   readonly outlet: Outlet
-  /** Nothing more is taken from the client or told to it; once. */
+  /** Called once, when no more messages are received from the client or sent to it. */
   readonly onOver: () => void
 }
 

@@ -1,5 +1,5 @@
-// Messages of callers and callees in; INVOCATIONs, INTERRUPTs, results and errors out, to the sessions they
-// are for. Keeps the registrations and the calls in flight of one realm; settles each call exactly once.
+// Routes calls: sends INVOCATIONs, INTERRUPTs, results and errors to callers and callees. Keeps the registrations and
+// the calls in flight of one realm; completes each call exactly once.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
@@ -34,14 +34,14 @@ export interface Dealer {
   cancel(caller: Session, message: Cancel): void
   yield(callee: Session, message: Yield): void
   error(callee: Session, message: InvocationError): void
-  /** The session has left: its callers hear of it, and its callees. */
+  /** The session has left: its callers and its callees are informed. */
   forget(session: Session): void
 }
 
 export interface DealerNeeds {
   /** A whole number of 0 … limit - 1. */
   readonly drawBelow: (limit: number) => number
-  /** Runs once after so many milliseconds, unless what it gives is called before. */
+  /** Runs once after so many milliseconds, unless the function that it returns is called before. */
   readonly schedule: (delayMs: number, run: () => void) => () => void
 }
 
@@ -55,7 +55,7 @@ interface PendingCall {
   /** Of the INVOCATION, in the callee's session. */
   readonly invocation: number
   readonly takesProgress: boolean
-  /** CANCEL `kill` has been passed on; the callee's word is awaited. */
+  /** CANCEL `kill` has been passed on; the callee's reply is awaited. */
   isInterrupted: boolean
   stopTimer: () => void
 }
@@ -132,11 +132,11 @@ class CallDealer implements Dealer {
     const pending = this.#of(callee).invocations.get(request)
     const isProgress = ownValue(options, 'progress') === true
     if (pending === undefined) {
-      // The call is over; without this the callee would go on for nobody.
+      // The call is over; the callee would otherwise go on without a caller.
       if (isProgress) interruptInvocation(callee, request, 'killnowait')
       return
     }
-    // Nobody asked for it, and a caller that did not would take it for the end.
+    // The caller did not ask for progress, and would take it for the final result.
     if (isProgress && !pending.takesProgress) return
     const details = isProgress ? { progress: true } : {}
     const isSent = pending.caller.send(resultMessage(pending.request, details, payload))
@@ -192,7 +192,7 @@ class CallDealer implements Dealer {
     return pending
   }
 
-  /** What is no whole number of milliseconds is no time limit, as on other routers. */
+  /** A time-out that is not a whole number of milliseconds is ignored, as on other routers. */
   #limit(pending: PendingCall, timeout: Value | undefined): void {
     if (typeof timeout !== 'number' || !Number.isInteger(timeout) || timeout <= 0) return
     const delayMs = Math.min(timeout, MAX_TIMEOUT_MS)
@@ -207,7 +207,7 @@ class CallDealer implements Dealer {
     pending.caller.send(errorMessage(MESSAGE.call, pending.request, uri, args))
   }
 
-  /** What the callee says later belongs to no call and is dropped. */
+  /** Later messages of the callee belong to no call and are dropped. */
   #settle(pending: PendingCall): void {
     pending.stopTimer()
     this.#inFlight.get(pending.caller)?.calls.delete(pending.request)
@@ -215,7 +215,7 @@ class CallDealer implements Dealer {
   }
 }
 
-/** Too large for who is to have it, or no value that its serializer can carry. */
+/** Too large for the receiver, or a value that its serializer can't encode. */
 const PAYLOAD_REFUSED = 'wamp.error.invalid_payload'
 
 const invocationMessage = (

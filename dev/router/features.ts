@@ -1,5 +1,5 @@
-// HELLO details in; the roles and features that a client announces, out. And what this router announces, in
-// WELCOME: what it has, and nothing else.
+// Reads the roles and features that a client announces in HELLO, and makes the WELCOME with exactly those that this
+// router has.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { ownValue } from '../../language/expression/lookup.ts'

@@ -1,4 +1,4 @@
-// What a listener of either transport needs and gives, and how it gets its port.
+// Defines the interface of a listener of either transport, and opens its port.
 
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
@@ -16,14 +16,14 @@ export interface ListenerNeeds {
 
 export interface Listener {
   readonly url: string
-  /** Takes no more clients; those who are not gone after `leaveMs` are dropped. Idempotent. */
+  /** Accepts no more clients; those who are still connected after `leaveMs` are dropped. Idempotent. */
   readonly close: (leaveMs: number) => Promise<void>
 }
 
-/** For clients that have been told to go, to read it and to go. */
+/** For clients that were told to leave, to read it and to leave. */
 export const LEAVE_MS = 1000
 
-/** Plenty for a playground, and an end to what a loop gone wild can open. */
+/** Plenty for a playground, and a bound for a client that opens connections in a loop. */
 const MAX_CONNECTIONS = 10_000
 
 /** @throws the error of `listen` */
@@ -36,7 +36,7 @@ export const listenOn = async (
   return (server.address() as AddressInfo).port
 }
 
-/** Ends a server whose sockets are known: when all are gone, or have been dropped. */
+/** Ends a server whose sockets are known: when all have closed or been dropped. */
 export const endServer = async (
   server: Server,
   leaveMs: number,

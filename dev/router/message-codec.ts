@@ -1,5 +1,5 @@
-// Bytes of a client in, to its inlet as messages; messages of the router out as what its serializer makes of
-// them. What can't be read or written is a word to one session, never an exception.
+// Decodes bytes of a client into messages for its inlet, and encodes messages of the router with the client's
+// serializer. Data that can't be decoded or encoded is an error of one session, never an exception.
 
 import { SERIALIZERS } from '../../dataplane/wamp/transport/serializers/by-name.ts'
 import type { Serializer } from '../../dataplane/wamp/transport/serializers/serializer.ts'

@@ -1,5 +1,5 @@
-// URIs and patterns in (exact, prefix, wildcard); whether they are well-formed, and what matches, out. Knows
-// nothing of topics or procedures.
+// Validates URIs and patterns (exact, prefix, wildcard) and finds those that match. Knows nothing of topics or
+// procedures.
 
 import { isWampUri } from '../../language/wamp-uri.ts'
 
@@ -28,7 +28,7 @@ export const isPattern = (pattern: string, policy: MatchPolicy): boolean =>
 
 const MATCHES = {
   exact: (pattern, uri) => pattern === uri,
-  // Of the text, not of parts: `com.exam` is a prefix of `com.example`.
+  // Compares text, not parts: `com.exam` is a prefix of `com.example`.
   prefix: (pattern, uri) => uri.startsWith(pattern),
   wildcard: (pattern, uri) => {
     const wanted = pattern.split('.')
@@ -43,7 +43,7 @@ const MATCHES = {
 export const matchesPattern = (pattern: string, policy: MatchPolicy, uri: string): boolean =>
   MATCHES[policy](pattern, uri)
 
-/** Things by pattern. Exact ones are looked up; the other patterns are few in a playground and are all tried. */
+/** Values by pattern. Exact ones are looked up; the other patterns are few in a playground and are all tried. */
 export class PatternTable<T> {
   readonly #byPolicy: Readonly<Record<MatchPolicy, Map<string, T>>> = {
     exact: new Map(),

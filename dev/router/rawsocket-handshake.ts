@@ -1,5 +1,5 @@
-// The four bytes that a RawSocket client begins with, in; the four that a router answers and what was agreed
-// on, out (WAMP protocol, *RawSocket Transport*). Pure.
+// Answers the four bytes that a RawSocket client begins with, and says what was agreed on (WAMP protocol, *RawSocket
+// Transport*). Pure.
 
 import {
   greeting,
@@ -10,16 +10,16 @@ import type { Serializer } from '../../dataplane/wamp/transport/serializers/seri
 import { serializerOfId } from './message-codec.ts'
 
 export type Handshake =
-  /** No RawSocket at all: nothing is answered. */
+  /** Not a RawSocket client: nothing is sent. */
   | { readonly kind: 'foreign' }
   | { readonly kind: 'refused'; readonly answer: Buffer }
   | {
       readonly kind: 'agreed'
       readonly answer: Buffer
       readonly serializer: Serializer
-      /** That the client takes. */
+      /** The largest message that the client accepts. */
       readonly maxSentBytes: number
-      /** That we have promised to take. */
+      /** The largest message that we have promised to accept. */
       readonly maxReceivedBytes: number
     }
 

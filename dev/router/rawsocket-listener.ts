@@ -1,5 +1,5 @@
-// RawSocket connections in, on one TCP port; whole messages both ways for each. Knows what a client is only as an
-// Inlet; drops whoever does not read what it is sent.
+// Accepts RawSocket connections on one TCP port and carries whole messages both ways. Knows of a client only its Inlet;
+// drops clients that do not read what they are sent.
 
 import { createServer, type Socket } from 'node:net'
 import {
@@ -21,7 +21,7 @@ export const listenForRawSockets = async (needs: ListenerNeeds): Promise<Listene
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // Its end is told by `close`.
+    // `close` follows each error and reports the end.
     socket.on('error', () => undefined)
     shakeHands(socket, needs)
   })
@@ -89,14 +89,14 @@ const outletOf = (socket: Socket, { serializer, maxSentBytes }: Agreed, add: Add
     return bytes !== undefined
   },
   close() {
-    // After the frames of this turn.
+    // After the frames of this tick.
     process.nextTick(() => socket.end())
     // Some clients, autobahn's among them, do not answer a FIN.
     setTimeout(() => socket.destroy(), LEAVE_MS).unref()
   },
 })
 
-/** The frames of one turn go out together. */
+/** Frames of one tick are written together. */
 const createFrameWriter = (socket: Socket, maxQueuedBytes: number): AddFrame => {
   const batch = new FrameBatch()
   const flush = (): void => {

@@ -1,5 +1,5 @@
-// Messages of the sessions of one realm in; each goes to the broker or the dealer, unless its URI is refused.
-// Knows nothing of how sessions join.
+// Passes each message of the sessions of one realm to its broker or dealer, unless its URI is denied. Knows nothing of
+// how sessions join.
 
 import { ownValue } from '../../language/expression/lookup.ts'
 import { MESSAGE } from '../../dataplane/wamp/protocol/messages.ts'
@@ -90,7 +90,7 @@ const dispatch = (parts: Parts, session: Session, message: RoutedMessage): void 
   }
 }
 
-/** Of the messages that name a URI which the sender has chosen. */
+/** For messages that name a URI which the sender has chosen. */
 const DENIABLE = {
   publish: MESSAGE.publish,
   subscribe: MESSAGE.subscribe,

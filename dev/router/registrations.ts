@@ -1,5 +1,5 @@
-// REGISTER and UNREGISTER of callees in; the answers out, to them, and for a URI the callee whose turn it is.
-// Knows nothing of calls.
+// Keeps the registrations of callees, replies to REGISTER and UNREGISTER, and picks the callee for a URI. Knows nothing
+// of calls.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
@@ -12,7 +12,7 @@ import type { Session } from './session.ts'
 export interface Registrations {
   register(callee: Session, message: Register): void
   unregister(callee: Session, message: Unregister): void
-  /** Each time the next of those that share a procedure, by its policy. */
+  /** The callee that the procedure's policy selects next, among those that share it. */
   pick(procedure: string): Picked | undefined
   /** The session has left. */
   forget(session: Session): void
@@ -153,7 +153,7 @@ const readWanted = ({
     const policies = Object.keys(TURNS).join(', ')
     return refuse('wamp.error.invalid_argument', `invoke must be one of ${policies}`)
   }
-  // What begins so is the router's own.
+  // URIs with this prefix are the router's own.
   if (!isPattern(uri, match) || uri.startsWith('wamp.')) {
     const shown = JSON.stringify(uri.slice(0, 255))
     return refuse('wamp.error.invalid_uri', `${shown} can't be registered: no URI, or reserved`)

@@ -1,4 +1,5 @@
-// Clients in, as outlets to write to; inlets for what they say, out. All that a router is but its sockets.
+// Creates a router without its sockets: it gives each client an inlet for its messages and writes to the client's
+// outlet.
 
 import { type Inlet, openConnection, type Outlet } from './connection.ts'
 import { createRealm } from './realm.ts'
@@ -11,7 +12,7 @@ export interface RouterCore {
   /** False: the realm has no such session. */
   readonly kill: (realmUri: string, sessionId: number, reason: string) => boolean
   readonly sessionIds: (realmUri: string) => readonly number[]
-  /** Takes leave of every client. */
+  /** Says GOODBYE to every client. */
   readonly shutDown: () => void
 }
 

@@ -1,5 +1,4 @@
-// What the router says, in; the messages that say so, out: lists as WAMP has them, empty arguments left off.
-// Sends nothing.
+// Builds the messages of the router: lists in the form of WAMP, with empty arguments left off. Sends nothing.
 
 import { MESSAGE, type Payload, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'

@@ -1,4 +1,4 @@
-// What an embedded router is told when it starts.
+// Defines the options of an embedded router.
 
 export interface RouterOptions {
   readonly realms: readonly RealmOptions[]
@@ -8,15 +8,15 @@ export interface RouterOptions {
   readonly webSocketPort?: number
   /** 0, any free one. */
   readonly rawSocketPort?: number
-  /** Larger messages of a client end its session, larger ones are not sent to it; 16 MiB. */
+  /** Larger messages of a client end its session; larger ones for it are not sent; 16 MiB. */
   readonly maxMessageBytes?: number
-  /** Of one client, that it has not read yet; beyond them its connection is dropped; 64 MiB. */
+  /** Unread bytes of one client; beyond this its connection is dropped; 64 MiB. */
   readonly maxQueuedBytes?: number
 }
 
 export interface RealmOptions {
   readonly uri: string
-  /** Anyone may join, as role `client`; false. */
+  /** Whether anyone may join, with role `client`; false. */
   readonly anonymous?: boolean
   readonly users?: readonly RouterUser[]
   /** URIs that begin with one of them are answered with `wamp.error.not_authorized`. */

@@ -1,5 +1,5 @@
-// Options in; a running WAMP router on loopback out, for the playground and for tests. The basic profile and
-// what it announces beyond; keeps everything in memory, never reads or writes a file.
+// Starts a WAMP router on loopback, for the playground and for tests. Has the basic profile and the features that it
+// announces; keeps everything in memory, never reads or writes a file.
 
 import { LEAVE_MS, type ListenerNeeds } from './listener.ts'
 import { listenForRawSockets } from './rawsocket-listener.ts'
@@ -15,7 +15,7 @@ export interface Router extends AsyncDisposable {
   readonly rawSocketUrl: string
   /** Ends every session, with GOODBYE `wamp.close.system_shutdown` unless it is `hard`. Idempotent. */
   readonly close: (how?: { readonly hard?: boolean }) => Promise<void>
-  /** GOODBYE `wamp.close.killed`, or with that reason, to one session; false: the realm has none such. */
+  /** Sends GOODBYE `wamp.close.killed`, or with that reason, to one session; false: the realm has no such session. */
   readonly killSession: (realmUri: string, sessionId: number, reason?: string) => boolean
   /** Of those who have joined. */
   readonly sessionIds: (realmUri: string) => readonly number[]

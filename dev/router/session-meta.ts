@@ -1,5 +1,5 @@
-// CALLs of the router's own procedures in; their answers out. Of WAMP's session meta API there are `count` and
-// `kill`, what tests and a bridge use; the rest is no such procedure, and the API is not announced.
+// Answers CALLs of the router's own procedures. Of WAMP's session meta API there are `count` and `kill`, which tests
+// and a bridge use; others do not exist, and the API is not announced.
 
 import { MESSAGE, type WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
@@ -36,7 +36,7 @@ const killSession: MetaProcedure = (caller, { request, args, kwargs }, members) 
   const session = typeof args[0] === 'number' ? members.get(args[0]) : undefined
   const reason = ownValue(kwargs, 'reason') ?? 'wamp.close.normal'
   const message = ownValue(kwargs, 'message')
-  // Nobody ends itself so: that is what GOODBYE is for.
+  // A session does not kill itself: GOODBYE is for that.
   if (session === undefined || session === caller) {
     return refusal(request, 'wamp.error.no_such_session')
   }

@@ -1,10 +1,10 @@
-// What routing knows of a client that has joined a realm: who it is, what it can do, how to tell it something.
-// No sockets, no state of calls or subscriptions.
+// Defines what routing knows of a client that has joined a realm: who it is, what it can do, how to send to it. No
+// sockets, no state of calls or subscriptions.
 
 import type { WampMessage } from '../../dataplane/wamp/protocol/messages.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 
-/** As WELCOME tells it. */
+/** As sent in WELCOME. */
 export interface Identity {
   readonly authid: string
   readonly authrole: string
@@ -18,15 +18,15 @@ export interface Session {
   /** What the client announced, as `callee.call_canceling`. */
   readonly features: ReadonlySet<string>
   /**
-   * Never throws. False: its serializer can't carry the message or it is larger than the client takes. True also
-   * when the client is gone: its end is told otherwise.
+   * Never throws. False: its serializer can't encode the message, or it is larger than the client accepts. True also
+   * when the client is gone, which is reported elsewhere.
    */
   send(message: WampMessage): boolean
-  /** Says GOODBYE and lets the connection end. */
+  /** Sends GOODBYE and lets the connection end. */
   end(reason: string, message?: string): void
 }
 
-/** What the other side of a call or publication learns of who asked for that with `disclose_me`. */
+/** The details of a caller or publisher that asked for them with `disclose_me`. */
 export const disclosed = (role: 'caller' | 'publisher', { id, identity }: Session): ValueMap => ({
   [role]: id,
   [`${role}_authid`]: identity.authid,

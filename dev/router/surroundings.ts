@@ -1,12 +1,12 @@
-// Time and chance as the router takes them from outside, and where they come from in a running one.
+// Defines what the router needs of time and randomness, and the real implementation.
 
 import { randomBytes } from 'node:crypto'
 
 export interface Surroundings {
   readonly now: () => Date
-  /** Unpredictable ones: challenges are made of them. */
+  /** Unpredictable bytes: challenges are made of them. */
   readonly randomBytes: (count: number) => Buffer
-  /** Runs once after so many milliseconds, unless what it gives is called before. */
+  /** Runs once after so many milliseconds, unless the function that it returns is called before. */
   readonly schedule: (delayMs: number, run: () => void) => () => void
 }
 

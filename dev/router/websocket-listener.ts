@@ -1,5 +1,5 @@
-// WebSocket connections in, on one port; whole messages both ways for each. Knows what a client is only as an
-// Inlet; drops whoever does not read what it is sent.
+// Accepts WebSocket connections on one port and carries whole messages both ways. Knows of a client only its Inlet;
+// drops clients that do not read what they are sent.
 
 import { createServer } from 'node:http'
 import { type RawData, type WebSocket, WebSocketServer } from 'ws'
@@ -29,7 +29,7 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
     if (serializer === undefined) socket.terminate()
     else serve(socket, serializer, needs)
   })
-  // The server's error, told a second time; `listenOn` has it.
+  // The same error of the server, a second time; `listenOn` has reported it.
   sockets.on('error', () => undefined)
   const port = await listenOn(server, needs)
   return {
@@ -42,7 +42,7 @@ export const listenForWebSockets = async (needs: ListenerNeeds): Promise<Listene
   }
 }
 
-/** The first that we have, in the client's order. */
+/** The first sub-protocol that we know, in the client's order. */
 const chooseProtocol = (offered: readonly string[]): string | undefined =>
   offered.find((protocol) => serializerOfProtocol(protocol) !== undefined)
 
@@ -52,7 +52,7 @@ const serve = (socket: WebSocket, serializer: Serializer, needs: ListenerNeeds):
     if (isBinary === serializer.isText) inlet.refuse('the frame is of the wrong kind')
     else takeBytes(inlet, serializer, bytesOf(data))
   })
-  // What is wrong with a frame, `ws` has told the client by then.
+  // `ws` has answered the client about the bad frame by then.
   socket.on('error', () => undefined)
   socket.on('close', () => {
     inlet.gone()

@@ -1,4 +1,4 @@
-// Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
+// Compiles Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
 
 import { checkHeaders } from './headers.ts'
 import { compileHosts } from './hosts.ts'
@@ -30,7 +30,7 @@ const COMPILERS: Readonly<Record<TypeName, Compiler>> = {
 
 const ACTION_TYPES = Object.keys(COMPILERS) as readonly TypeName[]
 
-/** undefined: a fault was reported. `{}` is an action under `options` alone. */
+/** undefined: a problem was reported. `{}` is an action under `options` alone. */
 export const compileAction = (
   map: FoldedMap,
   method: Method,

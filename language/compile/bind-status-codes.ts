@@ -1,5 +1,5 @@
-// `status_codes` is always the operation's own merged map, also in a variable that an ancestor has folded.
-// So reads of it wait until an operation uses them, and become values here wherever nothing else waits.
+// Binds reads of `status_codes` to the operation's own merged map, also in a variable that an ancestor has folded. So
+// such reads wait until an operation uses them, and become values here wherever nothing else waits.
 
 import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'

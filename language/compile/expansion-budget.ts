@@ -1,4 +1,4 @@
-// How much a document may stand for: what is inherited or referred to costs each time that something uses
+// Bounds how much a document may stand for: whatever is inherited or referred to costs each time that something uses
 // it. A few hundred kilobytes could otherwise keep a gateway busy for hours, or fill its memory.
 
 import { FAULT, weightOf } from '../expression/fold.ts'
@@ -8,14 +8,14 @@ import type { Findings } from './findings.ts'
 export interface Allowance {
   /** The template; `FAULT` once all is used up. */
   take(template: Template, pointer: string): Template
-  /** For what is about to be built of so many values; false once all is used up. */
+  /** For a structure of so many values that is about to be built; false once the budget is used up. */
   spend(values: number, pointer: string): boolean
 }
 
-/** 4 MiB of JSON hold a million values, and a second judges a million. */
+/** 4 MiB of JSON hold a million values, and a million are validated in a second. */
 const MAX_VALUES = 4_000_000
 
-/** One per document. Says once that it is used up. */
+/** One per document. Reports once that it is used up. */
 export const createAllowance = (findings: Findings): Allowance => {
   let left = MAX_VALUES
   const spend = (values: number, pointer: string): boolean => {

@@ -1,4 +1,4 @@
-// Collects what judging a document finds, so that every fault is reported at once and none twice.
+// Collects the diagnostics of one document, so that all are reported at once and none twice.
 
 import type { Problem, ProblemCode, Warning, WarningCode } from '../problem.ts'
 
@@ -10,11 +10,11 @@ export interface Findings {
   readonly warnings: readonly Warning[]
 }
 
-/** More help nobody. Pointers are as long as the keys of a document: together they are bounded too. */
+/** More than this helps nobody. Pointers are as long as the keys of a document, so together they are bounded too. */
 const MAX_FINDINGS = 1000
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
-/** A fault is known by place and code: the first message stands. At most 1000 of either kind. */
+/** A diagnostic is identified by place and code: the first message stands. At most 1000 of either kind. */
 export const createFindings = (): Findings => {
   const problems: Problem[] = []
   const warnings: Warning[] = []

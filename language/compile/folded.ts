@@ -1,5 +1,5 @@
-// Reads typed members out of folded values: what is known must have the right type now; what waits for
-// the request may wait where the language allows it. Every refusal names the place.
+// Reads typed members of folded values: a known value must have the right type now; a value that waits for the request
+// may wait where the language allows it. Every problem names its place.
 
 import { FAULT } from '../expression/fold.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
@@ -14,7 +14,7 @@ export interface FoldedMap {
   get(key: string): Template | undefined
 }
 
-/** The members of a map that is known as a map; undefined, with the fault reported, for anything else. */
+/** The members of a map that is known as a map; otherwise undefined, with the problem reported. */
 export const toFoldedMap = (
   template: Template,
   pointer: string,
@@ -51,7 +51,7 @@ export interface IntegerRange {
   readonly maximum?: number
 }
 
-/** An integer that is known at load; a fault otherwise. Numeric text counts, as expressions give it. */
+/** An integer that is known at load; otherwise a problem. Numeric text counts, as expressions give it. */
 export const readInteger = (
   template: Template,
   pointer: string,
@@ -82,7 +82,7 @@ export const readInteger = (
   return number
 }
 
-/** An integer, or what will yield one for each request. */
+/** An integer, or a template that yields one for each request. */
 export const readIntegerOrWait = (
   template: Template,
   pointer: string,
@@ -120,7 +120,7 @@ export const readText = (
   return undefined
 }
 
-/** Text, or what will yield it for each request. */
+/** Text, or a template that yields it for each request. */
 export const readTextOrWait = (
   template: Template,
   pointer: string,
@@ -180,7 +180,7 @@ export const readTexts = <T extends string>(
   return texts
 }
 
-/** A map or a list as a whole, or what will yield one; its members may wait. */
+/** A map or a list as a whole, or a template that yields one; its members may wait. */
 export const readShape = (
   template: Template,
   pointer: string,

@@ -1,5 +1,5 @@
-// Header maps of a document: names and known values that no HTTP message can carry are refused when the
-// document is loaded, not when the first request fails (RFC 9110 §5.1, §5.5).
+// Checks the header maps of a document, so that names and known values that no HTTP message can carry are rejected at
+// load, not when the first request fails (RFC 9110 §5.1, §5.5).
 
 import type { Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
@@ -21,7 +21,7 @@ export const isHeaderValue = (value: string): boolean => {
   return true
 }
 
-/** Reports what is known to be wrong in a header map; what waits is checked for each request. */
+/** Reports the known problems of a header map; templates that wait are checked for each request. */
 export const checkHeaders = (template: Template, pointer: string, findings: Findings): void => {
   for (const [name, value] of membersOf(template)) {
     const place = childPointer(pointer, name)

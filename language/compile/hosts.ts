@@ -1,5 +1,5 @@
-// Compiles the `hosts` of a forward (behaviour §4): upstream hosts with weights. What is written out is judged now, what
-// waits for the request when it is there. Messages show no values: a variable may have come from a Secret.
+// Compiles the `hosts` of a forward (behaviour §4): upstream hosts with weights. Known values are checked at load,
+// others at the request. Messages show no values: a variable may have come from a Secret.
 
 import type { WeightedHost } from '../compiled.ts'
 import { FAULT } from '../expression/fold.ts'
@@ -15,7 +15,7 @@ const MAX_HOSTS = 16
 /** Of one host. */
 export const MAX_WEIGHT = 1000
 
-/** undefined: a fault was reported, here or when the list was folded. */
+/** undefined: a problem was reported, here or when the list was folded. */
 export const compileHosts = (
   template: Template,
   pointer: string,
@@ -95,7 +95,7 @@ const refuseBadHost = (host: Template, pointer: string, findings: Findings): voi
   if (!reading.ok) findings.problem('invalid_value', pointer, `the host ${reading.message}`)
 }
 
-/** Two entries for one host are a slip: which weight did the author mean? */
+/** Two entries for one host are a mistake: it is not clear which weight the author meant. */
 const refuseRepeated = (
   entries: readonly (WeightedHost | undefined)[],
   pointer: string,

@@ -1,12 +1,12 @@
-// What one level of a document (API, version, path) brings along, as a list of named entries, each with
-// the place that a fault of it belongs to. Folds nothing.
+// Lists the named entries that one level of a document (API, version, path) defines, each with the place that its
+// problems belong to. Folds nothing.
 
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { membersOf } from './members.ts'
 import { childPointer } from '../problem.ts'
 
-/** Members that are no maps have been reported before. */
+/** Members that are not maps have been reported before. */
 export interface Level {
   /** Pointer of the object that holds them: `''`, `/versions/v1`, … */
   readonly pointer: string
@@ -15,7 +15,7 @@ export interface Level {
   readonly status_codes?: unknown
   /** Of an API or version object; a path's own is read where all its properties are. */
   readonly security?: unknown
-  /** Maps that one expression gave instead, folded already. */
+  /** Folded maps that one expression gave in place of the level's own. */
   readonly given?: Readonly<Partial<Record<Group, Template | undefined>>>
   /** Values from Secrets: laid over `variables`, data and never expressions. */
   readonly secrets?: ValueMap | undefined
@@ -28,7 +28,7 @@ export interface Entry {
   readonly group: Group
   readonly name: string
   readonly pointer: string
-  /** As written, to be folded; or what is known of it already. */
+  /** As written, to be folded; or folded already. */
   readonly source: { readonly value: Value } | { readonly template: Template }
 }
 

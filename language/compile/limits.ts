@@ -1,5 +1,5 @@
-// Limits and time-outs (§8, behaviour §2): the nearest level that sets one wins; what nobody sets has
-// the default of the table below.
+// Compiles limits and time-outs (§8, behaviour §2): the nearest level that sets one wins; a limit that no level sets
+// has the default of the table below.
 
 import type { BodyLimits, CallLimits } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
@@ -54,7 +54,7 @@ export const LIMIT_NAMES: readonly string[] = [
 
 const LIMITS: ReadonlySet<string> = new Set(LIMIT_NAMES)
 
-/** Most objects set none: they are not asked for one after the other. */
+/** Most objects set none, so that their limits need not be read one by one. */
 const settingLimits = (levels: Levels): Levels =>
   levels.filter((level) => level?.keys.some((key) => LIMITS.has(key)))
 

@@ -1,9 +1,9 @@
-// Maps as templates: their members in, and out again.
+// Converts between a map template and its members.
 
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, setOwn, type Value } from '../expression/value.ts'
 
-/** Members of a map that is known as a map; none of anything else. */
+/** Members of a map that is known as a map; none otherwise. */
 export const membersOf = (template: Template): readonly (readonly [string, Template])[] => {
   if (template.kind === 'map') return template.entries
   if (template.kind !== 'constant' || !isMap(template.value)) return []

@@ -1,5 +1,5 @@
-// Operation Objects (§2.4): one method of one path, folded in the path's scope, becomes everything that
-// serving it needs. Faults are reported, and then nothing is returned.
+// Compiles an Operation Object (§2.4), which is one method of one path folded in the path's scope, into all that
+// serving it needs. Problems are reported, and then nothing is returned.
 
 import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
@@ -43,13 +43,13 @@ const REQUEST_READS: ReadonlySet<string> = new Set(
   REQUEST_FIELDS.map((field) => `request.${field}`),
 )
 
-/** The path that an operation stands on, its own properties folded. */
+/** The path that an operation belongs to, with its own properties folded. */
 export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
   readonly findings: Findings
-  /** Inherited header maps that have been judged: a version's paths share them. */
+  /** Inherited header maps that have been checked: a version's paths share them. */
   readonly judgedHeaders: Map<Placed, Template>
 }
 
@@ -84,7 +84,7 @@ export const compileOperation = (
   return { ...operation, reads }
 }
 
-/** Other properties that nobody reads are warnings; whoever wrote this one believes that it guards something. */
+/** Other unknown properties are warnings; the author of this one believes that it protects the path. */
 const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void => {
   if (keys.includes('security'))
     findings.problem(
@@ -94,7 +94,7 @@ const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void 
     )
 }
 
-/** An operation that one expression gave is held to the same rules as one that was written. */
+/** An operation that one expression gave must obey the same rules as one that was written. */
 const judgeGiven = (
   template: Template,
   method: Method,
@@ -199,7 +199,7 @@ const warnOfUnknownFields = (
     findings.warning(
       'UnknownContextKey',
       pointer,
-      // The most important first: kubectl shows 120 characters.
+      // The most important first, as kubectl shows 120 characters.
       `request has no '${field}', so what reads it always fails; it has ${REQUEST_FIELDS.join(', ')}`,
     )
   }

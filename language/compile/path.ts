@@ -1,5 +1,5 @@
-// Path Objects (§2.3): a path of a version, with everything it inherits, becomes its ways through the
-// route table and its compiled operations.
+// Compiles a Path Object (§2.3) of a version, with all that it inherits, into its ways through the route table and its
+// compiled operations.
 
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
@@ -23,7 +23,7 @@ const SCHEMES: readonly Scheme[] = ['http', 'https']
 /** Own properties of a path that its operations inherit. Methods fold on their own. */
 const INHERITED = ['headers', 'accepts', 'provides', 'schemes', 'security', ...LIMIT_NAMES]
 
-/** The version that a path stands in. */
+/** The version that a path belongs to. */
 export interface VersionGround {
   readonly basePath:
     { readonly source: string; readonly patterns: readonly PathPattern[] } | undefined
@@ -35,7 +35,7 @@ export interface VersionGround {
 
 export interface PathResult {
   readonly path: CompiledPath | undefined
-  /** Also when the path itself is faulty: its scheme mounts endpoints. */
+  /** Also when the path itself has problems, because its scheme mounts endpoints. */
   readonly security: CompiledSecurity | undefined
 }
 
@@ -136,11 +136,11 @@ const pick = (map: ValueMap, keys: readonly string[]): ValueMap => {
   return picked
 }
 
-/** Both where nothing says otherwise. */
+/** Both schemes where the document names none. */
 export const compileSchemes = (placed: Placed | undefined, findings: Findings): readonly Scheme[] =>
   (placed && readTexts(placed.template, placed.pointer, SCHEMES, findings)) ?? SCHEMES
 
-/** For versions: the security that stands where no path says otherwise. */
+/** For versions: the security of paths that set none. */
 export const inheritedSecurity = (version: VersionGround): CompiledSecurity | undefined =>
   compileSecurity(
     version.scope.default('security') ?? { template: constant({}), pointer: '' },

@@ -1,5 +1,5 @@
-// A folded template in, a plain value out, in which whatever waits for the request, or is faulty, is a text
-// that holds `{{`: so the rules for values that were written hold for values that an expression gave.
+// Converts a folded template to a plain value, in which everything that waits for the request, or has a problem, is a
+// text holding `{{`.
 
 import { FAULT } from '../expression/fold.ts'
 import type { Template } from '../expression/template.ts'
@@ -9,7 +9,7 @@ const WAITS = '{{…}}'
 
 /** @example toPlain({ kind: 'read', root: 'request', keys: ['body'] }) // '{{…}}' */
 export const toPlain = (template: Template): Value => {
-  // Its fault has been reported.
+  // Its problem has been reported.
   if (template === FAULT) return WAITS
   switch (template.kind) {
     case 'constant':

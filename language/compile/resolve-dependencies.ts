@@ -1,17 +1,17 @@
-// Things that need each other, by name, are settled one by one, whatever the order: a worklist, because a
-// chain of ten thousand must not run out of stack.
+// Resolves entries that need each other by name, in any order. A worklist, because a chain of ten thousand must not
+// overflow the stack.
 
 interface Frame {
   readonly name: string
-  /** What it needs and has not been looked at. */
+  /** What it needs and has not been visited. */
   needs: string[]
 }
 
 export interface Settling {
   isSettled(name: string): boolean
-  /** Settles `name`, or changes nothing and tells what must be settled before. */
+  /** Resolves `name`, or changes nothing and returns what must be resolved before. */
   attempt(name: string): readonly string[]
-  /** Settles all of these, which need each other in a circle: the last is the first again. */
+  /** Resolves all of these, which form a cycle: the last is the first again. */
   settleCycle(chain: readonly string[]): void
 }
 

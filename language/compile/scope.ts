@@ -1,6 +1,6 @@
-// Inheritance (§2.9, §2.12): the variables, defaults and status codes that one level of a document
-// sees. Each level folds its own entries, in whatever order they need each other, over what its parent
-// has already folded; nothing above is ever re-bound.
+// Computes inheritance (§2.9, §2.12): the variables, defaults and status codes that one level of a document sees. Each
+// level folds its own entries, in the order of their dependencies, over its parent's folded ones; nothing above is ever
+// re-bound.
 
 import { type Allowance, createAllowance } from './expansion-budget.ts'
 import type { StatusCodes } from '../compiled.ts'
@@ -15,7 +15,7 @@ import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './resolve-dependencies.ts'
 import { STATUS_CODES } from '../status-codes.ts'
 
-/** A folded value and the place in the document that a fault of it belongs to. */
+/** A folded value and the place in the document that its problems belong to. */
 export interface Placed {
   readonly template: Template
   readonly pointer: string
@@ -32,7 +32,7 @@ export interface Scope {
 
 /**
  * The scope of a level below `parent` (none: the API object itself). All entries are folded before this
- * returns, so that every fault of the level has been reported.
+ * returns, so that every problem of the level has been reported.
  */
 export const createScope = (level: Level, parent: Scope | undefined, findings: Findings): Scope => {
   const entries = entriesOf(level)
@@ -74,12 +74,12 @@ interface Ground {
   readonly allowance: Allowance
 }
 
-/** Names of one level, over those of its parent. Complete once all its entries have been settled. */
+/** The names of one level, over those of its parent. Complete once all its entries have been resolved. */
 class LevelFold implements FoldScope {
   readonly budget: { left: number }
   readonly met: Map<string, Met>
   readonly #entries: ReadonlyMap<string, Entry>
-  /** The same, without a label to be put together for each read. */
+  /** The same by name, so that no label need be concatenated for each read. */
   readonly #named = { variables: new Map<string, Entry>(), defaults: new Map<string, Entry>() }
   readonly #inherited: FoldScope | undefined
   readonly #ground: Ground
@@ -104,7 +104,7 @@ class LevelFold implements FoldScope {
   }
 
   read(root: LoadRoot, name: string): Template | undefined {
-    // Which map that is, only the operation knows that uses it.
+    // Only the operation that uses it knows which map that is.
     if (root === 'status_codes') return { ...STATUS_CODES_READ, keys: [name] }
     if (root === 'defaults' && name === 'status_codes') return STATUS_CODES_READ
     const entry = this.#named[root].get(name)
@@ -116,15 +116,15 @@ class LevelFold implements FoldScope {
     const known = this.#wholes.get(root)
     if (known !== undefined) return known
     const own = [...this.#entries.values()].filter(({ group }) => group === root)
-    // Without entries of its own a level shares its parent's map: one object for a thousand paths.
+    // A level without entries of its own shares its parent's map: one object for a thousand paths.
     if (own.length === 0 && this.#inherited !== undefined) return this.#inherited.whole(root)
     const template = this.#merge(root, own)
-    // An entry that builds on what it overrides sees another map than the rest.
+    // An entry that builds on the one it overrides sees another map than the rest.
     if (this.#current?.group !== root && this.#lacks.size === 0) this.#wholes.set(root, template)
     return template
   }
 
-  /** Of an entry that is there; `FAULT` when it is faulty. */
+  /** Of an entry that exists; `FAULT` when it is faulty. */
   settled({ label }: Entry): Template {
     return this.#settled.get(label) ?? FAULT
   }

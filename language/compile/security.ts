@@ -1,5 +1,5 @@
-// Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; whatever is not understood does not
-// load; what the realm can't satisfy yet loads with a warning and will refuse every request.
+// Compiles Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; a scheme that is not understood does not
+// load; one that the realm can't satisfy yet loads with a warning and rejects every request.
 
 import { isHeaderName } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
@@ -57,7 +57,7 @@ const SCHEMES: Readonly<
 
 type SchemeName = keyof typeof SCHEMES
 
-/** undefined: a fault was reported. Nothing placed: anonymous. */
+/** undefined: a problem was reported. No scheme placed: anonymous. */
 export const compileSecurity = (
   placed: Placed | undefined,
   realm: RealmFacts | undefined,
@@ -136,7 +136,7 @@ const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
   }
 }
 
-/** Behaviour §6: what can't be satisfied yet loads with a warning and refuses. */
+/** Behaviour §6: a scheme that can't be satisfied yet loads with a warning and rejects every request. */
 const warnOfNoIssuer = ({ map, realm, findings }: Reader, flow: OAuth2Flow): void => {
   if (realm?.hasIssuers !== false || isServedFlow(flow)) return
   findings.warning(
@@ -193,7 +193,7 @@ const compileOidc = (reader: Reader): CompiledSecurity => {
   return { type: 'oidc', provider, ...requirementsOf(reader) }
 }
 
-/** Behaviour §6: what one replica signs must count at the others. */
+/** Behaviour §6: what one replica signs must be valid at the others. */
 const warnOfUnsharedKeys = ({ map, realm, findings }: Reader): void => {
   if (realm?.isSignedApart !== true) return
   findings.warning(

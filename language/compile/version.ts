@@ -1,4 +1,4 @@
-// Version Objects (§2.2): one version of an API with all its paths.
+// Compiles Version Objects (§2.2): one version of an API with all its paths.
 
 import { endpointsOf } from './security.ts'
 import { compilePath, compileSchemes, inheritedSecurity, type VersionGround } from './path.ts'
@@ -15,7 +15,7 @@ import { childPointer } from '../problem.ts'
 import { createScope, type Scope } from './scope.ts'
 
 const DEFAULT_POOL_SIZE = 200
-/** Behaviour §2. More have been refused by the schema: they are not judged one by one. */
+/** Behaviour §2. The schema rejects more than that, so they are not checked one by one. */
 const MAX_PATHS = 2000
 const DEFAULT_LANGUAGES: readonly string[] = ['en']
 
@@ -27,7 +27,7 @@ export interface ApiGround {
   readonly findings: Findings
 }
 
-/** undefined: the version is no map, or its paths are none; that has been reported. */
+/** undefined: the version or its paths are not a map; that has been reported. */
 export const compileVersion = (
   { name, pointer, value }: NamedVersion,
   api: ApiGround,
@@ -57,7 +57,7 @@ export const compileVersion = (
     poolSize: compilePoolSize(ownValue(value, 'pool_size'), pointer, findings),
     languages: compileLanguages(ownValue(value, 'languages'), pointer, findings),
     statusCodes: scope.statusCodes,
-    // Where it is not known what it was, a fault has been reported: nothing of this is served.
+    // Where the scheme is not known, a problem has been reported, and nothing of this is served.
     security: own ?? { type: 'anonymous' },
     schemes: compileSchemes(scope.default('schemes'), findings),
     paths: results.flatMap(({ path }) => (path === undefined ? [] : [path])),

@@ -1,5 +1,5 @@
-// An input and the functions it is piped through in, a template out: functions are applied as long as
-// everything is known, and the first that must wait makes the rest wait.
+// Applies the functions of a pipe at load as long as their input is known; the first that must wait makes the rest
+// wait.
 
 import type { Host } from './functions/apply.ts'
 import type { TagAst } from './syntax/ast.ts'
@@ -73,7 +73,7 @@ const applyToValue = (
     else if (isKnown(arg)) values.push(arg.value)
   }
   if (!definition.isPure || values.length < args.length) return undefined
-  // Overspent, and reported: once is enough.
+  // The budget is exceeded and that has been reported: once is enough.
   if (site.scope.budget.left < 0) return FAULT
   const host: Host = { budget: site.scope.budget.left }
   try {
@@ -85,7 +85,7 @@ const applyToValue = (
   }
 }
 
-/** One entry of a map in which others wait does not wait for those. */
+/** Taking one entry of a map in which others wait does not wait for those. */
 const pick = (
   map: MapTemplate,
   key: string,

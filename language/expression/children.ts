@@ -1,4 +1,4 @@
-// A template in, the templates directly in it out: what every walk over templates needs.
+// Lists the templates directly within a template, for every walk over templates.
 
 import type { PipeArgument, PipeTemplate, Template } from './template.ts'
 
@@ -17,7 +17,7 @@ export const childrenOf = (template: Composite): readonly PipeArgument[] => {
   }
 }
 
-/** Added up one by one: a third of the time of a flat map, on the path of every walk. */
+/** Pushed one by one: a third of the time of a flat map, on the path of every walk. */
 const childrenOfPipe = ({ input, calls }: PipeTemplate): readonly PipeArgument[] => {
   const children: PipeArgument[] = [input]
   for (const { args } of calls) children.push(...args)

@@ -1,5 +1,5 @@
-// What went wrong in an expression, in words for an error record or a problem: the expression, the key
-// or function, what was expected. Bounded, whatever the values; never a stack, never a whole value.
+// Describes what went wrong in an expression, for an error record or a problem: the expression, the key or function,
+// what was expected. Bounded, whatever the values; never a stack, never a whole value.
 
 import { CodedError } from '../../base/coded-error.ts'
 import { isList, type Value } from './value.ts'

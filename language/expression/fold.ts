@@ -1,6 +1,5 @@
-// A value of a document and the scope it stands in go in, a template comes out: what is known at load is
-// a constant, the rest waits. Every fault is reported with its pointer; nothing here throws or sees a
-// request.
+// Folds a value of a document in its scope into a template: what is known at load becomes a constant, the rest waits.
+// Reports every problem with its pointer; nothing here throws or sees a request.
 
 import type { Ast } from './syntax/ast.ts'
 import { boundMessage, showSource } from './errors.ts'
@@ -22,8 +21,8 @@ const MAX_DEPTH = 512
 const MAX_SOURCE_BYTES = 64 * 1024
 
 /**
- * Maps and lists are walked, keys are never expressions. What holds no expression keeps its identity; a
- * faulty leaf becomes `FAULT`, and folding goes on.
+ * Walks maps and lists; keys are never expressions. A value without expressions keeps its identity; a faulty leaf
+ * becomes `FAULT`, and folding goes on.
  * @param pointer RFC 6901, of `value` in the document
  * @example fold({ n: '{{variables.foo}}' }, '/body', scope, report) // constant({ n: 100 })
  */
@@ -31,7 +30,7 @@ export const fold = (value: Value, pointer: string, scope: FoldScope, report: Re
   foldValue(value, createWalk(pointer, scope, report)) ?? constant(value)
 
 interface Walk extends Site {
-  /** From `pointer` to where the walk is. Pointers are built for faults only. */
+  /** From `pointer` to where the walk is. Pointers are built for problems only. */
   readonly keys: (string | number)[]
   /** Weight that references have added so far. */
   added: number
@@ -51,7 +50,7 @@ const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => 
 const escapeToken = (key: string | number): string =>
   String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Undefined: no expression in it. */
+/** Undefined: it holds no expression. */
 const foldValue = (value: Value, walk: Walk): Template | undefined => {
   if (typeof value === 'string') {
     return isExpression(value) ? foldExpression(value, walk) : undefined
@@ -118,7 +117,7 @@ const foldExpression = (source: string, walk: Walk): Template => {
   return isReference && walk.keys.length === 0 ? template : weighed(template, source, walk)
 }
 
-/** Undefined: it has no sound syntax, and that is reported. */
+/** Undefined: its syntax is invalid, and that is reported. */
 const meet = (source: string, walk: Walk): Met | undefined => {
   const { met } = walk.scope
   const before = met?.get(source)
@@ -142,8 +141,8 @@ const parseExpression = (source: string, walk: Walk): Ast | undefined => {
 }
 
 /**
- * A reference may stand alone, whatever its size: it adds nothing. Within something larger it counts, or
- * ten references to ten references to … would be a document that nobody can write out.
+ * A reference may stand alone, whatever its size: it adds nothing. Within something larger it counts, because ten
+ * references to ten references and so on would be too large to be written out.
  */
 const weighed = (template: Template, source: string, walk: Walk): Template => {
   const { weight, depth } = sizeOf(template)

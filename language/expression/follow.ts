@@ -1,5 +1,5 @@
-// A path as written in, the template it leads to out. What is known is looked up at once; what waits is
-// read on later; a path that leads nowhere is a reason in words.
+// Follows a path as written to the template it leads to. Known values are looked up at once, waiting ones become longer
+// reads; for a path that leads nowhere it gives the reason.
 
 import { explainMissing, explainStep, lookup } from './lookup.ts'
 import { STEP } from './functions/functions.ts'

@@ -1,5 +1,5 @@
-// The syntax of a string in, whether it means the same wherever it stands out: nothing that is known at
-// load is read in it.
+// Decides whether the syntax of a string means the same wherever it stands, which is so when it reads nothing that is
+// known at load.
 
 import type { ArgumentAst, Ast, TagAst } from './syntax/ast.ts'
 import { isWaiting } from './resolve.ts'

@@ -1,5 +1,5 @@
-// A template in, a closure out that writes the JSON text of its value without building the value: what
-// is known stands there rendered, what waits is appended (1.06 µs for ten reads, 1.73 with an object).
+// Compiles a template to a closure that writes the JSON text of its value without building the value: known parts are
+// rendered in advance, waiting parts are appended (1.06 µs for ten reads, 1.73 with an object).
 
 import { ExpressionError } from './errors.ts'
 import { memoReads } from './memo-reads.ts'
@@ -22,7 +22,7 @@ export const jsonWriter = (template: Template): Write => {
   append(template, segments)
   const { lead, waiting } = segments
   if (waiting.length === 0) return () => lead
-  // Two lists and shared texts: what one operation alone reads is mostly not in the processor's cache.
+  // Two lists and shared texts: data of one operation alone is mostly not in the processor's cache.
   const writes = waiting.map(({ write }) => write)
   const tails = waiting.map(({ tail }) => shareText(tail))
   return (context) => {
@@ -37,7 +37,7 @@ export const jsonWriter = (template: Template): Write => {
   }
 }
 
-/** Literal text, then by turns what waits and the literal text after it. */
+/** Literal text, alternating with what waits. */
 interface Segments {
   lead: string
   readonly waiting: { readonly write: Write; tail: string }[]
@@ -76,7 +76,7 @@ const readWriter = memoReads(valueWriter)
 
 const shareText = createTextShare()
 
-/** By way of an object, for keys in the order the evaluator's would have: integers come first. */
+/** Through an object, for keys in the order the evaluator's would have: integers come first. */
 const appendMap = ({ entries }: MapTemplate, segments: Segments): void => {
   let lead = '{'
   for (const [key, child] of Object.entries(Object.fromEntries(entries))) {

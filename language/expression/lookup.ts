@@ -1,10 +1,10 @@
-// A value and keys in, what stands there out. Own keys only: no prototype member, no list index.
+// Looks a path of keys up in a value. Own keys only: no prototype member, no list index.
 
 import { kindOf, showKey } from './errors.ts'
 import { isList, isMap, type Value } from './value.ts'
 
 /**
- * Undefined: there is no such key, or the path goes on past something that is no map.
+ * Undefined: there is no such key, or the path goes on past a value that is not a map.
  * @example lookup({ a: { b: 1 } }, ['a', 'b']) // 1
  */
 export const lookup = (value: Value, keys: readonly string[]): Value | undefined => {
@@ -16,7 +16,10 @@ export const lookup = (value: Value, keys: readonly string[]): Value | undefined
   return current
 }
 
-/** One step of `lookup`; what is no map has no keys. `members.ts` reads by type instead, and takes null for absent. */
+/**
+ * One step of `lookup`; a value that is not a map has no keys. `members.ts` reads by type instead, and treats null as
+ * absent.
+ */
 export const ownValue = (value: unknown, key: string): Value | undefined =>
   isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 

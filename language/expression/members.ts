@@ -6,13 +6,13 @@ import { isList, isMap, type Value, type ValueMap } from './value.ts'
 declare const shape: unique symbol
 
 /**
- * A map that ought to be a `T`, of which nothing has been checked: the type only says which names its members have, so
- * that a misspelt one does not compile.
+ * A map that ought to be a `T` and has not been checked: the type only says which names its members have, so that a
+ * misspelt one does not compile.
  * @example (pod: Unvalidated<V1Pod>) => textAt(mapAt(pod, 'metadata'), 'name')
  */
 export type Unvalidated<T> = ValueMap & { readonly [shape]?: T }
 
-/** Nothing is known of its members: any name may be asked for. */
+/** Nothing is known of its members: any name may be read. */
 interface Unknown {
   readonly [name: string]: Unknown
 }
@@ -21,13 +21,13 @@ type Name<T> = keyof T & string
 type Member<T, K extends Name<T>> = NonNullable<T[K]>
 type Item<List> = List extends readonly (infer Each)[] ? Each : Unknown
 
-/** The member itself; undefined where there is none, or null, which the Kubernetes API takes for none. */
+/** The member itself; undefined where it is absent or null, which the Kubernetes API treats alike. */
 export const memberAt = <T = Unknown>(
   map: Unvalidated<T>,
   name: Name<NoInfer<T>>,
 ): Value | undefined => (Object.hasOwn(map, name) ? (map[name] ?? undefined) : undefined)
 
-/** Empty where there is no map: reading on needs no further check. */
+/** Empty where there is no map, so that reading on needs no further check. */
 export const mapAt = <T = Unknown, K extends Name<T> = Name<T>>(
   map: Unvalidated<T>,
   name: K,
@@ -45,7 +45,7 @@ export const listAt = <T = Unknown>(
   return isList(member) ? member : []
 }
 
-/** The maps in a list; what else stands in it is left out. */
+/** The maps in a list; other elements are left out. */
 export const mapsAt = <T = Unknown, K extends Name<T> = Name<T>>(
   map: Unvalidated<T>,
   name: K,

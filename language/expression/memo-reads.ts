@@ -1,5 +1,5 @@
-// One closure for equal reads, however many operations have them: `request.method` is read by thousands,
-// and what is shared is in the processor's cache. Bounded: keys come from documents.
+// Shares one closure among equal reads, however many operations have them: `request.method` is read by thousands, and
+// shared closures stay in the processor's cache. Bounded: keys come from documents.
 
 import type { ReadTemplate } from './template.ts'
 
@@ -15,7 +15,7 @@ export const memoReads = <T>(
     const before = known.get(key)
     if (before !== undefined) return before
     const made = make(template)
-    // Keys that hold a line break could be taken for others: they are rare and not worth a better key.
+    // Keys that hold a line break could collide with others: they are rare and not worth a better key.
     if (known.size < LIMIT && !template.keys.some((part) => part.includes('\n')))
       known.set(key, made)
     return made

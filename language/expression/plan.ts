@@ -1,5 +1,5 @@
-// The syntax of one string in, its template out: names are resolved, what is known is put in its place,
-// text is joined. Faults go to the site, which knows where the string stands.
+// Plans the syntax of one string as a template: resolves names, puts in known values, joins text. Problems go to the
+// site, which knows where the string stands.
 
 import { applyCalls, type PlannedCall } from './apply-calls.ts'
 import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst, TextAst } from './syntax/ast.ts'
@@ -105,7 +105,7 @@ const planText = (ast: TextAst, site: Site): Template => {
   return { kind: 'text', parts }
 }
 
-/** The text of what is known, paid for. */
+/** The text of a known value, charged to the budget. */
 const planInsert = (tag: TagAst, site: Site): string | Template => {
   const template = planTag(tag, site)
   return isKnown(template) ? insertKnown(template.value, tag, site) : template
@@ -113,7 +113,7 @@ const planInsert = (tag: TagAst, site: Site): string | Template => {
 
 const insertKnown = (value: Value, tag: TagAst, site: Site): string | Template => {
   const { budget } = site.scope
-  // Overspent, and reported: once is enough.
+  // The budget is exceeded and that has been reported: once is enough.
   if (budget.left < 0) return FAULT
   const text = toText(value)
   budget.left -= bytesOfText(text)

@@ -1,5 +1,5 @@
-// Provenance tells of a template whether all that it can give is the document's own, whatever a request brings: a request
-// may choose among texts of the document, and then the text is still the document's.
+// Decides whether all that a template can give is the document's own, whatever a request brings: a request may choose
+// among texts of the document, and then the text is still the document's.
 
 import { childrenOf } from './children.ts'
 import { functionNamed, STEP } from './functions/functions.ts'
@@ -24,7 +24,7 @@ export const isOfDocument = (template: PipeArgument): boolean => {
   }
 }
 
-/** Only of what the document says itself; all else that is known of a caller, he or his provider may have chosen. */
+/** Members of the identity that only the document sets; callers or their providers may have chosen all others. */
 const OWN_OF_IDENTITY: ReadonlySet<string> = new Set(['type', 'realm_uri', 'authmethod'])
 
 const isOwnRead = ({ root, keys }: ReadTemplate): boolean =>

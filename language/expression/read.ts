@@ -1,5 +1,5 @@
-// A read of the context in, a closure that finds the value out. The hot path: specialised by the number
-// of keys, own keys only, and an explanation is made on failure alone.
+// Compiles a read of the context to a closure that finds the value. The hot path: specialised by the number of keys,
+// own keys only; an explanation is made on failure alone.
 
 import { ExpressionError, showSource } from './errors.ts'
 import { explainMissing, lookup, ownValue } from './lookup.ts'
@@ -44,7 +44,7 @@ export const reader: (template: ReadTemplate) => Read = memoReads(prepareReader)
 
 type TryRead = (context: Roots) => Value | undefined
 
-/** The first key. What every context has is read by name: one shape, half the time of a look-up. */
+/** Reads the first key. Keys that every context has are read by name: one shape, half the time of a look-up. */
 const topReader = (root: Root, key: string): TryRead => {
   const top = TOPS[root]
   return NAMED.get(`${root}.${key}`) ?? ((context) => ownValue(top(context), key))
@@ -57,7 +57,7 @@ const TOPS = {
   status_codes: (context) => context.status_codes ?? {},
 } as const satisfies Record<Root, (context: Roots) => ValueMap>
 
-/** None of these is a member of any prototype, so what they give is the context's own. */
+/** None of these is a member of any prototype, so a value found is the context's own. */
 const NAMED: ReadonlyMap<string, TryRead> = new Map<string, TryRead>([
   ['request.id', ({ request }) => request['id']],
   ['request.method', ({ request }) => request['method']],
@@ -75,7 +75,7 @@ const NAMED: ReadonlyMap<string, TryRead> = new Map<string, TryRead>([
   ['action.error', ({ action }) => action['error']],
 ])
 
-/** The slow end of every read: a null that is there is a value, anything else is a fault. */
+/** The slow end of every read: a null that is present is a value, anything else is an error. */
 const nullOrMissing = (template: ReadTemplate, context: Roots): Value => {
   const { root, keys } = template
   const top = TOPS[root](context)

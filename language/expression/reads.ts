@@ -1,4 +1,4 @@
-// A template in, the parts of the context that it reads out, so that nothing else need be filled in.
+// Lists the parts of the context that a template reads, so that nothing else need be filled in.
 
 import { childrenOf } from './children.ts'
 import type { PipeArgument, ReadTemplate, Root, Template } from './template.ts'
@@ -61,7 +61,7 @@ export const someRead = (template: PipeArgument, isSuch: (root: Root) => boolean
   }
 }
 
-/** A document shares its reads: a name is put together once, a quarter of the time that collecting takes. */
+/** Reads of a document are shared, and a name is concatenated once: a quarter of the time that collecting takes. */
 const names = new WeakMap<ReadTemplate, Read>()
 
 const nameOf = (template: ReadTemplate): Read => {

@@ -1,4 +1,4 @@
-// A value in, its JSON text or its plain text out (the template rule of behaviour §1).
+// Renders a value as JSON text or as plain text (the template rule of behaviour §1).
 
 import { ExpressionError } from './errors.ts'
 import { isList, type Value } from './value.ts'

@@ -1,4 +1,4 @@
-// The path of a tag in, the template that it names out: a read that waits for the request, or what the
+// Resolves the path of a tag to the template that it names: a read that waits for the request, or a value that the
 // scope knows. The roots are a closed set.
 
 import type { TagAst } from './syntax/ast.ts'
@@ -25,7 +25,7 @@ export const refuseTag = (
   return site.refuse(`${showSource(source)}: ${reason}${place}`)
 }
 
-/** Status codes are asked of the scope, which may let them wait. */
+/** Status codes are read from the scope, which may let them wait. */
 const WAITING = {
   request: true,
   action: true,

@@ -1,5 +1,5 @@
-// A template in, a closure out that turns a request's context into a value. Built once, run many; what
-// requests bring is data and is never read as an expression.
+// Compiles a template to a closure that computes its value from a request's context. Built once, run many times; data
+// of requests is never read as an expression.
 
 import type { Host } from './functions/apply.ts'
 import { explainFunctionError, ExpressionError, kindOf, showSource, showValue } from './errors.ts'
@@ -56,12 +56,10 @@ const mapper =
     return map
   }
 
-/** Text of a value that is inserted, told from where in the template it comes. */
+/** Text of a value that is inserted; `part` is the template that it comes from. */
 export type Insert = (value: Value, part: Template) => string
 
-/**
- * The text of a template; pieces are paid for before they are joined.
- */
+/** The text of a template; pieces are charged to the budget before they are joined. */
 export const joiner = (
   template: TextTemplate,
   insert: Insert,
@@ -108,12 +106,12 @@ const piper = (template: PipeTemplate): Run => {
   }
 }
 
-/** Words for a value in a message. */
+/** Describes a value in a message. */
 type Show = (value: Value) => string
 
 /**
- * Values are shown only where they must be the request's own: a known input, or an argument of an earlier
- * call, may come from a Secret.
+ * Values are shown only where they must be the request's own: a known input, or an argument of an earlier call, may
+ * come from a Secret.
  */
 const showAt = ({ input, calls }: PipeTemplate, index: number): Show =>
   input.kind === 'read' && calls.slice(0, index).every(({ args }) => args.length === 0)

@@ -1,5 +1,5 @@
-// What folding is given: the values known at load, a budget for what is produced from them, and a place
-// to report faults to.
+// Defines what folding needs: the values known at load, a budget for what is produced from them, and a place to report
+// problems to.
 
 import type { Ast } from './syntax/ast.ts'
 import { constant, type ConstantTemplate, type Template } from './template.ts'
@@ -10,22 +10,22 @@ export type LoadRoot = 'variables' | 'defaults' | 'status_codes'
 /** Values may be templates themselves: a variable may wait for the request. */
 export interface FoldScope {
   /**
-   * Undefined: there is no such name. `FAULT`: it is faulty, and that has been reported.
-   * `read('defaults', 'status_codes')` is the merged map.
+   * Undefined: there is no such name. `FAULT`: it is faulty, and that has been reported. `read('defaults',
+   * 'status_codes')` is the merged map.
    */
   read(root: LoadRoot, name: string): Template | undefined
-  /** All of it: `{{variables}}`. */
+  /** The whole map: `{{variables}}`. */
   whole(root: LoadRoot): Template
   /** Bytes that templates and functions may still produce at load; shared by a whole document. */
   readonly budget: { left: number }
   /**
-   * Expressions met before, by source; shared by a whole document, which writes the same ones on path after
-   * path. Measured: half of the time that folding takes. Absent: nothing is kept.
+   * Expressions seen before, by source; shared by a whole document, which writes the same ones on path after path.
+   * Measured: saves half of the time that folding takes. Absent: nothing is cached.
    */
   readonly met?: Map<string, Met>
 }
 
-/** An expression of sound syntax. Its template is kept where that is the same in any scope. */
+/** An expression of valid syntax. Its template is kept where that is the same in any scope. */
 export interface Met {
   readonly ast: Ast
   readonly template: Template | undefined
@@ -43,6 +43,6 @@ export type Report = (problem: ExpressionProblem) => void
 /** What a faulty leaf becomes; to be compared by identity. */
 export const FAULT: ConstantTemplate = Object.freeze(constant(null))
 
-/** Known at load, and sound. */
+/** Known at load, and without problems. */
 export const isKnown = (template: Template): template is ConstantTemplate =>
   template.kind === 'constant' && template !== FAULT

@@ -1,5 +1,5 @@
-// Equal texts in, one text out: what thousands of operations have in common, the names of their members, stands in
-// memory once and so in the processor's cache. Bounded: texts come from documents.
+// Shares equal texts: the names of members that thousands of operations have in common stand in memory once, and so in
+// the processor's cache. Bounded: texts come from documents.
 
 const TEXTS = 4096
 const LONGEST = 64

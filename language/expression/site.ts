@@ -1,4 +1,4 @@
-// Where a string stands while it is planned: what it may read, and how a fault of it is reported.
+// Describes the place of a string while it is planned: what it may read, and how its problems are reported.
 
 import type { FAULT, FoldScope } from './scope.ts'
 

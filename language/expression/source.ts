@@ -1,4 +1,4 @@
-// A template in, roughly what its author wrote out: for messages only.
+// Reconstructs roughly what the author of a template wrote, for messages only.
 
 import type { ReadTemplate, Template } from './template.ts'
 

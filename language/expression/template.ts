@@ -1,10 +1,10 @@
-// What an expression, or a value holding expressions, becomes once everything known at load has been
-// folded away. Plain readonly data: it prints in golden files and travels to worker processes.
+// Defines what an expression, or a value holding expressions, becomes once everything known at load has been folded.
+// Plain readonly data: it prints in golden files and is sent to worker processes.
 
 import type { Value } from './value.ts'
 
 /**
- * What only a request knows; and `status_codes`, which is the operation's own merged map wherever the text
+ * The roots that only a request knows; and `status_codes`, which is the operation's own merged map wherever the text
  * that reads it stands. Reads of `variables` and `defaults` never survive folding.
  */
 export type Root = 'request' | 'action' | 'security' | 'status_codes'

@@ -1,5 +1,5 @@
-// A template in, a closure out that writes its value as text: by the template rule, or for a URL with what requests
-// bring percent-encoded, but for their own path and query.
+// Compiles a template to a closure that writes its value as text: by the template rule, or for a URL, with values of
+// requests percent-encoded except for their own path and query.
 
 import { jsonWriter } from './json.ts'
 import { toText } from './render.ts'
@@ -20,17 +20,20 @@ const textWriter = (template: Template): Write => {
   return (context) => toText(run(context))
 }
 
-/** What becomes of texts on their way into a URL. */
+/** How texts are encoded for a URL. */
 export interface UrlEncoding {
-  /** Of a tag within a longer text: it stays one segment, or one value. */
+  /** For a tag within a longer text: it stays one segment, or one value. */
   readonly part: (text: string) => string
-  /** Of what the document says itself, and of a tag that is the whole text: only what can't stand there is encoded. */
+  /**
+   * For the document's own text, and for a tag that is the whole text: only characters that can't stand there are
+   * encoded.
+   */
   readonly text: (text: string) => string
 }
 
 /**
- * Text for a path or query string (behaviour §4). `request.path` and `request.query_string` go as they are, also within a
- * longer text: an upstream may verify a signature over them.
+ * Text for a path or query string (behaviour §4). `request.path` and `request.query_string` are passed unchanged, also
+ * within a longer text: an upstream may verify a signature over them.
  * @throws ExpressionError
  * @example urlWriter(template, { part: encodeURIComponent, text: encodeURI })(context) // '/orders/a%2Fb' for '/orders/{{…}}'
  */
@@ -64,14 +67,14 @@ const wholeOf = (template: Template): Exclude<Template, TextTemplate> | undefine
   return isAlone ? wholeOf(first) : undefined
 }
 
-/** The client's own path or query string, and nothing made of it. */
+/** The client's own path or query string, unchanged. */
 const isClients = (template: Template): boolean =>
   template.kind === 'read' &&
   template.root === 'request' &&
   template.keys.length === 1 &&
   (template.keys[0] === 'path' || template.keys[0] === 'query_string')
 
-/** Its own words encoded, those of texts within it too. */
+/** With its own literal text encoded, and that of texts within it too. */
 const withText = (template: TextTemplate, encode: (text: string) => string): TextTemplate => ({
   ...template,
   parts: template.parts.map((part) => {

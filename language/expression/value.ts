@@ -1,5 +1,5 @@
-// The values that documents, requests and results are made of. JSON, and bytes where msgpack or an
-// upstream brings them. Never a class instance, a function or undefined.
+// Defines the values that documents, requests and results are made of: JSON, and bytes where msgpack or an upstream
+// brings them. Never a class instance, a function or undefined.
 
 export type Value = null | boolean | number | string | Uint8Array | readonly Value[] | ValueMap
 

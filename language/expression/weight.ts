@@ -1,5 +1,5 @@
-// A template or value in, how large it is once written out, what is shared counted each time. References
-// to references grow like powers; this is how that is seen without ever writing it out.
+// Computes how large a template or value is once written out, where shared parts count each time. References to
+// references grow like powers; this detects it without writing them out.
 
 import { childrenOf } from './children.ts'
 import type { PipeArgument, Template } from './template.ts'
@@ -15,7 +15,7 @@ export interface Size {
 /** Values that a template expands to. */
 export const weightOf = (template: Template): number => sizeOf(template).weight
 
-/** What is shared is not walked again, unless that is quicker than to look it up: three times, up to here. */
+/** A shared part is not walked again, unless that is quicker than to look it up: three times, up to here. */
 const known = new WeakMap<object, Size>()
 const REMEMBERED_FROM = 64
 

@@ -1,5 +1,5 @@
-// A realm record in, the facts a document is judged against out: the same for the operator that judges and
-// the gateway that serves. Never a secret among them.
+// Reads from a realm record the facts that a document is validated against, the same for the operator that validates
+// and the gateway that serves. Never a secret among them.
 
 import type { RealmFacts } from '../environment.ts'
 import type { RealmRecord } from './record.ts'

@@ -1,6 +1,6 @@
-// A master secret and the name of a realm in, the P-256 key of that realm out: every process that knows the
-// secret makes the same key, and nobody has to store it. The gateway names realms by their uri, the operator by the
-// uid of the Realm. Pure.
+// Derives the P-256 key of a realm from a master secret and the name of the realm: every process that knows the secret
+// derives the same key, so that it need not be stored. The gateway names realms by their uri, the operator by the uid
+// of the Realm. Pure.
 
 import { createECDH, hash, hkdfSync } from 'node:crypto'
 
@@ -16,7 +16,7 @@ export interface PrivateJwk {
 /** Order of the group of P-256 (FIPS 186-5, SP 800-186 §3.2.1.3). */
 const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
-/** 128 bits more than the order has: what is left of a bias after the remainder can't be seen. */
+/** 128 bits more than the order has, so that the bias of the remainder is negligible. */
 const SEED_BYTES = 48
 
 /**
@@ -45,6 +45,6 @@ export const jwkOfScalar = (scalar: Buffer): PrivateJwk => {
   }
 }
 
-/** What names a key: RFC 7638, the required members in the order of their names. */
+/** The identifier of a key: RFC 7638, the required members in the order of their names. */
 export const thumbprintOf = ({ x, y }: Pick<PrivateJwk, 'x' | 'y'>): string =>
   hash('sha256', JSON.stringify({ crv: 'P-256', kty: 'EC', x, y }), 'base64url')

@@ -1,7 +1,7 @@
-// Rings of secret keys (behaviour §6): the text of a file in, keys newest first out. Plain data, so that the
-// primary process can hand a ring to its workers. No message ever shows a key.
+// Parses a file with a ring of secret keys, newest first (behaviour §6). Plain data, so that the primary process can
+// send a ring to its workers. No message ever shows a key.
 
-/** `k`: 32 bytes in base64url. The first is used, all are understood. */
+/** `k`: 32 bytes in base64url. The first is used for new values, all are accepted. */
 export interface KeyRing {
   readonly keys: readonly { readonly kid: string; readonly k: string }[]
 }
@@ -67,7 +67,7 @@ const isKey = (text: string): boolean => {
   return bytes.length === KEY_BYTES && bytes.toString('base64url') === text.replace(/=+$/, '')
 }
 
-// The parser's own message quotes the text around the fault, which may be a key.
+// The parser's own message quotes the text around the error, which may be a key.
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown

@@ -1,5 +1,5 @@
-// A realm record of the management API (behaviour §7, snake_case). Both planes speak it: the operator
-// makes it from Realm resources, the data plane validates and keeps it.
+// Defines the realm record of the management API (behaviour §7, snake_case), for both programs: the operator makes it
+// from Realm resources, the data plane validates and stores it.
 
 import type { ValueMap } from '../expression/value.ts'
 

@@ -1,34 +1,34 @@
-// Realm records: an unknown value in, the record or every fault of its structure out. A record carries
-// security, so what is not understood is refused; no message ever shows a value of it.
+// Validates the structure of realm records and lists every problem. A record carries security, so unknown properties
+// are rejected; no message ever shows a value of it.
 
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { childPointer, type Problem } from '../problem.ts'
 import type { RealmRecord } from './record.ts'
 import realmSchema from '../schema/realm.schema.json' with { type: 'json' }
-import { createSchemaJudge } from '../validate.ts'
+import { createSchemaValidator } from '../validate.ts'
 import { unknownMembers } from '../wire/members.ts'
 
 export type RealmValidation =
   | { readonly ok: true; readonly realm: RealmRecord }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-const judge = createSchemaJudge(realmSchema)
+const validator = createSchemaValidator(realmSchema)
 
 /**
- * Judges a realm record (behaviour §6–7). Unknown properties are refused, but for those within `info`
- * and the `meta` of users. Reports every fault at once, at most 1000.
+ * Validates a realm record (behaviour §6–7). Rejects unknown properties, but for those within `info` and the `meta` of
+ * users. Reports every problem at once, at most 1000.
  * @example validateRealm({ uri: 'com.acme' }) // { ok: true, realm: { uri: 'com.acme' } }
  */
 export const validateRealm = (record: unknown): RealmValidation => {
-  const problems = judge.whole(record, { pointer: '', values: 'hidden' })
+  const problems = validator.whole(record, { pointer: '', values: 'hidden' })
   return problems.length === 0
     ? { ok: true, realm: record as RealmRecord }
     : { ok: false, problems }
 }
 
 /**
- * Judges the record of an operator that may be newer: members of the record and of its router that this version does
- * not know are passed over. The record keeps them, for the version that this gateway is updated to.
+ * Validates the record of an operator that may be newer: members of the record and of its router that this version does
+ * not know are ignored. The record keeps them, for the version that this gateway is updated to.
  * @example validateNewerRealm({ uri: 'com.acme', region: 'eu' }) // { ok: true, realm: { uri: 'com.acme', region: 'eu' } }
  */
 export const validateNewerRealm = (record: unknown): RealmValidation => {

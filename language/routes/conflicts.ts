@@ -1,5 +1,5 @@
-// Which routes a document claims, and who wins where two claim the same (behaviour §2, *Conflicts*).
-// Compiled documents in, claims and verdicts out; ages come in with the documents, never from a clock.
+// Computes which routes a document claims, and which document wins where two claim the same (behaviour §2,
+// *Conflicts*). Ages come with the documents, never from a clock.
 
 import type { CompiledApi, CompiledVersion } from '../compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
@@ -15,7 +15,7 @@ export interface Claim {
   readonly sharedBy?: string
 }
 
-/** What a document claims, and what settles its clashes: lower `rank`, then older, then smaller id. */
+/** What a document claims, and what decides its conflicts: lower `rank`, then older, then smaller id. */
 export interface Claimant {
   readonly id: string
   readonly rank: number
@@ -56,16 +56,16 @@ export function conflictsWithin(compiled: CompiledApi): Problem[] {
   return problems
 }
 
-/** A lost claim as a fault of the document that lost it. */
+/** A lost claim as a problem of the document that lost it. */
 export function conflictProblem(claim: Claim, winnerId: string): Problem {
   const message = `${shownRoute(claim.key)} belongs to the API '${winnerId}', which comes first; change the host, the path or the method`
   return { code: 'conflict', path: claim.pointer, message }
 }
 
-/** Who claims what. The work of a change is in proportion to the claims of the document that changes. */
+/** All claims of all documents. The work of a change is in proportion to the claims of the document that changes. */
 export class ConflictIndex {
   readonly #claimants = new Map<string, Claimant>()
-  /** Key → who claims it, the winner first. */
+  /** Key → its claimants, the winner first. */
   readonly #stakes = new Map<string, readonly Stake[]>()
 
   /** Adds a document, or replaces the one of its id. */
@@ -92,7 +92,7 @@ export class ConflictIndex {
     }
   }
 
-  /** The claims that a document loses, in its own order; none for an id that is not held. */
+  /** The claims that a document loses, in its own order; none for an id that is not registered. */
   conflictsOf(id: string): readonly Clash[] {
     return this.#keysOf(id).flatMap((key) => {
       const stakes = this.#stakesOn(key)
@@ -104,8 +104,8 @@ export class ConflictIndex {
   }
 
   /**
-   * The claims that a document would lose if it stood here in place of those of the ids `replaced`. Nothing changes; the
-   * work is in proportion to its claims.
+   * The claims that a document would lose if it replaced those of the ids `replaced`. Nothing changes; the work is in
+   * proportion to its claims.
    */
   clashesOf(claimant: Claimant, replaced: ReadonlySet<string>): readonly Clash[] {
     return [...byKey(claimant)].flatMap(([key, claim]) => {
@@ -116,8 +116,8 @@ export class ConflictIndex {
   }
 
   /**
-   * Ids of the documents whose verdict may rest on this one: those it wins against, and those who may
-   * share with it what others then lose. To know all whom a change concerns, ask before it and after it.
+   * Ids of the documents whose result may depend on this one: those it wins against, and those that may share with it
+   * what others then lose. Call it before and after a change to know all documents that the change concerns.
    */
   affectedBy(id: string): readonly string[] {
     const affected = this.#keysOf(id).flatMap((key) => {
@@ -165,7 +165,7 @@ const isLost = (stake: Stake, winner: Stake): boolean =>
 const mayShare = (a: Claim, b: Claim): boolean =>
   a.sharedBy !== undefined && a.sharedBy === b.sharedBy
 
-/** Claims without their host. Endpoints first: a path that stands in their way is the one at fault. */
+/** Claims without their host. Endpoints first, so that a path in conflict with one is the one at fault. */
 const routesOf = (compiled: CompiledApi): readonly Claim[] => {
   const before = known.get(compiled)
   if (before !== undefined) return before
@@ -176,7 +176,7 @@ const routesOf = (compiled: CompiledApi): readonly Claim[] => {
   return routes
 }
 
-/** Asked for twice: by who judges a document, and by who then holds it. */
+/** Computed twice otherwise: for validation of a document, and for its registration. */
 const known = new WeakMap<CompiledApi, readonly Claim[]>()
 
 const pathClaims = (version: CompiledVersion): readonly Claim[] => {
@@ -209,7 +209,7 @@ const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Cl
   )
 }
 
-/** An array's versions are known by index in pointers, by name here: a path's pointer tells. */
+/** Pointers know an array's versions by index, and this code by name: the pointer of a path has the index. */
 function versionPointer({ name, paths }: CompiledVersion): string {
   const pointer = paths[0]?.pointer
   return pointer === undefined

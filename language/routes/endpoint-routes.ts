@@ -1,19 +1,19 @@
-// The security schemes of a version in, the routes of the gateway's own that they mount below `base_path` out
-// (§4.1, behaviour §6): what is claimed and what is served come from this one table.
+// Lists the built-in routes that the security schemes of a version mount below `base_path` (§4.1, behaviour §6). The
+// routes that are claimed and those that are served both come from this table.
 
 import type { CompiledEndpoint, OAuth2Flow } from '../compiled.ts'
 import type { Method } from '../document.ts'
 
 export type OidcRouteName = 'login' | 'callback' | 'logout' | 'backChannelLogout'
 
-/** What answers: of the OIDC room, of the OAuth 2 room, or one that tells who somebody is. */
+/** The handler: of the OIDC room, of the OAuth 2 room, or one that verifies the caller's identity. */
 export type EndpointName = OidcRouteName | 'token' | 'revoke' | 'oidcVerify' | 'oauthVerify'
 
 export interface EndpointRoute {
   readonly name: EndpointName
   /** Below `base_path`; at most one binding. */
   readonly path: string
-  /** Others are 405, HEAD too where it is not named. */
+  /** Other methods get 405, HEAD too where it is not named. */
   readonly methods: readonly Method[]
   /** The first scheme of the version that mounts it: its settings count. */
   readonly endpoint: CompiledEndpoint

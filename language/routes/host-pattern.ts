@@ -1,5 +1,5 @@
-// Host patterns of documents (§2.1, behaviour §3): what may be written, and what it stands for. Never
-// throws, whatever was written.
+// Parses host patterns of documents (§2.1, behaviour §3) and says what is wrong with invalid ones. Never throws,
+// whatever was written.
 
 /**
  * Labels left to right, lower case; `null` is one label of any name, bound when it was written with a
@@ -41,7 +41,7 @@ export function parseHost(source: string): ParsedHost {
 }
 
 /**
- * What two patterns share when they are the same but for the names of bindings.
+ * The key that two patterns share when only the names of their bindings differ.
  * @example hostKey(…':tenant.acme.com') // ':.acme.com'
  */
 export function hostKey(pattern: HostPattern): string {
@@ -51,7 +51,7 @@ export function hostKey(pattern: HostPattern): string {
 }
 
 /**
- * The one spelling of a bracketed IPv6 address (RFC 5952), or undefined when it is none.
+ * The canonical spelling of a bracketed IPv6 address (RFC 5952), or undefined when it is invalid.
  * @example canonicalIpv6('[0:0::0:1]') // '[::1]'
  */
 export function canonicalIpv6(text: string): string | undefined {

@@ -1,5 +1,5 @@
-// Path patterns of documents (§2.2, §2.3, behaviour §2–3): a key of `paths` or a `base_path` in, what it
-// stands for out. Never throws, whatever was written.
+// Parses path patterns of documents: a key of `paths` or a `base_path` (§2.2, §2.3, behaviour §2–3). Never throws,
+// whatever was written.
 
 import {
   MAX_SEGMENTS,
@@ -50,7 +50,7 @@ export function parsePath(source: string): ParsedPath {
 }
 
 /**
- * A `base_path`: as a path, but `/` alone is right and a tail is not.
+ * A `base_path`: as a path, but `/` alone is valid and a tail is not.
  * @example parseBasePath('/[v1.0]') // two patterns: none and /v1.0
  */
 export function parseBasePath(source: string): ParsedPath {
@@ -94,7 +94,7 @@ const repeatedName = (
   return undefined
 }
 
-/** A path of the gateway's own below a `base_path`. */
+/** A built-in path below a `base_path`. */
 export interface MountedPath {
   /** As written. */
   readonly template: string
@@ -111,8 +111,8 @@ export const webSocketPath = (basePath: string): MountedPath =>
   mountPath(basePath, `/${WEB_SOCKET}`)
 
 /**
- * A path that the gateway mounts below a compiled `base_path`; `path` has no brackets. A name that both bind
- * stands twice in `bindings`: the last is the path's own.
+ * A path that the gateway mounts below a compiled `base_path`; `path` has no brackets. A name that both bind stands
+ * twice in `bindings`: the last is the path's own.
  * @example mountPath('/[v1]', '/oidc/login') // template '/[v1]/oidc/login', two patterns
  */
 export function mountPath(basePath: string, path: string): MountedPath {
@@ -125,8 +125,8 @@ export function mountPath(basePath: string, path: string): MountedPath {
 }
 
 /**
- * What two paths share when they are the same but for the names of bindings: brackets kept, literals
- * encoded alike. Of sources that do not parse it is the text itself.
+ * The key that two paths share when only the names of their bindings differ: brackets kept, literals encoded alike. For
+ * sources that do not parse it is the text itself.
  * @example pathKey('/[v1]', '/users/:id/') // '[/v1]/users/:'
  */
 export const pathKey = (base: string, path: string): string => keyOf(base) + keyOf(path)
@@ -145,11 +145,11 @@ function expand(source: string, nodes: readonly PathNode[]): ParsedPath {
 }
 
 /**
- * How many patterns a path or `base_path` stands for; 1 where it is refused for itself.
+ * How many patterns a path or `base_path` stands for; 1 where it is invalid by itself.
  * @example countForms('/users/[:id]') // 2
  */
 export function countForms(source: string): number {
-  // Most paths: nothing to parse for it.
+  // Most paths have no brackets and need no parsing for it.
   if (!source.includes('[')) return 1
   const nodes = parseNodes(source)
   const ways = typeof nodes === 'string' ? 1 : countWays(nodes)
@@ -175,7 +175,7 @@ function waysThrough(nodes: readonly PathNode[], optional: 0 | 1): readonly Path
 
 const isOptional = ({ kind }: PathNode): boolean => kind === 'optional'
 
-/** Of nodes without brackets, as most paths are. */
+/** For nodes without brackets, which most paths are. */
 const onlyWay = (nodes: readonly PathNode[], optional: 0 | 1): PathPattern => {
   const segments: (string | null)[] = []
   const bindings: (string | null)[] = []

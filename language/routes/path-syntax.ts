@@ -1,5 +1,5 @@
-// The syntax of path patterns: text in, a tree of segments, brackets and tail out, or what is wrong with
-// it. Knows nothing of what may stand where in a document. Never throws.
+// Parses the syntax of path patterns into a tree of segments, brackets and tail, or says what is wrong. Knows nothing
+// of where a pattern may stand in a document. Never throws.
 
 export type PathNode =
   | { readonly kind: 'segment'; readonly text: string | null; readonly name: string | null }
@@ -32,7 +32,7 @@ export function parseNodes(source: string): readonly PathNode[] | string {
   return scanner.outer.length > 0 ? "a '[' is not closed" : level.nodes
 }
 
-/** Where the scanner stands: before a segment, behind one, or behind a tail. */
+/** Position of the scanner: before a segment, behind one, or behind a tail. */
 type Place = 'before' | 'behind' | 'tail'
 
 interface Frame {
@@ -149,5 +149,5 @@ function decode(raw: string): string | undefined {
   }
 }
 
-/** Bounded: it goes into messages. */
+/** Bounded, because it goes into messages. */
 export const shown = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)

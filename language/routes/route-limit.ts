@@ -7,12 +7,12 @@ import { countForms } from './path-pattern.ts'
 import { childPointer, type Problem } from '../problem.ts'
 import { namedVersions } from '../versions.ts'
 
-/** Behaviour §2, unless a setting says otherwise. A document of 20,000 routes takes a third of a second to compile. */
+/** The default of behaviour §2. A document of 20,000 routes takes a third of a second to compile. */
 export const MAX_ROUTES = 20_000
 
 /**
- * Brackets multiply: of 0.6 MB of JSON could otherwise come half a million routes, of which each takes memory and time.
- * Methods do not count. The problem is at the version that passes the limit.
+ * Brackets multiply: 0.6 MB of JSON could otherwise stand for half a million routes, each of which takes memory and
+ * time. Methods do not count. The problem is reported at the version that passes the limit.
  * @example findTooManyRoutes({host: 'a.test', versions: {}}) // undefined
  */
 export const findTooManyRoutes = (

@@ -1,5 +1,5 @@
-// Turns what a JSON Schema validator complains of into located problems: one for each fault, without
-// the echoes that branching keywords (`if`, `anyOf`) make. Knows no validator; never judges by itself.
+// Turns the errors of a JSON Schema validator into located problems: one for each mistake, without the echoes that
+// branching keywords (`if`, `anyOf`) make. Knows no particular validator and never validates by itself.
 
 import { childPointer, type Problem, type ProblemCode } from '../problem.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
@@ -7,7 +7,7 @@ import { describeFault, type Place, type SchemaFault } from './messages.ts'
 
 const MAX_PROBLEMS = 1000
 
-/** Known by identity: ajv hands back the very definition that a value broke. */
+/** Known by identity: ajv returns the very definition that a value broke. */
 const ACTION_TYPE: object = apiSchema.$defs.actionType
 
 /** Only says that something within has failed, or is an alternative that failed before another held. */
@@ -15,8 +15,8 @@ const isEcho = ({ keyword, schemaPath }: SchemaFault): boolean =>
   keyword === 'if' || schemaPath.includes('/anyOf/')
 
 /**
- * One problem for each place that is faulty, in the order of the complaints, at most 1000. Of several
- * complaints about one place the one about its type stands.
+ * One problem for each faulty place, in the order of the errors, at most 1000. Of several errors about one place the
+ * one about its type stands.
  */
 export const problemsOf = (faults: readonly SchemaFault[], place: Place): readonly Problem[] => {
   const problems = new Map<string, Problem>()

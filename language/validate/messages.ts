@@ -1,5 +1,5 @@
-// What a fault is called for people: what was expected, what is there, cut to a bounded length. Shows
-// no value where that may be a secret.
+// Describes an error of the schema for people: what was expected and what is there, cut to a bounded length. Shows no
+// value where that may be a secret.
 
 import { METHODS } from '../document.ts'
 import { isMap } from '../expression/value.ts'
@@ -14,7 +14,7 @@ export interface SchemaFault {
   readonly data?: unknown
 }
 
-/** Where the judged value stands, and whether messages may show values. */
+/** Where the validated value stands, and whether messages may show values. */
 export interface Place {
   readonly pointer: string
   /** `hidden` where a value may be a secret: messages name its type only. */
@@ -25,7 +25,7 @@ type Schema = Readonly<Record<string, unknown>>
 
 const MAX_SHOWN = 60
 
-/** The schemas have one place where nothing is valid: what a path without a method is. */
+/** The schemas have one place where nothing is valid: a path without a method. */
 const NO_METHOD = `A path needs at least one method: ${METHODS.join(', ')}.`
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -81,7 +81,7 @@ const describeUnknown = (name: string, schema: Schema): string => {
   return `There is no property '${cut(name)}' here; there are ${known.join(', ')}.`
 }
 
-/** undefined: the schema has nothing but a pattern or a format to say, which its description puts better. */
+/** undefined: the schema has only a pattern or a format, which its description explains better. */
 const expectation = ({ keyword, params }: SchemaFault, schema: Schema): string | undefined => {
   const bound = BOUNDS[keyword]
   if (bound !== undefined) return bound(String(params['limit']))

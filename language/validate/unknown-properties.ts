@@ -1,5 +1,5 @@
-// Properties that nobody reads: a document in, a warning for each out, so that a misspelt name does not
-// pass in silence. The published schema is the only list of names; free-form maps are not looked into.
+// Warns of properties that nothing reads, so that a misspelt name does not pass silently. The published schema is the
+// only list of names; free-form maps are not searched.
 
 import { ownValue } from '../expression/lookup.ts'
 import { mapAt } from '../expression/members.ts'
@@ -86,7 +86,7 @@ const shapeOf = (schema: unknown): Shape => {
   return { properties, byType, entries }
 }
 
-/** A schema with all that stands for the same value: its reference, and what holds under a condition. */
+/** A schema with all the schemas for the same value: its reference, and those that apply under a condition. */
 const partsOf = (schema: unknown): readonly ValueMap[] => {
   if (!isMap(schema)) return []
   const reference = schema['$ref']

@@ -1,5 +1,5 @@
-// Digests of documents and of all that is held: JSON values in, lower-case hex of SHA-256 out. A secret
-// value never enters: the Secret's uid and resource version stand for it.
+// Computes digests of documents and of all loaded entries: lower-case hex of SHA-256 over JSON values. A secret value
+// never enters: the Secret's uid and resource version stand for it.
 
 import { hash } from 'node:crypto'
 import { isList, isMap, type Value, type ValueMap } from '../expression/value.ts'
@@ -11,7 +11,7 @@ export interface SecretVersion {
   readonly resourceVersion: string
 }
 
-/** One entry that a manager holds in a data plane. */
+/** One entry that an owner has loaded in a data plane. */
 export interface HeldEntry {
   readonly kind: 'realm' | 'spec'
   /** Realm uri, or document id. */
@@ -31,8 +31,8 @@ export const canonicalJson = (value: Value): string => write(value, new Map())
 export const digestOf = (value: Value): string => sha256(canonicalJson(value))
 
 /**
- * What tells one state of a document from another. Without Secrets it is `digestOf(spec)`; with them a
- * sorted `name⇥uid⇥resourceVersion` line for each follows the document.
+ * Identifies one state of a document. Without Secrets it is `digestOf(spec)`; with them a sorted
+ * `name⇥uid⇥resourceVersion` line for each follows the document.
  */
 export const documentDigest = ({
   spec,
@@ -48,26 +48,23 @@ export const documentDigest = ({
 }
 
 /**
- * The digest of a document that may reach, of all that is in the cluster, Services of that namespace alone: whoever
- * holds the document without knowing so holds another one.
+ * The digest of a document that may reach, of all that is in the cluster, only Services of that namespace: a gateway
+ * that has the document without that restriction has another one.
  */
 export const confinedDigest = (digest: string, confinedTo: string | undefined): string =>
   confinedTo === undefined ? digest : `${digest}@${confinedTo}`
 
-/** Without what `confinedDigest` has added. */
+/** The digest without what `confinedDigest` has added. */
 export const plainDigest = (digest: string): string => digest.split('@', 1)[0] ?? ''
 
 /**
- * Two digests of one text, wherever it may lead: the policy of a namespace may change between two looks at it.
+ * Whether two digests are of one text, wherever it may lead: the policy of a namespace may change between two reads.
  * @example isSameText('ab12', 'ab12@shop') // true
  */
 export const isSameText = (left: string, right: string): boolean =>
   plainDigest(left) === plainDigest(right)
 
-/**
- * What tells one set of held entries from another, whatever their order: SHA-256 over the sorted
- * `kind⇥key⇥digest` lines.
- */
+/** Identifies a set of loaded entries, whatever their order: SHA-256 over the sorted `kind⇥key⇥digest` lines. */
 export const rootDigest = (entries: readonly HeldEntry[]): string => {
   const lines = entries.map(({ kind, key, digest }) => [kind, key, digest].join('\t'))
   return sha256(lines.sort().join('\n'))
@@ -109,7 +106,7 @@ const scalarJson = (value: string | number | boolean | null): string => {
   return JSON.stringify(value)
 }
 
-/** By UTF-16 code units. Most maps are short, and what was canonical before is in order already. */
+/** By UTF-16 code units. Most maps are short, and one that was canonical before is in order already. */
 const sortedKeys = (map: ValueMap): readonly string[] => {
   const keys = Object.keys(map)
   for (let index = 1; index < keys.length; index++)

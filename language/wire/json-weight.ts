@@ -1,5 +1,5 @@
 // Counts what JSON text stands for before it is parsed, in chunks as they arrive: a byte or two of text are up to a
-// hundred of memory. Does not judge whether it is JSON, and counts what is none somehow.
+// hundred of memory. Does not check whether it is JSON: other text is counted too, in some way.
 
 /** What has been counted of a text so far. Marks within its strings do not count. */
 export interface JsonMarks {
@@ -7,7 +7,7 @@ export interface JsonMarks {
   readonly containers: number
   readonly commas: number
   readonly colons: number
-  /** Of the containers that are open now; below 0 where more were closed than opened. */
+  /** Depth of the containers that are open now; below 0 where more were closed than opened. */
   readonly depth: number
   readonly deepest: number
   /** Where the next chunk begins; `escaped`: in a string, with a character that a backslash escapes. */
@@ -55,18 +55,21 @@ export const countMarks = (before: JsonMarks, chunk: Uint8Array): JsonMarks => {
   return { containers, commas, colons, depth, deepest, next: nextOf(at - length) }
 }
 
-/** Of the bytes by which `endOfString` is behind the chunk. */
+/** By the number of bytes by which `endOfString` is behind the chunk. */
 const nextOf = (behind: number): JsonMarks['next'] =>
   behind === 0 ? 'outside' : behind === 1 ? 'string' : 'escaped'
 
-/** Up to here a loop is faster than a search for the quote; measured: a search takes 30 ns, a byte of the loop one. */
+/**
+ * Up to this length a loop is faster than a search for the quote; measured: a search takes 30 ns, a byte of the loop
+ * one.
+ */
 const LOOP_BYTES = 16
 
 /** Behind the closing quote; where there is none, one byte behind the chunk, or two if the byte behind it is escaped. */
 const endOfString = (chunk: Uint8Array, start: number): number => {
   const { length } = chunk
   let at = start
-  // Twice as long after each search that found an escaped quote only: where there are many, searching doesn't pay.
+  // Doubles after each search that found only an escaped quote: where there are many, searching does not pay.
   for (let loopBytes = LOOP_BYTES; at < length; loopBytes *= 2) {
     const end = Math.min(at + loopBytes, length)
     for (; at < end; at++) {
@@ -88,10 +91,10 @@ const behindEscapes = (chunk: Uint8Array, from: number, to: number): number => {
   return to + ((to - first) % 2)
 }
 
-/** So many bytes are counted at once, so that what is too much is not read to its end. */
+/** Bytes that are counted in one step, so that excess is found before the end is read. */
 const STEP_BYTES = 64 * 1024
 
-/** What has been counted after each 64 KiB, and at the end. */
+/** Gives what has been counted after each 64 KiB, and at the end. */
 export function* countInSteps(json: Uint8Array): Generator<JsonMarks, void> {
   let marks = NO_MARKS
   for (let at = 0; at < json.length; at += STEP_BYTES) {
@@ -106,7 +109,7 @@ export interface JsonBounds {
 }
 
 /**
- * What parses has no more values than this counts: each container, and each comma, brings one more.
+ * JSON that parses has no more values than this counts: each container, and each comma, brings one more.
  * @example findExcess(Buffer.from('[[1]]'), { maxDepth: 1, maxValues: 9 }) // 'depth'
  */
 export const findExcess = (
@@ -120,7 +123,7 @@ export const findExcess = (
   return undefined
 }
 
-/** What has too much of it, in words. */
+/** The end of a message, by what there is too much of. */
 export const EXCESS = {
   depth: 'is nested too deeply',
   values: 'holds too many values',

@@ -1,5 +1,5 @@
-// Says of every member of an entry of a sync call what becomes of it at a gateway that is older than the member: it is
-// ignored, or, where it is a policy, the entry is refused. Both programs read these tables.
+// Lists every member of the entries of a sync call with its effect on an older gateway that does not know it: it is
+// ignored, or, where it is a policy, the entry is rejected. Both programs read these tables.
 
 import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'

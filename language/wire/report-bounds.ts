@@ -1,5 +1,5 @@
-// Bounds what a data plane tells its operator of one document or realm: findings and sessions come in, those that fit
-// go out. The data plane keeps to it, and the operator takes what is larger for a data plane that misbehaves.
+// Bounds what a data plane reports to its operator of one document or realm, by selecting the diagnostics and sessions
+// that fit. The data plane keeps to it, and the operator treats a larger report as a misbehaving data plane.
 
 import type { Problem, Warning } from '../problem.ts'
 import type { SessionState } from './wire.ts'
@@ -16,27 +16,27 @@ const SESSIONS: Room = { count: 16, bytes: 4096 }
 /** Names of members, digest, owner. */
 const FRAME_BYTES = 512
 
-/** Bytes that a state view may have for one document, beside its id. */
+/** Bytes that a state view may have for one document, besides its id. */
 const DOCUMENT_BYTES = FRAME_BYTES + WARNINGS.bytes
 const REALM_BYTES = FRAME_BYTES + SESSIONS.bytes
 const ITEM_BYTES = FRAME_BYTES + ERRORS.bytes + WARNINGS.bytes
 
 /** Bytes that a state view may have for a document or a realm. */
-export const toldBytes = (kind: 'spec' | 'realm', key: string): number =>
+export const reportedBytes = (kind: 'spec' | 'realm', key: string): number =>
   jsonBytes(key) + (kind === 'spec' ? DOCUMENT_BYTES : REALM_BYTES)
 
-/** Bytes that the answer to a sync call may have for one entry of the call. */
-export const toldItemBytes = (key: string): number => jsonBytes(key) + ITEM_BYTES
+/** Bytes that the response to a sync call may have for one entry of the call. */
+export const reportedItemBytes = (key: string): number => jsonBytes(key) + ITEM_BYTES
 
-/** `Shadowed` comes first: the other warnings are known to whoever has the document. */
-export const toldWarnings = (warnings: readonly Warning[]): readonly Warning[] =>
+/** `Shadowed` comes first: the author of the document can find the other warnings without a gateway. */
+export const reportedWarnings = (warnings: readonly Warning[]): readonly Warning[] =>
   fitting(warnings, WARNINGS, ({ code }) => (code === 'Shadowed' ? 0 : 1))
 
-export const toldErrors = (errors: readonly Problem[]): readonly Problem[] =>
+export const reportedErrors = (errors: readonly Problem[]): readonly Problem[] =>
   fitting(errors, ERRORS, () => 0)
 
-/** One that is open comes first: it tells that the realm can be reached. Then those that say why it can't. */
-export const toldSessions = (sessions: readonly SessionState[]): readonly SessionState[] => {
+/** An open session comes first: it shows that the realm can be reached. Then those that say why it can't. */
+export const reportedSessions = (sessions: readonly SessionState[]): readonly SessionState[] => {
   const rank = ({ state, reason }: SessionState): number => {
     if (state === 'open') return 0
     return state === 'refused' ? 1 : reason === undefined ? 3 : 2
@@ -44,15 +44,15 @@ export const toldSessions = (sessions: readonly SessionState[]): readonly Sessio
   return fitWithin(sessions, SESSIONS, rank)
 }
 
-/** A first one that is too large by itself is told without its texts. */
+/** A first one that is too large by itself is sent without its texts. */
 const fitting = <Finding extends Problem | Warning>(
   findings: readonly Finding[],
   room: Room,
   rank: (finding: Finding) => number,
 ): readonly Finding[] => {
-  const told = fitWithin(findings, room, rank)
+  const fitted = fitWithin(findings, room, rank)
   const [first] = sorted(findings, rank)
-  return told.length > 0 || first === undefined ? told : [{ ...first, path: '', message: '' }]
+  return fitted.length > 0 || first === undefined ? fitted : [{ ...first, path: '', message: '' }]
 }
 
 const fitWithin = <T>(
@@ -61,17 +61,17 @@ const fitWithin = <T>(
   rank: (item: T) => number,
 ): readonly T[] => {
   if (items.length === 0) return items
-  const told: T[] = []
+  const fitted: T[] = []
   let left = bytes
   for (const item of sorted(items, rank)) {
     left -= jsonBytes(item) + 1
-    if (told.length === count || left < 0) break
-    told.push(item)
+    if (fitted.length === count || left < 0) break
+    fitted.push(item)
   }
-  return told
+  return fitted
 }
 
-/** As they came, where all are of one rank. */
+/** In their own order where all are of one rank. */
 const sorted = <T>(items: readonly T[], rank: (item: T) => number): readonly T[] =>
   items.toSorted((left, right) => rank(left) - rank(right))
 

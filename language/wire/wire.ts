@@ -1,5 +1,5 @@
-// What operator and data plane say to each other over the management API (architecture, *Management
-// API*). Additive to specification §4.2.
+// Defines the messages between operator and data plane over the management API (architecture, *Management API*).
+// Additive to specification §4.2.
 
 import type { ValueMap } from '../expression/value.ts'
 import type { Problem, Warning } from '../problem.ts'
@@ -8,23 +8,23 @@ import type { RealmRecord } from '../realm/record.ts'
 /** `GET /api_specs?view=state`; `ETag` is the quoted `<bootId>-<version>`. */
 export interface StateView {
   readonly bootId: string
-  /** Grows with every change of what is held. */
+  /** Grows with every change of what is loaded. */
   readonly version: number
-  /** Of the program, `1.4.0`; one that does not say it is older than this member. */
+  /** Of the program, `1.4.0`; a gateway that does not send it is older than this member. */
   readonly gatewayVersion?: string
   readonly manager: string | null
   readonly epoch: number
-  /** Over this manager's entries as held: see `rootDigest` in digest.ts. */
+  /** Over this owner's loaded entries: see `rootDigest` in digest.ts. */
   readonly rootDigest: string
-  /** A sync call with a matching `complete` has been answered in this boot. */
+  /** A sync call with a matching `complete` was accepted in this boot. */
   readonly complete: boolean
   readonly specs: Readonly<Record<string, SpecState>>
   readonly realms: Readonly<Record<string, RealmState>>
-  /** By id of the document, of 200 at most; none is told by a gateway that is older than this member. */
+  /** By id of the document, 200 at most; a gateway that is older than this member sends none. */
   readonly upstreams?: Readonly<Record<string, UpstreamTrouble>>
 }
 
-/** An upstream that the document names has answered none of its requests as it should, for at least 30 s. */
+/** An upstream that the document names has given no proper response for at least 30 s. */
 export interface UpstreamTrouble {
   /** `http://orders:8080` */
   readonly origin: string
@@ -36,7 +36,7 @@ export type UpstreamCause =
   | 'refused'
   | 'dns'
   | 'tls'
-  /** It is no allowed destination. */
+  /** It is not an allowed destination. */
   | 'denied'
   | 'connect_timeout'
   | 'timeout'
@@ -70,7 +70,7 @@ export interface SessionState {
 export interface SyncRequest {
   readonly managedBy: string
   readonly epoch: number
-  /** Root digest that the difference was made on. */
+  /** Root digest that the difference was computed from. */
   readonly base: string
   readonly realms?: {
     readonly put?: readonly RealmPut[]
@@ -95,19 +95,20 @@ export interface RealmPut {
 export interface SpecPut {
   readonly id: string
   readonly digest: string
-  /** Unix time, milliseconds: the age that settles conflicts. */
+  /** Unix time, milliseconds: the age that decides conflicts. */
   readonly since: number
   readonly spec: ValueMap
   /** From Secrets: laid over the document's own `variables`, never read back. */
   readonly variables?: ValueMap
   /**
-   * Namespace of the document where it may reach, of all that is in the cluster, Services of that one alone. The
+   * Namespace of the document where it may reach, of all that is in the cluster, only Services of that namespace. The
    * digest differs with it.
    */
   readonly confinedTo?: string
   /**
-   * JSON pointers into this entry, to members that its reader may not ignore (as `crit` of RFC 7515 §4.1.11): who does
-   * not know one of them refuses the entry. Other unknown members are ignored. wire-members.ts says which are which.
+   * JSON pointers into this entry, to members that its reader may not ignore (as `crit` of RFC 7515 §4.1.11): a gateway
+   * that does not know one of them rejects the entry. Other unknown members are ignored. members.ts says which are
+   * which.
    */
   readonly critical?: readonly string[]
 }
@@ -127,29 +128,29 @@ export interface SyncItem {
 }
 
 /**
- * `POST /service_endpoints`: which Pods stand behind the Services that documents name. Beside the sync: no digest knows
- * of it, and a gateway that starts anew has nothing until it is called again.
+ * `POST /service_endpoints`: the Pods behind the Services that documents name. Separate from the sync: no digest
+ * includes it, and a gateway that restarts has nothing until it is called again.
  */
 export interface EndpointsRequest {
   readonly managedBy: string
   /** As in a sync call. */
   readonly epoch: number
-  /** Whose calls `sequence` counts; another one for each turn of leading. */
+  /** Identifies the leader term whose calls `sequence` counts. */
   readonly sender: string
-  /** Grows with each call: one that was overtaken is refused. */
+  /** Grows with each call: a call that a later one has overtaken is rejected. */
   readonly sequence: number
   readonly put?: readonly ServiceEndpoints[]
-  /** Services that are not told of any more: `namespace/name`. */
+  /** Services that are no longer sent: `namespace/name`. */
   readonly delete?: readonly string[]
-  /** All that there are: others are forgotten. */
+  /** All Services that there are: a gateway drops the others. */
   readonly only?: readonly string[]
 }
 
-/** One Service, whole: it takes the place of what was told of it before. */
+/** One Service, whole: it replaces what was sent of it before. */
 export interface ServiceEndpoints {
   /** `namespace/name` */
   readonly service: string
-  /** Its own addresses (`clusterIPs`): only where its name stands for these is the rest believed. */
+  /** Its own addresses (`clusterIPs`): the rest is used only where its name resolves to these. */
   readonly addresses: readonly string[]
   readonly ports: readonly ServicePortEndpoints[]
 }

@@ -76,7 +76,7 @@ export class WebhookKeeper {
    * has both when the rollout is over, while an older operator leads until its end.
    */
   introduce(): void {
-    void this.#loop.between(() => this.#introduce())
+    void this.#loop.exclusively(() => this.#introduce())
   }
 
   lead(): void {
@@ -92,7 +92,7 @@ export class WebhookKeeper {
 
   /** Looks now instead of at the next turn: the CAs are others. */
   check(): void {
-    this.#loop.hurry()
+    this.#loop.trigger()
   }
 
   /** Resolves when nothing is under way. */

@@ -98,13 +98,13 @@ export class CertificateKeeper {
 
   /** Reads what is there; from now on again and again. */
   start(): void {
-    this.#loop.hurry()
+    this.#loop.trigger()
   }
 
   /** From now on what is due is written, too. */
   lead(): void {
     this.#isLeading = true
-    this.#loop.hurry()
+    this.#loop.trigger()
   }
 
   /** From now on nothing is written, also by what is under way. */
@@ -127,7 +127,7 @@ export class CertificateKeeper {
    * this operator does not lead. Never rejects: see `troubles`.
    */
   ensureNamespace(namespace: string): Promise<void> {
-    return this.#loop.between(async () => {
+    return this.#loop.exclusively(async () => {
       if (!this.#isLeading || this.#authority === undefined) return
       await this.#namespaces.keepNew(namespace, this.#authority)
     })

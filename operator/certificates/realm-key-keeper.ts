@@ -78,13 +78,13 @@ export class RealmKeyKeeper {
   /** Reads what is there; from now on again and again. `onChange` is called when the revision has grown. */
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#loop.hurry()
+    this.#loop.trigger()
   }
 
   /** From now on keys are made where there are none. */
   lead(): void {
     this.#isLeading = true
-    this.#loop.hurry()
+    this.#loop.trigger()
   }
 
   follow(): void {

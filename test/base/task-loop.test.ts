@@ -22,7 +22,7 @@ const aWorld = (answers: readonly (number | 'failed' | undefined)[]) => {
 describe('a task loop', () => {
   it('come again after the time that the last one names', async () => {
     const { clock, begun, loop } = aWorld([1000, 500, undefined])
-    loop.hurry()
+    loop.trigger()
     for (let at = 0; at < 30; at += 1) {
       await settled()
       clock.advance(100)
@@ -32,7 +32,7 @@ describe('a task loop', () => {
 
   it('pause for longer and longer while they fail, and begin anew after one that does not', async () => {
     const { clock, begun, loop } = aWorld(['failed', 'failed', 'failed', 100, 'failed', 'failed'])
-    loop.hurry()
+    loop.trigger()
     for (let at = 0; at < 60; at += 1) {
       await settled()
       clock.advance(100)
@@ -44,10 +44,10 @@ describe('a task loop', () => {
   it('are never two at a time, nor beside another task', async () => {
     const { begun, gates, state, loop } = aWorld([1000, 1000])
     state.isGated = true
-    loop.hurry()
-    loop.hurry()
+    loop.trigger()
+    loop.trigger()
     let hasRun = false
-    const task = loop.between(() => {
+    const task = loop.exclusively(() => {
       hasRun = true
       return Promise.resolve()
     })
@@ -63,7 +63,7 @@ describe('a task loop', () => {
 
   it('leave no turn behind while they pause', async () => {
     const { clock, begun, loop } = aWorld([1000, 1000])
-    loop.hurry()
+    loop.trigger()
     await settled()
     loop.pause()
     clock.advance(5000)
@@ -74,9 +74,9 @@ describe('a task loop', () => {
   it('end with what is under way', async () => {
     const { clock, begun, gates, state, loop } = aWorld([1000])
     state.isGated = true
-    loop.hurry()
+    loop.trigger()
     await settled()
-    loop.hurry()
+    loop.trigger()
     const stopped = loop.stop()
     gates.shift()?.()
     await stopped

@@ -26,7 +26,7 @@ describe('choosePorts', () => {
 
   it('gives up in words', async () => {
     const choice = await choosePorts(() => Promise.resolve(false))
-    expect('fault' in choice && choice.fault).toContain(
+    expect('error' in choice && choice.error).toContain(
       '18080, 18081, 18085, 18090, 18091, 18092 are taken',
     )
   })

@@ -1,8 +1,8 @@
-// What a function of the language is: values in, a value out, or a refusal.
+// Defines what a function of the expression language is: it gives a value for values, or throws a `Refusal`.
 
 import type { Value } from '../value.ts'
 
-/** What functions draw on while they run: the bytes they may still produce, and chance. */
+/** What functions use while they run: the bytes they may still produce, and a random source. */
 export interface Host {
   budget: number
   /** From 0 up to, never reaching, 1; Math.random when absent. */

@@ -1,4 +1,4 @@
-// Text in, decoded out, and back: base64 and JSON. Strict, and bounded in size and depth.
+// Encodes and decodes base64 and JSON text. Strict, and bounded in size and depth.
 
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'
@@ -6,7 +6,7 @@ import { base64Of, toJson } from '../render.ts'
 import { bytesOfText, spend } from './spend.ts'
 import type { Value } from '../value.ts'
 
-/** Deeper JSON text is refused: what reads it afterwards may recurse. */
+/** Deeper JSON text is rejected: code that reads it afterwards may recurse. */
 const MAX_NESTING = 512
 
 export const encodeBase64: Apply = (input, _args, host) => {

@@ -1,4 +1,4 @@
-// One value in, the same value as another type out: integer, float, string, boolean, abs.
+// Converts one value to another type: integer, float, string, boolean, abs.
 
 import type { Apply } from './apply.ts'
 import { FunctionError } from '../errors.ts'

@@ -1,5 +1,5 @@
-// The function table of behaviour §1: name, how it is called, what it does. A closed set; whoever calls
-// `apply` has checked the number and form of arguments, and passes the empty string by itself.
+// Holds the function table of behaviour §1: name, how it is called, what it does. A closed set; the caller of `apply`
+// has checked the number and form of arguments, and passes the empty string by itself.
 
 import type { Apply } from './apply.ts'
 import { booleanOf, floatOf, integerOf, magnitudeOf, textOf } from './conversions.ts'
@@ -24,7 +24,7 @@ export interface ExpressionFunction {
   readonly form: 'words' | 'brackets' | 'piped'
   /** False: never applied at load, whatever is known. */
   readonly isPure: boolean
-  /** So many of the first arguments only choose from the input: nothing of theirs is in the result. */
+  /** How many of the first arguments only choose from the input, so that nothing of them is in the result. */
   readonly choosing: number
   readonly apply: Apply
 }
@@ -72,5 +72,5 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
   ].map((definition) => [definition.name, definition]),
 )
 
-/** `get, put, …`: what a message may offer. */
+/** `get, put, …`: the names for a message. */
 export const functionNames = (): string => [...FUNCTIONS.keys()].join(', ')

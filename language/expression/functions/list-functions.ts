@@ -1,4 +1,5 @@
-// A list in, an element, a part or a number out. Positions count from 1, as documents write them.
+// Implements the functions on lists, which give an element, a part or a number. Positions count from 1, as documents
+// write them.
 
 import type { Apply } from './apply.ts'
 import { decimalOf } from './conversions.ts'

@@ -1,5 +1,5 @@
-// A map in, a value of it or a changed copy out. The maps given are never changed, and `__proto__` is a
-// key like any other.
+// Implements the functions on maps, which give a value or a changed copy. The maps given are never changed, and
+// `__proto__` is a key like any other.
 
 import type { Apply, Host } from './apply.ts'
 import { kindOf, FunctionError, showKey } from '../errors.ts'

@@ -1,4 +1,4 @@
-// A string of a document after parsing: plain data that still knows where each part was written.
+// Defines the syntax of a string after parsing: plain data with the place where each part was written.
 
 /** Offsets are UTF-16 code units from the start of the string. */
 export type Ast = LiteralAst | TagAst | TextAst

@@ -1,11 +1,11 @@
-// A place in a string that moves on while it is read. Every character is looked at a bounded number of
-// times, so reading takes time in proportion to length, whatever stands there.
+// Moves along a string while it is parsed. Every character is visited a bounded number of times, so parsing takes time
+// in proportion to length, whatever the text is.
 
 export interface Cursor {
   readonly source: string
   readonly end: number
   at: number
-  /** The first fault wins; nothing that is read after it counts. */
+  /** The first error wins; nothing that is read after it counts. */
   fault: { readonly offset: number; readonly message: string } | undefined
 }
 
@@ -41,7 +41,7 @@ export const peek = (cursor: Cursor): number => {
   return codeAt(cursor, cursor.at)
 }
 
-/** Notes the fault, and is nothing. */
+/** Records the error and returns null. */
 export const failAt = (cursor: Cursor, offset: number, message: string): null => {
   cursor.fault ??= { offset, message }
   return null
@@ -59,9 +59,7 @@ export const endOfPipe = (cursor: Cursor, at: number): number => {
 export const isDouble = (cursor: Cursor, at: number, code: number): boolean =>
   codeAt(cursor, at) === code && codeAt(cursor, at + 1) === code
 
-/**
- * Reads on to a character of `stops`, `|>`, `{{` or `}}`, and gives what was passed without its blanks.
- */
+/** Reads on to a character of `stops`, `|>`, `{{` or `}}`, and gives what was passed without its outer blanks. */
 export const readRun = (cursor: Cursor, stops: (code: number) => boolean): string => {
   const { source } = cursor
   let text = ''

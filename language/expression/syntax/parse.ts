@@ -1,5 +1,5 @@
-// A string of a document in, its syntax out, or the first fault in it with the offset. Knows no roots and
-// no functions. Never throws, and takes time in proportion to the length.
+// Parses a string of a document into its syntax, or finds the first error with its offset. Knows no roots and no
+// functions. Never throws, and takes time in proportion to the length.
 
 import type { ArgumentAst, Ast, BracketsAst, CallAst, TagAst } from './ast.ts'
 import {
@@ -41,7 +41,7 @@ export const parse = (source: string): Parsed => {
   return { ok: true, ast: single ?? { kind: 'text', parts } }
 }
 
-/** Deeper tags within tags are refused: reading them recurses. */
+/** Deeper nesting of tags is rejected, because reading them recurses. */
 const MAX_NESTING = 64
 
 const readParts = (cursor: Cursor): (string | TagAst)[] => {
@@ -165,7 +165,7 @@ interface Enclosure {
 
 type IsStop = (code: number) => boolean
 
-/** What stands between commas up to the closing mark, which is passed; nothing at all is no item. */
+/** Reads the items between commas up to the closing mark, which is passed; an empty list has no item. */
 const readItems = <Item>(
   cursor: Cursor,
   { opening, closing, mark }: Enclosure,

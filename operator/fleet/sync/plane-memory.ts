@@ -88,7 +88,7 @@ export class PlaneMemory {
   /** Held for others: ids of documents that go from here as soon as one that they select has them. */
   waitsFor: readonly string[] = []
   /** The most that it could have to say of what it was given. */
-  #toldBytes = 0
+  #reportedBytes = 0
   #since: { readonly bootId: string; readonly version: number } | undefined
 
   /** @param guard of the one before, where this is the same data plane started anew */
@@ -110,9 +110,9 @@ export class PlaneMemory {
    * @param itemBytes of what is asked of it beside its state
    */
   answerBound(selection: Selection, itemBytes = 0): AnswerBound {
-    this.#toldBytes = Math.max(this.#toldBytes, selection.toldBytes())
+    this.#reportedBytes = Math.max(this.#reportedBytes, selection.reportedBytes())
     const base = this.dataPlane.namespace === undefined ? SHARED_BASE_BYTES : SIDECAR_BASE_BYTES
-    return answerBound(base, this.#toldBytes + itemBytes)
+    return answerBound(base, this.#reportedBytes + itemBytes)
   }
 
   /** Version of the desired set when work on this boot began: what came later is an edit. */

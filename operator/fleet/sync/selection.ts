@@ -1,7 +1,7 @@
 // The desired set and one data plane in; what that data plane should hold out. Pure.
 
 import { rootDigest } from '../../../language/wire/digest.ts'
-import { toldBytes } from '../../../language/wire/report-bounds.ts'
+import { reportedBytes } from '../../../language/wire/report-bounds.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../../data-plane.ts'
 import type { DesiredDocument, DesiredRealm, DesiredSet } from '../../desired-set.ts'
 import { changedKeys } from '../../edited-map.ts'
@@ -13,7 +13,7 @@ export interface Selection {
   readonly realms: ReadonlyMap<string, DesiredRealm>
   readonly realmUris: ReadonlySet<string>
   /** What a data plane that holds just this may say of it, bytes; looked for once for all data planes. */
-  readonly toldBytes: () => number
+  readonly reportedBytes: () => number
   /** Of a data plane that holds just this; 1 ms for a thousand documents at the first call. */
   readonly rootDigest: () => string
   /** Keys at which it differs from an earlier one; looked for once for all data planes. */
@@ -43,7 +43,7 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
   return {
     ...{ desired, documents, realms },
     realmUris: new Set(realms.keys()),
-    toldBytes: () => (told ??= toldBytesOf(documents, realms)),
+    reportedBytes: () => (told ??= reportedBytesOf(documents, realms)),
     rootDigest: () => (root ??= rootDigestOf(documents, realms)),
     changesSince: (earlier) => {
       const known = changes.get(earlier)
@@ -58,13 +58,13 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
   }
 }
 
-const toldBytesOf = (
+const reportedBytesOf = (
   documents: ReadonlyMap<string, DesiredDocument>,
   realms: ReadonlyMap<string, DesiredRealm>,
 ): number => {
   let bytes = 0
-  for (const id of documents.keys()) bytes += toldBytes('spec', id)
-  for (const uri of realms.keys()) bytes += toldBytes('realm', uri)
+  for (const id of documents.keys()) bytes += reportedBytes('spec', id)
+  for (const uri of realms.keys()) bytes += reportedBytes('realm', uri)
   return bytes
 }
 

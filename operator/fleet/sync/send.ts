@@ -2,7 +2,7 @@
 // itself complete.
 
 import type { Claim } from '../../../language/routes/conflicts.ts'
-import { toldItemBytes } from '../../../language/wire/report-bounds.ts'
+import { reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../../language/wire/wire.ts'
 import type { Rejection } from '../../data-plane.ts'
 import type { Batch, BatchFacts } from './batches.ts'
@@ -112,7 +112,7 @@ const itemBytesOf = ({ realmPuts, puts, deletes, realmDeletes }: Batch): number 
     ...puts.map(({ id }) => id),
     ...deletes,
     ...realmDeletes,
-  ].reduce((sum, key) => sum + toldItemBytes(key), 0)
+  ].reduce((sum, key) => sum + reportedItemBytes(key), 0)
 
 const headOf = (held: Held, { manager, tenure }: RoundContext): CallHead => ({
   managedBy: manager,

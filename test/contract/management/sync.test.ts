@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import { digestOf, rootDigest } from '../../../language/wire/digest.ts'
-import { toldBytes, toldItemBytes } from '../../../language/wire/report-bounds.ts'
+import { reportedBytes, reportedItemBytes } from '../../../language/wire/report-bounds.ts'
 import type { SyncReply } from '../../../language/wire/wire.ts'
 import { makeDocument, REALM } from '../../dataplane/store/rig.ts'
 import { type Answer, type Gateway, isErrorRecord, startGateway } from './gateway.ts'
@@ -103,8 +103,8 @@ describe('POST /api_specs/_sync', () => {
     expect(rejected?.errors.length).toBe(16)
     const state = await gateway.send('GET', '/api_specs?view=state')
     const BASE = 1024
-    const itemBytes = [REALM, 'a', 'b'].reduce((sum, key) => sum + toldItemBytes(key), 0)
-    const entryBytes = toldBytes('realm', REALM) + toldBytes('spec', 'a')
+    const itemBytes = [REALM, 'a', 'b'].reduce((sum, key) => sum + reportedItemBytes(key), 0)
+    const entryBytes = reportedBytes('realm', REALM) + reportedBytes('spec', 'a')
     for (const [{ json }, bytes] of [[answer, itemBytes] as const, [state, entryBytes] as const]) {
       const body = Readable.from([Buffer.from(JSON.stringify(json))])
       expect(await readBounded(body, { bound: answerBound(BASE, bytes) })).not.toBe('')

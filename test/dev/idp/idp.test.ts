@@ -132,7 +132,7 @@ describe('the provider', () => {
     expect(form.text).toContain('&lt;b&gt;&quot;bold&quot;&lt;/b&gt;')
     expect(form.headers['content-security-policy']).toBe("frame-ancestors 'none'")
     const again = await page(browser.submit(form, { login }))
-    expect(again.text).toContain('Nobody has this name')
+    expect(again.text).toContain('There is no user of this name')
     expect(again.text).not.toContain('<script>')
   })
 

@@ -5,11 +5,11 @@ import fc from 'fast-check'
 import { answerBound, readBounded } from '../../../operator/fleet/client/bounded-body.ts'
 import type { Problem, Warning } from '../../../language/problem.ts'
 import {
-  toldBytes,
-  toldErrors,
-  toldItemBytes,
-  toldSessions,
-  toldWarnings,
+  reportedBytes,
+  reportedErrors,
+  reportedItemBytes,
+  reportedSessions,
+  reportedWarnings,
 } from '../../../language/wire/report-bounds.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 
@@ -65,16 +65,24 @@ describe('what a data plane says is taken', () => {
   it('of documents in its state', () =>
     fc.assert(
       fc.asyncProperty(text, warnings, async (id, list) => {
-        const entry = { digest: DIGEST, managedBy: 'svc-operator', warnings: toldWarnings(list) }
-        expect(await take({ [id]: entry }, toldBytes('spec', id))).not.toBe('')
+        const entry = {
+          digest: DIGEST,
+          managedBy: 'svc-operator',
+          warnings: reportedWarnings(list),
+        }
+        expect(await take({ [id]: entry }, reportedBytes('spec', id))).not.toBe('')
       }),
     ))
 
   it('of realms in its state', () =>
     fc.assert(
       fc.asyncProperty(text, sessions, async (uri, list) => {
-        const entry = { digest: DIGEST, managedBy: 'svc-operator', sessions: toldSessions(list) }
-        expect(await take({ [uri]: entry }, toldBytes('realm', uri))).not.toBe('')
+        const entry = {
+          digest: DIGEST,
+          managedBy: 'svc-operator',
+          sessions: reportedSessions(list),
+        }
+        expect(await take({ [uri]: entry }, reportedBytes('realm', uri))).not.toBe('')
       }),
     ))
 
@@ -83,9 +91,9 @@ describe('what a data plane says is taken', () => {
       fc.asyncProperty(text, errors, warnings, async (id, faults, list) => {
         const item = {
           ...{ id, kind: 'realm', result: 'unchanged' },
-          ...{ errors: toldErrors(faults), warnings: toldWarnings(list) },
+          ...{ errors: reportedErrors(faults), warnings: reportedWarnings(list) },
         }
-        expect(await take(item, toldItemBytes(id))).not.toBe('')
+        expect(await take(item, reportedItemBytes(id))).not.toBe('')
       }),
     ))
 })
@@ -116,7 +124,7 @@ describe('what is told first', () => {
       [{ code: 'Shadowed', path: '', message: '' }],
     ],
   ])('of warnings: %s', (_name, given, expected) => {
-    expect(toldWarnings(given)).toEqual(expected)
+    expect(reportedWarnings(given)).toEqual(expected)
   })
 
   it('of sessions: one that is open, then those that say why not', () => {
@@ -126,7 +134,7 @@ describe('what is told first', () => {
       state: states[Math.floor(i / 10)] ?? 'open',
       ...(i >= 10 && i < 30 && { reason: 'why' }),
     }))
-    const told = toldSessions(all).map(({ state }) => state)
+    const told = reportedSessions(all).map(({ state }) => state)
     expect(told.join(' ')).toBe(`${'open '.repeat(10)}${'refused '.repeat(6)}`.trim())
   })
 })
