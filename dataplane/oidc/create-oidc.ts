@@ -1,6 +1,7 @@
 // What the room works with in, its endpoints out: each runs its steps and turns whatever comes of them into an
 // answer. Nothing is fetched before somebody logs in.
 
+import { downloadKeySet } from '../security/tokens/key-set-cache.ts'
 import { errorAnswer } from './answers.ts'
 import { backChannelLogout } from './logout/backchannel-logout.ts'
 import { callback } from './login/callback.ts'
@@ -8,7 +9,6 @@ import { login } from './login/login.ts'
 import { logout, logoutAnyway } from './logout/logout.ts'
 import type { Oidc, OidcAnswer, OidcDeps, OidcEndpointName, OidcHandler } from './oidc-endpoint.ts'
 import { discoverProvider } from './provider/provider-client.ts'
-import { fetchJwks } from './provider/provider-fetch.ts'
 import { createProviderRegistry } from './provider/provider-registry.ts'
 import { OidcRefusal, type RefusalCode } from './refusal.ts'
 import { auditLogin, auditRevocation, reportFailure } from './report.ts'
@@ -20,7 +20,7 @@ export const createOidc = (deps: OidcDeps): Oidc => {
     ...deps,
     providers: createProviderRegistry({
       discover: (record) => discoverProvider(record, deps.fetch),
-      fetchJwks: (record, uri) => fetchJwks(record, uri, deps.fetch),
+      downloadKeySet: ({ ca }, uri) => downloadKeySet(deps.fetch, uri, ca),
       now: deps.now,
     }),
   }

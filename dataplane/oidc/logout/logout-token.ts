@@ -3,8 +3,8 @@
 
 import type { JWTPayload, JWTVerifyGetKey } from 'jose'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
-import type { Jwks, JwksStore } from '../provider/jwks-store.ts'
 import { ASYMMETRIC_ALGORITHMS } from '../../security/tokens/asymmetric-algorithms.ts'
+import type { KeySet, KeySetCache } from '../../security/tokens/key-set-cache.ts'
 import type { KnownProvider } from '../provider/provider-registry.ts'
 
 export interface EndedSession {
@@ -40,13 +40,13 @@ export class KeySetAway extends Error {
 export const readLogoutToken = async (
   token: string,
   record: OidcProviderRecord,
-  { metadata, jwks }: KnownProvider,
+  { metadata, keys }: KnownProvider,
   now: number,
 ): Promise<EndedSession> => {
   if (token.length > MAX_CHARS) throw new Error('the logout token is too long')
   const { jwtVerify } = await import('jose')
   const listed = metadata.id_token_signing_alg_values_supported ?? ['RS256']
-  const { payload, protectedHeader } = await jwtVerify(token, keyFrom(jwks), {
+  const { payload, protectedHeader } = await jwtVerify(token, keyFrom(keys), {
     issuer: record.issuer,
     audience: record.client_id,
     algorithms: listed.filter((each) => ASYMMETRIC_ALGORITHMS.includes(each)),
@@ -62,24 +62,23 @@ export const readLogoutToken = async (
 
 /** What is kept first; a key that is not in it may be new. */
 const keyFrom =
-  (store: JwksStore): JWTVerifyGetKey =>
+  (keys: KeySetCache): JWTVerifyGetKey =>
   async (header, token) => {
-    const { createLocalJWKSet, errors } = await import('jose')
-    const find = (jwks: Jwks): ReturnType<JWTVerifyGetKey> =>
-      createLocalJWKSet({ keys: [...jwks.keys] as never })(header, token)
-    const cached = store.cached()
+    const { errors } = await import('jose')
     try {
-      if (cached !== undefined) return await find(cached)
+      const cached = keys.cached()
+      if (cached !== undefined) return await cached.keyOf(header, token)
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
     }
-    return find(await refreshed(store))
+    const { keyOf } = await refresh(keys)
+    return keyOf(header, token)
   }
 
-const refreshed = async (store: JwksStore): Promise<Jwks> => {
+const refresh = async (keys: KeySetCache): Promise<KeySet> => {
   try {
-    const { jwks, status } = await store.refresh()
-    if (jwks !== undefined) return jwks
+    const { keySet, status } = await keys.refresh()
+    if (keySet !== undefined) return keySet
     throw new Error(`the key set is no key set, status ${status}`)
   } catch (cause) {
     throw new KeySetAway(cause)

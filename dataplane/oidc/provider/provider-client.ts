@@ -12,7 +12,7 @@ import type { KnownProvider } from './provider-registry.ts'
 
 /** behaviour §6: on ID tokens. */
 const TOLERANCE_SECONDS = 30
-/** openid-client re-fetches for an unknown key only what is older than a minute; how often is the store's affair. */
+/** openid-client re-fetches for an unknown key only what is older than a minute; how often is the cache's affair. */
 const OLD_ENOUGH_SECONDS = 61
 
 /** @throws whatever makes the metadata unusable: no answer, not JSON, another issuer, no https. */
@@ -122,7 +122,7 @@ interface Trace {
 /** One for each exchange: it knows how the provider behaved in this one. */
 const configure = async (
   record: OidcProviderRecord,
-  { metadata, jwks }: KnownProvider,
+  { metadata, keys }: KnownProvider,
   fetch: CustomFetch,
 ): Promise<Configuration> => {
   const client = await import('openid-client')
@@ -137,10 +137,10 @@ const configure = async (
   if (record.allow_unsafe_http === true) plainHttp(client)(configuration)
   // Without it openid-client takes an ID token of the code flow unsigned.
   client.enableNonRepudiationChecks(configuration)
-  const known = jwks.cached()
+  const known = keys.cached()
   if (known !== undefined)
     client.setJwksCache(configuration, {
-      jwks: { keys: [...known.keys] },
+      jwks: known.jwks,
       uat: Math.floor(Date.now() / 1000) - OLD_ENOUGH_SECONDS,
     })
   return configuration
@@ -154,10 +154,10 @@ interface PlainHttpDoor {
 const plainHttp = (door: PlainHttpDoor): PlainHttpDoor['allowInsecureRequests'] =>
   door.allowInsecureRequests
 
-/** Keys come from the store, everything else from the provider; both leave a trace. */
+/** Keys come from the cache, everything else from the provider; both leave a trace. */
 const traced = (
   record: OidcProviderRecord,
-  { metadata, jwks }: KnownProvider,
+  { metadata, keys }: KnownProvider,
   fetch: GuardedFetch,
   trace: Trace,
 ): CustomFetch => {
@@ -166,7 +166,7 @@ const traced = (
     try {
       const response =
         url === new URL(metadata.jwks_uri).href
-          ? await keySetResponse(jwks)
+          ? await keySetResponse(keys)
           : await guarded(url, { ...options, body: asWritten(options.body, record) })
       if (response.status >= 500 || Math.floor(response.status / 100) === 3) trace.hasFailed = true
       return response
@@ -188,9 +188,9 @@ const asWritten = (
   return form
 }
 
-const keySetResponse = async (store: KnownProvider['jwks']): Promise<Response> => {
-  const { jwks, status } = await store.refresh()
-  return jwks === undefined ? new Response('', { status }) : Response.json(jwks)
+const keySetResponse = async (keys: KnownProvider['keys']): Promise<Response> => {
+  const { keySet, status } = await keys.refresh()
+  return keySet === undefined ? new Response('', { status }) : Response.json(keySet.jwks)
 }
 
 /** Without `openid` there is no ID token. */

@@ -29,15 +29,3 @@ const limitsOf = (record: OidcProviderRecord): FetchLimits => ({
   maxBytes: MAX_BYTES,
   ...(record.ca !== undefined && { ca: record.ca }),
 })
-
-/** The key set as the provider has it now. */
-export const fetchJwks = (
-  record: OidcProviderRecord,
-  jwksUri: string,
-  fetch: GuardedFetch,
-): Promise<Response> =>
-  fetch(
-    jwksUri,
-    { headers: { accept: 'application/json, application/jwk-set+json' } },
-    limitsOf(record),
-  )

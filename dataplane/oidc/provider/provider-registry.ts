@@ -5,12 +5,16 @@ import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { isWithin } from '../../security/is-within.ts'
-import { createJwksStore, type JwksStore } from './jwks-store.ts'
+import {
+  createKeySetCache,
+  type KeySetCache,
+  type KeySetLifetimes,
+} from '../../security/tokens/key-set-cache.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
 export interface KnownProvider {
   readonly metadata: ProviderMetadata
-  readonly jwks: JwksStore
+  readonly keys: KeySetCache
 }
 
 export interface ProviderRegistry {
@@ -23,7 +27,7 @@ export interface ProviderRegistry {
 export interface RegistryOptions {
   readonly discover: (record: OidcProviderRecord) => Promise<ProviderMetadata>
   /** The key set as the provider has it now. */
-  readonly fetchJwks: (record: OidcProviderRecord, jwksUri: string) => Promise<Response>
+  readonly downloadKeySet: (record: OidcProviderRecord, jwksUri: string) => Promise<Response>
   /** Unix time, milliseconds. */
   readonly now: () => number
 }
@@ -35,6 +39,13 @@ const USABLE_MS = 24 * 3_600_000
 const REMEMBER_FAILURE_MS = 5000
 const DOUBT_EVERY_MS = 10_000
 const MAX_PROVIDERS = 1000
+
+/** Nobody can log in while the provider is away, so that its keys are of no use then. */
+const KEY_SET_LIFETIMES: KeySetLifetimes = {
+  freshMs: 300_000,
+  usableMs: 300_000,
+  afterFailureMs: 0,
+}
 
 /** One per process. A changed entry is another provider: its key is a digest of all that it says. */
 export const createProviderRegistry = (options: RegistryOptions): ProviderRegistry => {
@@ -92,16 +103,20 @@ class ProviderEntry {
   }
 
   async #fetch(): Promise<KnownProvider> {
-    const { discover, fetchJwks, now } = this.#options
+    const { discover, downloadKeySet, now } = this.#options
     try {
       const metadata = await discover(this.#record)
       const isSameKeySet = this.#known?.metadata.jwks_uri === metadata.jwks_uri
-      const jwks =
+      const keys =
         isSameKeySet && this.#known !== undefined
-          ? this.#known.jwks
-          : createJwksStore(() => fetchJwks(this.#record, metadata.jwks_uri), now)
+          ? this.#known.keys
+          : createKeySetCache({
+              ...KEY_SET_LIFETIMES,
+              download: () => downloadKeySet(this.#record, metadata.jwks_uri),
+              now,
+            })
       this.#failure = undefined
-      this.#known = { metadata, jwks, since: now() }
+      this.#known = { metadata, keys, since: now() }
       return this.#known
     } catch (cause) {
       this.#failure = { since: now(), cause }

@@ -5,7 +5,8 @@ import type { JWTPayload, JWTVerifyOptions } from 'jose'
 import type { RealmRecord, TrustedIssuerRecord } from '../../../language/realm/record.ts'
 import { ASYMMETRIC_ALGORITHMS } from './asymmetric-algorithms.ts'
 import type { IssuedIdentity } from '../schemes/identity.ts'
-import type { IssuerKeys, KeySet } from './issuer-keys.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+import type { KeySet } from './key-set-cache.ts'
 
 export type IssuedReading =
   | { readonly kind: 'genuine'; readonly issued: IssuedIdentity; readonly expiresAt: number }
@@ -32,13 +33,14 @@ const REFUSED: IssuedReading = { kind: 'refused' }
 
 export const createIssuedTokens = ({ keys, now }: IssuedTokensOptions): IssuedTokens => {
   const verifyFor = async (trusted: TrustedIssuerRecord, token: string): Promise<IssuedReading> => {
-    const set = await keys.find(trusted.jwks_uri)
+    const published = keys.at(trusted.jwks_uri)
+    const set = await published.find()
     if (set === undefined) return { kind: 'unavailable' }
     const options = optionsFor(trusted, now())
     const hasType = typeRule(trusted)
     const first = await verify(token, set, options, hasType)
     if (first !== 'no such key') return toReading(first, now())
-    const newer = await keys.findNewer(trusted.jwks_uri, set)
+    const newer = await published.findNewer(set)
     if (newer === undefined) return REFUSED
     const second = await verify(token, newer, options, hasType)
     return second === 'no such key' ? REFUSED : toReading(second, now())

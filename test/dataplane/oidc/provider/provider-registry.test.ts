@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { createJwksStore } from '../../../../dataplane/oidc/provider/jwks-store.ts'
 import type { ProviderMetadata } from '../../../../dataplane/oidc/provider/provider-metadata.ts'
 import { createProviderRegistry } from '../../../../dataplane/oidc/provider/provider-registry.ts'
 import { createManualClock, type ManualClock } from '../../../support/manual-clock.ts'
@@ -41,7 +40,7 @@ const open = (): Fixture => {
       asked += 1
       return fixture.discover()
     },
-    fetchJwks: () => Promise.resolve(Response.json({ keys: [] })),
+    downloadKeySet: () => Promise.resolve(Response.json({ keys: [] })),
     now: () => fixture.clock.now(),
   })
   return fixture
@@ -163,76 +162,5 @@ describe('the registry of providers', () => {
 
     await fixture.find({ client_id: 'c1' })
     expect(fixture.asked()).toBe(1002)
-  })
-})
-
-describe('the key set of a provider', () => {
-  const jwks = (kid: string) => ({ keys: [{ kty: 'RSA', kid }] })
-
-  it('is fetched at once for an unknown key, but at most every ten seconds', async () => {
-    let asked = 0
-    const clock = createManualClock()
-    const store = createJwksStore(
-      () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
-      () => clock.now(),
-    )
-    const answers = [await store.refresh(), await store.refresh()]
-    clock.advance(9999)
-    answers.push(await store.refresh())
-    clock.advance(1)
-    answers.push(...(await Promise.all([store.refresh(), store.refresh()])))
-
-    expect(answers.map((answer) => answer.jwks?.keys[0]?.['kid'])).toEqual([
-      'k1',
-      'k1',
-      'k1',
-      'k2',
-      'k2',
-    ])
-  })
-
-  it('is fetched again when the clock was set back', async () => {
-    let now = HOUR_MS
-    let asked = 0
-    const store = createJwksStore(
-      () => Promise.resolve(Response.json(jwks(`k${(asked += 1)}`))),
-      () => now,
-    )
-    await store.refresh()
-    now = 0
-
-    expect(store.cached()).toBeUndefined()
-    expect((await store.refresh()).jwks).toEqual(jwks('k2'))
-  })
-
-  it('is kept for five minutes', async () => {
-    const clock = createManualClock()
-    const store = createJwksStore(
-      () => Promise.resolve(Response.json(jwks('k1'))),
-      () => clock.now(),
-    )
-    expect(store.cached()).toBeUndefined()
-    await store.refresh()
-    clock.advance(299_999)
-    expect(store.cached()).toEqual(jwks('k1'))
-    clock.advance(1)
-
-    expect(store.cached()).toBeUndefined()
-  })
-
-  it.each([
-    ['500', () => new Response('x', { status: 500 }), 500],
-    ['a page', () => new Response('<html>'), 200],
-    ['a list', () => Response.json([]), 200],
-    ['keys that are none', () => Response.json({ keys: ['x'] }), 200],
-    ['null', () => Response.json(null), 200],
-  ])('is none where the provider answers %s', async (_, make, status) => {
-    const store = createJwksStore(
-      () => Promise.resolve(make()),
-      () => 0,
-    )
-
-    expect(await store.refresh()).toEqual({ status })
-    expect(store.cached()).toBeUndefined()
   })
 })
