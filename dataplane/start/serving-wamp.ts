@@ -5,12 +5,12 @@ import { randomUUID } from 'node:crypto'
 import type { Log } from '../../telemetry/log.ts'
 import { createCallbackPoster } from '../actions/wamp/callback/poster.ts'
 import type { WampEnvironment } from '../actions/wamp/environment.ts'
-import { createCallQuota } from '../actions/wamp/quota.ts'
 import type { BridgePeers } from './cluster/process-status.ts'
 import type { Confinements } from '../confinements.ts'
 import { createDeadlines } from '../deadlines.ts'
 import type { MemoryBudget } from '../memory/memory-budget.ts'
 import type { GatewayMetrics } from '../metrics.ts'
+import { Limiter } from '../../base/limiter.ts'
 import { oncePer } from '../../base/once.ts'
 import type { SpanOf } from '../request-spans.ts'
 import type { RealmRegistry } from '../realm/realm-registry.ts'
@@ -70,7 +70,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     memory,
   })
   // One per loaded version: it goes when the version's document is replaced.
-  const callsOf = oncePer(({ poolSize }: ServedVersion) => createCallQuota(poolSize))
+  const callsOf = oncePer(({ poolSize }: ServedVersion) => new Limiter(poolSize))
   return {
     bridge,
     environmentOf: (version) => ({

@@ -1,32 +1,39 @@
-// `pool_size` (behaviour §2): how many connections a version uses at once per upstream origin. Who
-// comes too late waits in line, bounded in length and time, and clients take turns. It opens no connection itself.
+// Bounds how many connections a version uses at once per upstream origin (`pool_size`, behaviour §2). Who comes too late
+// waits, bounded in number and time, and clients take turns. It opens no connection itself.
+//
+// Beside the limiter of base/: it knows whose permits they are, and as every request passes it, it makes no promise.
 
-import { createWaitingLine, type Waiting, type WaitingLine } from './waiting-line.ts'
+import { FairQueue } from '../../base/fair-queue.ts'
 
-/** Waits for a slot. Exactly one of the two is called, once, unless the ticket is withdrawn. Neither throws. */
-export interface Ticket extends Waiting {
+/** Waits for a permit. Exactly one of the two is called, once, unless it is withdrawn. Neither throws. */
+export interface Waiting {
+  /**
+   * The client that it is for. undefined: one of many behind a proxy, which nobody can tell apart: it counts as a client
+   * of its own.
+   */
+  readonly from: string | undefined
   onGranted(): void
   onRefused(): void
 }
 
-/** Every slot that was acquired or granted is given back with one `release`. */
+/** Every permit that was acquired or granted is given back with one `release`. */
 export interface Limiter {
-  /** False: all slots are in use. */
+  /** False: all permits are in use. */
   tryAcquire(from: Waiting['from']): boolean
-  /** For at most so long. False: the line is full, and the ticket hears no more. */
-  enqueue(ticket: Ticket, waitMs: number): boolean
-  /** A ticket that waits no longer: neither granted nor refused any more. */
-  withdraw(ticket: Ticket): void
-  /** Gives back a slot that this client had. */
+  /** For at most so long. False: the queue is full, and it hears no more. */
+  enqueue(waiting: Waiting, waitMs: number): boolean
+  /** It waits no longer: neither granted nor refused any more. */
+  withdraw(waiting: Waiting): void
+  /** Gives back a permit that this client had. */
   release(from: Waiting['from']): void
-  /** At least half of the slots are in use. */
+  /** At least half of the permits are in use. */
   readonly isBusy: boolean
 }
 
 /** One per loaded version: its limiters, by origin. */
 export interface PoolScope {
   limiterOf(origin: string): Limiter
-  /** At least half of the slots of this origin are in use. */
+  /** At least half of the permits of this origin are in use. */
   isBusy(origin: string): boolean
   /** Origins in use. An origin that nobody uses is forgotten, for data may choose hosts. */
   readonly size: number
@@ -36,7 +43,7 @@ const MAX_WAITING = 1000
 
 /**
  * @param poolSize connections at once per origin
- * @param maxWaiting requests that may stand in line per origin
+ * @param maxWaiting requests that may wait per origin
  * @example
  * const scope = createPoolScope(200)
  * const limiter = scope.limiterOf('http://orders:8080')
@@ -58,13 +65,18 @@ export const createPoolScope = (poolSize: number, maxWaiting = MAX_WAITING): Poo
   }
 }
 
+/** A client that is not known is one for each that waits. */
+type Client = string | Waiting
+
 class OriginLimiter implements Limiter {
   readonly #poolSize: number
   readonly #maxWaiting: number
   readonly #onIdle: () => void
   /** Made when the first has to wait. */
-  #line: WaitingLine<Ticket> | undefined
-  /** Slots by client, as far as clients are known. */
+  #queue: FairQueue<Waiting, Client> | undefined
+  /** Of those that wait: what ends it. */
+  readonly #timers = new Map<Waiting, NodeJS.Timeout>()
+  /** Permits by client, as far as clients are known. */
   readonly #held = new Map<string, number>()
   #running = 0
 
@@ -85,24 +97,26 @@ class OriginLimiter implements Limiter {
     return true
   }
 
-  enqueue(ticket: Ticket, waitMs: number): boolean {
-    const line = (this.#line ??= createWaitingLine())
-    if (!this.#makeRoom(line, ticket)) return false
+  enqueue(waiting: Waiting, waitMs: number): boolean {
+    const queue = (this.#queue ??= new FairQueue())
+    if (!this.#makeRoom(queue, waiting)) return false
     const timer = setTimeout(() => {
-      if (line.remove(ticket)) ticket.onRefused()
+      this.#refuse(waiting)
     }, waitMs)
-    line.add(ticket, timer)
+    this.#timers.set(waiting, timer)
+    queue.push(clientOf(waiting), waiting)
     return true
   }
 
-  withdraw(ticket: Ticket): void {
-    this.#line?.remove(ticket)
+  withdraw(waiting: Waiting): void {
+    if (this.#queue?.remove(clientOf(waiting), waiting) === true) this.#stopTimer(waiting)
   }
 
   release(from: Waiting['from']): void {
     this.#letGo(from)
-    const next = this.#line?.take((ticket) => this.#hasShareLeft(ticket))
+    const next = this.#queue?.shift(this.#hasShareLeft)
     if (next !== undefined) {
+      this.#stopTimer(next)
       this.#hold(next.from)
       next.onGranted()
       return
@@ -122,22 +136,32 @@ class OriginLimiter implements Limiter {
     else this.#held.set(from, left)
   }
 
-  /** While others wait, nobody is granted more than half of the slots. */
-  #hasShareLeft({ from }: Ticket): boolean {
-    return from === undefined || (this.#held.get(from) ?? 0) < Math.ceil(this.#poolSize / 2)
+  #refuse(waiting: Waiting): void {
+    this.withdraw(waiting)
+    waiting.onRefused()
   }
 
-  /** False: the line is full, or half full of this client alone while others wait. */
-  #makeRoom(line: WaitingLine<Ticket>, ticket: Ticket): boolean {
-    const own = line.countOf(ticket)
-    if (own >= this.#maxWaiting / 2 && line.size > own) return false
-    if (line.size < this.#maxWaiting) return true
-    // Whoever has most of the line gives way to whoever has less of it.
-    const longest = line.longest()
-    const last = longest.at(-1)
-    if (last === undefined || longest.length <= own + 1) return false
-    line.remove(last)
-    last.onRefused()
+  #stopTimer(waiting: Waiting): void {
+    clearTimeout(this.#timers.get(waiting))
+    this.#timers.delete(waiting)
+  }
+
+  /** While others wait, nobody is granted more than half of the permits. */
+  readonly #hasShareLeft = (client: Client): boolean =>
+    typeof client !== 'string' || (this.#held.get(client) ?? 0) < Math.ceil(this.#poolSize / 2)
+
+  /** False: the queue is full, or half full of this client alone while others wait. */
+  #makeRoom(queue: FairQueue<Waiting, Client>, waiting: Waiting): boolean {
+    const own = queue.sizeOf(clientOf(waiting))
+    if (own >= this.#maxWaiting / 2 && queue.size > own) return false
+    if (queue.size < this.#maxWaiting) return true
+    // Whoever has most of the queue gives way to whoever has less of it.
+    const longest = queue.longest()
+    if (longest === undefined || queue.sizeOf(longest) <= own + 1) return false
+    const last = queue.newest(longest)
+    if (last !== undefined) this.#refuse(last)
     return true
   }
 }
+
+const clientOf = (waiting: Waiting): Client => waiting.from ?? waiting

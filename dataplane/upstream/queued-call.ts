@@ -1,8 +1,8 @@
-// This file lets a request wait for a slot of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
-// requests find a slot free and never come here.
+// Lets a request wait for a permit of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
+// requests find a permit free and never come here.
 
 import type { Endpoint } from './endpoints/endpoint-set.ts'
-import type { Limiter, Ticket } from './limiter.ts'
+import type { Limiter, Waiting } from './limiter.ts'
 import {
   UpstreamError,
   type UpstreamCall,
@@ -12,20 +12,20 @@ import {
 } from './upstream.ts'
 import { FAILURE_MESSAGES } from './upstream-call.ts'
 
-/** @param limiter has granted a slot, which is given back when the request is over; undefined: it needs none */
+/** @param limiter has granted a permit, which is given back when the request is over; undefined: it needs none */
 export type Dispatch = (
   request: UpstreamRequest,
   sink: UpstreamSink,
   limiter: Limiter | undefined,
 ) => UpstreamCall
 
-export class QueuedCall implements UpstreamCall, Ticket {
+export class QueuedCall implements UpstreamCall, Waiting {
   readonly from: string | undefined
   readonly #request: UpstreamRequest
   readonly #sink: UpstreamSink
   readonly #limiter: Limiter
   readonly #dispatch: Dispatch
-  /** Once there was a slot. */
+  /** Once there was a permit. */
   #call: UpstreamCall | undefined
   #isOver = false
 

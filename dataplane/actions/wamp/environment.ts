@@ -1,6 +1,7 @@
 // What WAMP actions reach of the world, for one version of one document. Whoever wires the gateway
 // hands it in; nothing here does anything.
 
+import type { Limiter } from '../../../base/limiter.ts'
 import type { SpanOf } from '../../request-spans.ts'
 import type { LimitPolicy } from '../../limit-policy.ts'
 import type { Deadlines } from '../../deadlines.ts'
@@ -8,7 +9,6 @@ import type { RetryClock } from '../../upstream/retry.ts'
 import type { WampClient } from '../../wamp/realm/wamp-client.ts'
 import type { CallbackPoster } from './callback/poster.ts'
 import type { CallbackRules } from './callback/url.ts'
-import type { CallQuota } from './quota.ts'
 
 export interface WampEnvironment {
   readonly realmUri: string
@@ -16,8 +16,8 @@ export interface WampEnvironment {
   readonly confinedTo?: () => string | undefined
   /** Of the version's realm; asked for at each request, also when the realm is gone. */
   readonly client: () => WampClient
-  /** Of the version: its `pool_size`, shared by its operations. */
-  readonly calls: CallQuota
+  /** Of the version: bounds by its `pool_size` what all its operations have under way; nobody waits for a permit. */
+  readonly calls: Limiter
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
   /** One wheel for all calls of the process. */

@@ -36,7 +36,7 @@ export class Streaming implements Follower, SpanOwner {
     this.#span = new Span(exchange, tools, this)
   }
 
-  /** `timeoutMs` is up to the router's acknowledgement; the quota counts the stream up to there too. */
+  /** `timeoutMs` is up to the router's acknowledgement; it holds its permit up to there too. */
   start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
     if (!this.#span.begin(timeoutMs)) {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))

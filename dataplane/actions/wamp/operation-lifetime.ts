@@ -1,10 +1,10 @@
-// The time that a WAMP operation is under way for one exchange: it holds a place in the quota, a deadline
+// The time that a WAMP operation is under way for one exchange: it holds a permit of its version, a deadline
 // on the shared wheel, an ear at the client and a place among those that wait for a session, and lets all go together, once.
 
+import type { Limiter } from '../../../base/limiter.ts'
 import type { Deadlines, Timed } from '../../deadlines.ts'
 import type { SessionWait, WampClient } from '../../wamp/realm/wamp-client.ts'
 import type { Exchange } from '../performer.ts'
-import type { CallQuota } from './quota.ts'
 
 export interface SpanOwner {
   /** Time is up; the span has ended. */
@@ -15,7 +15,7 @@ export interface SpanOwner {
 
 export interface SpanTools {
   readonly client: () => Pick<WampClient, 'awaitSession'>
-  readonly calls: CallQuota
+  readonly calls: Limiter
   readonly deadlines: Deadlines
 }
 
@@ -34,10 +34,10 @@ export class Span implements Timed {
     this.#owner = owner
   }
 
-  /** False: the quota is used up, and nothing has begun. */
+  /** False: all permits are in use, and nothing has begun. */
   begin(timeoutMs: number): boolean {
     const { calls, deadlines } = this.#tools
-    if (!calls.tryEnter()) return false
+    if (!calls.tryAcquire()) return false
     this.#isOpen = true
     this.due = deadlines.dueIn(timeoutMs)
     deadlines.add(this)
@@ -72,7 +72,7 @@ export class Span implements Timed {
     this.#isOpen = false
     this.#wait?.cancel()
     this.#tools.deadlines.remove(this)
-    this.#tools.calls.leave()
+    this.#tools.calls.release()
     this.#exchange.onCancel(undefined)
     return true
   }

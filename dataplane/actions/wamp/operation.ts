@@ -1,5 +1,5 @@
-// A WAMP operation that a promise stands for, from its exchange to its outcome: within the quota and the
-// deadline, reported exactly once. What comes after its end is undone, for nobody knows of it.
+// A WAMP operation that a promise stands for, from its exchange to its outcome: with a permit and within
+// its deadline, reported exactly once. What comes after its end is undone, for nobody knows of it.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Exchange } from '../performer.ts'

@@ -2,11 +2,11 @@
 // replaced by what a test says. Counts what the process would count.
 
 import type { AddressInfo } from 'node:net'
+import { Limiter } from '../../../base/limiter.ts'
 import type { CallbackPoster } from '../../../dataplane/actions/wamp/callback/poster.ts'
 import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp/environment.ts'
-import { createCallQuota } from '../../../dataplane/actions/wamp/quota.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/request/client-error.ts'
 import type { DispatchOptions, EndpointHandler } from '../../../dataplane/http/arrival.ts'
 import { createDispatch } from '../../../dataplane/http/dispatch.ts'
@@ -245,7 +245,7 @@ const withoutRouter = (hasRealm: boolean): WampEnvironment => {
   return {
     realmUri: 'com.acme',
     client: () => client,
-    calls: createCallQuota(200),
+    calls: new Limiter(200),
     callTimeoutMs: () => 1000,
     deadlines: createDeadlines(),
     // Never reached: nothing is held without a router.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { createPoolScope, type Limiter, type Ticket } from '../../../dataplane/upstream/limiter.ts'
+import { createPoolScope, type Limiter, type Waiting } from '../../../dataplane/upstream/limiter.ts'
 
 describe('a limiter', () => {
   beforeEach(() => {
@@ -10,8 +10,8 @@ describe('a limiter', () => {
   })
 
   const heard: string[] = []
-  /** The tickets of one client begin with the same letter; of `p` nobody knows whose they are. */
-  const ticket = (name: string): Ticket => ({
+  /** Those of one client begin with the same letter; of `p` nobody knows whose they are. */
+  const aCall = (name: string): Waiting => ({
     from: name.startsWith('p') ? undefined : name[0],
     onGranted: () => heard.push(`${name} granted`),
     onRefused: () => heard.push(`${name} refused`),
@@ -20,14 +20,14 @@ describe('a limiter', () => {
     heard.length = 0
   })
 
-  const acquire = (limiter: Limiter, each: Ticket, waitMs: number) => {
+  const acquire = (limiter: Limiter, each: Waiting, waitMs: number) => {
     if (limiter.tryAcquire(each.from)) return 'granted'
     return limiter.enqueue(each, waitMs) ? 'waiting' : 'full'
   }
 
   it('grants up to the size, then lets wait in order', () => {
     const limiter = createPoolScope(2).limiterOf('http://a')
-    const entries = ['a', 'b', 'c', 'd'].map((name) => acquire(limiter, ticket(name), 1000))
+    const entries = ['a', 'b', 'c', 'd'].map((name) => acquire(limiter, aCall(name), 1000))
     expect(entries).toEqual(['granted', 'granted', 'waiting', 'waiting'])
     limiter.release('a')
     limiter.release('b')
@@ -36,26 +36,26 @@ describe('a limiter', () => {
 
   it('refuses who waits too long, and does not grant them later', () => {
     const limiter = createPoolScope(1).limiterOf('http://a')
-    acquire(limiter, ticket('a'), 1000)
-    acquire(limiter, ticket('b'), 1000)
+    acquire(limiter, aCall('a'), 1000)
+    acquire(limiter, aCall('b'), 1000)
     jest.advanceTimersByTime(1000)
     limiter.release(undefined)
     expect(heard).toEqual(['b refused'])
-    expect(acquire(limiter, ticket('c'), 1000)).toBe('granted')
+    expect(acquire(limiter, aCall('c'), 1000)).toBe('granted')
   })
 
   it('is full beyond the length of its line', () => {
     const limiter = createPoolScope(1, 1).limiterOf('http://a')
-    const entries = ['a', 'b', 'c'].map((name) => acquire(limiter, ticket(name), 1000))
+    const entries = ['a', 'b', 'c'].map((name) => acquire(limiter, aCall(name), 1000))
     expect(entries).toEqual(['granted', 'waiting', 'full'])
   })
 
-  it('forgets tickets that are withdrawn', () => {
+  it('forgets what is withdrawn', () => {
     const limiter = createPoolScope(1).limiterOf('http://a')
-    acquire(limiter, ticket('a'), 1000)
-    const gone = ticket('b')
+    acquire(limiter, aCall('a'), 1000)
+    const gone = aCall('b')
     acquire(limiter, gone, 1000)
-    acquire(limiter, ticket('c'), 1000)
+    acquire(limiter, aCall('c'), 1000)
     limiter.withdraw(gone)
     limiter.withdraw(gone)
     limiter.release(undefined)
@@ -66,9 +66,9 @@ describe('a limiter', () => {
   it('is one per origin, forgotten when nobody uses it', () => {
     const scope = createPoolScope(1)
     const limiter = scope.limiterOf('http://a')
-    expect(acquire(limiter, ticket('a'), 1)).toBe('granted')
+    expect(acquire(limiter, aCall('a'), 1)).toBe('granted')
     expect(scope.limiterOf('http://a')).toBe(limiter)
-    expect(acquire(scope.limiterOf('http://constructor'), ticket('b'), 1)).toBe('granted')
+    expect(acquire(scope.limiterOf('http://constructor'), aCall('b'), 1)).toBe('granted')
     expect(scope.size).toBe(2)
     limiter.release(undefined)
     expect(scope.size).toBe(1)
@@ -82,8 +82,8 @@ describe('a limiter', () => {
     ['of one slot too', 1, 'a1', 'a2 a3 b1', 'a2 b1 a3'],
   ])('%s', (...[, size, first, waiting, granted]) => {
     const limiter = createPoolScope(size).limiterOf('http://a')
-    for (const name of first.split(' ')) acquire(limiter, ticket(name), 1000)
-    for (const name of waiting.split(' ')) acquire(limiter, ticket(name), 1000)
+    for (const name of first.split(' ')) acquire(limiter, aCall(name), 1000)
+    for (const name of waiting.split(' ')) acquire(limiter, aCall(name), 1000)
     const names = first.split(' ')
     const others = names.filter((name) => !name.startsWith('a')).reverse()
     // Those of a run longest; what is granted ends as it was granted.
@@ -98,8 +98,8 @@ describe('a limiter', () => {
 
   it('whose client is not known is bounded by nobody else, and takes turns by itself', () => {
     const limiter = createPoolScope(2).limiterOf('http://a')
-    for (const name of ['p1', 'p2', 'p3', 'p4']) acquire(limiter, ticket(name), 1000)
-    acquire(limiter, ticket('a'), 1000)
+    for (const name of ['p1', 'p2', 'p3', 'p4']) acquire(limiter, aCall(name), 1000)
+    acquire(limiter, aCall('a'), 1000)
     for (let each = 0; each < 3; each++) limiter.release(undefined)
     expect(heard).toEqual(['p3 granted', 'p4 granted', 'a granted'])
   })
@@ -107,7 +107,7 @@ describe('a limiter', () => {
   it('whoever has most of a full line gives way, and has half of it at most while others wait', () => {
     const limiter = createPoolScope(1, 4).limiterOf('http://a')
     const entries = ['x', 'a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'a6'].map((name) =>
-      acquire(limiter, ticket(name), 1000),
+      acquire(limiter, aCall(name), 1000),
     )
     const waiting = 'waiting'
     expect(entries).toEqual([
@@ -131,7 +131,7 @@ describe('a limiter', () => {
     const scope = createPoolScope(3)
     const seen = [scope.isBusy('http://a')]
     for (const name of ['a', 'b', 'c']) {
-      acquire(scope.limiterOf('http://a'), ticket(name), 1000)
+      acquire(scope.limiterOf('http://a'), aCall(name), 1000)
       seen.push(scope.isBusy('http://a'))
     }
     expect([seen, scope.isBusy('http://b'), scope.size]).toEqual([

@@ -29,12 +29,12 @@ describe('wamp_call', () => {
       kwargs: { a: 'b' },
     })
     expect(call?.handler).not.toHaveProperty('onProgress')
-    expect([calls.inFlight, deadlines.size]).toEqual([1, 1])
+    expect([calls.used, deadlines.size]).toEqual([1, 1])
     call?.handler.onResult(resultOf({ args: [2], kwargs: { c: 3 }, details: { callee: 4 } }))
     expect(exchange.results).toEqual([
       { request_id: 7, args: [2], kwargs: { c: 3 }, details: { callee: 4 } },
     ])
-    expect([calls.inFlight, deadlines.size]).toEqual([0, 0])
+    expect([calls.used, deadlines.size]).toEqual([0, 0])
     expect(exchange.cancel).toBeUndefined()
   })
 
@@ -75,7 +75,7 @@ describe('wamp_call', () => {
         message: `it was ${uri}`,
       },
     ])
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
   })
 
   it.each([
@@ -103,7 +103,7 @@ describe('wamp_call', () => {
     expect(exchange.failures).toMatchObject([
       { error_uri: 'wamp.error.net_failure', status_code: 502 },
     ])
-    expect(world.calls.inFlight).toBe(0)
+    expect(world.calls.used).toBe(0)
   })
 
   it('a bug is refused, not answered as a failure of the action', () => {
@@ -114,7 +114,7 @@ describe('wamp_call', () => {
       world.perform(exchange)
     }).toThrow('a bug')
     expect(exchange.refusals).toHaveLength(1)
-    expect(world.calls.inFlight).toBe(0)
+    expect(world.calls.used).toBe(0)
   })
 
   it('the client leaves: the call is cancelled and nothing is reported', () => {
@@ -124,7 +124,7 @@ describe('wamp_call', () => {
     call?.handler.onResult(resultOf())
     call?.handler.onFailure(fault('wamp.error.canceled'))
     expect([exchange.results, exchange.failures]).toEqual([[], []])
-    expect([calls.inFlight, deadlines.size]).toEqual([0, 0])
+    expect([calls.used, deadlines.size]).toEqual([0, 0])
   })
 
   it('beyond pool_size it is overloaded at once, and nothing is sent', () => {
@@ -156,7 +156,7 @@ describe('the deadline of a call', () => {
     expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout', status_code: 504 }])
     expect(call?.isCancelled).toBe(true)
     expect(call?.request.options).toEqual({})
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
     call?.handler.onResult(resultOf())
     expect(exchange.results).toEqual([])
   })
@@ -199,12 +199,12 @@ describe('retries of a call', () => {
     for (let attempt = 1; attempt <= 3; attempt++) {
       expect(client.calls).toHaveLength(attempt)
       expect(exchange.failures).toEqual([])
-      expect(calls.inFlight).toBe(1)
+      expect(calls.used).toBe(1)
       client.calls[attempt - 1]?.handler.onFailure(fault(uri, { wasSent }))
       pass(1000)
     }
     expect(exchange.failures).toMatchObject([{ error_uri: uri }])
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
   })
 
   it.each([
@@ -240,7 +240,7 @@ describe('retries of a call', () => {
     const { call, client, exchange, calls } = started(RETRIED)
     call?.handler.onFailure(fault('wamp.error.no_eligible_callee'))
     exchange.cancel?.()
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
     pass(60_000)
     expect(client.calls).toHaveLength(1)
   })
@@ -269,7 +269,7 @@ describe('progressive results of a call', () => {
         isOpen: false,
       },
     ])
-    expect([exchange.results, calls.inFlight]).toEqual([[], 0])
+    expect([exchange.results, calls.used]).toEqual([[], 0])
   })
 
   it('a result alone is a stream of one event', () => {
@@ -318,7 +318,7 @@ describe('progressive results of a call', () => {
       for (const stream of exchange.streams) stream.isOpen = false
     }
     call?.handler.onProgress?.(resultOf())
-    expect([call?.isCancelled, calls.inFlight]).toEqual([true, 0])
+    expect([call?.isCancelled, calls.used]).toEqual([true, 0])
     call?.handler.onProgress?.(resultOf())
     call?.handler.onResult(resultOf())
     expect([exchange.results, exchange.failures]).toEqual([[], []])
@@ -348,7 +348,7 @@ describe('what a call refuses before it is sent', () => {
     const exchange = exchangeOf({ request: { body: { x } } })
     const { client, calls } = started({ ...PLAIN, ...members }, {}, exchange)
     expect(exchange.failures).toMatchObject([{ error_uri: uri, status_code: 400 }])
-    expect([client.calls, calls.inFlight]).toEqual([[], 0])
+    expect([client.calls, calls.used]).toEqual([[], 0])
   })
 
   describe('of values inside a longer procedure', () => {

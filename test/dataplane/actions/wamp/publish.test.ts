@@ -33,11 +33,11 @@ describe('wamp_publish', () => {
         payload: { args: [5], kwargs: { a: 1 } },
         options: { exclude_me: false, acknowledge: true },
       })
-      expect(world.calls.inFlight).toBe(1)
+      expect(world.calls.used).toBe(1)
       publication?.resolve({ publicationId: 99 })
       await settled()
       expect(exchange.results).toEqual([{ publication_id: 99 }])
-      expect([world.calls.inFlight, world.deadlines.size]).toEqual([0, 0])
+      expect([world.calls.used, world.deadlines.size]).toEqual([0, 0])
     },
   )
 
@@ -55,7 +55,7 @@ describe('wamp_publish', () => {
     await eventually(() => {
       expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout' }])
     })
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
     publication?.resolve({ publicationId: 1 })
     await settled()
     expect(exchange.results).toEqual([])
@@ -74,7 +74,7 @@ describe('wamp_publish', () => {
     exchange.cancel?.()
     publication?.reject(fault('wamp.error.net_failure'))
     await settled()
-    expect([exchange.failures, calls.inFlight]).toEqual([[], 0])
+    expect([exchange.failures, calls.used]).toEqual([[], 0])
   })
 
   it.each([

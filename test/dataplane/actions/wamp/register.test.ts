@@ -35,11 +35,11 @@ describe('wamp_register', () => {
     })
     expect(registration?.handler).toBe(handler)
     expect(targets).toMatchObject([{ url: { origin: 'https://hooks.acme', path: '/x?y=z' } }])
-    expect(calls.inFlight).toBe(1)
+    expect(calls.used).toBe(1)
     registration?.resolve({ id: 12 })
     await settled()
     expect(exchange.results).toEqual([{ registration_id: 12 }])
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
   })
 
   it('fails as the router says', async () => {
@@ -154,7 +154,7 @@ describe.each([
     client.released[0]?.resolve(true)
     await settled()
     expect(exchange.results).toEqual([{}])
-    expect(calls.inFlight).toBe(0)
+    expect(calls.used).toBe(0)
   })
 
   it('tells that there is none', async () => {

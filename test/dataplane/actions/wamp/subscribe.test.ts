@@ -64,9 +64,9 @@ describe('wamp_subscribe', () => {
 
   it('holds neither a place nor a deadline once it streams', () => {
     const { calls, deadlines, follower } = started()
-    expect([calls.inFlight, deadlines.size]).toEqual([1, 1])
+    expect([calls.used, deadlines.size]).toEqual([1, 1])
     follower.onFollowed(5)
-    expect([calls.inFlight, deadlines.size]).toEqual([0, 0])
+    expect([calls.used, deadlines.size]).toEqual([0, 0])
   })
 
   it('ends with the client', () => {
@@ -82,7 +82,7 @@ describe('wamp_subscribe', () => {
   it('ends with a client that leaves before the head', () => {
     const { exchange, follow, follower, calls } = started()
     exchange.cancel?.()
-    expect([follow.isEnded, calls.inFlight]).toEqual([true, 0])
+    expect([follow.isEnded, calls.used]).toEqual([true, 0])
     follower.onFollowed(5)
     expect(exchange.streams).toEqual([])
   })
@@ -121,7 +121,7 @@ describe('wamp_subscribe', () => {
     expect(exchange.failures).toMatchObject([
       { error_uri: 'wamp.error.not_authorized', status_code: 403 },
     ])
-    expect([exchange.streams, calls.inFlight]).toEqual([[], 0])
+    expect([exchange.streams, calls.used]).toEqual([[], 0])
   })
 
   it('a later failure is the last event', () => {
@@ -139,7 +139,7 @@ describe('wamp_subscribe', () => {
     await eventually(() => {
       expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout' }])
     })
-    expect([follow.isEnded, calls.inFlight]).toEqual([true, 0])
+    expect([follow.isEnded, calls.used]).toEqual([true, 0])
   })
 
   it('is told of its end before it knows what to end', () => {
@@ -162,7 +162,7 @@ describe('wamp_subscribe', () => {
     }
     expect(perform).toThrow(GatewayError)
     expect(perform).toThrow(expect.objectContaining({ code: 'svc.error.not_acceptable' }))
-    expect([world.client.follows, world.calls.inFlight]).toEqual([[], 0])
+    expect([world.client.follows, world.calls.used]).toEqual([[], 0])
   })
 
   it('counts against pool_size up to the acknowledgement', () => {

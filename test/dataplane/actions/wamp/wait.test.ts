@@ -48,14 +48,14 @@ describe.each(WAITING)('%s', (_name, action) => {
   it('waits within connect_timeout, and holds a place', async () => {
     const { wait, calls, asked } = waiting(action)
     await settled()
-    expect([asked(), wait.longestMs, calls.inFlight]).toEqual([0, 3000, 1])
+    expect([asked(), wait.longestMs, calls.used]).toEqual([0, 3000, 1])
   })
 
   it('is performed once, when waiting is over', async () => {
     const { wait, calls, exchange, asked } = waiting(action)
     wait.onOver()
     await settled()
-    expect([asked(), calls.inFlight, exchange.failures]).toEqual([1, 1, []])
+    expect([asked(), calls.used, exchange.failures]).toEqual([1, 1, []])
   })
 
   it('the client leaves: it is not performed any more, and its place is free', async () => {
@@ -63,7 +63,7 @@ describe.each(WAITING)('%s', (_name, action) => {
     exchange.cancel?.()
     await settled()
     expect([wait.isCancelled, asked()]).toEqual([true, 0])
-    expect([calls.inFlight, deadlines.size]).toEqual([0, 0])
+    expect([calls.used, deadlines.size]).toEqual([0, 0])
     expect([exchange.results, exchange.failures]).toEqual([[], []])
   })
 
@@ -75,7 +75,7 @@ describe.each(WAITING)('%s', (_name, action) => {
     await settled()
     expect(exchange.failures).toMatchObject([{ error_uri: 'svc.error.timeout', status_code: 504 }])
     expect([wait.isCancelled, asked()]).toEqual([true, 0])
-    expect([calls.inFlight, deadlines.size]).toEqual([0, 0])
+    expect([calls.used, deadlines.size]).toEqual([0, 0])
   })
 
   it('the time that it waited is part of its timeout', async () => {

@@ -1,13 +1,13 @@
 // A WAMP world without a router: a client that writes down what it is asked and answers when told to, and a
 // performer that knows nobody else.
 
+import { Limiter } from '../../../../base/limiter.ts'
 import { createPerformer } from '../../../../dataplane/actions/create-performer.ts'
 import type { CallbackPoster } from '../../../../dataplane/actions/wamp/callback/poster.ts'
 import type { CallbackRules } from '../../../../dataplane/actions/wamp/callback/url.ts'
 import type { ForwardEnvironment } from '../../../../dataplane/actions/forward/forward.ts'
 import type { Perform } from '../../../../dataplane/actions/performer.ts'
 import type { WampEnvironment } from '../../../../dataplane/actions/wamp/environment.ts'
-import { createCallQuota, type CallQuota } from '../../../../dataplane/actions/wamp/quota.ts'
 import { createDeadlines, type Deadlines } from '../../../../dataplane/deadlines.ts'
 import type {
   Follower,
@@ -171,7 +171,7 @@ export const exchangeOf = (options: ExchangeOptions = {}): Probe => {
 
 export interface World {
   readonly client: FakeClient
-  readonly calls: CallQuota
+  readonly calls: Limiter
   readonly deadlines: Deadlines
   readonly perform: Perform
 }
@@ -201,7 +201,7 @@ export const worldOf = (
   const { post } = compiledPath({ version, paths }).operations
   if (post === undefined) throw new Error('there is no POST')
   const client = new FakeClient()
-  const calls = createCallQuota(options.poolSize ?? 200)
+  const calls = new Limiter(options.poolSize ?? 200)
   const deadlines = createDeadlines(5)
   const rules = 'rules' in options ? options.rules : { callback_origins: ['https://hooks.acme'] }
   const wamp: WampEnvironment = {

@@ -1,0 +1,161 @@
+// Bounds how much runs at once (a semaphore): whoever begins takes a permit, or several for what weighs more, and gives
+// them back at the end. Who finds none free is refused, or waits.
+
+import { QueueFullError } from './queue-full-error.ts'
+
+export interface Acquisition {
+  /** 1, if left out. What weighs more than all permits runs alone. */
+  readonly weight?: number
+  /**
+   * 0 at least, which it is if left out: the lower, the sooner. Asked again whenever permits are free, as it may change
+   * while waiting.
+   */
+  readonly urgency?: () => number
+  /** Ends the waiting: rejects with its reason. */
+  readonly signal?: AbortSignal
+}
+
+interface Waiting {
+  readonly weight: number
+  readonly urgency: () => number
+  readonly admit: () => void
+}
+
+/**
+ * Who waits comes first where it is most urgent, of those in the order of arrival; what is small never overtakes it.
+ * @example
+ * const limiter = new Limiter(16)
+ * if (limiter.tryAcquire()) … limiter.release()
+ * const answer = await limiter.run(() => ask())
+ */
+export class Limiter {
+  readonly #permits: number
+  readonly #maxWaiting: number
+  readonly #waiting = new Set<Waiting>()
+  #used = 0
+
+  /** @param maxWaiting who comes when so many wait is refused */
+  constructor(permits: number, maxWaiting = Infinity) {
+    this.#permits = permits
+    this.#maxWaiting = maxWaiting
+  }
+
+  /** Permits in use. */
+  get used(): number {
+    return this.#used
+  }
+
+  /** Nothing can begin now, and nobody else may wait for it. */
+  get isFull(): boolean {
+    return this.#waiting.size >= this.#maxWaiting && !this.#hasRoomFor(1)
+  }
+
+  /**
+   * Never waits, and passes nobody who does. False: there is no room, or it weighs more than all permits.
+   * What was acquired is given back with `release`, once.
+   */
+  tryAcquire(weight = 1): boolean {
+    if (!this.#hasRoomFor(weight)) return false
+    this.#used += weight
+    return true
+  }
+
+  /** @throws Error where more is given back than was acquired, as when somebody gives back twice */
+  release(weight = 1): void {
+    if (weight > this.#used) throw new Error('more permits are given back than are in use')
+    this.#used -= weight
+    if (this.#waiting.size > 0) this.#admitWaiting()
+  }
+
+  /**
+   * Resolves with what gives the permits back; calling that twice does no harm.
+   * @throws QueueFullError, and the reason of the signal
+   * @example const release = await limiter.acquire({ weight: body.length, signal })
+   */
+  async acquire(acquisition: Acquisition = {}): Promise<() => void> {
+    const { weight = 1 } = acquisition
+    acquisition.signal?.throwIfAborted()
+    await this.#enter(weight, acquisition)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      this.release(weight)
+    }
+  }
+
+  /**
+   * Begins the task at once where a permit is free, else when its time has come.
+   * @throws QueueFullError, and what the task rejects with
+   */
+  async run<T>(task: () => Promise<T>): Promise<T> {
+    if (!this.tryAcquire()) await this.#enter(1, {})
+    try {
+      return await task()
+    } finally {
+      this.release()
+    }
+  }
+
+  /** Resolves once the permits are counted. */
+  #enter(weight: number, { urgency = mostUrgent, signal }: Acquisition): Promise<void> {
+    if (this.#waiting.size === 0 && this.#fits(weight)) {
+      this.#used += weight
+      return Promise.resolve()
+    }
+    if (this.#waiting.size >= this.#maxWaiting)
+      return Promise.reject(new QueueFullError(this.#waiting.size))
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        signal?.removeEventListener('abort', onAbort)
+        this.#waiting.delete(waiting)
+      }
+      const onAbort = (): void => {
+        leave()
+        reject(signal?.reason as Error)
+        // It may have stood before one that fits.
+        this.#admitWaiting()
+      }
+      const admit = (): void => {
+        leave()
+        this.#used += weight
+        resolve()
+      }
+      const waiting = { weight, urgency, admit }
+      signal?.addEventListener('abort', onAbort)
+      this.#waiting.add(waiting)
+    })
+  }
+
+  #hasRoomFor(weight: number): boolean {
+    return this.#waiting.size === 0 && this.#used + weight <= this.#permits
+  }
+
+  /** As `tryAcquire` sees it, or alone: nobody waits for ever. */
+  #fits(weight: number): boolean {
+    return this.#used === 0 || this.#used + weight <= this.#permits
+  }
+
+  #admitWaiting(): void {
+    for (;;) {
+      const next = this.#next()
+      if (next === undefined || !this.#fits(next.weight)) return
+      next.admit()
+    }
+  }
+
+  /** Of equally urgent ones the first that came. */
+  #next(): Waiting | undefined {
+    let first: Waiting | undefined
+    let least = Infinity
+    for (const each of this.#waiting) {
+      const urgency = each.urgency()
+      // None is before it, however many wait.
+      if (urgency <= 0) return each
+      if (urgency < least) [first, least] = [each, urgency]
+    }
+    return first
+  }
+}
+
+const mostUrgent = (): number => 0

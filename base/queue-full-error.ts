@@ -1,0 +1,10 @@
+// The error of whoever may not even wait.
+
+/** So many wait that nobody else may: to be tried again later. */
+export class QueueFullError extends Error {
+  /** @param waiting how many do */
+  constructor(waiting: number) {
+    super(`${waiting} are waiting already`)
+    this.name = 'QueueFullError'
+  }
+}
