@@ -1,6 +1,8 @@
 // Defines the error of the request path, which any room throws and only http/errors.ts turns into a status and a
 // record. Its texts are public: they never name a secret, a stack or an internal address.
 
+import { CodedError } from '../base/coded-error.ts'
+
 /** The gateway's own codes (behaviour §3), and the URIs that actions fail with (§7.3). */
 export type GatewayErrorCode =
   | 'svc.error.not_found'
@@ -19,6 +21,9 @@ export type GatewayErrorCode =
   | 'svc.error.internal'
   | 'svc.error.http_gateway.invalid_expression'
 
+/** What the answer and metrics tell apart within a code: that a CSRF token is missing has a body of its own. */
+export type GatewayErrorReason = 'csrf'
+
 export interface GatewayErrorOptions {
   /** One sentence for people: what to do about it. */
   readonly description?: string
@@ -26,21 +31,21 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Overrides the status of the code (400 for an Expression fault of a forwarded path, …). */
   readonly status?: number
+  readonly reason?: GatewayErrorReason
   readonly cause?: unknown
 }
 
-export class GatewayError extends Error {
-  readonly code: GatewayErrorCode
+export class GatewayError extends CodedError<GatewayErrorCode> {
   readonly description: string
   readonly headers: Readonly<Record<string, string>>
   readonly status: number | undefined
+  readonly reason: GatewayErrorReason | undefined
 
   constructor(code: GatewayErrorCode, message: string, options: GatewayErrorOptions = {}) {
-    super(message, { cause: options.cause })
-    this.name = 'GatewayError'
-    this.code = code
+    super(code, message, options)
     this.description = options.description ?? ''
     this.headers = options.headers ?? {}
     this.status = options.status
+    this.reason = options.reason
   }
 }

@@ -3,13 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '../client-address.ts'
-import {
-  type Authenticate,
-  type Caller,
-  CsrfRefusal,
-  type Identity,
-  type Verdict,
-} from '../security/schemes/authentication.ts'
+import type { Authenticate, Caller, Identity, Verdict } from '../security/schemes/authentication.ts'
 import { unauthorized } from '../security/schemes/challenge.ts'
 import type { Arrival, AuthenticationOutcome, DispatchOptions } from './arrival.ts'
 import { toGatewayError } from './errors.ts'
@@ -63,8 +57,8 @@ const refuseAll: Authenticate = ({ type }, realmUri) => ({
 /** A CSRF refusal would hide among those of missing groups. */
 const outcomeOf = (verdict: Verdict): AuthenticationOutcome => {
   if (verdict.kind === 'identity') return 'identity'
-  const { code, cause } = toGatewayError(verdict.error)
-  return cause instanceof CsrfRefusal ? 'csrf' : code
+  const { code, reason } = toGatewayError(verdict.error)
+  return reason ?? code
 }
 
 export const callerOf = (arrival: Omit<Arrival, 'response'>): Caller => new RequestCaller(arrival)

@@ -6,8 +6,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import { mediaKind } from '../codec/codec.ts'
 import { writeMsgpack } from '../codec/write-msgpack.ts'
 import { errorRecord } from '../error-record.ts'
-import { GatewayError, type GatewayErrorCode } from '../gateway-error.ts'
-import { CsrfRefusal } from '../security/schemes/authentication.ts'
+import { GatewayError, type GatewayErrorCode, type GatewayErrorReason } from '../gateway-error.ts'
 import type { HeaderList } from './response/headers.ts'
 import type { Answer } from './response/plan.ts'
 
@@ -35,8 +34,6 @@ const EXPRESSION_HINT =
 /** What a client may know of an error: anything unforeseen is `internal` and says nothing else. */
 export const toGatewayError = (error: unknown): GatewayError => {
   if (error instanceof GatewayError) return error
-  if (error instanceof CsrfRefusal)
-    return new GatewayError('svc.error.forbidden', error.message, { cause: error })
   if (error instanceof ExpressionError)
     return new GatewayError(error.code, error.message, {
       description: EXPRESSION_HINT,
@@ -69,9 +66,14 @@ export const errorAnswer = (
 })
 
 const bodyOf = (error: GatewayError, contentType: string): ErrorBody =>
-  error.cause instanceof CsrfRefusal
-    ? { contentType: 'application/json', body: '{"error":"csrf_validation_failed"}' }
-    : recordBody(error.code, error.message, error.description, contentType)
+  error.reason === undefined
+    ? recordBody(error.code, error.message, error.description, contentType)
+    : { contentType: 'application/json', body: BODIES[error.reason] }
+
+/** In the place of an error record (behaviour §6). */
+const BODIES = {
+  csrf: '{"error":"csrf_validation_failed"}',
+} as const satisfies Record<GatewayErrorReason, string>
 
 interface ErrorBody {
   readonly contentType: string

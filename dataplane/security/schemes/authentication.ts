@@ -38,16 +38,8 @@ export interface Identity extends ValueMap {
 
 export type Verdict =
   | { readonly kind: 'identity'; readonly identity: Identity }
-  /** A GatewayError (401 with its challenge, 403, 429, 503), or a CsrfRefusal. */
+  /** A GatewayError: 401 with its challenge, 403, 429, 503. */
   | { readonly kind: 'refused'; readonly error: Error }
-
-/** 403 `{"error": "csrf_validation_failed"}`: no error record (behaviour §6). */
-export class CsrfRefusal extends Error {
-  constructor() {
-    super('The request does not carry the CSRF token that belongs to its ticket')
-    this.name = 'CsrfRefusal'
-  }
-}
 
 /**
  * At once where nothing has to be waited for: a credential that was verified before. Never rejects.

@@ -3,6 +3,7 @@
 
 import { oncePer } from '../../../base/once.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
+import { GatewayError } from '../../gateway-error.ts'
 import { valuesOf } from '../../upstream/headers.ts'
 import {
   type Attempt,
@@ -11,7 +12,7 @@ import {
   notPresented,
   type Outcome,
 } from './attempt.ts'
-import { CsrfRefusal, type Identity } from './authentication.ts'
+import type { Identity } from './authentication.ts'
 import { type Authorization, readAuthorization } from './authorization-header.ts'
 import { csrfValueOf, isCsrfRight } from '../tokens/csrf.ts'
 import { ticketIdentity } from './identity.ts'
@@ -151,9 +152,11 @@ const isSamePerson = (one: Verified<Genuine>, other: Verified<Genuine>): boolean
   one.value.identity.authid === other.value.identity.authid &&
   one.value.provider === other.value.provider
 
+const WITHOUT_CSRF = 'The request does not carry the CSRF token that belongs to its ticket'
+
 const csrfRefusal = (authid: string): Outcome => ({
   kind: 'refused',
-  error: new CsrfRefusal(),
+  error: new GatewayError('svc.error.forbidden', WITHOUT_CSRF, { reason: 'csrf' }),
   reason: 'csrf',
   authid,
 })

@@ -3,11 +3,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { Exchange } from '../../../dataplane/actions/performer.ts'
 import { GatewayError } from '../../../dataplane/gateway-error.ts'
-import {
-  type Authenticate,
-  type Caller,
-  CsrfRefusal,
-  type Verdict,
+import type {
+  Authenticate,
+  Caller,
+  Verdict,
 } from '../../../dataplane/security/schemes/authentication.ts'
 import { unauthorized } from '../../../dataplane/security/schemes/challenge.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -86,7 +85,7 @@ describe.each(ways)('a verdict that comes %s', (_, give) => {
 
   it('refuses for CSRF with a body of its own', async () => {
     await serve(
-      () => give(refused(new CsrfRefusal())),
+      () => give(refused(new GatewayError('svc.error.forbidden', '', { reason: 'csrf' }))),
       secured({ post: answers('done') }, { type: 'oidc' }, ECHO),
     )
     const answer = await gateway.ask('POST', '/x', {

@@ -143,7 +143,6 @@ export const ticketOrder = (more: Partial<TicketOrder> = {}): TicketOrder => {
 export const statusOf = (verdict: Verdict): number => {
   if (verdict.kind === 'identity') return 200
   const { error } = verdict
-  if (error.name === 'CsrfRefusal') return 403
   return STATUSES[(error as unknown as { code: string }).code] ?? 500
 }
 
