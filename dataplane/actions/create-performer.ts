@@ -1,6 +1,7 @@
 // Action type → what performs it, in one table: a new type does not compile until it stands here.
 
-import type { CompiledAction, CompiledOperation } from '../../language/compiled.ts'
+import type { CompiledAction } from '../../language/compile/action.ts'
+import type { CompiledOperation } from '../../language/compiled.ts'
 import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
 import type { Perform } from './performer.ts'
 import { prepareStatic } from './static.ts'

@@ -2,14 +2,18 @@
 // for a while none that cannot be reached. One book of what was reached for each operation; it sends nothing itself.
 
 import { MAX_WEIGHT } from '../../../language/compile/hosts.ts'
-import type { WeightedHost } from '../../../language/compiled.ts'
+import type { WeightedHost } from '../../../language/compile/hosts.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import { readOrigin } from '../../../language/upstream-origin.ts'
 import { GatewayError } from '../../gateway-error.ts'
-import { OutlierDetector, type Turns, type Verdict } from '../../upstream/endpoints/outlier-detector.ts'
+import {
+  OutlierDetector,
+  type Turns,
+  type Verdict,
+} from '../../upstream/endpoints/outlier-detector.ts'
 import type { RetryClock } from '../../upstream/retry.ts'
 import { type HostChoice, prepareOrigin } from './request.ts'
 

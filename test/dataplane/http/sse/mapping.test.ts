@@ -7,7 +7,7 @@ import {
   makesEvents,
   prepareEvents,
 } from '../../../../dataplane/http/sse/mapping.ts'
-import type { CompiledAction } from '../../../../language/compiled.ts'
+import type { CompiledAction } from '../../../../language/compile/action.ts'
 import { constant } from '../../../../language/expression/template.ts'
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 import { folded } from '../../../language/expression/scope-of.ts'
