@@ -1,7 +1,7 @@
 // A WAMP world without a router: a client that writes down what it is asked and answers when told to, and a
 // performer that knows nobody else.
 
-import { createPerformer } from '../../../../dataplane/actions/create-performer.ts'
+import { createPerformer } from '../../../../dataplane/actions/action-table.ts'
 import type { CallbackPoster } from '../../../../dataplane/actions/wamp/callback/poster.ts'
 import type { CallbackRules } from '../../../../dataplane/actions/wamp/callback/url.ts'
 import type { ForwardEnvironment } from '../../../../dataplane/actions/forward/forward.ts'
