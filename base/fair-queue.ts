@@ -7,7 +7,7 @@
  * @example
  * const queue = new FairQueue<Job>()
  * queue.push(namespace, job)
- * for (let job = queue.shift(); job !== undefined; job = queue.shift()) await run(job)
+ * for (let job = queue.shift(); job !== undefined; job = queue.shift()) await job.start()
  */
 export class FairQueue<T, G = string> {
   /** Never an empty set. The group whose turn it is comes first. */

@@ -2,8 +2,10 @@
 // the request a `Template`. Plain readonly data, so it prints in golden files and is sent to workers. Defaults of
 // behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
 
+import type { CompiledAction } from './compile/action.ts'
 import type { Method, Scheme } from './document.ts'
-import type { Root, Template } from './expression/template.ts'
+import type { ContextRead } from './expression/reads.ts'
+import type { Template } from './expression/template.ts'
 import type { HostPattern } from './routes/host-pattern.ts'
 import type { PathPattern } from './routes/path-pattern.ts'
 
@@ -53,18 +55,22 @@ export interface CompiledPath {
   readonly operations: Readonly<Partial<Record<Method, CompiledOperation>>>
 }
 
-/** What dispatch reads before anything else is built: kept beside the route, never packed. */
-export interface CompiledOperation {
+/**
+ * Of one method of a path.
+ * @typeParam T what stands for a template: itself, or its encoded form where operations are packed
+ */
+export interface CompiledOperation<T = Template> {
   readonly pointer: string
   readonly security: CompiledSecurity
   readonly accepts: readonly ContentType[]
   readonly provides: readonly ContentType[]
-  readonly headers: Template
+  readonly headers: T
   readonly body: BodyLimits
-  readonly limits: CallLimits
-  readonly action: CompiledAction
-  readonly onResult: CompiledResponse
-  readonly onError: CompiledResponse
+  readonly limits: CallLimits<T>
+  readonly action: CompiledAction<T>
+  readonly onResult: CompiledResponse<T>
+  readonly onError: CompiledResponse<T>
+  /** Sorted, unique. */
   readonly reads: readonly ContextRead[]
 }
 
@@ -75,13 +81,6 @@ export type ContentType =
   | 'application/msgpack; charset=utf-8'
   | 'application/x-www-form-urlencoded'
 
-/**
- * A part of the context that some template of the operation reads: `request` (as a whole),
- * `request.body`, `action.result`, `action.result.body`, `action.error.args`, `security`, … Request
- * and security reads are cut after the first key, action reads after the second. Sorted, unique.
- */
-export type ContextRead = Root | `${Root}.${string}`
-
 export interface BodyLimits {
   readonly maxBytes: number
   readonly readBytes: number
@@ -89,11 +88,11 @@ export interface BodyLimits {
 }
 
 /** Templates yield integers; milliseconds. `timeout` absent: the realm's call timeout. */
-export interface CallLimits {
-  readonly timeout?: Template
-  readonly connectTimeout: Template
-  readonly retries: Template
-  readonly retryTimeout: Template
+export interface CallLimits<T = Template> {
+  readonly timeout?: T
+  readonly connectTimeout: T
+  readonly retries: T
+  readonly retryTimeout: T
 }
 
 /** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
@@ -124,85 +123,11 @@ export type CompiledEndpoint =
   | { readonly type: 'oidc'; readonly provider: string }
   | ({ readonly type: 'oauth2' } & OAuth2Endpoints)
 
-export type CompiledAction =
-  | StaticAction
-  | ForwardAction
-  | WampCallAction
-  | WampPublishAction
-  | WampSubscribeAction
-  | WampUnsubscribeAction
-  | WampRegisterAction
-  | WampUnregisterAction
-  | EmptyAction
-
-/** `options: {action: {}}` only: answers `on_result`, 204 by default. */
-export interface EmptyAction {
-  readonly type: 'empty'
-}
-
-export interface StaticAction {
-  readonly type: 'static'
-  /** Absent: the operation's own headers. */
-  readonly headers?: Template
-  readonly body: Template
-}
-
-/** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
-export type ForwardAction = ForwardMembers & ForwardTarget
-
-export type ForwardTarget =
-  | { readonly host: Template; readonly hosts?: never }
-  | { readonly host?: never; readonly hosts: readonly WeightedHost[] }
-
-interface ForwardMembers {
-  readonly type: 'forward'
-  readonly method?: Method
-  readonly path?: Template
-  readonly queryString?: Template
-  readonly headers?: Template
-  readonly body?: Template
-}
-
-/** `weight` yields a whole number from 0 to 1000; where it is known at load, it is a number. */
-export interface WeightedHost {
-  readonly host: Template
-  readonly weight: Template
-}
-
-/** What all WAMP actions share. `uri` is the procedure or topic; absent where an action has none. */
-interface WampMembers {
-  readonly options: Template
-  readonly args: Template
-  readonly kwargs: Template
-}
-
-export type WampCallAction = { readonly type: 'wamp_call'; readonly uri: Template } & WampMembers
-export type WampPublishAction = {
-  readonly type: 'wamp_publish'
-  readonly uri: Template
-} & WampMembers
-export type WampSubscribeAction = {
-  readonly type: 'wamp_subscribe'
-  readonly uri: Template
-} & WampMembers
-export type WampRegisterAction = {
-  readonly type: 'wamp_register'
-  readonly uri: Template
-} & WampMembers
-export type WampUnsubscribeAction = {
-  readonly type: 'wamp_unsubscribe'
-  readonly uri?: Template
-} & WampMembers
-export type WampUnregisterAction = {
-  readonly type: 'wamp_unregister'
-  readonly uri?: Template
-} & WampMembers
-
 /** §2.6. Absent members fall back as behaviour §5 has it. `declared` is false where the document has none. */
-export interface CompiledResponse {
+export interface CompiledResponse<T = Template> {
   readonly declared: boolean
-  readonly headers?: Template
-  readonly body?: Template
-  readonly statusCode?: Template
-  readonly uri?: Template
+  readonly headers?: T
+  readonly body?: T
+  readonly statusCode?: T
+  readonly uri?: T
 }

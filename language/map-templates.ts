@@ -1,83 +1,44 @@
-// Maps every template of a compiled operation in one place, so that code that counts, rewrites or collects templates
-// does not need to know where they stand.
+// Maps every template of a compiled operation in one place, so that code that counts, rewrites or encodes templates
+// does not need to know where they stand. What is not mapped does not compile, as it is still of the former type.
 
-import type {
-  CompiledAction,
-  CompiledOperation,
-  CompiledResponse,
-  ForwardAction,
-} from './compiled.ts'
-import type { Template } from './expression/template.ts'
-
-type Change = (template: Template) => Template
+import { mapAction } from './compile/action.ts'
+import type { CallLimits, CompiledOperation, CompiledResponse } from './compiled.ts'
+import { mapMembers } from './map-members.ts'
 
 /**
- * The operation with `change` applied to each of its templates; the same parts where nothing changed.
+ * The operation with each of its templates as `change` gives it, of another representation perhaps.
  * @example mapTemplates(operation, (template) => { seen.push(template); return template })
  */
-export const mapTemplates = (operation: CompiledOperation, change: Change): CompiledOperation => {
-  const { limits } = operation
-  const timeout = limits.timeout && change(limits.timeout)
-  return {
-    ...operation,
-    headers: change(operation.headers),
-    limits: {
-      ...(timeout === undefined ? {} : { timeout }),
-      connectTimeout: change(limits.connectTimeout),
-      retries: change(limits.retries),
-      retryTimeout: change(limits.retryTimeout),
-    },
-    action: mapAction(operation.action, change),
-    onResult: mapResponse(operation.onResult, change),
-    onError: mapResponse(operation.onError, change),
-  }
-}
+export const mapTemplates = <A, B>(
+  operation: CompiledOperation<A>,
+  change: (template: A) => B,
+): CompiledOperation<B> => ({
+  ...operation,
+  headers: change(operation.headers),
+  limits: mapLimits(operation.limits, change),
+  action: mapAction(operation.action, change),
+  onResult: mapResponse(operation.onResult, change),
+  onError: mapResponse(operation.onError, change),
+})
 
-export const mapAction = (action: CompiledAction, change: Change): CompiledAction => {
-  switch (action.type) {
-    case 'empty':
-      return action
-    case 'static':
-      return { ...action, ...given(action, ['headers'], change), body: change(action.body) }
-    case 'forward':
-      return mapForward(action, change)
-    default:
-      return {
-        ...action,
-        ...given(action, ['uri'], change),
-        options: change(action.options),
-        args: change(action.args),
-        kwargs: change(action.kwargs),
-      }
-  }
-}
+export const mapLimits = <A, B>(
+  { timeout, connectTimeout, retries, retryTimeout }: CallLimits<A>,
+  change: (template: A) => B,
+): CallLimits<B> => ({
+  ...(timeout === undefined ? {} : { timeout: change(timeout) }),
+  connectTimeout: change(connectTimeout),
+  retries: change(retries),
+  retryTimeout: change(retryTimeout),
+})
 
-const mapForward = (action: ForwardAction, change: Change): ForwardAction => {
-  const names = ['path', 'queryString', 'headers', 'body'] as const
-  if (action.hosts === undefined)
-    return { ...action, host: change(action.host), ...given(action, names, change) }
-  const hosts = action.hosts.map(({ host, weight }) => ({
-    host: change(host),
-    weight: change(weight),
-  }))
-  return { ...action, hosts, ...given(action, names, change) }
-}
+export const mapResponse = <A, B>(
+  response: CompiledResponse<A>,
+  change: (template: A) => B,
+): CompiledResponse<B> =>
+  response.declared
+    ? { declared: true, ...mapMembers(response, RESPONSE_MEMBERS, change) }
+    : UNDECLARED
 
-export const mapResponse = (response: CompiledResponse, change: Change): CompiledResponse => {
-  if (!response.declared) return response
-  return { ...response, ...given(response, ['headers', 'body', 'statusCode', 'uri'], change) }
-}
+const RESPONSE_MEMBERS = ['headers', 'body', 'statusCode', 'uri'] as const
 
-/** The members of `names` that are present, changed. */
-const given = <K extends string>(
-  holder: Readonly<Partial<Record<K, Template>>>,
-  names: readonly K[],
-  change: Change,
-): Partial<Record<K, Template>> => {
-  const changed: Partial<Record<K, Template>> = {}
-  for (const name of names) {
-    const template = holder[name]
-    if (template !== undefined) changed[name] = change(template)
-  }
-  return changed
-}
+const UNDECLARED = { declared: false } as const

@@ -1,7 +1,8 @@
 // The static action (§2.5): the document's own headers and body. They are evaluated here only where a
 // template of the response reads `action.result`; else the response evaluates them itself, once.
 
-import type { CompiledOperation, StaticAction } from '../../language/compiled.ts'
+import type { StaticAction } from '../../language/compile/action.ts'
+import type { CompiledOperation } from '../../language/compiled.ts'
 import { evaluator } from '../../language/expression/run.ts'
 import { constant } from '../../language/expression/template.ts'
 import type { ValueMap } from '../../language/expression/value.ts'

@@ -1,7 +1,7 @@
 // What dispatch is given once, and what it knows of a request on the way: the shapes its steps share.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { CompiledAction } from '../../language/compiled.ts'
+import type { CompiledAction } from '../../language/compile/action.ts'
 import type { Scheme } from '../../language/document.ts'
 import type { EndpointRoute } from '../../language/routes/endpoint-routes.ts'
 import type { AccessLog } from '../../telemetry/access-log.ts'

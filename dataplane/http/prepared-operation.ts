@@ -8,22 +8,16 @@ import type {
   ContentType,
 } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
-import type { Template } from '../../language/expression/template.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
-import { planOutcome } from '../actions/forward/response-needs.ts'
+import { type ActionResponse, actionResponse, NO_BODY } from '../actions/action-table.ts'
 import type { Perform } from '../actions/performer.ts'
 import type { OperationSlot, ServedPath, ServedVersion } from '../served.ts'
-import { type EventPlan, makesEvents, prepareEvents } from './sse/mapping.ts'
+import { type EventPlan, prepareEvents } from './sse/mapping.ts'
 import type { FixedAnswer } from './response/fixed-response.ts'
 import { orderOffers } from './response/negotiate.ts'
 import { needsOf, type RequestNeeds } from './request/view.ts'
 import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
-import {
-  NO_BODY,
-  prepareResponse,
-  type ResponsePlan,
-  type ResponseTemplates,
-} from './response/plan.ts'
+import { prepareResponse, type ResponsePlan, type ResponseTemplates } from './response/plan.ts'
 import { createHeadMemo, type HeadMemo } from './response/write-response.ts'
 
 export type Guard = Exclude<CompiledSecurity, { readonly type: 'anonymous' }>
@@ -55,7 +49,8 @@ export interface PreparedOperation {
   readonly events: (() => EventPlan) | undefined
   readonly perform: Perform
   readonly action: CompiledOperation['action']['type']
-  readonly isForward: boolean
+  /** The `status_code` of the result is the status, where the document sets none. */
+  readonly givesStatus: boolean
   /** The answer is the same for every request: made once per content type. */
   readonly isFixed: boolean
   readonly fixed: Map<ContentType, FixedAnswer>
@@ -81,10 +76,12 @@ export const prepareOperation = (
 ): PreparedOperation => {
   const { method, path } = slot
   const operation = slot.load()
-  const { action } = operation
-  const onResult = prepareResponse(resultTemplates(operation), () => resultTemplates(slot.load()))
-  const passesThrough = action.type === 'forward' && planOutcome(operation).passesThrough
-  const isFixed = (action.type === 'static' || action.type === 'empty') && onResult.isConstant
+  const response = actionResponse(operation)
+  const onResult = prepareResponse(resultTemplates(operation, response), () => {
+    const again = slot.load()
+    return resultTemplates(again, actionResponse(again))
+  })
+  const isFixed = response.isFixed && onResult.isConstant
   return {
     method,
     version: path.version,
@@ -92,22 +89,22 @@ export const prepareOperation = (
     guard: guardOf(method, operation.security),
     accepts: operation.accepts,
     offers: orderOffers(operation.provides),
-    checksAccept: !passesThrough,
+    checksAccept: response.checksAccept,
     needs: needsOf(operation.reads),
     bodyLimits: operation.body,
-    forwardsBody: action.type === 'forward' && action.body === undefined,
+    forwardsBody: response.takesBody,
     headers: prepareHeaders(operation.headers),
     onResult,
     onError: operation.onError.declared ? prepareOnError(slot) : undefined,
     replacesHeaders: operation.onResult.headers !== undefined,
     readsAction: operation.reads.some((read) => read === 'action' || read.startsWith('action.')),
-    events: makesEvents(action) ? prepareEventPlan(slot) : undefined,
+    events: response.events === 'none' ? undefined : prepareEventPlan(slot),
     perform: preparation.createPerformer(operation, path),
-    action: action.type,
-    isForward: action.type === 'forward',
+    action: operation.action.type,
+    givesStatus: response.givesStatus,
     isFixed,
     fixed: isFixed ? new Map<ContentType, FixedAnswer>() : NOTHING_FIXED,
-    vary: varyOf(operation, path.version),
+    vary: varyOf(operation, response, path.version),
     headMemo: createHeadMemo(),
     row: preparation.rowFor(path.version, path.template, method),
   }
@@ -133,42 +130,34 @@ const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventP
   let plan: EventPlan | undefined
   const build = (): EventPlan => {
     const operation = slot.load()
-    const { action, onError } = operation
-    const failure = onError.declared ? (onError.body ?? NO_BODY) : undefined
-    return prepareEvents({ action, body: resultTemplates(operation).body, failure })
+    const response = actionResponse(operation)
+    const { onError } = operation
+    return prepareEvents({
+      isEndless: response.events === 'endless',
+      body: resultTemplates(operation, response).body,
+      failure: onError.declared ? (onError.body ?? NO_BODY) : undefined,
+    })
   }
   return () => (plan ??= build())
 }
 
-/**
- * What answers where `on_result` says nothing: a static action's own headers and body, an upstream's body
- * that was read for something else, a WAMP result.
- */
-const resultTemplates = (operation: CompiledOperation): ResponseTemplates => {
-  const { headers, onResult } = operation
-  return { headers, ...ownAnswer(operation), ...onResult }
-}
+/** What responds: `on_result`, and the action where it says nothing. */
+const resultTemplates = (
+  { headers, onResult }: CompiledOperation,
+  response: ActionResponse,
+): ResponseTemplates => ({
+  headers: response.headers ?? headers,
+  body: response.body,
+  ...onResult,
+})
 
-const ownAnswer = (operation: CompiledOperation): { headers?: Template; body: Template } => {
-  const { action, onResult } = operation
-  switch (action.type) {
-    case 'static':
-      return { ...(action.headers && { headers: action.headers }), body: action.body }
-    case 'empty':
-      return { body: NO_BODY }
-    case 'forward':
-      return { body: resultAt('result', 'body') }
-    default:
-      return { body: onResult.declared ? NO_BODY : resultAt('result') }
-  }
-}
-
-const resultAt = (...keys: string[]): Template => ({ kind: 'read', root: 'action', keys })
-
-const varyOf = (operation: CompiledOperation, version: ServedVersion): string | undefined => {
+const varyOf = (
+  operation: CompiledOperation,
+  { events }: ActionResponse,
+  version: ServedVersion,
+): string | undefined => {
   const names: string[] = []
-  if (orderOffers(operation.provides).length > 1 || makesEvents(operation.action))
-    names.push('accept')
+  if (orderOffers(operation.provides).length > 1 || events !== 'none') names.push('accept')
   if (version.languages.length > 1) names.push('accept-language')
   return names.length === 0 ? undefined : names.join(', ')
 }

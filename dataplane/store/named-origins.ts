@@ -1,8 +1,8 @@
-// Lists the origins that a compiled document names as they are, for its `forward` operations: those that requests have a part
+// Lists the origins that a compiled document names as they are, for its operations: those that requests have a part
 // in are not among them. Of a bounded number.
 
-import type { CompiledApi, ForwardAction } from '../../language/compiled.ts'
-import type { Template } from '../../language/expression/template.ts'
+import { upstreamHostsOf } from '../../language/compile/action.ts'
+import type { CompiledApi } from '../../language/compiled.ts'
 import { readOrigin } from '../../language/upstream-origin.ts'
 
 const MOST_ORIGINS = 32
@@ -13,9 +13,9 @@ export const namedOrigins = ({ versions }: CompiledApi): readonly string[] => {
     .filter(({ isActive }) => isActive)
     .flatMap(({ paths }) => paths)
     .flatMap(({ operations }) => Object.values(operations))
-    .flatMap(({ action }) => (action.type === 'forward' ? writtenHosts(action) : []))
+    .flatMap(({ action }) => upstreamHostsOf(action))
   const origins = new Set<string>()
-  for (const host of hosts) {
+  for (const { template: host } of hosts) {
     if (origins.size === MOST_ORIGINS) break
     if (host.kind !== 'constant' || typeof host.value !== 'string') continue
     const reading = readOrigin(host.value)
@@ -23,6 +23,3 @@ export const namedOrigins = ({ versions }: CompiledApi): readonly string[] => {
   }
   return [...origins]
 }
-
-const writtenHosts = ({ host, hosts }: ForwardAction): readonly Template[] =>
-  host === undefined ? hosts.map((each) => each.host) : [host]

@@ -9,8 +9,9 @@ import type {
   StatusCodes,
 } from '../../language/compiled.ts'
 import { type Method, METHODS } from '../../language/document.ts'
-import type { PipeArgument, Template } from '../../language/expression/template.ts'
-import { split } from './packed-operation.ts'
+import { childrenOf } from '../../language/expression/children.ts'
+import type { Template } from '../../language/expression/template.ts'
+import { type PackedOperation, split } from './packed-operation.ts'
 import { type Encoded, encodeParts, encodeTemplate } from './template-codec.ts'
 import { mapTemplates } from '../../language/map-templates.ts'
 import { STATUS_CODES } from '../../language/status-codes.ts'
@@ -123,7 +124,8 @@ const createWriter = (uses: Uses): Writer => {
       const text = JSON.stringify(base)
       const index = bases.get(text) ?? shared.push(text) - 1
       bases.set(text, index)
-      return append(JSON.stringify({ base: index, ...own }))
+      const packed: PackedOperation = { base: index, ...own }
+      return append(JSON.stringify(packed))
     },
     template: (template) => append(JSON.stringify(encode(template))),
     finishShared: () => shared.map(append),
@@ -153,7 +155,8 @@ const countUses = (compiled: CompiledApi): Uses => {
     const seen = uses.get(identity) ?? 0
     uses.set(identity, seen + 1)
     // What has been seen is counted once more as a whole; its parts are not.
-    if (seen === 0) for (const part of partsOf(template)) if (part.kind !== 'piped') visit(part)
+    if (seen > 0 || template.kind === 'constant' || template.kind === 'read') return template
+    for (const part of childrenOf(template)) if (part.kind !== 'piped') visit(part)
     return template
   }
   for (const version of compiled.versions)
@@ -162,20 +165,4 @@ const countUses = (compiled: CompiledApi): Uses => {
       for (const operation of Object.values(path.operations)) mapTemplates(operation, visit)
     }
   return uses
-}
-
-const partsOf = (template: Template): readonly PipeArgument[] => {
-  switch (template.kind) {
-    case 'constant':
-    case 'read':
-      return []
-    case 'list':
-      return template.items
-    case 'text':
-      return template.parts.filter((part) => typeof part !== 'string')
-    case 'map':
-      return template.entries.map(([, value]) => value)
-    case 'pipe':
-      return [template.input, ...template.calls.flatMap(({ args }) => args)]
-  }
 }

@@ -1,23 +1,27 @@
 // A compiled operation in two halves: what most operations of a document have in common, and what is its
 // own. Templates stand encoded in both; what can be worked out again is left out.
 
+import { mapAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
-import { mapAction, mapResponse, mapTemplates } from '../../language/map-templates.ts'
+import { mapLimits, mapResponse, mapTemplates } from '../../language/map-templates.ts'
 import { operationReads } from '../../language/operation-reads.ts'
 import type { Encoded } from './template-codec.ts'
 
 type BaseKey = 'security' | 'accepts' | 'provides' | 'body' | 'limits' | 'headers'
 
-export type OperationBase = Pick<CompiledOperation, BaseKey>
-export type OperationOwn = Omit<CompiledOperation, BaseKey | 'reads'>
+export type OperationBase<T = Template> = Pick<CompiledOperation<T>, BaseKey>
+type OperationOwn<T = Template> = Omit<CompiledOperation<T>, BaseKey | 'reads'>
 
-/** Both halves with encoded templates, which only `join` may read as templates again. */
+/** What a slice holds: the half of its own, and the number of the other one among the shared values. */
+export type PackedOperation = OperationOwn<Encoded> & { readonly base: number }
+
+/** Both halves, their templates encoded. */
 export const split = (
   operation: CompiledOperation,
   encode: (template: Template) => Encoded,
-): { readonly base: OperationBase; readonly own: OperationOwn } => {
-  const encoded = mapTemplates(operation, (template) => encode(template) as unknown as Template)
+): { readonly base: OperationBase<Encoded>; readonly own: OperationOwn<Encoded> } => {
+  const encoded = mapTemplates(operation, encode)
   const { security, accepts, provides, body, limits, headers, pointer, action, onResult, onError } =
     encoded
   return {
@@ -29,29 +33,24 @@ export const split = (
 type Decode = (encoded: Encoded) => Template
 
 /** What several operations have in common, its templates decoded: once for all of them. */
-export const joinBase = (base: OperationBase, decode: Decode): OperationBase => {
-  const { timeout, connectTimeout, retries, retryTimeout } = base.limits
-  const read = (encoded: Template): Template => decode(encoded as unknown as Encoded)
-  return {
-    ...base,
-    headers: read(base.headers),
-    limits: {
-      ...(timeout === undefined ? {} : { timeout: read(timeout) }),
-      connectTimeout: read(connectTimeout),
-      retries: read(retries),
-      retryTimeout: read(retryTimeout),
-    },
-  }
-}
+export const joinBase = (base: OperationBase<Encoded>, decode: Decode): OperationBase => ({
+  ...base,
+  headers: decode(base.headers),
+  limits: mapLimits(base.limits, decode),
+})
 
 /** The inverse of `split`, the base decoded before. */
-export const join = (base: OperationBase, own: OperationOwn, decode: Decode): CompiledOperation => {
+export const join = (
+  base: OperationBase,
+  own: OperationOwn<Encoded>,
+  decode: Decode,
+): CompiledOperation => {
   const operation: CompiledOperation = {
     ...base,
     pointer: own.pointer,
-    action: mapAction(own.action, (encoded) => decode(encoded as unknown as Encoded)),
-    onResult: mapResponse(own.onResult, (encoded) => decode(encoded as unknown as Encoded)),
-    onError: mapResponse(own.onError, (encoded) => decode(encoded as unknown as Encoded)),
+    action: mapAction(own.action, decode),
+    onResult: mapResponse(own.onResult, decode),
+    onError: mapResponse(own.onError, decode),
     reads: [],
   }
   return { ...operation, reads: operationReads(operation) }

@@ -3,7 +3,7 @@
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
 import type { PackedDocument, Slice } from './packed-document.ts'
-import { join, joinBase, type OperationBase, type OperationOwn } from './packed-operation.ts'
+import { join, joinBase, type OperationBase, type PackedOperation } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'
 
 /** Reads slices of one document; what its operations share is decoded once and kept. */
@@ -17,24 +17,29 @@ export const createUnpacker = ({ id, bytes: packed, shared }: PackedDocument): U
   const templates: (Template | undefined)[] = []
   const bases: (OperationBase | undefined)[] = []
 
-  const read = ([offset, length]: Slice): unknown =>
-    JSON.parse(bytes.toString('utf8', offset, offset + length))
-  const readShared = (index: number): unknown => {
+  const textOf = ([offset, length]: Slice): string =>
+    bytes.toString('utf8', offset, offset + length)
+  const sharedText = (index: number): string => {
     const slice = shared[index]
     if (slice === undefined)
       throw new Error(`packed document ${id}: there is no shared value ${index}`)
-    return read(slice)
+    return textOf(slice)
   }
   const decode = (encoded: Encoded): Template => decodeTemplate(encoded, sharedTemplate)
   const sharedTemplate = (index: number): Template =>
-    (templates[index] ??= decode(readShared(index) as Encoded))
+    (templates[index] ??= decode(parseTemplate(sharedText(index))))
 
   return {
     operation: (slice) => {
-      const { base, ...own } = read(slice) as OperationOwn & { readonly base: number }
-      bases[base] ??= joinBase(readShared(base) as OperationBase, decode)
+      const { base, ...own } = parseOperation(textOf(slice))
+      bases[base] ??= joinBase(parseBase(sharedText(base)), decode)
       return join(bases[base], own, decode)
     },
-    template: (slice) => decode(read(slice) as Encoded),
+    template: (slice) => decode(parseTemplate(textOf(slice))),
   }
 }
+
+// What stands in a slice is what pack.ts of this very process, or of its parent, has written there.
+const parseOperation: (json: string) => PackedOperation = JSON.parse
+const parseBase: (json: string) => OperationBase<Encoded> = JSON.parse
+const parseTemplate: (json: string) => Encoded = JSON.parse

@@ -1,34 +1,146 @@
-// Compiles Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
+// Compiles Action Objects (§2.5, behaviour §4): holds the compiled form of each type of action, and one table of what
+// the language does with it. Nothing else in the language knows of types of actions.
 
-import { checkHeaders } from './headers.ts'
-import { compileHosts } from './hosts.ts'
-import type { CompiledAction, ForwardTarget } from '../compiled.ts'
-import { METHODS, type Method } from '../document.ts'
-import { ownValue } from '../expression/lookup.ts'
+import type { Method } from '../document.ts'
+import type { ContextRead } from '../expression/reads.ts'
 import { constant, type Template } from '../expression/template.ts'
-import type { Findings } from './findings.ts'
-import { type FoldedMap, readOneOf, readShape, readText, readTextOrWait } from './folded.ts'
+import { mapMembers } from '../map-members.ts'
 import { childPointer } from '../problem.ts'
-import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
+import { headersMember } from './action-members.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readText } from './folded.ts'
+import {
+  compileForward,
+  type ForwardAction,
+  forwardHosts,
+  forwardReads,
+  mapForward,
+  type UpstreamHost,
+} from './forward-action.ts'
+import {
+  compilerWithOptionalUri,
+  compilerWithUri,
+  mapWithOptionalUri,
+  mapWithUri,
+  type WampCallAction,
+  type WampPublishAction,
+  type WampRegisterAction,
+  type WampSubscribeAction,
+  type WampUnregisterAction,
+  type WampUnsubscribeAction,
+} from './wamp-action.ts'
 
-type Compiler = (map: FoldedMap, findings: Findings) => CompiledAction | undefined
-type TypeName = Exclude<CompiledAction['type'], 'empty'>
-
-const COMPILERS: Readonly<Record<TypeName, Compiler>> = {
-  static: (map, findings) => compileStatic(map, findings),
-  forward: (map, findings) => compileForward(map, findings),
-  wamp_call: (map, findings) => withUri('wamp_call', map, findings, ['procedure']),
-  wamp_publish: (map, findings) => withUri('wamp_publish', map, findings, ['topic', 'procedure']),
-  wamp_subscribe: (map, findings) =>
-    withUri('wamp_subscribe', map, findings, ['topic', 'procedure']),
-  wamp_register: (map, findings) => withUri('wamp_register', map, findings, ['procedure']),
-  wamp_unsubscribe: (map, findings) =>
-    withOptionalUri('wamp_unsubscribe', map, findings, ['topic', 'procedure']),
-  wamp_unregister: (map, findings) =>
-    withOptionalUri('wamp_unregister', map, findings, ['procedure']),
+/** `options: {action: {}}` only: answers `on_result`, 204 by default. */
+export interface EmptyAction {
+  readonly type: 'empty'
 }
 
-const ACTION_TYPES = Object.keys(COMPILERS) as readonly TypeName[]
+export interface StaticAction<T = Template> {
+  readonly type: 'static'
+  /** Absent: the operation's own headers. */
+  readonly headers?: T
+  readonly body: T
+}
+
+/** Type → compiled form. */
+interface ActionForms<T> {
+  readonly empty: EmptyAction
+  readonly static: StaticAction<T>
+  readonly forward: ForwardAction<T>
+  readonly wamp_call: WampCallAction<T>
+  readonly wamp_publish: WampPublishAction<T>
+  readonly wamp_subscribe: WampSubscribeAction<T>
+  readonly wamp_unsubscribe: WampUnsubscribeAction<T>
+  readonly wamp_register: WampRegisterAction<T>
+  readonly wamp_unregister: WampUnregisterAction<T>
+}
+
+export type ActionType = keyof ActionForms<unknown>
+
+/**
+ * An action of one of the types `K`.
+ * @typeParam T what stands for a template: itself, or its encoded form where operations are packed
+ */
+export type CompiledAction<T = Template, K extends ActionType = ActionType> = {
+  readonly [P in K]: ActionForms<T>[P] & { readonly type: P }
+}[K]
+
+/** What the language does with one type of action. */
+interface ActionKind<K extends ActionType> {
+  /** Gives undefined where a problem was reported. Absent: no document can name the type. */
+  readonly compile?: (map: FoldedMap, findings: Findings) => CompiledAction<Template, K> | undefined
+  readonly map: <A, B>(
+    action: CompiledAction<A, K>,
+    change: (template: A) => B,
+  ) => CompiledAction<B, K>
+  /** What of the context it reads beside its templates. */
+  readonly reads: (action: CompiledAction<Template, K>) => readonly ContextRead[]
+  /** Where its requests go: namespaces may be confined to hosts of their own. */
+  readonly upstreamHosts: (action: CompiledAction<Template, K>) => readonly UpstreamHost[]
+  /** Whether it needs the WAMP router of the realm. */
+  readonly needsRouter: boolean
+}
+
+const nothing = (): readonly [] => []
+
+/** For what stays in the gateway. */
+const LOCAL = { reads: nothing, upstreamHosts: nothing, needsRouter: false }
+const OF_ROUTER = { reads: nothing, upstreamHosts: nothing, needsRouter: true }
+
+const KINDS: { readonly [K in ActionType]: ActionKind<K> } = {
+  empty: { map: (action) => action, ...LOCAL },
+  static: {
+    compile: (map, findings) => compileStatic(map, findings),
+    map: (action, change) => ({
+      type: 'static',
+      ...mapMembers(action, ['headers'], change),
+      body: change(action.body),
+    }),
+    ...LOCAL,
+  },
+  forward: {
+    compile: compileForward,
+    map: mapForward,
+    reads: forwardReads,
+    upstreamHosts: forwardHosts,
+    needsRouter: false,
+  },
+  wamp_call: {
+    compile: compilerWithUri('wamp_call', ['procedure']),
+    map: mapWithUri,
+    ...OF_ROUTER,
+  },
+  wamp_publish: {
+    compile: compilerWithUri('wamp_publish', ['topic', 'procedure']),
+    map: mapWithUri,
+    ...OF_ROUTER,
+  },
+  wamp_subscribe: {
+    compile: compilerWithUri('wamp_subscribe', ['topic', 'procedure']),
+    map: mapWithUri,
+    ...OF_ROUTER,
+  },
+  wamp_register: {
+    compile: compilerWithUri('wamp_register', ['procedure']),
+    map: mapWithUri,
+    ...OF_ROUTER,
+  },
+  wamp_unsubscribe: {
+    compile: compilerWithOptionalUri('wamp_unsubscribe', ['topic', 'procedure']),
+    map: mapWithOptionalUri,
+    ...OF_ROUTER,
+  },
+  wamp_unregister: {
+    compile: compilerWithOptionalUri('wamp_unregister', ['procedure']),
+    map: mapWithOptionalUri,
+    ...OF_ROUTER,
+  },
+}
+
+/** What a document may write as `type`. */
+const ACTION_TYPES = (Object.keys(KINDS) as readonly ActionType[]).filter(
+  (type) => KINDS[type].compile !== undefined,
+)
 
 /** undefined: a problem was reported. `{}` is an action under `options` alone. */
 export const compileAction = (
@@ -59,10 +171,10 @@ export const compileAction = (
     )
     return undefined
   }
-  return COMPILERS[type](map, findings)
+  return KINDS[type].compile?.(map, findings)
 }
 
-const compileStatic: Compiler = (map, findings) => {
+const compileStatic = (map: FoldedMap, findings: Findings): StaticAction => {
   const headers = headersMember(map, findings)
   return {
     type: 'static',
@@ -71,148 +183,21 @@ const compileStatic: Compiler = (map, findings) => {
   }
 }
 
-const compileForward: Compiler = (map, findings) => {
-  const target = compileTarget(map, findings)
-  const methodTemplate = map.get('http_method')
-  const method =
-    methodTemplate &&
-    readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, findings)
-  const path = textMember(map, 'path', findings)
-  const queryString = textMember(map, 'query_string', findings)
-  const headers = headersMember(map, findings)
-  const body = map.get('body')
-  if (target === undefined) return undefined
-  return {
-    type: 'forward',
-    ...target,
-    ...(method === undefined ? {} : { method }),
-    ...(path === undefined ? {} : { path }),
-    ...(queryString === undefined ? {} : { queryString }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body }),
-  }
-}
+/** The action with each of its templates as `change` gives it. */
+export const mapAction = <K extends ActionType, A, B>(
+  action: CompiledAction<A, K>,
+  change: (template: A) => B,
+): CompiledAction<B, K> => KINDS[action.type].map(action, change)
 
-const compileTarget = (map: FoldedMap, findings: Findings): ForwardTarget | undefined => {
-  if (!map.keys.includes('hosts')) {
-    const host = requiredText(map, ['host'], findings)
-    return host && { host }
-  }
-  if (map.keys.includes('host'))
-    findings.problem(
-      'invalid_value',
-      childPointer(map.pointer, 'host'),
-      'an action has either host or hosts, not both',
-    )
-  const template = map.get('hosts')
-  const hosts = template && compileHosts(template, childPointer(map.pointer, 'hosts'), findings)
-  return hosts && { hosts }
-}
+/** What of the context an action reads beside its templates. */
+export const ownReads = <K extends ActionType>(
+  action: CompiledAction<Template, K>,
+): readonly ContextRead[] => KINDS[action.type].reads(action)
 
-interface WampParts {
-  readonly options: Template
-  readonly args: Template
-  readonly kwargs: Template
-}
+/** The upstream hosts that requests of an action may go to. */
+export const upstreamHostsOf = <K extends ActionType>(
+  action: CompiledAction<Template, K>,
+): readonly UpstreamHost[] => KINDS[action.type].upstreamHosts(action)
 
-const wampParts = (map: FoldedMap, findings: Findings): WampParts => ({
-  options: shapeMember(map, ['options'], 'map', findings) ?? constant({}),
-  args: shapeMember(map, ['args', 'arguments'], 'list', findings) ?? constant([]),
-  kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', findings) ?? constant({}),
-})
-
-type UriType = 'wamp_call' | 'wamp_publish' | 'wamp_subscribe' | 'wamp_register'
-
-const withUri = (
-  type: UriType,
-  map: FoldedMap,
-  findings: Findings,
-  names: readonly string[],
-): CompiledAction | undefined => {
-  const uri = requiredText(map, names, findings)
-  const parts = wampParts(map, findings)
-  if (uri === undefined) return undefined
-  const match = isPattern(type) ? matchOf(parts.options) : 'exact'
-  checkUri(uri, match, childPointer(map.pointer, presentName(map, names)), findings)
-  return { type, uri, ...parts }
-}
-
-const withOptionalUri = (
-  type: 'wamp_unsubscribe' | 'wamp_unregister',
-  map: FoldedMap,
-  findings: Findings,
-  names: readonly string[],
-): CompiledAction => {
-  const name = presentName(map, names)
-  const uri = textMember(map, name, findings)
-  if (uri !== undefined) checkUri(uri, 'wildcard', childPointer(map.pointer, name), findings)
-  return { type, ...(uri === undefined ? {} : { uri }), ...wampParts(map, findings) }
-}
-
-const isPattern = (type: UriType): boolean => type === 'wamp_subscribe' || type === 'wamp_register'
-
-/** What `options.match` says; the loosest where only the request knows. */
-const matchOf = (options: Template): WampMatch => {
-  const match = optionOf(options, 'match')
-  if (match?.kind !== 'constant') return match === undefined ? 'exact' : 'wildcard'
-  return match.value === 'prefix' || match.value === 'wildcard' ? match.value : 'exact'
-}
-
-const optionOf = (options: Template, name: string): Template | undefined => {
-  if (options.kind === 'map') return options.entries.find(([key]) => key === name)?.[1]
-  if (options.kind !== 'constant') return options
-  const value = ownValue(options.value, name)
-  return value === undefined ? undefined : constant(value)
-}
-
-const checkUri = (uri: Template, match: WampMatch, pointer: string, findings: Findings): void => {
-  if (uri.kind !== 'constant' || typeof uri.value !== 'string') return
-  if (isWampPattern(uri.value, match)) return
-  findings.problem(
-    'invalid_value',
-    pointer,
-    'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
-  )
-}
-
-const presentName = (map: FoldedMap, names: readonly string[]): string =>
-  names.find((name) => map.keys.includes(name)) ?? names[0] ?? ''
-
-const requiredText = (
-  map: FoldedMap,
-  names: readonly string[],
-  findings: Findings,
-): Template | undefined => {
-  const name = presentName(map, names)
-  if (!map.keys.includes(name)) {
-    findings.problem(
-      'missing_required_value',
-      childPointer(map.pointer, name),
-      `${names.join(' or ')} is required here`,
-    )
-    return undefined
-  }
-  return textMember(map, name, findings)
-}
-
-const textMember = (map: FoldedMap, name: string, findings: Findings): Template | undefined => {
-  const template = map.get(name)
-  return template && readTextOrWait(template, childPointer(map.pointer, name), findings)
-}
-
-const headersMember = (map: FoldedMap, findings: Findings): Template | undefined => {
-  const headers = shapeMember(map, ['headers'], 'map', findings)
-  if (headers !== undefined) checkHeaders(headers, childPointer(map.pointer, 'headers'), findings)
-  return headers
-}
-
-const shapeMember = (
-  map: FoldedMap,
-  names: readonly string[],
-  shape: 'map' | 'list',
-  findings: Findings,
-): Template | undefined => {
-  const name = presentName(map, names)
-  const template = map.get(name)
-  return template && readShape(template, childPointer(map.pointer, name), shape, findings)
-}
+/** Whether an action needs the WAMP router of its realm. */
+export const needsRouter = ({ type }: CompiledAction): boolean => KINDS[type].needsRouter

@@ -5,12 +5,12 @@ import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
 import { compileBodyLimits, compileCallLimits, nearest } from './limits.ts'
 import { checkHeaders } from './headers.ts'
+import type { ContextRead } from '../expression/reads.ts'
 import type {
   CompiledOperation,
   CompiledResponse,
   CompiledSecurity,
   ContentType,
-  ContextRead,
 } from '../compiled.ts'
 import type { Method } from '../document.ts'
 import { FAULT } from '../expression/fold.ts'

@@ -3,8 +3,12 @@
 import { childrenOf } from './children.ts'
 import type { PipeArgument, ReadTemplate, Root, Template } from './template.ts'
 
-/** As `ContextRead` of the compiled form: `request`, `request.body`, `action.result.args`, `security`. */
-type Read = Root | `${Root}.${string}`
+/**
+ * A part of the context that some template reads: `request` (as a whole), `request.body`, `action.result`,
+ * `action.result.body`, `action.error.args`, `security`, … Request and security reads are cut after the first key,
+ * action reads after the second.
+ */
+export type ContextRead = Root | `${Root}.${string}`
 
 /** Keys that count. */
 const DEPTH = { request: 1, security: 1, action: 2, status_codes: 0 } as const satisfies Record<
@@ -16,14 +20,14 @@ const DEPTH = { request: 1, security: 1, action: 2, status_codes: 0 } as const s
  * Sorted, unique.
  * @example readsOf({ kind: 'read', root: 'request', keys: ['body', 'a'] }) // ['request.body']
  */
-export const readsOf = (template: Template): readonly Read[] => {
-  const reads = new Set<Read>()
+export const readsOf = (template: Template): readonly ContextRead[] => {
+  const reads = new Set<ContextRead>()
   collectReads(template, reads)
   return [...reads].sort()
 }
 
 /** Adds what the template reads. */
-export const collectReads = (template: PipeArgument, reads: Set<Read>): void => {
+export const collectReads = (template: PipeArgument, reads: Set<ContextRead>): void => {
   switch (template.kind) {
     case 'constant':
     case 'piped':
@@ -61,14 +65,14 @@ export const someRead = (template: PipeArgument, isSuch: (root: Root) => boolean
   }
 }
 
-/** Reads of a document are shared, and a name is concatenated once: a quarter of the time that collecting takes. */
-const names = new WeakMap<ReadTemplate, Read>()
+/** A document shares its reads: a name is put together once, a quarter of the time that collecting takes. */
+const names = new WeakMap<ReadTemplate, ContextRead>()
 
-const nameOf = (template: ReadTemplate): Read => {
+const nameOf = (template: ReadTemplate): ContextRead => {
   const known = names.get(template)
   if (known !== undefined) return known
   const { root, keys } = template
-  const name = [root, ...keys.slice(0, DEPTH[root])].join('.') as Read
+  const name = [root, ...keys.slice(0, DEPTH[root])].join('.') as ContextRead
   names.set(template, name)
   return name
 }

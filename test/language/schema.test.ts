@@ -1,11 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type {
-  CompiledAction,
-  CompiledSecurity,
-  ContentType,
-  OAuth2Flow,
-} from '../../language/compiled.ts'
+import type { CompiledAction } from '../../language/compile/action.ts'
+import type { CompiledSecurity, ContentType, OAuth2Flow } from '../../language/compiled.ts'
 import {
   type ApiDocument,
   type DefaultsObject,

@@ -2,7 +2,8 @@
 // each request on to an upstream and reports the answer. Everything that does not depend on the
 // request is worked out here, once.
 
-import type { CompiledOperation, ForwardAction } from '../../../language/compiled.ts'
+import type { ForwardAction } from '../../../language/compile/forward-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import { type IsScarce, NEVER_SCARCE } from '../../least-rate.ts'
 import type { SpanOf } from '../../request-spans.ts'
 import type { PoolScope } from '../../upstream/limiter.ts'

@@ -2,7 +2,7 @@
 // for a while none that cannot be reached. One book of what was reached for each operation; it sends nothing itself.
 
 import { MAX_WEIGHT } from '../../../language/compile/hosts.ts'
-import type { WeightedHost } from '../../../language/compiled.ts'
+import type { WeightedHost } from '../../../language/compile/hosts.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'

@@ -2,7 +2,8 @@
 // from the client's request. Closures are made once per operation.
 
 import type { IncomingMessage } from 'node:http'
-import type { CompiledSecurity, ForwardAction } from '../../../language/compiled.ts'
+import type { ForwardAction } from '../../../language/compile/forward-action.ts'
+import type { CompiledSecurity } from '../../../language/compiled.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'

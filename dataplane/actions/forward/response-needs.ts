@@ -1,11 +1,8 @@
 // What an operation wants of an upstream's answer, known before any request: whether the body passes
 // through unread, and on which side somebody reads it. Pure.
 
-import type {
-  CompiledOperation,
-  CompiledResponse,
-  ContextRead,
-} from '../../../language/compiled.ts'
+import type { ContextRead } from '../../../language/expression/reads.ts'
+import type { CompiledOperation, CompiledResponse } from '../../../language/compiled.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 
 export interface OutcomePlan {

@@ -1,7 +1,8 @@
 // The `wamp_call` action (specification §2.5, behaviour §4): an operation in, a performer out that turns each
 // request into a call and its result into the answer.
 
-import type { CompiledOperation, WampCallAction } from '../../../language/compiled.ts'
+import type { WampCallAction } from '../../../language/compile/wamp-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { SYSTEM_CLOCK } from '../../upstream/retry.ts'
 import type { Exchange, Perform } from '../performer.ts'

@@ -1,7 +1,8 @@
 // The `wamp_publish` action (behaviour §4): an operation in, a performer out that publishes, waits for the
 // router's acknowledgement and reports the id of the publication.
 
-import type { CompiledOperation, WampPublishAction } from '../../../language/compiled.ts'
+import type { WampPublishAction } from '../../../language/compile/wamp-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'
 import { prepareClient } from './client-for.ts'

@@ -1,7 +1,8 @@
 // The `wamp_register` action (behaviour §4): an operation in, a performer out that registers a procedure
 // whose invocations are posted to the URL in `kwargs.callback`.
 
-import type { CompiledOperation, WampRegisterAction } from '../../../language/compiled.ts'
+import type { WampRegisterAction } from '../../../language/compile/wamp-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import { callbackOf } from './callback/url.ts'
 import type { Perform } from '../performer.ts'
 import type { WampEnvironment } from './environment.ts'

@@ -2,10 +2,10 @@
 // ends what was registered or subscribed for a callback, by the id in `args`.
 
 import type {
-  CompiledOperation,
   WampUnregisterAction,
   WampUnsubscribeAction,
-} from '../../../language/compiled.ts'
+} from '../../../language/compile/wamp-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import { evaluator } from '../../../language/expression/run.ts'
 import type { Value } from '../../../language/expression/value.ts'
 import type { HeldKind } from '../../wamp/realm/wamp-client.ts'

@@ -1,7 +1,8 @@
 // The `wamp_subscribe` action (behaviour §4): an operation in, a performer out that answers with the events
 // of a topic, or, where `kwargs.callback` names a URL, has them posted there until they are unsubscribed.
 
-import type { CompiledOperation, WampSubscribeAction } from '../../../language/compiled.ts'
+import type { WampSubscribeAction } from '../../../language/compile/wamp-action.ts'
+import type { CompiledOperation } from '../../../language/compiled.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { WampEvent } from '../../wamp/session/joined-session.ts'

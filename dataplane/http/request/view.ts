@@ -1,7 +1,7 @@
 // Fills the request part of a context with what the templates of an operation read, and nothing else.
 
 import type { IncomingMessage } from 'node:http'
-import type { ContextRead } from '../../../language/compiled.ts'
+import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { setOwn, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { clientPeername } from '../../client-address.ts'

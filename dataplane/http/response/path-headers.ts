@@ -1,7 +1,7 @@
 // The headers of a path for answers that no operation gives: 405, the 404 of another scheme, the OPTIONS
 // that nobody declared. So CORS works on all of them, also where the origin is echoed.
 
-import type { ContextRead } from '../../../language/compiled.ts'
+import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 import { Context } from '../../context.ts'

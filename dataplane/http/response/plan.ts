@@ -6,7 +6,7 @@ import type { Method } from '../../../language/document.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
-import { constant, type Template } from '../../../language/expression/template.ts'
+import type { Template } from '../../../language/expression/template.ts'
 import { toText } from '../../../language/expression/text.ts'
 import { isList, isMap, type Value } from '../../../language/expression/value.ts'
 import { mediaKind } from '../../codec/codec.ts'
@@ -170,5 +170,3 @@ export const successStatus = (
   if (method === 'post' && uri !== '') return 201
   return hasPayload || method === 'get' || method === 'head' ? 200 : 204
 }
-
-export const NO_BODY: Template = constant('')

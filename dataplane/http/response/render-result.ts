@@ -27,7 +27,7 @@ export interface Addressee {
 export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer => {
   const { context, operation } = addressee
   context.action = { result }
-  const upstream = operation.isForward ? result['status_code'] : undefined
+  const upstream = operation.givesStatus ? result['status_code'] : undefined
   return renderResult(addressee, typeof upstream === 'number' ? upstream : undefined)
 }
 

@@ -1,7 +1,6 @@
 // How an operation's results become server-sent events, prepared once per operation. What does not depend
 // on who listens is rendered once per result, however many streams it goes to.
 
-import type { CompiledOperation } from '../../../language/compiled.ts'
 import { functionNamed } from '../../../language/expression/functions/functions.ts'
 import { childrenOf } from '../../../language/expression/children.ts'
 import { jsonWriter } from '../../../language/expression/json.ts'
@@ -29,16 +28,12 @@ export interface EventPlan {
 
 /** `body` and `failure`: of `on_result` and `on_error`, what they fall back to in place; no `failure`: not declared. */
 export interface EventTemplates {
-  readonly action: CompiledOperation['action']
+  readonly isEndless: boolean
   readonly body: Template
   readonly failure: Template | undefined
 }
 
-/** Actions whose answer may be a stream of events. */
-export const makesEvents = ({ type }: CompiledOperation['action']): boolean =>
-  type === 'wamp_call' || type === 'wamp_subscribe'
-
-export const prepareEvents = ({ action, body, failure }: EventTemplates): EventPlan => {
+export const prepareEvents = ({ isEndless, body, failure }: EventTemplates): EventPlan => {
   const data = prepareData(body)
   const render: Render = (event, context) => {
     context.action = { result: event.result }
@@ -48,7 +43,7 @@ export const prepareEvents = ({ action, body, failure }: EventTemplates): EventP
   return {
     write: isSameForAll(body) ? renderedOnce(render) : render,
     failure: failure && prepareData(failure),
-    isEndless: action.type === 'wamp_subscribe',
+    isEndless,
   }
 }
 

@@ -1,7 +1,8 @@
 // Where in the cluster the documents of a namespace may lead: what the operator was told, and what stands on the
 // Namespace. Judges hosts that a document writes out; what only a request tells, and addresses, gateways judge.
 
-import type { CompiledAction, CompiledApi } from '../../../language/compiled.ts'
+import { upstreamHostsOf } from '../../../language/compile/action.ts'
+import type { CompiledApi } from '../../../language/compiled.ts'
 import type { Template } from '../../../language/expression/template.ts'
 import type { Problem } from '../../../language/problem.ts'
 import { readHostName } from '../../../language/service-name.ts'
@@ -94,7 +95,7 @@ export const forwardHostsOf = ({ versions }: CompiledApi): readonly ForwardHost[
     .flatMap(({ paths }) =>
       paths.flatMap(({ operations }) =>
         Object.values(operations).flatMap(({ action, pointer }) =>
-          hostTemplatesOf(action).flatMap(([path, template]) => {
+          upstreamHostsOf(action).flatMap(({ path, template }) => {
             const host = constantHost(template)
             return host === undefined ? [] : [{ path: `${pointer}/action/${path}`, host }]
           }),
@@ -143,16 +144,6 @@ export const destinationsRefused = (
  * megabyte, and each of hundreds of operations would keep its own copy.
  */
 const MAX_WRITTEN_LENGTH = 512
-
-/** Also those that get no requests at present: their weight may be the next thing that changes. */
-const hostTemplatesOf = (
-  action: CompiledAction,
-): readonly (readonly [path: string, host: Template])[] => {
-  if (action.type !== 'forward') return []
-  return action.hosts === undefined
-    ? [['host', action.host]]
-    : action.hosts.map(({ host }, index) => [`hosts/${index}/host`, host])
-}
 
 /** Without scheme and port; undefined: it is not written out, or no host. */
 const constantHost = (template: Template): string | undefined => {

@@ -4,6 +4,7 @@
 import type { Quarantined } from '../../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf } from '../../../compiler/task.ts'
 import { compile } from '../../../language/compile.ts'
+import { needsRouter } from '../../../language/compile/action.ts'
 import type { CompiledApi } from '../../../language/compiled.ts'
 import { type Claim, claimsOf } from '../../../language/routes/conflicts.ts'
 import type { RealmFacts } from '../../../language/environment.ts'
@@ -45,7 +46,7 @@ const hasWampActions = ({ versions }: CompiledApi): boolean =>
     ({ isActive, paths }) =>
       isActive &&
       paths.some(({ operations }) =>
-        Object.values(operations).some(({ action }) => action.type.startsWith('wamp_')),
+        Object.values(operations).some(({ action }) => needsRouter(action)),
       ),
   )
 

@@ -4,7 +4,7 @@
 import type { AddressInfo } from 'node:net'
 import { Limiter } from '../../../base/limiter.ts'
 import type { CallbackPoster } from '../../../dataplane/actions/wamp/callback/poster.ts'
-import { createPerformer } from '../../../dataplane/actions/create-performer.ts'
+import { createPerformer } from '../../../dataplane/actions/action-table.ts'
 import type { Perform } from '../../../dataplane/actions/performer.ts'
 import type { WampEnvironment } from '../../../dataplane/actions/wamp/environment.ts'
 import { createClientErrorHandler } from '../../../dataplane/http/request/client-error.ts'

@@ -27,7 +27,7 @@ import { createGuard } from '../../../../dataplane/upstream/destinations/guard.t
 import { createPoolScope, type PoolScope } from '../../../../dataplane/upstream/limiter.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
 import type { Upstream } from '../../../../dataplane/upstream/upstream.ts'
-import type { ForwardAction, ForwardTarget } from '../../../../language/compiled.ts'
+import type { ForwardAction, ForwardTarget } from '../../../../language/compile/forward-action.ts'
 import {
   constant,
   type ReadTemplate,

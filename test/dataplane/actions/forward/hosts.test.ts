@@ -6,7 +6,7 @@ import type { HostChoice } from '../../../../dataplane/actions/forward/request.t
 import { Context } from '../../../../dataplane/context.ts'
 import { createGuard } from '../../../../dataplane/upstream/destinations/guard.ts'
 import { createUpstream } from '../../../../dataplane/upstream/undici-upstream.ts'
-import type { WeightedHost } from '../../../../language/compiled.ts'
+import type { WeightedHost } from '../../../../language/compile/hosts.ts'
 import { constant, type Template } from '../../../../language/expression/template.ts'
 import type { Value } from '../../../../language/expression/value.ts'
 import { listenRaw, type Listening } from '../../upstream/servers.ts'

@@ -2,7 +2,7 @@
 // performer that knows nobody else.
 
 import { Limiter } from '../../../../base/limiter.ts'
-import { createPerformer } from '../../../../dataplane/actions/create-performer.ts'
+import { createPerformer } from '../../../../dataplane/actions/action-table.ts'
 import type { CallbackPoster } from '../../../../dataplane/actions/wamp/callback/poster.ts'
 import type { CallbackRules } from '../../../../dataplane/actions/wamp/callback/url.ts'
 import type { ForwardEnvironment } from '../../../../dataplane/actions/forward/forward.ts'

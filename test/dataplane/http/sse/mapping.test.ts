@@ -2,29 +2,14 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { Context } from '../../../../dataplane/context.ts'
-import {
-  type EventPlan,
-  makesEvents,
-  prepareEvents,
-} from '../../../../dataplane/http/sse/mapping.ts'
-import type { CompiledAction } from '../../../../language/compiled.ts'
-import { constant } from '../../../../language/expression/template.ts'
+import { type EventPlan, prepareEvents } from '../../../../dataplane/http/sse/mapping.ts'
 import type { Value, ValueMap } from '../../../../language/expression/value.ts'
 import { folded } from '../../../language/expression/scope-of.ts'
 
 const templateOf = (written: Value) => folded(written).template
 
-const NOTHING = constant({})
-const SUBSCRIBE: CompiledAction = {
-  type: 'wamp_subscribe',
-  uri: constant('com.acme.topic'),
-  options: NOTHING,
-  args: NOTHING,
-  kwargs: NOTHING,
-}
-
 const planOf = (body: Value): EventPlan =>
-  prepareEvents({ action: SUBSCRIBE, body: templateOf(body), failure: undefined })
+  prepareEvents({ isEndless: true, body: templateOf(body), failure: undefined })
 
 const RESULT: ValueMap = { args: ['a\nb', 2], kwargs: { n: null, e: '' }, details: {} }
 
@@ -146,7 +131,7 @@ describe('one result for many streams', () => {
 describe('a failure', () => {
   it('is read from action.error', () => {
     const plan = prepareEvents({
-      action: SUBSCRIBE,
+      isEndless: true,
       body: templateOf('x'),
       failure: templateOf({ uri: '{{action.error.error_uri}}' }),
     })
@@ -155,11 +140,3 @@ describe('a failure', () => {
     expect(plan.failure?.(context)).toBe('{"uri":"a.b"}')
   })
 })
-
-it.each(['wamp_call', 'wamp_subscribe', 'wamp_publish', 'static', 'forward', 'empty'] as const)(
-  '%s',
-  (type) => {
-    const makes = type === 'wamp_call' || type === 'wamp_subscribe'
-    expect(makesEvents({ ...SUBSCRIBE, type } as CompiledAction)).toBe(makes)
-  },
-)

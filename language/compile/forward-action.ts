@@ -1,0 +1,105 @@
+// Compiles the forward action (§2.5, behaviour §4): its compiled form, and how the two kinds of target, one host or
+// several with weights, are read and mapped.
+
+import { type Method, METHODS } from '../document.ts'
+import type { ContextRead } from '../expression/reads.ts'
+import type { Template } from '../expression/template.ts'
+import { mapMembers } from '../map-members.ts'
+import { childPointer } from '../problem.ts'
+import { headersMember, requiredText, textMember } from './action-members.ts'
+import type { Findings } from './findings.ts'
+import { type FoldedMap, readOneOf } from './folded.ts'
+import { compileHosts, type WeightedHost } from './hosts.ts'
+
+/** Either `host` or `hosts`. Other members that are absent default to those of the request (behaviour §4). */
+export type ForwardAction<T = Template> = ForwardMembers<T> & ForwardTarget<T>
+
+export type ForwardTarget<T = Template> =
+  | { readonly host: T; readonly hosts?: never }
+  | { readonly host?: never; readonly hosts: readonly WeightedHost<T>[] }
+
+interface ForwardMembers<T> {
+  readonly type: 'forward'
+  readonly method?: Method
+  readonly path?: T
+  readonly queryString?: T
+  readonly headers?: T
+  readonly body?: T
+}
+
+/** undefined: a problem was reported. */
+export const compileForward = (map: FoldedMap, findings: Findings): ForwardAction | undefined => {
+  const target = compileTarget(map, findings)
+  const methodTemplate = map.get('http_method')
+  const method =
+    methodTemplate &&
+    readOneOf(methodTemplate, childPointer(map.pointer, 'http_method'), METHODS, findings)
+  const path = textMember(map, 'path', findings)
+  const queryString = textMember(map, 'query_string', findings)
+  const headers = headersMember(map, findings)
+  const body = map.get('body')
+  if (target === undefined) return undefined
+  return {
+    type: 'forward',
+    ...target,
+    ...(method === undefined ? {} : { method }),
+    ...(path === undefined ? {} : { path }),
+    ...(queryString === undefined ? {} : { queryString }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+  }
+}
+
+const compileTarget = (map: FoldedMap, findings: Findings): ForwardTarget | undefined => {
+  if (!map.keys.includes('hosts')) {
+    const host = requiredText(map, ['host'], findings)
+    return host && { host }
+  }
+  if (map.keys.includes('host'))
+    findings.problem(
+      'invalid_value',
+      childPointer(map.pointer, 'host'),
+      'an action has either host or hosts, not both',
+    )
+  const template = map.get('hosts')
+  const hosts = template && compileHosts(template, childPointer(map.pointer, 'hosts'), findings)
+  return hosts && { hosts }
+}
+
+export const mapForward = <A, B>(
+  action: ForwardAction<A>,
+  change: (template: A) => B,
+): ForwardAction<B> => {
+  const members: ForwardMembers<B> = {
+    type: 'forward',
+    ...(action.method === undefined ? {} : { method: action.method }),
+    ...mapMembers(action, OPTIONAL_MEMBERS, change),
+  }
+  if (action.hosts === undefined) return { ...members, host: change(action.host) }
+  const hosts = action.hosts.map(({ host, weight }) => ({
+    host: change(host),
+    weight: change(weight),
+  }))
+  return { ...members, hosts }
+}
+
+const OPTIONAL_MEMBERS = ['path', 'queryString', 'headers', 'body'] as const
+
+/** What a forward takes from the request by itself. */
+export const forwardReads = ({ path, queryString }: ForwardAction): readonly ContextRead[] => [
+  ...(path === undefined ? (['request.path'] as const) : []),
+  ...(queryString === undefined ? (['request.query_string'] as const) : []),
+]
+
+/** An upstream host of an action, as its author wrote it or as a request will give it. */
+export interface UpstreamHost {
+  /** Where it stands in the Action Object: `hosts/0/host`. */
+  readonly path: string
+  readonly template: Template
+}
+
+/** Also hosts that get no requests at present: their weight may be the next thing that changes. */
+export const forwardHosts = ({ host, hosts }: ForwardAction): readonly UpstreamHost[] =>
+  host === undefined
+    ? hosts.map((each, index) => ({ path: `hosts/${index}/host`, template: each.host }))
+    : [{ path: 'host', template: host }]

@@ -1,0 +1,126 @@
+// Compiles the actions that ask a WAMP router (§2.5, behaviour §4): their compiled forms, and how their members are
+// read and mapped.
+
+import { ownValue } from '../expression/lookup.ts'
+import { constant, type Template } from '../expression/template.ts'
+import { childPointer } from '../problem.ts'
+import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
+import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
+import type { Findings } from './findings.ts'
+import type { FoldedMap } from './folded.ts'
+
+/** What all WAMP actions share. */
+interface WampMembers<T> {
+  readonly options: T
+  readonly args: T
+  readonly kwargs: T
+}
+
+/** `uri` is the procedure or topic. */
+interface WithUri<K, T> extends WampMembers<T> {
+  readonly type: K
+  readonly uri: T
+}
+
+/** Whose id stands in `args`: a procedure or topic has no effect. */
+interface WithOptionalUri<K, T> extends WampMembers<T> {
+  readonly type: K
+  readonly uri?: T
+}
+
+export type WampCallAction<T = Template> = WithUri<'wamp_call', T>
+export type WampPublishAction<T = Template> = WithUri<'wamp_publish', T>
+export type WampSubscribeAction<T = Template> = WithUri<'wamp_subscribe', T>
+export type WampRegisterAction<T = Template> = WithUri<'wamp_register', T>
+export type WampUnsubscribeAction<T = Template> = WithOptionalUri<'wamp_unsubscribe', T>
+export type WampUnregisterAction<T = Template> = WithOptionalUri<'wamp_unregister', T>
+
+type UriType = 'wamp_call' | 'wamp_publish' | 'wamp_subscribe' | 'wamp_register'
+
+type Compile<A> = (map: FoldedMap, findings: Findings) => A | undefined
+
+/** @param names of the procedure or topic: the first of them that is there counts */
+export const compilerWithUri =
+  <K extends UriType>(type: K, names: readonly string[]): Compile<WithUri<K, Template>> =>
+  (map, findings) => {
+    const uri = requiredText(map, names, findings)
+    const members = compileMembers(map, findings)
+    if (uri === undefined) return undefined
+    const match = TAKES_PATTERN[type] ? matchOf(members.options) : 'exact'
+    checkUri(uri, match, childPointer(map.pointer, presentName(map, names)), findings)
+    return { type, uri, ...members }
+  }
+
+/** As `compilerWithUri`, where the URI may be left out. */
+export const compilerWithOptionalUri =
+  <K extends 'wamp_unsubscribe' | 'wamp_unregister'>(
+    type: K,
+    names: readonly string[],
+  ): Compile<WithOptionalUri<K, Template>> =>
+  (map, findings) => {
+    const name = presentName(map, names)
+    const uri = textMember(map, name, findings)
+    if (uri !== undefined) checkUri(uri, 'wildcard', childPointer(map.pointer, name), findings)
+    return { type, ...(uri === undefined ? {} : { uri }), ...compileMembers(map, findings) }
+  }
+
+const compileMembers = (map: FoldedMap, findings: Findings): WampMembers<Template> => ({
+  options: shapeMember(map, ['options'], 'map', findings) ?? constant({}),
+  args: shapeMember(map, ['args', 'arguments'], 'list', findings) ?? constant([]),
+  kwargs: shapeMember(map, ['kwargs', 'arguments_kw'], 'map', findings) ?? constant({}),
+})
+
+/** Whether `options.match` may make a pattern of the URI. */
+const TAKES_PATTERN: Readonly<Record<UriType, boolean>> = {
+  wamp_call: false,
+  wamp_publish: false,
+  wamp_subscribe: true,
+  wamp_register: true,
+}
+
+/** What `options.match` says; the loosest where only the request knows. */
+const matchOf = (options: Template): WampMatch => {
+  const match = optionOf(options, 'match')
+  if (match?.kind !== 'constant') return match === undefined ? 'exact' : 'wildcard'
+  return match.value === 'prefix' || match.value === 'wildcard' ? match.value : 'exact'
+}
+
+const optionOf = (options: Template, name: string): Template | undefined => {
+  if (options.kind === 'map') return options.entries.find(([key]) => key === name)?.[1]
+  if (options.kind !== 'constant') return options
+  const value = ownValue(options.value, name)
+  return value === undefined ? undefined : constant(value)
+}
+
+const checkUri = (uri: Template, match: WampMatch, pointer: string, findings: Findings): void => {
+  if (uri.kind !== 'constant' || typeof uri.value !== 'string') return
+  if (isWampPattern(uri.value, match)) return
+  findings.problem(
+    'invalid_value',
+    pointer,
+    'this is no WAMP URI: its parts, separated by dots, may not be empty nor hold blanks or #',
+  )
+}
+
+export const mapWithUri = <K, A, B>(
+  action: WithUri<K, A>,
+  change: (template: A) => B,
+): WithUri<K, B> => ({
+  type: action.type,
+  uri: change(action.uri),
+  ...mapWampMembers(action, change),
+})
+
+export const mapWithOptionalUri = <K, A, B>(
+  { type, uri, ...members }: WithOptionalUri<K, A>,
+  change: (template: A) => B,
+): WithOptionalUri<K, B> => ({
+  type,
+  ...(uri === undefined ? {} : { uri: change(uri) }),
+  ...mapWampMembers(members, change),
+})
+
+const mapWampMembers = <A, B>(
+  { options, args, kwargs }: WampMembers<A>,
+  change: (template: A) => B,
+): WampMembers<B> => ({ options: change(options), args: change(args), kwargs: change(kwargs) })
