@@ -1,5 +1,5 @@
-// A compiled operation in two halves: what most operations of a document have in common, and what is its
-// own. Templates stand encoded in both; what can be worked out again is left out.
+// Splits a compiled operation into what most operations of a document have in common and what is its own, and joins
+// the two again. Both contain encoded templates; what can be computed again is left out.
 
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
@@ -28,7 +28,7 @@ export const split = (
 
 type Decode = (encoded: Encoded) => Template
 
-/** What several operations have in common, its templates decoded: once for all of them. */
+/** Decodes the templates of what several operations have in common, once for all of them. */
 export const joinBase = (base: OperationBase, decode: Decode): OperationBase => {
   const { timeout, connectTimeout, retries, retryTimeout } = base.limits
   const read = (encoded: Template): Template => decode(encoded as unknown as Encoded)
