@@ -1,5 +1,5 @@
-// A value, or a fault, and a response in; the answer written. Error records are bounded in size and never
-// show more than a fault says.
+// Writes the responses of the management API: values and error records. Error records are bounded in size and contain
+// nothing but what the error says.
 
 import type { ServerResponse } from 'node:http'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -43,13 +43,13 @@ const recordOf = ({ code, message, details }: ManagementFault): ErrorRecord => {
     ...record,
     description:
       more > 0
-        ? `${record.description} ${more} more faults are not listed.`.trim()
+        ? `${record.description} ${more} more problems are not listed.`.trim()
         : record.description,
     errors: boundFindings(errors, MAX_PROBLEMS),
   }
 }
 
-/** The first `max` findings, long texts cut: an answer never grows with what was sent. */
+/** Returns the first `max` entries with long texts cut, so that a response never grows with what was sent. */
 export const boundFindings = <T extends Problem | Warning>(
   findings: readonly T[],
   max: number,

@@ -1,5 +1,5 @@
-// The management API as an Express app: requests come in, are let in or refused, and go to the endpoint
-// of their path and method. What an endpoint throws becomes an error record here, and nowhere else.
+// Creates the management API as an Express app, which authorizes requests and routes them to endpoints. It is the
+// only place where an error of an endpoint becomes an error record.
 
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -25,15 +25,15 @@ export type Handle = (req: IncomingMessage, res: ServerResponse) => void
 
 export interface ManagementDeps extends ProbeDeps {
   readonly store: Store
-  /** What is told of Services goes there. */
+  /** Receives what the operator reports of Services. */
   readonly endpoints: ToldEndpoints
-  /** What a realm holds for HTTP callbacks; nothing if left out. */
+  /** Lists the registrations and subscriptions of a realm for HTTP callbacks; if left out, there are none. */
   readonly callbacksOf?: (realmUri: string) => readonly HeldListing[]
-  /** Of all serving processes; none if left out. */
+  /** The upstreams of all serving processes; if left out, there are none. */
   readonly upstreams?: () => Promise<UpstreamsReport>
   readonly authorize: Authorize
   readonly times?: BodyTimes
-  /** Bytes of request bodies at work at one time; 192 MiB. */
+  /** Most bytes of request bodies in progress at one time; if left out, 192 MiB. */
   readonly bodyBudget?: ByteBudget
 }
 
@@ -156,7 +156,7 @@ const refuse = (log: Log, lingerMs: number): ErrorRequestHandler => {
     if (!req.complete) res.setHeader('connection', 'close')
     sendFault(res, fault)
   }
-  // Express tells an error handler by its four parameters.
+  // Express recognises an error handler by its four parameters.
   return (error: unknown, req, res, next) => {
     answer(error, req, res).catch(next)
   }

@@ -1,5 +1,5 @@
-// A request in, its JSON out: plain or gzip, bounded in size, in time, and in what all bodies together
-// may take of memory. It never parses more than where the pieces lie.
+// Reads the JSON body of a request, plain or gzip, within bounds of size, time and memory of all bodies together. It
+// parses only as much as is needed to find where the pieces are.
 
 import type { IncomingMessage } from 'node:http'
 import { createGunzip } from 'node:zlib'
@@ -11,13 +11,13 @@ export interface BodyTimes {
   readonly idleMs: number
   /** From the first byte to the last. */
   readonly totalMs: number
-  /** How long a refused body is read on, so that its sender sees the answer and not a reset. */
+  /** How long the rest of a rejected body is read, so that its sender sees the response and not a reset. */
   readonly lingerMs: number
 }
 
 export const BODY_TIMES: BodyTimes = { idleMs: 15_000, totalMs: 120_000, lingerMs: 2000 }
 
-/** Bytes that all bodies being read and worked on may take together. */
+/** Bounds the bytes of all bodies that are being read and processed. */
 export class ByteBudget {
   #left: number
 
@@ -43,7 +43,7 @@ export interface BodyReading {
 }
 
 /**
- * Reads the body and hands it to `use`; its share of the budget is given back when that has ended.
+ * Reads the body and passes it to `use`; its share of the budget is released when that has ended.
  * Rejects with `ManagementFault`: 400, 408, 413, 415, 503.
  */
 export const withJson = async <T>(
@@ -66,7 +66,7 @@ export const withJson = async <T>(
   }
 }
 
-/** Reads on and forgets, until the end or for `ms`: a sender that still writes must not be reset. */
+/** Reads and discards the rest, until its end or for `ms`: a sender that still writes must not be reset. */
 export const drain = (req: IncomingMessage, ms: number): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
@@ -79,7 +79,7 @@ export const drain = (req: IncomingMessage, ms: number): Promise<void> =>
     else req.on('end', done).on('close', done).resume()
   })
 
-/** True: the body is gzip. A length that no body here may have is refused unread. */
+/** True: the body is gzip. A declared length above the bound is rejected unread. */
 const checkHeaders = ({ headers }: IncomingMessage, { maxBytes }: JsonBounds): boolean => {
   if (!JSON_TYPES.has(mediaTypeOf(headers['content-type'])))
     throw unsupported('The body must be application/json', {})
@@ -101,7 +101,7 @@ const ENCODINGS: Readonly<Record<string, boolean>> = {
   'x-gzip': true,
 }
 
-/** Without parameters, in lower case; empty when there is none. */
+/** The media type without parameters, in lower case; empty if there is none. */
 const mediaTypeOf = (header: string | undefined): string =>
   header?.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
@@ -134,10 +134,11 @@ const readChunks = (
       settle()
     }
     const onClose = (): void => {
-      if (!req.complete) settle(invalidData('The body was cut short'))
+      if (!req.complete)
+        settle(invalidData('The body is incomplete: the connection ended before its end'))
     }
     const onSlow = (): void => {
-      settle(new ManagementFault(408, 'svc.error.request_timeout', 'The body came too slowly'))
+      settle(new ManagementFault(408, 'svc.error.request_timeout', 'The body arrived too slowly'))
     }
     const idle = setTimeout(onSlow, times.idleMs)
     const total = setTimeout(onSlow, times.totalMs)

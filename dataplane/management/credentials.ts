@@ -1,5 +1,4 @@
-// Who may use the management API (behaviour §8): a request in, `true` or the refusal out. Tokens and
-// certificates are compared here and shown nowhere.
+// Decides who may use the management API (behaviour §8). It compares tokens and certificates, and never shows them.
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -12,16 +11,17 @@ interface Refusal {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** Why, where credentials are not what is missing. */
+  /** The reason, if it is not that credentials are missing. */
   readonly message?: string
 }
 
 export type Authorize = (req: IncomingMessage) => true | Refusal
 
 /**
- * Before any credentials are looked at: browsers send client certificates, and cookies of proxies, for whatever page
- * asks. A page tells its Origin when it writes, and browsers tell in `Sec-Fetch-Site` (Fetch Metadata) who asks:
- * `none` is a person at the address bar. Programs send neither.
+ * Rejects requests of web pages, before any credentials are checked: browsers send client certificates, and cookies
+ * of proxies, for whatever page sends a request. A page that writes sends its Origin, and browsers say in
+ * `Sec-Fetch-Site` (Fetch Metadata) who started the request: `none` is a person at the address bar. Programs send
+ * neither.
  */
 export const refuseWebPages: Authorize = ({ method = '', headers }) => {
   const site = headers['sec-fetch-site'] ?? 'none'
@@ -31,22 +31,27 @@ export const refuseWebPages: Authorize = ({ method = '', headers }) => {
   return { status: 403, headers: {}, message: 'No web page may use the management API' }
 }
 
-/** For a Unix socket: its file says who may. */
+/** For a Unix socket, where the permissions of its file decide. */
 export const allowAll: Authorize = () => true
 
 /**
- * For a listener on loopback: everybody on this machine, but no web page that a browser there shows. What writes is
- * refused by `refuseWebPages`; what reads tells an Origin, or comes by a name of its own (DNS rebinding).
+ * For a listener on loopback: admits everybody on this machine, but no web page in a browser there. `refuseWebPages`
+ * rejects pages that write; one that reads has an Origin, or uses a host name of its own (DNS rebinding).
  */
 export const allowLocal: Authorize = ({ headers }) => {
   if (!isLocalName(headers.host ?? ''))
     return {
       status: 404,
       headers: {},
-      message: 'Without credentials this is served to localhost alone, under no other name',
+      message:
+        'Without credentials the management API is served only under the name localhost or a loopback address',
     }
   if (headers.origin === undefined) return true
-  return { status: 403, headers: {}, message: 'Without credentials no web page is let in' }
+  return {
+    status: 403,
+    headers: {},
+    message: 'Without credentials the management API rejects requests of web pages',
+  }
 }
 
 const isLocalName = (host: string): boolean => {
@@ -63,7 +68,7 @@ const isLocalName = (host: string): boolean => {
 const REALM = 'Bearer realm="management"'
 
 /**
- * RFC 6750. `tokens` is asked at each request, so that a changed file counts at once. All of them are
+ * RFC 6750. `tokens` is called for each request, so that a changed file takes effect immediately. All of them are
  * compared, each in constant time.
  */
 export const bearerAuthorizer =
@@ -97,7 +102,7 @@ export const clientCertificateAuthorizer =
 
 export interface TokenFile {
   tokens(): readonly string[]
-  /** Reads the file now instead of at the next turn. */
+  /** Reads the file now instead of after the next interval. */
   refresh(): Promise<void>
   close(): void
 }
@@ -105,15 +110,15 @@ export interface TokenFile {
 export interface TokenFileOptions {
   readonly path: string
   readonly log: Log
-  /** How often the file is looked at; 1000. */
+  /** How often the file is read; if left out, 1000. */
   readonly everyMs?: number
 }
 
 const MAX_FILE_BYTES = 64 * 1024
 
 /**
- * A file of tokens, one a line, read again once a second. A file that is not there (yet) lets nobody in;
- * one that has gone keeps the tokens it had, so that a rotation in two steps does not lock anybody out.
+ * Reads a file of tokens, one a line, once a second. While there is no file yet, every call is rejected; if the file
+ * is removed, its last tokens stay valid, so that a rotation in two steps locks nobody out.
  */
 export const openTokenFile = async (options: TokenFileOptions): Promise<TokenFile> => {
   const { path, log, everyMs = 1000 } = options
@@ -130,7 +135,8 @@ export const openTokenFile = async (options: TokenFileOptions): Promise<TokenFil
       tokens = linesOf(next)
       if (tokens.length > 0)
         log.info('management tokens were read', { file: path, count: tokens.length })
-      else log.warn('the file of management tokens is empty: nobody is let in', { file: path })
+      else
+        log.warn('the file of management tokens is empty: all calls are rejected', { file: path })
     } catch (error) {
       if (!isUnreadable) log.warn('the management tokens cannot be read', { file: path, error })
       isUnreadable = true

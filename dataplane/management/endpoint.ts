@@ -1,30 +1,30 @@
-// What an endpoint of the management API is: data that app.ts mounts.
+// Defines an endpoint of the management API as data, which app.ts mounts.
 
 import type { RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
 import type { Readiness } from './readiness.ts'
 
-/** Methods not named answer 405. `get` serves HEAD too. */
+/** Methods that are not listed get 405. `get` serves HEAD too. */
 export interface Endpoint {
   /** Express path pattern; parameters arrive percent-decoded. */
   readonly path: string
   readonly get?: RequestHandler
   readonly post?: RequestHandler
   readonly delete?: RequestHandler
-  /** Instead of the others: whatever the method. */
+  /** Used instead of the others, whatever the method. */
   readonly any?: RequestHandler
 }
 
 export interface ProbeDeps {
-  /** What does not work as it should while requests are served; names for people and monitors. */
+  /** Names, for people and monitors, of what is impaired while requests are served. */
   readonly degradations?: () => readonly string[]
-  /** The management API is open; it is, if left out. */
+  /** Whether the management API is open; if left out, it is. */
   readonly hasManagement?: () => boolean
-  /** It has no certificate yet, and somebody has come to it: nobody, if left out. */
+  /** Whether a client has connected to it while it had no certificate; if left out, none has. */
   readonly isManagementAwaited?: () => boolean
   readonly readiness: Pick<Readiness, 'state' | 'isReady' | 'waitsFor'>
-  /** Writes the whole answer of `GET /metrics`. */
+  /** Writes the whole response of `GET /metrics`. */
   readonly metrics: (req: IncomingMessage, res: ServerResponse) => void | Promise<void>
   readonly log: Log
 }

@@ -1,5 +1,5 @@
-// Reads the body of a call of `POST /service_endpoints`: JSON in; a call, or the first thing that is wrong with it, out.
-// Whatever is not known in it is passed over. Pure.
+// Reads and validates the body of `POST /service_endpoints`. It returns a call or the first problem, and ignores
+// members that it does not know.
 
 import { isIP } from 'node:net'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -14,7 +14,7 @@ export type ReadEndpointsCall =
   | { readonly ok: true; readonly call: EndpointsRequest }
   | { readonly ok: false; readonly path: string; readonly message: string }
 
-/** Of one Service: an API server allows some hundred ports, the operator sends 250 Pods at most. */
+/** Bounds of one Service: an API server allows some hundred ports, the operator sends at most 250 Pods. */
 const MOST_PORTS = 500
 const MOST_ADDRESSES = 1000
 const MOST_TEXT = 253
@@ -108,7 +108,7 @@ const readMap = (value: unknown, path: string): ValueMap => {
 const readAddresses = (value: Value | undefined, path: string): readonly string[] =>
   listOf(value, path, readAddress, MOST_ADDRESSES)
 
-/** Without a zone: that says something on the machine that wrote it only. */
+/** Without a zone, which means something only on the machine that wrote it. */
 const readAddress = (value: Value, path: string): string => {
   if (typeof value === 'string' && isIP(value) !== 0 && !value.includes('%')) return value
   throw new Unreadable(path, 'an address')

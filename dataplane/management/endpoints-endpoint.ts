@@ -1,5 +1,6 @@
-// Serves `POST /service_endpoints`: what the operator tells of the Pods behind Services comes in, is fenced as a sync call
-// is, and goes to every serving process before it is answered. It waits for no sync call, and changes no digest.
+// Serves `POST /service_endpoints`, by which the operator reports the Pods behind Services: a call is fenced like a
+// sync call, and reaches every serving process before it is answered. It does not wait for sync calls, and changes no
+// digest.
 
 import {
   countAddresses,
@@ -14,16 +15,16 @@ import { invalidArgument, ManagementFault, notOwner, overloaded } from './fault.
 import type { JsonBounds } from './json-pieces.ts'
 import { parseMap } from './spec-endpoints.ts'
 
-/** As far as it has come, of the store. */
+/** The current owner and epoch of the store. */
 export interface Fence {
   readonly manager: string | null
   readonly epoch: number
 }
 
-/** An operator sends 256 KiB at once. */
+/** An operator sends 256 KiB in one call. */
 const MAX_BYTES = 2 * 1024 * 1024
 const BOUNDS: JsonBounds = { maxBytes: { map: MAX_BYTES, list: MAX_BYTES }, cutDepth: {} }
-/** Of all that is held: with 100 bytes each, 20 MB in each process. */
+/** Bounds of everything stored: with 100 bytes each, 20 MB in each process. */
 const MOST_ADDRESSES = 200_000
 const MOST_SERVICES = 10_000
 
@@ -51,7 +52,7 @@ export const endpointsEndpoint = (
         if (call.sender === sender && call.sequence <= sequence) throw overtaken()
         const change = { put: call.put ?? [], delete: call.delete ?? [], only: call.only }
         checkRoom(endpoints.directory, change)
-        // Before anything is awaited: of two calls at once the later one counts.
+        // Before anything is awaited, so that of two simultaneous calls the later one wins.
         epoch = call.epoch
         sender = call.sender
         sequence = call.sequence
@@ -62,20 +63,31 @@ export const endpointsEndpoint = (
   }
 }
 
-const CALL_WANTED = 'A call that tells of endpoints is a JSON object'
+const CALL_WANTED = 'A call of /service_endpoints must be a JSON object'
 
 const staleEpoch = (epoch: number): ManagementFault =>
-  new ManagementFault(409, 'svc.error.stale_epoch', 'A later leader has been here', {
-    description: 'Whoever leads raises the epoch above this one and calls again.',
-    extra: { epoch },
-  })
+  new ManagementFault(
+    409,
+    'svc.error.stale_epoch',
+    'A call with a later epoch was accepted before this one',
+    {
+      description: 'The leader must raise its epoch above this one and call again.',
+      extra: { epoch },
+    },
+  )
 
 const overtaken = (): ManagementFault =>
-  new ManagementFault(409, 'svc.error.stale_sequence', 'A later call of this sender was here', {
-    description: 'Nothing was changed. Send what is known now, with a sequence above all before.',
-  })
+  new ManagementFault(
+    409,
+    'svc.error.stale_sequence',
+    'A later call of this sender was accepted before this one',
+    {
+      description:
+        'Nothing was changed. Send the current state, with a sequence above all earlier ones.',
+    },
+  )
 
-/** @throws ManagementFault 503: the operator may go on without; Services have their own addresses */
+/** @throws ManagementFault 503: the operator can go on without, as Services have addresses of their own */
 const checkRoom = (directory: ToldEndpoints['directory'], { put }: EndpointsChange): void => {
   const fresh = put.filter(({ service }) => directory.find(service) === undefined)
   const addresses = put.reduce((sum, { ports }) => sum + countAddresses(ports), 0)

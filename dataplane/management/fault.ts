@@ -1,5 +1,5 @@
-// Why a management request is refused: a status and an error record (specification §7.2), thrown by
-// whoever finds it. Public text only.
+// Defines the error of a rejected management request: a status and an error record (specification §7.2). Its texts
+// are public.
 
 import type { Problem } from '../../language/problem.ts'
 import type { SyncRefusal } from '../../language/wire/wire.ts'

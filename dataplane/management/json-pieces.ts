@@ -1,6 +1,6 @@
-// Chunks of JSON text come in as they arrive; the values come out in pieces that are parsed one by one.
-// So a batch of a thousand documents never holds up the requests beside it: scanning is spread over the
-// chunks, parsing over the documents. It also bounds size and nesting, before anything is parsed.
+// Splits JSON text that arrives in chunks into pieces that are parsed one by one, and bounds size and nesting before
+// anything is parsed. A batch of a thousand documents never delays other requests for long: scanning is spread over
+// the chunks, parsing over the documents.
 
 import type { Lazy } from '../store/sync-call.ts'
 import { invalidArgument, invalidData, ManagementFault } from './fault.ts'
@@ -12,10 +12,10 @@ export interface JsonBounds {
   readonly cutDepth: { readonly map?: number; readonly list?: number }
 }
 
-/** Beyond any document's 64 levels; what recursion bears many times over. */
+/** More than any document's 64 levels, and a small part of what recursion can take. */
 const MAX_DEPTH = 256
 
-/** Entries of a batch. Each has its own result: without a bound an answer would outgrow its request. */
+/** Most entries of a batch. Each has its own result: without a bound a response would outgrow its request. */
 export const MAX_ENTRIES = 50_000
 
 const QUOTE = 0x22
@@ -43,7 +43,7 @@ export class JsonPieces {
     this.#bounds = bounds
   }
 
-  /** @throws ManagementFault 413, or 400 when it is nested beyond any use */
+  /** @throws ManagementFault 413, or 400 when it is nested too deeply */
   push(chunk: Uint8Array): void {
     this.#root ??= rootOf(chunk)
     const maxBytes = this.#bounds.maxBytes[this.#root ?? 'map']
@@ -99,7 +99,7 @@ export class JsonPieces {
 export class JsonText {
   readonly #bytes: Buffer
   readonly #cuts: readonly (readonly [number, number])[]
-  /** undefined: neither map nor list, or nothing at all. */
+  /** undefined: neither map nor list, or empty. */
   readonly root: 'map' | 'list' | undefined
 
   constructor(
@@ -116,7 +116,7 @@ export class JsonText {
     return this.root === undefined && this.#bytes.every((byte) => BLANKS.has(byte))
   }
 
-  /** The value, with a placeholder where each piece stood: see `lazy`. @throws ManagementFault 400 */
+  /** Returns the value, with a placeholder for each piece: see `lazy`. @throws ManagementFault 400 */
   parse(): unknown {
     if (this.#cuts.length === 0) return parse(this.#bytes)
     const parts: Uint8Array[] = []
@@ -130,8 +130,8 @@ export class JsonText {
   }
 
   /**
-   * The value that stood where `parse` left `entry`. A list there is always a placeholder: real lists and
-   * maps of that depth have become pieces.
+   * Returns the value for which `parse` left `entry`. A list there is always a placeholder: real lists and maps of
+   * that depth have become pieces.
    */
   readonly lazy = (entry: unknown): Lazy => {
     const cut = Array.isArray(entry) ? this.#cuts[Number(entry[0])] : undefined
@@ -141,7 +141,7 @@ export class JsonText {
 
 const parse = (bytes: Uint8Array): unknown => {
   try {
-    // Fatal: bytes that are no UTF-8 are refused, not replaced. A byte order mark is skipped.
+    // Fatal: bytes that are not UTF-8 are rejected, not replaced. A byte order mark is skipped.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
     throw invalidData('The body is not JSON', cause)
@@ -156,10 +156,10 @@ const rootOf = (chunk: Uint8Array): 'map' | 'list' | undefined => {
 
 export const tooLarge = (maxBytes: number): ManagementFault =>
   new ManagementFault(413, 'svc.error.payload_too_large', 'The body is too large', {
-    description: `At most ${maxBytes} bytes are taken here, counted after decompression.`,
+    description: `At most ${maxBytes} bytes are accepted here, counted after decompression.`,
   })
 
 export const tooMany = (): ManagementFault =>
   new ManagementFault(413, 'svc.error.payload_too_large', 'The batch has too many entries', {
-    description: `At most ${MAX_ENTRIES} entries are taken in one call: send several.`,
+    description: `At most ${MAX_ENTRIES} entries are accepted in one call: send several calls.`,
   })

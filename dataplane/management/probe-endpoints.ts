@@ -1,4 +1,4 @@
-// `/ping`, `/started`, `/ready`, `/metrics`: what probes and scrapers ask (behaviour §8).
+// Serves `/ping`, `/started`, `/ready` and `/metrics` for probes and scrapers (behaviour §8).
 
 import type { RequestHandler } from 'express'
 import { untilAnswerable } from '../../telemetry/held-answer.ts'
@@ -24,10 +24,10 @@ export const probeEndpoints = (deps: ProbeDeps): readonly Endpoint[] => [
 ]
 
 /**
- * Whether there is more to wait for. A gateway that has its management API has started, ready or not, once the time of
- * the probe is over; so has one that lacks its certificate as soon as an operator comes for it, for the operator has
- * made the certificate by then: the kubelet looks at a volume that came up without it when a probe changes its mind, and
- * else once a minute.
+ * Whether the gateway has started. Once the time of the probe is over, a gateway with an open management API has
+ * started, whether ready or not. One without a certificate has started as soon as an operator connects, as the
+ * operator has created the certificate by then: the kubelet updates a mounted volume when the result of a probe
+ * changes, and otherwise once a minute.
  */
 const started =
   ({
@@ -50,7 +50,7 @@ const started =
     sendNothing(res)
   }
 
-/** The answer may be held while there is no sync yet; one that drains says so at once. */
+/** The response may be delayed while there is no sync yet; a draining gateway responds immediately. */
 const ready =
   ({ readiness, degradations = () => [] }: ProbeDeps): RequestHandler =>
   async (req, res) => {
@@ -64,7 +64,7 @@ const ready =
       throw new ManagementFault(503, 'svc.error.not_ready', REASONS[state], {
         description: state === 'waiting' ? readiness.waitsFor : '',
       })
-    // Ready all the same: to take every gateway out of service would help nobody.
+    // Ready nevertheless: taking every gateway out of service would help nobody.
     const degraded = degradations()
     if (degraded.length > 0) res.setHeader('x-svc-degraded', degraded.join(', '))
     sendNothing(res)

@@ -1,12 +1,12 @@
-// Events of a gateway's life in, one question out: may traffic come here? (behaviour §8–9; architecture,
-// *How a document travels*.) Ready is a latch: only draining ends it.
+// Decides from the events of a gateway's life whether it may receive traffic (behaviour §8–9; architecture, *How a
+// document travels*). Ready is a latch: only draining ends it.
 
 import type { SyncItem } from '../../language/wire/wire.ts'
 
 export type ReadinessState = 'waiting' | 'ready' | 'ready-from-snapshot' | 'draining'
 
 export interface ReadinessOptions {
-  /** Owned by an operator: ready only once it has completed a sync. */
+  /** Whether an operator owns the gateway, which is then ready only once the operator has completed a sync. */
   readonly isManaged: boolean
   /** 0: never from the snapshot. */
   readonly readyFromSnapshotMs: number
@@ -25,10 +25,10 @@ export class Readiness {
   #latched: 'ready' | 'ready-from-snapshot' | undefined
   #isDraining = false
   #isCalled = false
-  /** Kind and key of what the manager has sent and was refused, until all is complete; nothing of it is shown. */
+  /** Kind and key of entries of the manager that were rejected, until all is complete; only their number is shown. */
   readonly #refused = new Set<string>()
   #hasSnapshot = false
-  /** When the operator was last heard of, or the process began. */
+  /** When the operator called last, or the process started. */
   #heardAt: number
 
   constructor(options: ReadinessOptions) {
@@ -37,14 +37,15 @@ export class Readiness {
     this.#latched = options.isManaged ? undefined : 'ready'
   }
 
-  /** The snapshot is served again; `isComplete`: it is all that the same manager had completed. */
+  /** Call it when the snapshot is served again; `isComplete`: it has everything that the same manager had completed. */
   restored(isComplete: boolean): void {
     this.#hasSnapshot = isComplete
   }
 
   /**
-   * A sync call of the manager was let in. One that is not complete yet means: the operator is at work.
-   * @param items what became of its entries
+   * Call it when a sync call of the manager was accepted. One that is not complete means that the operator is still
+   * sending.
+   * @param items the results of its entries
    */
   synced(isComplete: boolean, items: readonly Pick<SyncItem, 'kind' | 'id' | 'result'>[]): void {
     this.#heardAt = this.#options.now()
@@ -54,7 +55,7 @@ export class Readiness {
     else for (const item of items) this.#note(item)
   }
 
-  /** The process is told to end: no new traffic, whatever comes. */
+  /** Call it when the process is told to end: it is never ready again. */
   drain(): void {
     this.#isDraining = true
   }
@@ -65,18 +66,18 @@ export class Readiness {
     return this.#latched ?? 'waiting'
   }
 
-  /** What keeps it waiting, in words: counts alone, as whoever probes may be anybody. */
+  /** Describes what keeps the gateway waiting. It has counts only, as anybody may send a probe. */
   get waitsFor(): string {
     if (!this.#isCalled) {
-      return 'No sync call of the manager was let in since the start: does it run, does it reach the management port, and is its name that of --managed?'
+      return 'No sync call of the manager was accepted since the start: does the operator run, does it reach the management port, and is its name that of --managed?'
     }
-    if (this.#refused.size === 0) return 'The manager is sending what is to be held.'
+    if (this.#refused.size === 0) return 'The manager is still sending its documents and realms.'
     const documents = [...this.#refused].filter((each) => each.startsWith('spec\t')).length
     const counts = [
       countOf(documents, 'document', 'documents'),
       countOf(this.#refused.size - documents, 'realm', 'realms'),
     ]
-    return `Refused here of what the manager has sent: ${counts.filter((each) => each !== '').join(' and ')}. The log names them, and an Event of the Pod where they are served elsewhere.`
+    return `Of what the manager has sent this gateway rejected ${counts.filter((each) => each !== '').join(' and ')}. The log names them, and so does an Event of the Pod if other gateways serve them.`
   }
 
   get isReady(): boolean {

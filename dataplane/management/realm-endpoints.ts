@@ -1,4 +1,4 @@
-// `/realms` (behaviour §7): requests in, calls of the store, records without their secrets out.
+// Serves `/realms` (behaviour §7): puts, deletes and returns realm records, without their secrets.
 
 import { redacted, secretPointers } from '../realm/redact.ts'
 import type { HeldRealm } from '../store/holdings.ts'
@@ -24,7 +24,7 @@ export const realmEndpoints = (
     sessions: store.sessionsOf(uri),
     callbacks: callbacksOf(uri),
   })
-  /** What was put, for whoever puts it elsewhere: `secrets` has pointers to what they have to fill in. */
+  /** The record as it was put, for putting it elsewhere: `secrets` has pointers to the values to fill in. */
   const source = ({ record }: HeldRealm): object => ({
     realm: redacted(record),
     secrets: secretPointers(record),

@@ -1,5 +1,5 @@
-// `/api_specs` and `/services/load_api_spec` (specification §4.2; behaviour §2): requests in, calls of
-// the store, records out.
+// Serves `/api_specs` and `/services/load_api_spec` (specification §4.2; behaviour §2): loads, deletes and returns
+// documents.
 
 import type { RequestHandler } from 'express'
 import { setImmediate } from 'node:timers/promises'
@@ -87,13 +87,13 @@ export const parseMap = (text: JsonText, whatItIs: string): unknown => {
 
 export const rejection = ({ errors }: SyncItem): ManagementFault =>
   invalidArgument(errors[0]?.message ?? 'It was rejected', {
-    description: `${errors.length === 1 ? '1 fault was' : `${errors.length} faults were`} found; nothing has changed.`,
+    description: `${errors.length === 1 ? '1 problem was' : `${errors.length} problems were`} found; nothing has changed.`,
     errors,
   })
 
 const MAX_ITEM_FINDINGS = 16
 
-/** The items of an answer, each bounded: an answer never grows with what was sent. */
+/** The items of a response, each bounded, so that a response never grows with what was sent. */
 const boundItems = (items: readonly SyncItem[]): readonly SyncItem[] =>
   items.map((item) => ({
     ...item,
@@ -124,7 +124,7 @@ const listHandler =
       res.end()
       return
     }
-    // A reader that goes away ends the list; that is its own affair.
+    // A client that disconnects ends the list, which is no error.
     await pipeline(Readable.from(recordTexts(store.documents())), res).catch(() => undefined)
   }
 

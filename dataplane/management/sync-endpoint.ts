@@ -1,5 +1,5 @@
-// `POST /api_specs/_sync` (architecture, *Management API*): a sync call in, its outcome as status and
-// record out.
+// Serves `POST /api_specs/_sync` (architecture, *Management API*): it performs a sync call and responds with its
+// result.
 
 import { reportedErrors, reportedWarnings } from '../../language/wire/report-bounds.ts'
 import type { SyncItem, SyncReply } from '../../language/wire/wire.ts'
@@ -24,7 +24,7 @@ export const syncEndpoint = (store: Store, bodies: Omit<BodyReading, 'bounds'>):
     await withJson(req, { ...bodies, bounds: BOUNDS }, async (text) => {
       const read = readSyncCall(parseMap(text, 'A sync call is a JSON object'), text.lazy)
       if (!read.ok)
-        throw invalidArgument(read.problems[0]?.message ?? 'This is no sync call', {
+        throw invalidArgument(read.problems[0]?.message ?? 'The body is not a sync call', {
           errors: read.problems,
         })
       sendJson(res, 200, replyOf(await store.sync(read.call)))
@@ -40,31 +40,48 @@ const replyOf = (outcome: SyncOutcome): SyncReply => {
     case 'not_owner':
       throw notOwner(outcome.manager)
     case 'stale_epoch':
-      throw new ManagementFault(409, 'svc.error.stale_epoch', 'A later leader has been here', {
-        description: 'Whoever leads raises the epoch above this one and calls again.',
-        extra: { epoch: outcome.epoch },
-      })
+      throw new ManagementFault(
+        409,
+        'svc.error.stale_epoch',
+        'A call with a later epoch was accepted before this one',
+        {
+          description: 'The leader must raise its epoch above this one and call again.',
+          extra: { epoch: outcome.epoch },
+        },
+      )
     case 'stale_base':
-      throw new ManagementFault(412, 'svc.error.stale_base', 'The base is not what is held', {
-        description: 'Observe again (GET /api_specs?view=state) and send the difference to that.',
-        extra: { rootDigest: outcome.rootDigest },
-      })
+      throw new ManagementFault(
+        412,
+        'svc.error.stale_base',
+        'The base of the call is not the current state of this gateway',
+        {
+          description:
+            'Read the state again (GET /api_specs?view=state) and send the difference to it.',
+          extra: { rootDigest: outcome.rootDigest },
+        },
+      )
     case 'incomplete':
       throw incomplete(outcome)
   }
 }
 
 const incomplete = (outcome: SyncOutcome & { readonly reason: 'incomplete' }): ManagementFault =>
-  new ManagementFault(409, 'svc.error.incomplete', 'What is held is not what was to be complete', {
-    description: 'The changes of this call are in force; `held` lists every entry by kind and key.',
-    extra: {
-      rootDigest: outcome.rootDigest,
-      held: Object.fromEntries(
-        outcome.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
-      ),
-      items: toldItems(outcome.items),
+  new ManagementFault(
+    409,
+    'svc.error.incomplete',
+    'After this call the gateway has not loaded what the call expected',
+    {
+      description:
+        'The changes of this call are in force; `held` lists every entry by kind and key.',
+      extra: {
+        rootDigest: outcome.rootDigest,
+        held: Object.fromEntries(
+          outcome.held.map(({ kind, key, digest }) => [`${kind}\t${key}`, digest]),
+        ),
+        items: toldItems(outcome.items),
+      },
     },
-  })
+  )
 
 const MAX_FINDINGS = 16
 

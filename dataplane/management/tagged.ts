@@ -1,5 +1,4 @@
-// A representation with an entity tag and a request in; the representation out, or 304 where the client
-// has it already (RFC 9110 §13.1.2).
+// Sends a representation with its entity tag, or 304 if the client has it already (RFC 9110 §13.1.2).
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sendText } from './answer.ts'
@@ -7,7 +6,7 @@ import { sendText } from './answer.ts'
 export interface Tagged {
   /** Quoted. */
   readonly etag: string
-  /** JSON; asked for only when it is sent. */
+  /** JSON; called only if it is sent. */
   readonly text: () => string | Buffer
 }
 

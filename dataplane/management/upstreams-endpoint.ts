@@ -1,4 +1,4 @@
-// `GET /upstreams`: what the serving processes know of the upstreams of `forward` (docs/upstreams.md), merged.
+// Serves `GET /upstreams`: what the serving processes know of the upstreams of `forward` (docs/upstreams.md), merged.
 
 import type { UpstreamsReport } from '../upstream-report.ts'
 import { sendJson } from './answer.ts'

@@ -1,4 +1,4 @@
-// The worker thread in which the gateway compiles large documents.
+// Runs in the worker thread in which the gateway compiles large documents.
 
 import { answerTasks } from '../../compiler/answer-tasks.ts'
 import { compileDocument } from '../store/judge.ts'

@@ -1,5 +1,5 @@
-// The control half of the gateway: what is held, the management and health listeners, readiness and
-// totals of metrics. One of it, however many processes serve.
+// Composes the control half of the gateway: the store, the management and health listeners, readiness and the totals
+// of metrics. There is one of it, however many processes serve.
 
 import type { ServerResponse } from 'node:http'
 import { randomUUID } from 'node:crypto'
@@ -47,9 +47,9 @@ import { messageOf } from '../../base/thrown.ts'
 
 export interface Control {
   readonly readiness: Readiness
-  /** Opens management and health; the documents of the snapshot are served already. */
+  /** Opens the management and health listeners; the documents of the snapshot are served already. */
   listen(): Promise<Listeners>
-  /** After the last request. */
+  /** Call it after the last request. */
   close(): Promise<void>
 }
 
@@ -57,12 +57,12 @@ export interface ControlOptions {
   readonly settings: GatewaySettings
   readonly log: Log
   readonly plane: Plane
-  /** What the WAMP bridges of the plane say. */
+  /** The status of the WAMP bridges of the plane. */
   readonly board: BridgeBoard
-  /** Of this process; the plane's own are asked for at scrape. */
+  /** The metrics of this process; those of the plane are read at each scrape. */
   readonly metrics: GatewayMetrics
   readonly isOwnMetricsApart: boolean
-  /** Open already; opened with the others if left out. */
+  /** Opened already; if left out, opened with the others. */
   readonly health?: HealthListener
 }
 
@@ -74,7 +74,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     readyFromSnapshotMs: settings.readyFromSnapshot * 1000,
     now: () => performance.now(),
   })
-  // The schema is compiled at its first use, 50 ms: now, and not while requests wait for the first load.
+  // The schema is compiled at its first use, which takes 50 ms: now, and not while requests wait for the first load.
   validate({})
   const progress = progressOf(settings)
   const compiler = createCompiler(settings)
@@ -84,7 +84,7 @@ export const createControl = async (options: ControlOptions): Promise<Control> =
     upstreamTroubles: () => watch?.troubles() ?? new Map<string, never>(),
     ...judgesOf(settings, compiler),
   })
-  // Nobody else but an operator is told of it.
+  // Only an operator reads it.
   if (settings.managed !== null) watch = watchStore(store, plane)
   options.board.onChange(() => {
     store.touch()
@@ -149,7 +149,7 @@ const watchStore = (store: Store, plane: Plane): UpstreamWatch =>
     },
   })
 
-/** An operator comes when it has written the certificate; the kubelet hears of that a moment later. */
+/** An operator connects when it has written the certificate; the kubelet mounts it a moment later. */
 const AFTER_OPERATOR_MS = 500
 
 const openControl = (
@@ -188,7 +188,10 @@ const createCompiler = (settings: GatewaySettings): BoundedCompiler<CompileOutco
     },
   })
 
-/** What a snapshot holds was within limits when it was loaded, and nobody is served yet that it could hold up. */
+/**
+ * The content of a snapshot was within limits when it was loaded, and there are no requests yet that compiling could
+ * delay.
+ */
 const judgesOf = (
   { redis, maxRoutes }: GatewaySettings,
   compiler: BoundedCompiler<CompileOutcome>,
@@ -201,9 +204,9 @@ const judgesOf = (
 }
 
 interface Progress {
-  /** What the snapshot gauge says. */
+  /** The value of the snapshot gauge. */
   snapshot: 'off' | 'empty' | 'restored' | 'written' | 'failed'
-  /** Somebody wants to connect to the management API, which has no certificate yet. */
+  /** Whether a client tried to connect to the management API, which has no certificate yet. */
   isAwaited: boolean
 }
 
@@ -253,7 +256,7 @@ const gaugeState = (metrics: GatewayMetrics, store: Store, readiness: Readiness)
   metrics.gauge('ready', () => [[{}, readiness.isReady ? 1 : 0]])
 }
 
-/** Totals of all processes; in a cluster the control process adds what only it knows. */
+/** Totals of all processes; in a cluster the control process adds its own. */
 const writeMetrics = async (
   plane: Plane,
   { metrics, isOwnMetricsApart }: ControlOptions,
@@ -274,7 +277,7 @@ interface Access {
   readonly close: () => void
 }
 
-/** Without a token or certificates the listener is local: settings see to that. */
+/** Without a token or certificates the listener is local: the settings are validated for that. */
 const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access> => {
   const ways: Authorize[] = []
   const { managementTokenFile, managementClientName } = settings
@@ -294,11 +297,11 @@ const createAccess = async (settings: GatewaySettings, log: Log): Promise<Access
   }
 }
 
-/** No browser reaches a Unix socket. One that trusts the certificate of a TLS listener reaches that. */
+/** Browsers cannot reach a Unix socket. A browser that trusts the certificate of a TLS listener can reach that. */
 const withoutCredentials = ({ management }: GatewaySettings): Authorize =>
   management.kind === 'unix' ? allowAll : allowLocal
 
-/** Any one way in is enough; the refusal is that of the first. */
+/** Any one of them is enough; the rejection is that of the first. */
 const anyOf =
   (ways: readonly Authorize[]): Authorize =>
   (request) => {

@@ -1,5 +1,5 @@
-// `svc-gateway drain`: finds the running gateway, tells it to drain by SIGUSR2 and waits out its delay, so
-// that a preStop hook ends when clients have turned away. Needs no credentials but those of the same user.
+// Implements `svc-gateway drain`: it finds the running gateway, tells it to drain by SIGUSR2 and waits out its delay,
+// so that a preStop hook ends when clients have turned away. It needs no credentials but those of the same user.
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { GatewaySettings } from '../config.ts'
@@ -9,17 +9,17 @@ import { messageOf } from '../../base/thrown.ts'
 export interface DrainCommand {
   readonly settings: Pick<GatewaySettings, 'pidFile' | 'drainDelaySeconds'>
   readonly kill?: (pid: number, signal: NodeJS.Signals) => unknown
-  /** The command line of a process; undefined where the system does not tell. */
+  /** The command line of a process; undefined where the system does not provide it. */
   readonly commandLineOf?: (pid: number) => string | undefined
   readonly sleep?: (ms: number) => Promise<void>
 }
 
-/** undefined: done. Otherwise one line that says why not. */
+/** undefined on success, otherwise one line with the reason. */
 export const runDrainCommand = async (command: DrainCommand): Promise<string | undefined> => {
   const { settings, commandLineOf = readCommandLine, sleep = wait } = command
   const pid = settings.pidFile === null ? INIT : readPid(settings.pidFile)
-  if (pid === undefined) return 'the --pid-file holds no process id; is the gateway running?'
-  // A signal to a stranger could end it: process 1 outside a container, or a process id used again.
+  if (pid === undefined) return 'the --pid-file contains no process id; is the gateway running?'
+  // A signal could end an unrelated process: process 1 outside a container, or a process id that was reused.
   const commandLine = commandLineOf(pid) ?? (settings.pidFile === null ? '' : PROGRAM)
   if (!isGateway(commandLine)) {
     return `process ${pid} is not a gateway: give the --pid-file that it was started with`
@@ -35,7 +35,7 @@ export const runDrainCommand = async (command: DrainCommand): Promise<string | u
 }
 
 /**
- * Writes the process id for `drain`; the function it returns takes the file away.
+ * Writes the process id for `drain`; the function it returns removes the file.
  * @throws StartError when it cannot be written
  */
 export const writePidFile = (path: string | null, pid: number = process.pid): (() => void) => {

@@ -1,5 +1,5 @@
-// The serving half of the program behind one interface, so that the control half (store, management,
-// metrics, shutdown) does not know whether it serves itself or through the workers of a cluster.
+// Defines the serving half of the program as one interface, so that the control half (store, management, metrics,
+// shutdown) does not know whether it serves itself or through the workers of a cluster.
 
 import { mergeStates, type MetricsState } from '../../telemetry/metrics-state.ts'
 import type { UpstreamsView } from '../upstream/upstream-view.ts'
@@ -14,21 +14,21 @@ import type { Drainable } from './shutdown.ts'
 import type { Serving } from '../store/serving.ts'
 import type { ServiceDirectory, ToldEndpoints } from '../upstream/endpoints/service-directory.ts'
 
-/** What one serving process is made of; built by the composition root, the same in every process. */
+/** The parts of one serving process; built by the composition root, the same in every process. */
 export interface ServingParts {
   readonly serving: Serving
   readonly publicHandlers: (scheme: 'http' | 'https') => ServerHandlers
   readonly onConnectionRefused?: (reason: ConnectionRefusal) => void
   readonly exportMetrics: () => Promise<MetricsState>
-  /** What is known of upstreams; without detail only what has failed of late. Nothing if left out. */
+  /** What is known of upstreams; without detail only recent failures. If left out, nothing. */
   readonly viewUpstreams?: (isDetailed: boolean) => UpstreamsView
-  /** URLs of all listeners of this gateway, the control half's too: what no upstream may be. */
+  /** Sets the URLs of all listeners of this gateway, the control half's too: no upstream may be one of them. */
   readonly announce?: (urls: readonly string[]) => void
-  /** Lets go of a registration or subscription for a callback, where this process holds it. Never rejects. */
+  /** Releases a registration or subscription for a callback, if this process has it. Never rejects. */
   readonly releaseHere: (name: HeldName) => Promise<boolean>
-  /** Event streams and WebSocket connections would outlive any drain: they end now, and clients come again. */
+  /** Ends event streams and WebSocket connections, which would outlive any drain; clients reconnect. */
   readonly endStreams: () => void
-  /** After the last request: pools, sessions, access log. */
+  /** Call it after the last request: closes pools, sessions, access log. */
   readonly close: () => Promise<void>
 }
 
@@ -36,27 +36,27 @@ export interface Plane extends Drainable {
   readonly serving: Serving
   /**
    * Opens the public listeners; what was applied before is served from the first request on.
-   * @throws StartError when an address cannot be had
+   * @throws StartError when an address is not available
    */
   listen(): Promise<Readonly<Partial<Record<ListenerName, string>>>>
-  /** To be told once everything listens; every serving process learns it, also one that starts later. */
+  /** Call it once everything listens; every serving process gets the URLs, also one that starts later. */
   announce(urls: readonly string[]): void
-  /** What the operator tells of Services. */
+  /** What the operator reports of Services. */
   readonly endpoints: ToldEndpoints
-  /** Of all serving processes together. */
+  /** The metrics of all serving processes together. */
   exportMetrics(): Promise<MetricsState>
-  /** Of each serving process; undefined: it has not answered in time. Never rejects. */
+  /** The view of each serving process; undefined: it has not replied in time. Never rejects. */
   viewUpstreams(isDetailed: boolean): Promise<readonly (UpstreamsView | undefined)[]>
 }
 
 export interface HereOptions {
   readonly settings: GatewaySettings
   readonly log: Log
-  /** What the parts know of Services. */
+  /** The directory of Services that the parts use. */
   readonly services: ServiceDirectory
 }
 
-/** Everything in this process: `--processes 1`. */
+/** Serves within this process: `--processes 1`. */
 export const serveHere = (parts: ServingParts, { settings, log, services }: HereOptions): Plane => {
   let listeners: Listeners | undefined
   return {
@@ -96,7 +96,7 @@ export const serveHere = (parts: ServingParts, { settings, log, services }: Here
   }
 }
 
-/** What one serving process counted, and who is connected to it. */
+/** The counts of one serving process, and its open connections. */
 export const exportMetrics = async (
   parts: ServingParts,
   listeners: Listeners | undefined,

@@ -1,5 +1,5 @@
-// A change of what is served in, the judgement out which request rows are still of use: those of documents
-// that went, or of paths that a document lost, only fill the bound of rows.
+// Decides which request rows of the metrics to keep after a change of what is served: those of removed documents or
+// paths only fill the bound of rows.
 
 import { METHODS } from '../../language/document.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'

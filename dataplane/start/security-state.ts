@@ -1,5 +1,5 @@
-// What security keeps beyond a request, opened at the start: secret keys and the state that processes share. The
-// control process opens it; workers of a cluster are handed what they need.
+// Opens at the start what security keeps beyond a request: secret keys and the state that processes share. The
+// control process opens it; workers of a cluster get what they need from there.
 
 import { randomBytes } from 'node:crypto'
 import type { Log } from '../../telemetry/log.ts'
@@ -15,23 +15,23 @@ import { messageOf } from '../../base/thrown.ts'
 
 /** Rings of this gateway; plain data, for workers too. */
 export interface SecretRings {
-  /** What realms without keys of their own sign with. */
+  /** The keys of realms without keys of their own. */
   readonly signing: KeyRing
-  /** What logins in progress are sealed with, where `--oidc-state-keys-file` gives none. */
+  /** The keys that encrypt logins in progress, if `--oidc-state-keys-file` is not set. */
   readonly oidcState: KeyRing
 }
 
 export interface SecurityState {
   readonly rings: SecretRings
-  /** Of this process, for the workers of a cluster that has no Redis. */
+  /** The state of this process, for the workers of a cluster without Redis. */
   readonly shared: SharedState
-  /** All that is revoked, for a worker that starts. */
+  /** All revocations, for a worker that starts. */
   readonly revoked: () => readonly RevokedEntry[]
 }
 
 /**
- * Without `--state-dir` the keys are made anew with every start: tickets end with the process.
- * @throws StartError when the state directory can't be used
+ * Without `--state-dir` new keys are generated at every start, so that tickets end with the process.
+ * @throws StartError when the state directory cannot be used
  */
 export const openSecurityState = async (
   settings: GatewaySettings,

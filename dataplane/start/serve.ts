@@ -1,4 +1,4 @@
-// Settings in, a serving gateway out, which shuts down in order: the composition of all rooms. Loaded only by a process
+// Composes all rooms to a serving gateway, from the settings to an orderly shutdown. It is loaded only by a process
 // that serves.
 
 import { createLog, type Log } from '../../telemetry/log.ts'
@@ -19,7 +19,7 @@ import { openTraces } from './traces.ts'
 import { ServiceDirectory } from '../upstream/endpoints/service-directory.ts'
 import { breakHabitsOfV8 } from './tune-v8.ts'
 
-/** Until a signal ends it. @throws StartError with the line to print */
+/** Serves until a signal ends it. @throws StartError with the line to print */
 export const serve = async (
   settings: GatewaySettings,
   health: HealthListener | undefined,
@@ -74,7 +74,7 @@ const startWorkers = (options: ClusterOptions, metrics: GatewayMetrics): Plane =
   return plane
 }
 
-/** One of several serving processes: as its primary says. */
+/** Runs one of several serving processes, with the settings of its primary. */
 export const serveAsWorker = (): void => {
   breakHabitsOfV8()
   runWorker({

@@ -1,5 +1,5 @@
-// The HTTP half of one serving process: what a public listener does with requests, with WebSocket connections
-// and with streams of events, and how all of it is counted and logged.
+// Composes the HTTP half of one serving process: what a public listener does with requests, WebSocket connections and
+// event streams, and how they are counted and logged.
 
 import { randomFillSync } from 'node:crypto'
 import type { RealmRecord } from '../../language/realm/record.ts'
@@ -44,7 +44,7 @@ export interface ServingHttpOptions {
 }
 
 export interface ServingHttp extends Pick<ServingParts, 'publicHandlers' | 'endStreams'> {
-  /** Writes what the access log still holds, and ends the spans that are open. */
+  /** Writes what the access log still buffers, and ends open spans. */
   readonly flush: () => void
 }
 
@@ -127,11 +127,11 @@ const dispatchOptions = ({
   },
 })
 
-/** Both names are of closed sets: a few dozen counters at most, each made at its first use. */
+/** Both names are from closed sets: a few dozen counters at most, each created at its first use. */
 const countAuthentications = (
   metrics: GatewayMetrics,
 ): NonNullable<DispatchOptions['onAuthentication']> => {
-  // Two look-ups of names that are there cost less than the name of both, made anew each time.
+  // Two lookups of existing names cost less than joining both to a new one each time.
   const counters = new Map<string, Map<string, () => void>>()
   return (scheme, outcome) => {
     const ofScheme = counters.get(scheme) ?? new Map<string, () => void>()

@@ -1,5 +1,5 @@
-// Makes the policy for new limits of one serving process from its settings: what exceeds them is counted, and told in the
-// log where it is let through.
+// Creates the policy for new limits of one serving process from its settings: requests that exceed one are counted,
+// and logged if they are let through.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { GatewaySettings } from '../config.ts'
@@ -17,7 +17,9 @@ export const createServingLimits = (
       metrics.count('limitsExceeded', { limit })
     },
     onLetThrough: (limit) => {
-      log.warn('a request exceeds a limit, and is let through: --new-limits report', { limit })
+      log.warn('a request exceeds a limit; it is let through because of --new-limits report', {
+        limit,
+      })
     },
     now: () => performance.now(),
   })

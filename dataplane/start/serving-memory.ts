@@ -1,5 +1,5 @@
-// Opens the memory budget of one serving process: its size by what the process may use, its counts as metrics, and a
-// line in the log when it comes to its end.
+// Creates the memory budget of one serving process, with its size from what the process may use, its metrics, and log
+// lines when memory runs short.
 
 import type { Log } from '../../telemetry/log.ts'
 import { countProcesses } from '../process-count.ts'
@@ -33,14 +33,14 @@ export const createServingMemory = (
     onRefused: metrics.counter('memoryRefusals', {}),
     onClosed: (owners, bytes) => {
       metrics.count('memoryClosed', {}, owners)
-      log.warn('memory is at its end: the connections that held most of it are closed', {
+      log.warn('out of memory: closed the connections that held most of it', {
         connections: owners,
         bytes,
         budgetBytes: memory.size,
       })
     },
   })
-  // It is seldom counted, and an alert asks for it.
+  // It is rarely counted, and an alert needs the series.
   metrics.count('memoryClosed', {}, 0)
   metrics.gauge('memoryBudget', () => [[{}, memory.size]])
   metrics.gauge('memoryInUse', () => [
@@ -49,8 +49,9 @@ export const createServingMemory = (
   ])
   memory.onTight((isTight) => {
     const facts = { inUseBytes: memory.inUse, heldBytes: memory.held, budgetBytes: memory.size }
-    if (isTight) log.warn('memory is tight: what would hold more of it is refused (503)', facts)
-    else log.info('memory is not tight any more', facts)
+    if (isTight)
+      log.warn('memory is short: requests that need more of it are rejected (503)', facts)
+    else log.info('memory is no longer short', facts)
   })
   const stopWatching = watchHeapUse((bytes) => {
     memory.collected(bytes)

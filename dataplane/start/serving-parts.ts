@@ -1,5 +1,5 @@
-// Everything one serving process is made of: the table, what requests of it reach, and what they count.
-// The same in a process that does it all and in each worker of a cluster.
+// Composes one serving process: the route table, what its requests use, and the metrics. It is the same in a process
+// that does everything and in each worker of a cluster.
 
 import { setImmediate as yieldTurn } from 'node:timers/promises'
 import type { Log } from '../../telemetry/log.ts'
@@ -42,17 +42,17 @@ export interface ServingEnvironment {
   /** Takes access-log lines. */
   readonly writeLines: (lines: string) => void
   readonly home: ServingHome
-  /** Left out: no request is traced. */
+  /** If left out, no request is traced. */
   readonly traces?: Traces | undefined
 }
 
-/** What a serving process has of the gateway that it is one of. */
+/** What a serving process gets from the gateway that it belongs to. */
 export interface ServingHome {
   /** The other serving processes. */
   readonly peers: BridgePeers
   readonly shared: SharedState
   readonly rings: SecretRings
-  /** What the operator tells of Services. */
+  /** What the operator reports of Services. */
   readonly services: ServiceDirectory
 }
 
@@ -60,7 +60,7 @@ export interface ServingProcess extends ServingParts {
   readonly measurements: Measurements
 }
 
-/** Opens nothing yet: listeners are opened by whoever runs it. */
+/** Opens nothing yet: the caller opens the listeners. */
 export const createServingParts = (environment: ServingEnvironment): ServingProcess => {
   const { settings, log, traces } = environment
   const { peers, rings, services, shared } = environment.home
@@ -120,7 +120,7 @@ export const createServingParts = (environment: ServingEnvironment): ServingProc
   }
 }
 
-/** Sessions with routers come and go with documents, and so do the counts of their paths. */
+/** Follows changes of documents with their sessions with routers and the counts of their paths. */
 const following = (
   serving: Serving,
   { bridge, confinements, security, measurements }: Followers,
@@ -129,7 +129,7 @@ const following = (
     await serving.apply(change)
     confinements.follow(change)
     bridge.follow(change)
-    // Lest the first login wait for what is loaded late.
+    // So that the first login does not wait for lazy loading.
     if (change.put.some(hasEndpoints)) void security.endpoints.warmUp()
     measurements.requests.prune(rowsToKeep(change))
   },
@@ -145,7 +145,7 @@ interface Followers {
 const hasEndpoints = ({ versions }: PackedDocument): boolean =>
   versions.some(({ endpoints }) => endpoints.length > 0)
 
-/** What became of spans, as the tracer counts them. */
+/** Exports the tracer's counts of spans. */
 const countSpans = (metrics: GatewayMetrics, tracer: Tracer): void => {
   metrics.total('traceSpans', () => {
     const { exported, failed, dropped } = tracer.counts()
@@ -167,7 +167,7 @@ interface Reach {
   readonly spanOf: SpanOf | undefined
 }
 
-/** One pool scope per loaded version: it goes when the version's document is replaced. */
+/** One pool scope per loaded version: it is dropped when the version's document is replaced. */
 const createPreparation = ({
   reach: { upstream, onHostHealth },
   wamp,

@@ -1,5 +1,5 @@
-// The security half of one serving process: who may call, and the endpoints of the gateway's own behind which
-// people and programs log in. Rooms that nobody asks for are not loaded.
+// Composes the security half of one serving process: authentication, and the built-in endpoints for logins of people
+// and programs. Rooms that no request uses are not loaded.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -28,10 +28,10 @@ export interface ServingSecurityOptions {
   readonly log: Log
   readonly realms: RealmRegistry
   readonly metrics: GatewayMetrics
-  /** To identity providers and key sets. */
+  /** Reaches identity providers and key sets. */
   readonly fetch: GuardedFetch
   readonly rings: SecretRings
-  /** Where there is no Redis. */
+  /** Used if there is no Redis. */
   readonly shared: SharedState
   readonly peers: Pick<BridgePeers, 'healthChanged'>
   /** More CA certificates for Redis, PEM. */
@@ -82,7 +82,7 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
     endpoints,
     close: async () => {
       stateKeys.close()
-      // What was handed in is its owner's to close.
+      // What was passed in is closed by its owner.
       if (shared !== options.shared) await shared.close()
     },
   }
@@ -90,7 +90,7 @@ export const createServingSecurity = (options: ServingSecurityOptions): ServingS
 
 const homeOf = ({ redis }: GatewaySettings): string => (redis === null ? 'memory' : 'redis')
 
-/** Each process has its own connection to Redis: one that is cut off must know by itself. */
+/** Each process has its own connection to Redis, so that a process that cannot reach it notices by itself. */
 const openShared = (options: ServingSecurityOptions): SharedState => {
   const { settings, log, extraCa, peers } = options
   if (settings.redis === null) return options.shared
@@ -116,7 +116,7 @@ interface OpenedStateKeys {
   close(): void
 }
 
-/** The file is read in every process: all see the same, and a new key is used within moments. */
+/** Every process reads the file, so that all have the same keys and a new one is used within moments. */
 const openStateKeys = ({ settings, rings, log }: ServingSecurityOptions): OpenedStateKeys => {
   const path = settings.oidcStateKeysFile
   let current = createStateKeys(rings.oidcState)
@@ -129,7 +129,10 @@ const openStateKeys = ({ settings, rings, log }: ServingSecurityOptions): Opened
             current = createStateKeys(ring)
           },
           onFailure: (error) => {
-            log.error('cannot read the keys of logins: those from before stay', { path, error })
+            log.error(
+              'cannot read the keys of --oidc-state-keys-file; the previous ones stay in use',
+              { path, error },
+            )
           },
         })
   return {

@@ -1,5 +1,5 @@
-// Settings in, the way to HTTP upstreams out: guarded, counted, with the certificate authorities that were
-// added. One of it in every serving process.
+// Composes the client for HTTP upstreams from the settings: guarded, counted, and with the additional certificate
+// authorities. Every serving process has one.
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -30,15 +30,15 @@ import { messageOf } from '../../base/thrown.ts'
 
 export interface ServingUpstream {
   readonly upstream: Upstream
-  /** Told of each of several hosts of a forward that cannot be reached. */
+  /** Called for each of several hosts of a forward that cannot be reached. */
   readonly onHostHealth: EjectionReport['onHost']
-  /** What is known of upstreams; without detail only what has failed of late. */
+  /** What is known of upstreams; without detail only recent failures. */
   readonly view: (isDetailed: boolean) => UpstreamsView
-  /** To identity providers and key sets: as guarded. */
+  /** Reaches identity providers and key sets, with the same guard. */
   readonly fetch: GuardedFetch
-  /** Certificates, PEM, that routers are judged by too. */
+  /** CA certificates, PEM, for connections to routers too. */
   readonly extraCa: readonly string[]
-  /** For routers too: there is one queue of names in a process. */
+  /** For routers too: a process has one queue of lookups. */
   readonly names: Resolve
   readonly routerGuard: RouterGuard
 }
@@ -46,13 +46,13 @@ export interface ServingUpstream {
 export interface UpstreamSurroundings {
   readonly metrics: GatewayMetrics
   readonly log: Log
-  /** What the operator tells of Services. */
+  /** What the operator reports of Services. */
   readonly services: ServiceDirectory
 }
 
 /**
- * @param ownListeners what no upstream may be
- * @throws StartError for a file of certificates that is of no use
+ * @param ownListeners the addresses that no upstream may have
+ * @throws StartError for a file of certificates that cannot be used
  */
 export const createServingUpstream = (
   settings: GatewaySettings,
@@ -104,7 +104,7 @@ const clusterOf = (settings: GatewaySettings): ClusterDestinations => {
 
 /**
  * The certificates of `--upstream-ca`.
- * @throws StartError for a file of certificates that is of no use
+ * @throws StartError for a file of certificates that cannot be used
  */
 export const readExtraCa = ({
   upstreamCa,
@@ -118,8 +118,8 @@ const readCa = (path: string): string => {
   try {
     const text = readFileSync(path, 'utf8')
     const certificates = text.match(CERTIFICATES)
-    if (certificates === null) throw new Error('it holds no certificate')
-    // TLS would pass over what can not be read.
+    if (certificates === null) throw new Error('it contains no certificate')
+    // TLS would silently ignore a certificate that cannot be read.
     for (const certificate of certificates) new X509Certificate(certificate)
     return text
   } catch (cause) {

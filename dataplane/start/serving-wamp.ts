@@ -1,5 +1,5 @@
-// The WAMP half of one serving process: the bridge with its links to routers, callbacks over HTTP, and what
-// the actions of a version reach of both.
+// Composes the WAMP half of one serving process: the bridge with its links to routers, callbacks over HTTP, and what
+// the actions of a version need of both.
 
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../telemetry/log.ts'
@@ -32,7 +32,7 @@ export interface ServingWampOptions {
   readonly dial: RouterDial
   readonly memory: MemoryBudget
   readonly confinements: Pick<Confinements, 'of'>
-  /** Where there are traces. */
+  /** Undefined if nothing is traced. */
   readonly spanOf: SpanOf | undefined
 }
 
@@ -41,7 +41,7 @@ export interface ServingWamp {
   environmentOf(version: ServedVersion): WampEnvironment
 }
 
-/** Opens no session until the bridge is told of a document whose realm has a router. */
+/** Opens no session until a document is loaded whose realm has a router. */
 export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
   const { realms, upstream, metrics, log, peers, dial, memory, confinements, spanOf } = options
   const openTransport = createLateTransport(async () => {
@@ -65,7 +65,7 @@ export const createServingWamp = (options: ServingWampOptions): ServingWamp => {
     newId: randomUUID,
     onLost: ({ isNews, ...loss }) => {
       metrics.count('callbacksLost', { why: loss.why })
-      if (isNews) log.warn('a callback does not take its events: they are lost', loss)
+      if (isNews) log.warn('events were lost: a callback does not accept them', loss)
     },
     memory,
   })

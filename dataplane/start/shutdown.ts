@@ -1,44 +1,44 @@
-// Signals in, an orderly end out: not ready, still serving, draining, closed. Cuts off nobody before the
-// time that was set, and never waits longer.
+// Shuts the gateway down in order when a signal arrives: not ready, still serving, draining, closed. It disconnects
+// no client before the time that was set, and never waits longer.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { GatewaySettings } from '../config.ts'
 
 /** What is shut down: the serving half of the program, here or in the workers of a cluster. */
 export interface Drainable {
-  /** From now on `/ready` says 503 and every answer `Connection: close`; requests are still served. */
+  /** From now on `/ready` answers 503 and every response has `Connection: close`; requests are still served. */
   beginDraining(): void
   /**
-   * The delay of a drain is over, and nobody has said that it ends: streams end and idle connections close, as what is
-   * behind us may go now; requests that come all the same are served.
+   * Called when the delay of a drain is over and the gateway was not told to end: streams end and idle connections
+   * close, as what is behind the gateway may end now; requests that still arrive are served.
    */
   letGo(): void
-  /** Takes no more connections; resolves when the last request has been answered. */
+  /** Accepts no more connections; resolves when the last request has been answered. */
   close(): Promise<void>
-  /** Breaks off what is left, so that `close` resolves. */
+  /** Destroys the connections that are left, so that `close` resolves. */
   abort(): void
 }
 
 export interface ShutdownOptions {
   readonly settings: Pick<GatewaySettings, 'drainDelaySeconds' | 'drainSeconds'>
   readonly serving: Drainable
-  /** Everything after the last request: management, store, pools, logs. Its failure is logged. */
+  /** Closes everything after the last request: management, store, pools, logs. Its failure is logged. */
   readonly finish: () => Promise<void>
   readonly log: Log
 }
 
 export interface Shutdown {
-  /** Whether `/ready` must say 503. */
+  /** Whether `/ready` must answer 503. */
   readonly isDraining: boolean
-  /** Starts to drain without ending: the time of the delay runs from here, then clients are let go. May be called again. */
+  /** Starts to drain without ending: after the delay streams and idle connections are closed. May be called again. */
   drain(): void
-  /** Drains, waits out the delay unless told not to, closes, finishes. One end however often it is called. */
+  /** Drains, waits out the delay unless told not to, closes, finishes. Further calls return the same promise. */
   stop(options?: { readonly skipDelay?: boolean }): Promise<void>
 }
 
 /**
- * SIGTERM's way (behaviour §9): drain, serve on for the delay, close within the time for requests in flight,
- * then break off.
+ * Does what SIGTERM asks for (behaviour §9): drain, serve on for the delay, close within the time for requests in
+ * flight, then abort.
  * @example await createShutdown({ settings, serving: listeners, finish, log }).stop()
  */
 export const createShutdown = ({ settings, serving, finish, log }: ShutdownOptions): Shutdown => {
@@ -47,7 +47,7 @@ export const createShutdown = ({ settings, serving, finish, log }: ShutdownOptio
 
   const beginDraining = (): void => {
     drainingSince = performance.now()
-    log.info('draining: not ready any more, still serving')
+    log.info('draining: no longer ready, still serving')
     serving.beginDraining()
   }
 
@@ -67,7 +67,7 @@ export const createShutdown = ({ settings, serving, finish, log }: ShutdownOptio
     try {
       await finish()
     } catch (error) {
-      log.error('could not finish in order', { error })
+      log.error('could not shut down cleanly', { error })
     }
     log.info('stopped')
   }
@@ -120,7 +120,7 @@ export const stopOnSignals = (
 
 const closeWithin = async (serving: Drainable, ms: number, log: Log): Promise<void> => {
   const timer = setTimeout(() => {
-    log.warn('requests in flight did not finish in time: breaking them off')
+    log.warn('aborting requests that did not finish within --drain-seconds')
     serving.abort()
   }, ms)
   try {

@@ -1,4 +1,4 @@
-// Settings in, the tracer of one serving process out, or nothing: without `--otlp` no module of it is loaded.
+// Creates the tracer of one serving process from the settings; without `--otlp` no module of it is loaded.
 
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -24,7 +24,7 @@ type TraceSettings = Pick<
   'otlp' | 'otlpHeadersFile' | 'traceShare' | 'nodeName' | 'upstreamCa'
 >
 
-/** @throws StartError for a file of headers, or of certificates, that is of no use */
+/** @throws StartError for a file of headers, or of certificates, that cannot be used */
 export const openTraces = async (
   settings: TraceSettings,
   log: Log,
@@ -52,15 +52,20 @@ export const openTraces = async (
   return { tracer, spans: createRequestSpans() }
 }
 
-/** No line of it is repeated in a message: they are credentials. */
+/** No message repeats a line of the file: they are credentials. */
 const readHeaders = (path: string): Readonly<Record<string, string>> => {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new StartError(`--otlp-headers-file ${path}: cannot read it: ${messageOf(cause)}`, cause)
+    throw new StartError(
+      `--otlp-headers-file ${path}: cannot read the file: ${messageOf(cause)}`,
+      cause,
+    )
   }
   const headers = parseOtlpHeaders(text)
   if (typeof headers !== 'number') return headers
-  throw new StartError(`--otlp-headers-file ${path}: line ${headers} is not 'Name: value'`)
+  throw new StartError(
+    `--otlp-headers-file ${path}: line ${headers} must have the form 'Name: value'`,
+  )
 }

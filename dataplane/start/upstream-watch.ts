@@ -1,5 +1,5 @@
-// Watches for documents whose upstream answers nobody, so that the operator learns of it from the state view: asks all serving
-// processes every ten seconds, and tells of a bounded number of documents, no more often than every half a minute.
+// Finds the documents whose upstream does not respond, so that the operator learns of them from the state view. It
+// asks all serving processes every ten seconds, and reports a bounded number of documents, at most every half minute.
 
 import type { UpstreamCause, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { HeldDocument } from '../store/holdings.ts'
@@ -11,14 +11,14 @@ import type { TroubleView, UpstreamsView } from '../upstream/upstream-view.ts'
 export type UpstreamTroubles = ReadonlyMap<string, UpstreamTrouble>
 
 export interface UpstreamWatchOptions {
-  /** Of each serving process, without detail. */
+  /** Reads the view of each serving process, without detail. */
   readonly read: () => Promise<readonly (UpstreamsView | undefined)[]>
   readonly documents: () => readonly Pick<HeldDocument, 'id' | 'confinedTo' | 'forwards'>[]
-  /** Other documents than before. */
+  /** Called when other documents are reported than before. */
   readonly onChange: () => void
   /** Monotonic, milliseconds. */
   readonly now: () => number
-  /** Calls back again and again. @returns ends that */
+  /** Calls back repeatedly. @returns a function that ends it */
   readonly every: (ms: number, look: () => void) => () => void
 }
 
@@ -28,10 +28,10 @@ export interface UpstreamWatch {
 }
 
 const LOOKS_MS = 10_000
-/** The whole state view is read anew after each change. */
+/** The operator reads the whole state view again after each change. */
 const REST_MS = 30_000
 const MOST_DOCUMENTS = 200
-/** A state view is bounded by what an operator has sent: this much more it always has room for. */
+/** A state view is bounded by what an operator has sent; this much more always fits. */
 const MOST_BYTES = 64 * 1024
 const MOST_ORIGIN_LENGTH = 260
 
@@ -111,11 +111,11 @@ const troubleOf = (
   return undefined
 }
 
-/** What clients give up tells nothing of an upstream. */
+/** A request that a client gave up says nothing about the upstream. */
 const toldCause = (cause: FailureCause): UpstreamCause | undefined =>
   cause === 'aborted' || cause === 'overloaded' ? undefined : cause
 
-/** No origin has a blank in it. */
+/** An origin contains no space. */
 const keyOf = (origin: string, confinedTo: string | undefined): string =>
   `${origin} ${confinedTo ?? ''}`
 

@@ -1,5 +1,5 @@
-// An entry of a sync call, or of a snapshot, that a newer version may have written comes in; what this version passes
-// over in it, and what it may not pass over, goes out. A policy that is not understood refuses the entry.
+// Finds members that this version does not know in an entry of a sync call or snapshot that a newer version may have
+// written. An entry with an unknown member that is critical, such as a policy, is rejected.
 
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem, Warning } from '../../language/problem.ts'
@@ -9,7 +9,7 @@ import { type EntryKind, isKnownMember, unknownMembers } from '../../language/wi
 export interface NewerEntry {
   /** JSON pointers that the sender has named. */
   readonly critical: readonly string[]
-  /** Members beside the realm or the document were passed over: the entry is more than what is held of it. */
+  /** Members beside the realm or the document were ignored: the entry has more than what is stored of it. */
   readonly isPartial: boolean
 }
 
@@ -25,7 +25,7 @@ export const readNewerEntry = (
   if (!isPointers(critical)) return { problems: [UNFIT] }
   const missed = critical.filter((pointer) => !isKnownMember(kind, pointer))
   if (missed.length > 0) return { problems: missed.map(tooOldFor) }
-  // What is beside the members of a realm is kept with its record.
+  // Unknown members of a realm are stored with its record.
   const isPartial = unknownMembers(kind, entry).some((pointer) => !pointer.startsWith('/realm/'))
   return { critical, isPartial }
 }
@@ -49,13 +49,13 @@ const tooOldFor = (path: string): Problem => ({
   message: 'This gateway is too old for this policy, and may not ignore it: update the gateway.',
 })
 
-/** Of what is critical the properties of a document that have no effect here. */
+/** The critical properties of a document that have no effect here. */
 export const notUnderstoodIn = (
   critical: readonly string[],
   warnings: readonly Warning[],
 ): readonly Problem[] => {
   const unknown = warnings.filter(({ code }) => code === 'UnknownProperty')
-  // There may be more of them than are told.
+  // There may be more of them than are listed.
   const places =
     unknown.length < MAX_WARNINGS ? unknown.map(({ path }) => `/spec${path}`) : ['/spec']
   return critical

@@ -1,5 +1,5 @@
-// A change in the making, laid over what is held: lookups see the result, the holdings do not change
-// until `commit`. The conflict index is the one thing changed at once; `rollback` puts it back.
+// Collects a change on top of the holdings: lookups see the result, but the holdings do not change until `commit`.
+// Only the conflict index is changed immediately; `rollback` restores it.
 
 import type { ConflictIndex } from '../../language/routes/conflicts.ts'
 import { type HeldDocument, type HeldRealm, type Holdings, rankOf } from './holdings.ts'
@@ -8,7 +8,7 @@ import type { ServingChange } from './serving.ts'
 
 type Clashes = ReturnType<ConflictIndex['conflictsOf']>
 
-/** What a change does to each key: the new entry, or null where it goes. */
+/** What a change does to each key: the new entry, or null if it is removed. */
 export interface Changes {
   readonly documents: ReadonlyMap<string, HeldDocument | null>
   readonly realms: ReadonlyMap<string, HeldRealm | null>
@@ -40,7 +40,7 @@ export class Draft implements Changes {
     return this.documents.size === 0 && this.realms.size === 0
   }
 
-  /** The clashes that a document with these claims would lose. Nothing is changed. */
+  /** The conflicts that a document with these claims would lose. Nothing is changed. */
   clashesOf(candidate: HeldDocument): Clashes {
     this.#claim(candidate.id, candidate)
     const clashes = this.#index.conflictsOf(candidate.id)
@@ -48,7 +48,7 @@ export class Draft implements Changes {
     return clashes
   }
 
-  /** The clashes that a document of the result loses. */
+  /** The conflicts that a document of the result loses. */
   clashes(id: string): Clashes {
     return this.#index.conflictsOf(id)
   }
@@ -75,7 +75,7 @@ export class Draft implements Changes {
     else this.realms.delete(uri)
   }
 
-  /** What is served differently once this is committed. */
+  /** What changes for serving processes once this is committed. */
   get servingChange(): ServingChange {
     const realms = [...this.realms]
     return {

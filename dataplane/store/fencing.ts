@@ -1,5 +1,5 @@
-// Whether a sync call may change anything: whose it is, how recent its sender's leadership, and whether
-// it was made on what is held. Pure.
+// Decides whether a sync call may change anything, by its owner, the epoch of its sender and the base it was computed
+// on.
 
 import type { SyncCall } from './sync-call.ts'
 import type { Tenure } from './holdings.ts'
@@ -11,11 +11,11 @@ export type SyncRefusalReason =
 
 export type Fencing =
   | { readonly pass: true; readonly epoch: number }
-  /** `epoch` is adopted even where the call is refused for its base: its sender leads. */
+  /** `epoch` is adopted even if the call is rejected for its base, as its sender leads. */
   | { readonly pass: false; readonly refusal: SyncRefusalReason; readonly epoch: number }
 
 /**
- * `heldRootDigest` is asked for only when the call has come that far: it costs a pass over the holdings.
+ * `heldRootDigest` is called only if the other checks pass: it costs a pass over the holdings.
  * @example fence({ manager: 'op', epoch: 3, complete: false }, call, () => held.rootDigest('op'))
  */
 export const fence = (

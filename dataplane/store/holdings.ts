@@ -1,4 +1,4 @@
-// What is loaded, as data: documents and realms by key, and who owns them. It holds, it decides nothing.
+// Stores what is loaded as data: documents and realms by key, and their owner. It decides nothing.
 
 import { type HeldEntry, rootDigest } from '../../language/wire/digest.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -10,7 +10,7 @@ import type { Claims, Forwards } from './judge.ts'
 export interface HeldDocument extends MaybeNewer {
   readonly id: string
   readonly digest: string
-  /** Unix time, milliseconds: the age that settles conflicts. A replacement by hand keeps it. */
+  /** Unix time, milliseconds: the age that decides conflicts. A replacement by hand keeps it. */
   readonly since: number
   /** null: loaded by hand. */
   readonly managedBy: string | null
@@ -27,11 +27,11 @@ export interface HeldDocument extends MaybeNewer {
   readonly forwards: Forwards
 }
 
-/** What a newer operator has sent, as far as this version has taken it. */
+/** What this version has understood of an entry of a newer operator. */
 interface MaybeNewer {
   /** JSON pointers to policies: another version must understand them to take the entry from a snapshot. */
   readonly critical?: readonly string[]
-  /** Members were passed over. A snapshot keeps it without its digest, so that a newer version gets it whole. */
+  /** Members were ignored. A snapshot stores the entry without its digest, so that a newer version is sent it again. */
   readonly isPartial?: boolean
 }
 
@@ -42,11 +42,11 @@ export interface HeldRealm extends MaybeNewer {
   readonly record: RealmRecord
 }
 
-/** Whose word counts, and how far it has come. */
+/** The owner of the gateway, and the state of its syncs. */
 export interface Tenure {
   readonly manager: string | null
   readonly epoch: number
-  /** A sync call with a matching `complete` was answered; from a snapshot: in the boot that wrote it. */
+  /** A sync call with a matching `complete` was accepted; from a snapshot: in the boot that wrote it. */
   readonly complete: boolean
 }
 
@@ -54,7 +54,7 @@ export class Holdings {
   readonly documents = new Map<string, HeldDocument>()
   readonly realms = new Map<string, HeldRealm>()
 
-  /** What `manager` has put, as lines of the root digest. */
+  /** The entries that `manager` has put, as lines of the root digest. */
   entriesOf(manager: string | null): readonly HeldEntry[] {
     const entries: HeldEntry[] = []
     if (manager === null) return entries
@@ -70,5 +70,5 @@ export class Holdings {
   }
 }
 
-/** Managed documents win every clash with hand-loaded ones (architecture, *One owner*). */
+/** Managed documents win every conflict with those loaded by hand (architecture, *One owner*). */
 export const rankOf = (managedBy: string | null): number => (managedBy === null ? 1 : 0)

@@ -1,5 +1,4 @@
-// Items and a task in; resolves when the task has been done for each, at most `width` at a time. It never
-// starts another after one has failed.
+// Runs a task for each item, at most `width` at a time, and starts no other one after a failure.
 
 /** Rejects with the first failure, once the tasks that had begun have ended. */
 export const inParallel = async <T>(

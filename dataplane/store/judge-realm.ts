@@ -1,5 +1,5 @@
-// A submitted realm record in; the record, or every fault of its structure and of the secrets in it, out. The
-// operator judges structure only: it may not hold the secrets.
+// Validates a submitted realm record, including the secrets in it. The operator validates the structure only, as it
+// may not have the secrets.
 
 import {
   type RealmValidation,
@@ -11,7 +11,7 @@ import { judgeCredentials } from '../security/passwords/judge-credentials.ts'
 /** @example judgeRealm({ uri: 'com.acme', signing_keys: ['x'] }) // { ok: false, problems: [{ path: '/signing_keys/0', … }] } */
 export const judgeRealm = (record: unknown): RealmValidation => withSecrets(validateRealm(record))
 
-/** Of an operator that may be newer: members that are not known are passed over. */
+/** For an operator that may be newer: unknown members are ignored. */
 export const judgeNewerRealm = (record: unknown): RealmValidation =>
   withSecrets(validateNewerRealm(record))
 

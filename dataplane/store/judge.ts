@@ -1,5 +1,5 @@
-// A submitted document and its surroundings in; its faults, or everything that is held and served of it,
-// out. It loads nothing.
+// Validates and compiles a submitted document: the result has all its problems, or everything that is stored and
+// served of it. It loads nothing.
 
 import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import { type CompileWork, environmentOf, taskOf } from '../../compiler/task.ts'
@@ -18,7 +18,7 @@ import type { PackedDocument } from './packed-document.ts'
 /** Routes that a document claims (behaviour §2). */
 export type Claims = ReturnType<typeof claimsOf>
 
-/** Where a document leads, as far as it says so itself. */
+/** The realm and origins that a document names, as far as it states them itself. */
 export interface Forwards {
   readonly realmUri: string
   readonly origins: readonly string[]
@@ -44,7 +44,7 @@ interface Compiled {
   readonly claims: Claims
   readonly forwards: Forwards
   readonly warnings: readonly Warning[]
-  /** Of any age. */
+  /** Without its age. */
   readonly packed: PackedDocument
 }
 
@@ -54,7 +54,7 @@ export type CompileOutcome = Compiled | Refusal
 export type Judgement =
   | Refusal
   | (Omit<Compiled, 'packed'> & {
-      /** Makes the canonical JSON (RFC 8785) of the document, which a restored one has already. */
+      /** Creates the canonical JSON (RFC 8785) of the document, which a restored one has already. */
       readonly source: () => Buffer
       readonly pack: (place: Place) => PackedDocument
     })
@@ -64,7 +64,7 @@ export type Judge = (document: unknown, environment: Environment) => Judgement |
 
 const MAX_ID_LENGTH = 512
 
-/** Of any age: that is added where it is known. */
+/** A placeholder: the age is added where it is known. */
 const AGELESS: Place = { since: 0, rank: 0 }
 
 export const compileDocument: CompileWork<CompileOutcome> = (task, bounds) => {
@@ -89,7 +89,7 @@ export const refuseDocument = (problem: Problem, document: unknown): CompileOutc
 })
 
 /**
- * Everything at once, whatever it takes.
+ * Compiles synchronously, however long it takes.
  * @example judgeAtOnce()({ id: 'orders', … }, { realm: () => undefined }) // { ok: false, … no_such_realm }
  */
 export const judgeAtOnce =
@@ -102,7 +102,7 @@ export const judgeWith =
   (document, environment) => {
     const outcome = compiler.compile({
       ...taskOf(document, environment),
-      // A gateway changes one thing at a time.
+      // A gateway performs one change at a time.
       group: '',
       digest: () => contentDigest(document, environment.variables),
     })
@@ -112,7 +112,7 @@ export const judgeWith =
   }
 
 /**
- * For a gateway that shares its state with replicas (`--redis`): tickets and tokens are to count at all of them.
+ * For a gateway that shares its state with replicas (`--redis`): tickets and tokens must be valid at all of them.
  */
 export const amongReplicas =
   <R>(judge: (document: unknown, environment: Environment) => R): typeof judge =>
@@ -140,7 +140,7 @@ const judgementOf = (document: unknown, outcome: CompileOutcome): Judgement => {
   }
 }
 
-/** Never told to anybody, so it may rest on what came from Secrets. */
+/** Never shown, so it may depend on values from Secrets. */
 const contentDigest = (document: unknown, variables: ValueMap = {}): string =>
   documentDigest({ spec: [document as Value, variables] })
 
@@ -149,17 +149,18 @@ const idOf = (document: unknown): string => {
   return typeof id === 'string' ? id.slice(0, MAX_ID_LENGTH) : ''
 }
 
-/** Ids stand in lines of the root digest and in URLs: no control characters, no leading `_`. */
+/** Ids are used in lines of the root digest and in URLs: no control characters, no leading `_`. */
 const unfitId = (id: string): readonly Problem[] => {
   const fault = (message: string): readonly Problem[] => [
     { code: 'invalid_value', path: '/id', message },
   ]
-  if (id === '') return fault('an id is not empty')
-  if (id.length >= MAX_ID_LENGTH) return fault(`an id has less than ${MAX_ID_LENGTH} characters`)
-  if (id.startsWith('_')) return fault('an id does not begin with _')
-  if (/\p{Cc}/u.test(id)) return fault('an id holds no control characters')
+  if (id === '') return fault('an id must not be empty')
+  if (id.length >= MAX_ID_LENGTH)
+    return fault(`an id must have fewer than ${MAX_ID_LENGTH} characters`)
+  if (id.startsWith('_')) return fault('an id must not begin with _')
+  if (/\p{Cc}/u.test(id)) return fault('an id must not contain control characters')
   const isNameable = id !== '.' && id !== '..' && id.isWellFormed()
   return isNameable
     ? []
-    : fault('an id can stand in a URL: it is no dot segment and well-formed text')
+    : fault('an id must be usable in a URL: well-formed text, and neither . nor ..')
 }

@@ -1,4 +1,4 @@
-// What became of an entry in, a log line out; none for an entry that stayed as it was.
+// Logs the result of an entry, unless the entry stayed as it was.
 
 import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'

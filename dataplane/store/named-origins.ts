@@ -1,5 +1,5 @@
-// Lists the origins that a compiled document names as they are, for its operations: those that requests have a part
-// in are not among them. Of a bounded number.
+// Lists the origins that the `forward` operations of a compiled document name literally, not those that requests
+// contribute to. Their number is bounded.
 
 import { upstreamHostsOf } from '../../language/compile/action.ts'
 import type { CompiledApi } from '../../language/compiled.ts'
@@ -7,7 +7,7 @@ import { readOrigin } from '../../language/upstream-origin.ts'
 
 const MOST_ORIGINS = 32
 
-/** Of versions that are served, in the order in which the document names them first. */
+/** Lists those of active versions, in the order in which the document first names them. */
 export const namedOrigins = ({ versions }: CompiledApi): readonly string[] => {
   const hosts = versions
     .filter(({ isActive }) => isActive)

@@ -1,6 +1,6 @@
-// Compiled document in, packed document out: every operation becomes a slice of JSON text that is turned
-// back into data, and then into closures, at its first use. Measured: a tenth of the heap of closures.
-// Values that several operations share (a header map, a status table) are packed once.
+// Packs a compiled document: every operation becomes a slice of JSON text that is turned back into data, and then
+// into closures, at its first use. Measured: a tenth of the heap of closures. Values that several operations share (a
+// header map, a status table) are packed once.
 
 import type {
   CompiledApi,

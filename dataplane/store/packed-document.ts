@@ -1,5 +1,5 @@
-// A compiled document in the form that is kept and sent to workers: routes as data, and each operation
-// as a slice of bytes from which its closures are built at first use.
+// Defines the form in which a compiled document is stored and sent to workers: routes as data, and each operation as
+// a slice of bytes from which its closures are built at first use.
 
 import type { CompiledEndpoint, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
@@ -28,9 +28,9 @@ export interface PackedVersion {
   readonly deprecation?: Readonly<Record<string, string>>
   readonly poolSize: number
   readonly languages: readonly string[]
-  /** What the version's table has beyond the built-in one, or otherwise. */
+  /** The entries of the version's table that the built-in one lacks or has with another value. */
   readonly ownStatusCodes: StatusCodes
-  /** What stands before `/ws`, and the schemes that it is served over. */
+  /** The security in front of `/ws`, and the schemes that it is served over. */
   readonly security: CompiledSecurity
   readonly schemes: readonly Scheme[]
   readonly endpoints: readonly CompiledEndpoint[]

@@ -1,5 +1,5 @@
-// A compiled operation in two halves: what most operations of a document have in common, and what is its
-// own. Templates stand encoded in both; what can be worked out again is left out.
+// Splits a compiled operation into what most operations of a document have in common and what is its own, and joins
+// the two again. Both contain encoded templates; what can be computed again is left out.
 
 import { mapAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'

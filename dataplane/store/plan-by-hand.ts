@@ -1,5 +1,5 @@
-// One change by hand (a document, a realm, a delete) and the draft it goes into; what became of it out.
-// A document by hand loses every clash: it is refused, naming the winner (behaviour §2).
+// Plans one change by hand (a document, a realm, a delete) on a draft. A document loaded by hand loses every
+// conflict: it is rejected, with the name of the winner (behaviour §2).
 
 import { hash } from 'node:crypto'
 import { conflictProblem } from '../../language/routes/conflicts.ts'
@@ -13,7 +13,7 @@ import type { Draft } from './draft.ts'
 import type { HeldDocument } from './holdings.ts'
 import type { Judge, Judgement } from './judge.ts'
 
-/** `notOwner`: the entry belongs to the manager; nobody else may change it. */
+/** `notOwner`: the entry belongs to the manager, which alone may change it. */
 export interface HandResult {
   readonly item: SyncItem
   readonly notOwner?: string
@@ -23,7 +23,7 @@ export interface HandContext {
   readonly judge: Judge
   /** Unix time, milliseconds. */
   readonly nowMs: number
-  /** The age of a document that is new: later than any before it, so that load order settles clashes. */
+  /** The age of a new document: later than any before it, so that load order decides conflicts. */
   readonly nextSince: () => number
 }
 
@@ -54,7 +54,7 @@ export const loadByHand = async (
   return { item: done('spec', id, 'loaded', judgement.warnings) }
 }
 
-/** An unknown id is deleted too (behaviour §2). */
+/** Deleting an unknown id succeeds (behaviour §2). */
 export const deleteByHand = (draft: Draft, id: string): HandResult => {
   const before = draft.document(id)
   if (before === undefined) return { item: done('spec', id, 'deleted') }
@@ -70,7 +70,7 @@ export const putRealmByHand = (draft: Draft, record: unknown): HandResult => {
   const before = draft.realm(realm.uri)
   if (before !== undefined && before.managedBy !== null)
     return ownedBy('realm', realm.uri, before.managedBy)
-  // A valid record is JSON through and through.
+  // A valid record consists of JSON values only.
   const digest = digestOf(realm as unknown as Value)
   draft.putRealm({ uri: realm.uri, digest, managedBy: null, record: realm })
   return { item: done('realm', realm.uri, 'loaded') }
@@ -85,7 +85,7 @@ export const deleteRealmByHand = (draft: Draft, uri: string): HandResult => {
   return { item: done('realm', uri, 'deleted') }
 }
 
-/** Nobody gave it a digest: it has that of its canonical JSON. */
+/** No sender gave it a digest, so it has that of its canonical JSON. */
 const heldByHand = (
   judgement: Judgement & { readonly ok: true },
   since: number,

@@ -1,5 +1,5 @@
-// One entry of a sync call and the draft it goes into; what became of it out. A managed document is never
-// refused for a conflict, nor for its realm: the operator has decided (architecture, *Management API*).
+// Plans one entry of a sync call on a draft. A managed document is never rejected for a conflict, nor for its realm:
+// the operator has decided (architecture, *Management API*).
 
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -17,7 +17,7 @@ export interface ManagedContext {
   readonly manager: string
   /** Unix time, milliseconds. */
   readonly nowMs: number
-  /** Realms that go at the end of this call: a document is judged on the result. */
+  /** Realms that are removed at the end of this call: documents are validated against the result. */
   readonly leaving: ReadonlySet<string>
 }
 
@@ -37,8 +37,8 @@ export const putManagedSpec = async (
   if (isSame)
     return { id: put.id, kind: 'spec', result: 'unchanged', errors: [], warnings: before.warnings }
   const judgement = await context.judge(put.spec, {
-    // A version that served stays in service when its realm is deleted or changed (behaviour §7): a gateway that has
-    // just started must take it as well, or it would lack what the others serve.
+    // A version that was served stays in service when its realm is deleted or changed (behaviour §7): a gateway that
+    // has just started must accept it as well, or it would lack what the others serve.
     realm: (uri) => lenientFactsOf(context.leaving.has(uri) ? undefined : draft.realm(uri)?.record),
     ...(put.variables && { variables: put.variables }),
   })
@@ -65,7 +65,7 @@ export const putManagedSpec = async (
   return { id: put.id, kind: 'spec', result: 'loaded', errors: [], warnings }
 }
 
-/** Of a document that is good by itself. */
+/** The problems of a document that is valid by itself. */
 const faultsOf = (
   { id, warnings }: { readonly id: string; readonly warnings: readonly Warning[] },
   put: FitSpecPut,
@@ -103,7 +103,7 @@ export const putManagedRealm = (
   return { ...result, result: 'loaded' }
 }
 
-/** Only what this manager put is ever deleted by it; what is not there is deleted already. */
+/** A manager deletes only what it has put itself; what is not there counts as deleted. */
 export const deleteManaged = (
   draft: Draft,
   kind: SyncItem['kind'],
@@ -185,7 +185,7 @@ const newerMarks = ({ critical, isPartial }: NewerEntry): Partial<NewerEntry> =>
   ...(isPartial && { isPartial }),
 })
 
-/** Printable ASCII without blanks: digests stand in lines of the root digest. */
+/** Printable ASCII without spaces, as digests are used in lines of the root digest. */
 const DIGEST = /^[\x21-\x7e]{1,256}$/
 
 const readKeyed = (
@@ -197,7 +197,7 @@ const readKeyed = (
   const digest = ownValue(entry, 'digest')
   if (typeof id !== 'string' || id === '') errors.push(unfit(`/${key}`, 'expected a text'))
   if (typeof digest !== 'string' || !DIGEST.test(digest))
-    errors.push(unfit('/digest', 'expected up to 256 printable characters without blanks'))
+    errors.push(unfit('/digest', 'expected up to 256 printable characters without spaces'))
   return {
     id: typeof id === 'string' ? id.slice(0, 512) : '',
     digest: typeof digest === 'string' ? digest : '',

@@ -1,5 +1,5 @@
-// A sync call and a draft in, the draft changed and a result per entry out: realms put, documents, realms
-// deleted. It yields between entries, so that requests go on while a thousand documents are judged.
+// Plans a sync call on a draft, with a result for each entry: realms put, documents, realms deleted. It yields
+// between entries, so that requests are served while a thousand documents are validated.
 
 import type { SyncItem } from '../../language/wire/wire.ts'
 import type { Draft } from './draft.ts'

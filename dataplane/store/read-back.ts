@@ -1,5 +1,5 @@
-// A held document in, the records of §2.14 out: what was submitted, plus `ts`, `versions` as a map. Never
-// a value that came from a Secret.
+// Builds the records of §2.14 for reading a loaded document back: as submitted, with `ts`, and `versions` as a map.
+// They never contain a value from a Secret.
 
 import { ownValue } from '../../language/expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -14,7 +14,7 @@ export const fullRecord = (document: HeldDocument): ValueMap => ({
 
 const INFO_KEYS = ['host', 'id', 'meta', 'name', 'realm_uri'] as const
 
-/** API Spec info record; what the document has not is left out. */
+/** API Spec info record; members that the document does not have are left out. */
 export const infoRecord = (document: HeldDocument): ValueMap => {
   const source = parseSource(document)
   const record: Record<string, Value> = {}
@@ -27,6 +27,6 @@ export const infoRecord = (document: HeldDocument): ValueMap => {
 
 const parseSource = (document: HeldDocument): ValueMap => {
   const source: unknown = JSON.parse(document.source.toString())
-  if (!isMap(source)) throw new Error(`the source of '${document.id}' is no map`)
+  if (!isMap(source)) throw new Error(`the source of '${document.id}' is not a map`)
   return source
 }

@@ -1,5 +1,5 @@
-// What a snapshot kept and an empty draft in; the draft filled, and what could not come back out. A
-// document that was accepted once is not refused for what has become of its realm since.
+// Restores a snapshot into an empty draft, and lists the entries that could not be restored. A document that was
+// accepted once is not rejected for changes of its realm since.
 
 import { isMap } from '../../language/expression/value.ts'
 import type { Problem } from '../../language/problem.ts'
@@ -14,9 +14,9 @@ import type { StoredDocument, StoredEntry, StoredRealm } from './snapshot-record
 
 export interface RestoreContext {
   readonly judge: Judge
-  /** Whose entries come back as managed; null: nobody's. */
+  /** The manager whose entries are restored as managed; null: none. */
   readonly manager: string | null
-  /** Whether entries of nobody, or of a former manager, come back as loaded by hand. */
+  /** Whether entries without a manager, or of a former one, are restored as loaded by hand. */
   readonly allowUnmanaged: boolean
   readonly pause: () => Promise<void>
 }
@@ -99,11 +99,12 @@ const restoreDocument = async (
 const invalid = ([first]: readonly Problem[]): string =>
   `it is no longer valid: ${first?.message ?? ''}`
 
-const NOT_OURS = 'it belongs to another manager, or to none, and this gateway takes only its own'
+const NOT_OURS =
+  'it belongs to another manager, or to none, and this gateway accepts only entries of its own'
 
 /**
- * Entries of a former manager serve on as if loaded by hand, where that is allowed: the manager of today
- * adopts those it has. undefined: not wanted.
+ * Entries of a former manager are still served, as if loaded by hand, if that is allowed: the current manager adopts
+ * those that it has. undefined: the entry is not restored.
  */
 const ownerOf = (
   managedBy: string | null,

@@ -1,5 +1,4 @@
-// Tasks come in, one runs at a time, in order. It never holds more than its bound: beyond it a task is
-// refused at once.
+// Runs tasks one at a time, in order. It never holds more than its bound: beyond it a task is rejected immediately.
 
 export class QueueFullError extends Error {
   constructor(waiting: number) {

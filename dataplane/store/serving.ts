@@ -1,4 +1,4 @@
-// The door between what is held (store, management: the control process) and what is served (the route
+// Defines the interface between what is loaded (store, management: the control process) and what is served (the route
 // table: every serving process, which may be the same one).
 
 import type { RealmRecord } from '../../language/realm/record.ts'

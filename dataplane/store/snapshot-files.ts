@@ -1,5 +1,6 @@
-// The few things a snapshot does with a directory. Files are 0600, written beside their place and moved
-// into it, so a reader never sees half of one. The interface is where tests make the disk fail.
+// Implements the file operations of a snapshot on a directory. Files are 0600, written under a temporary name and
+// then renamed, so that a reader never sees half of one. Tests pass in an implementation of the interface whose disk
+// fails.
 
 import { constants, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,21 +8,22 @@ import { join } from 'node:path'
 export interface SnapshotFiles {
   list(): Promise<readonly string[]>
   read(name: string): Promise<Buffer>
-  /** Durable (fsync) under its name, or not there at all. */
+  /** Writes a file durably (fsync), or leaves none under its name. */
   write(name: string, bytes: Buffer): Promise<void>
   rename(from: string, to: string): Promise<void>
-  /** No error when it is gone already. */
+  /** No error if it is gone already. */
   remove(name: string): Promise<void>
   /** Makes renames and removals durable. */
   syncDirectory(): Promise<void>
 }
 
-/** Begins the names of files in the making; what a killed process leaves of them is removed. */
+/** The prefix of files that are being written; those that a killed process leaves are removed. */
 export const TEMPORARY = '.tmp-'
 
 /**
- * The directory `loaded` in the state directory, made (0700) when it is not there: a snapshot tidies up
- * what it finds beside its files, and others keep keys in the state directory. Rejects with the file
+ * Opens the directory `loaded` in the state directory, and creates it (0700) if it is not there. It is separate
+ * because a snapshot removes unknown files beside its own, and the state directory also has keys. Rejects with the
+ * file
  * system's own error.
  */
 export const openSnapshotFiles = async (stateDirectory: string): Promise<SnapshotFiles> => {
@@ -30,7 +32,7 @@ export const openSnapshotFiles = async (stateDirectory: string): Promise<Snapsho
   const at = (name: string): string => join(directory, name)
   return {
     list: () => readdir(directory),
-    // Without waiting: a pipe of that name, which nobody writes to, would hold up the start for ever.
+    // Without blocking: a pipe of that name without a writer would block the start for ever.
     read: (name) => readFile(at(name), { flag: constants.O_RDONLY | constants.O_NONBLOCK }),
     write: async (name, bytes) => {
       const temporary = at(`${TEMPORARY}${name}`)

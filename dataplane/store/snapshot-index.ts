@@ -1,5 +1,5 @@
-// The index of a snapshot as bytes, and back: whose it is, how far it came, and which files it consists
-// of. Replacing it is what makes a change durable.
+// Encodes and decodes the index of a snapshot: its owner, the state of its syncs, and the files that it consists of.
+// Replacing it is what makes a change durable.
 
 import { isMap } from '../../language/expression/value.ts'
 import type { Tenure } from './holdings.ts'

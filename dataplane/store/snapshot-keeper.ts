@@ -1,5 +1,5 @@
-// Changes come in and are written before the caller goes on. What could not be written, a full disk, is
-// tried again until it is: a load serves whether or not it could be kept.
+// Writes changes to the snapshot before the caller continues, and retries what could not be written (a full disk)
+// until it can. A load is served whether or not it could be written.
 
 import type { Changes } from './draft.ts'
 import type { Tenure } from './holdings.ts'
@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot.ts'
 
 export interface KeeperOptions {
   readonly retryMs: number
-  /** Keeps again, in turn with other changes. */
+  /** Writes again, in order with other changes. */
   readonly retry: () => Promise<void>
   readonly onFailing: (isFailing: boolean) => void
 }
@@ -29,7 +29,7 @@ export class SnapshotKeeper {
     this.#options.onFailing(!isKept)
     if (isKept) return
     this.#timer = setTimeout(() => {
-      // Refused by a full queue: the changes that fill it are kept as well, and this one with them.
+      // The queue is full: the changes in it are written as well, and this one with them.
       this.#options.retry().catch(() => undefined)
     }, this.#options.retryMs)
     this.#timer.unref()

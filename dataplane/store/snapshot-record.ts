@@ -1,5 +1,5 @@
-// An entry of the snapshot as bytes, and back: a line of JSON about it, then its canonical JSON as it is
-// held. The file's name carries the checksum of the bytes, so a file is whole or it is recognised.
+// Encodes and decodes an entry of the snapshot: a line of JSON about it, then its canonical JSON as it is loaded. The
+// file's name carries the checksum of the bytes, so that a damaged file is recognised.
 
 import { hash } from 'node:crypto'
 import { canonicalJson } from '../../language/wire/digest.ts'
@@ -8,10 +8,10 @@ import type { HeldDocument, HeldRealm } from './holdings.ts'
 
 const FORMAT = 1
 
-/** A document as the snapshot keeps it: what compiling it again gives back is left out. */
+/** A document as the snapshot stores it, without what compiling it again gives back. */
 export type StoredDocument = Omit<HeldDocument, 'claims' | 'forwards'>
 
-/** A realm as the snapshot keeps it: the record is validated again when it is restored. */
+/** A realm as the snapshot stores it: the record is validated again when it is restored. */
 export type StoredRealm = Omit<HeldRealm, 'record'> & { readonly record: unknown }
 
 export type StoredEntry =
@@ -25,7 +25,7 @@ export interface EntryFile {
 
 const NAME = /^(spec|realm)-[0-9a-f]{32}-([0-9a-f]{32})\.json$/
 
-/** Ids and uris are hashed: a file name holds no character that somebody else chose. */
+/** Ids and uris are hashed, so that a file name has no character that a client chose. */
 export const fileOf = (entry: StoredEntry): EntryFile => {
   const bytes = Buffer.concat([
     Buffer.from(`${JSON.stringify({ format: FORMAT, entry: headOf(entry) })}\n`),
@@ -40,7 +40,7 @@ export const fileOf = (entry: StoredEntry): EntryFile => {
 
 export const isEntryFileName = (name: string): boolean => NAME.test(name)
 
-/** undefined: not what its name says, or nothing that this version wrote. */
+/** undefined: the bytes do not match the name, or this version did not write them. */
 export const readEntryFile = (name: string, bytes: Buffer): StoredEntry | undefined => {
   const [, kind, checksum] = NAME.exec(name) ?? []
   if (checksum === undefined || !sha256(bytes).startsWith(checksum)) return undefined
@@ -63,7 +63,7 @@ const headOf = (entry: StoredEntry): object => {
   return { id, digest, since, managedBy, ts, warnings, variables, confinedTo, critical }
 }
 
-/** One that no operator sends: it puts the entry again. */
+/** A digest that no operator sends, so that it puts the entry again. */
 const digestOf = ({
   digest,
   isPartial = false,
@@ -74,7 +74,7 @@ const bodyOf = (entry: StoredEntry): Buffer =>
     ? entry.document.source
     : Buffer.from(canonicalJson(entry.realm.record as Value))
 
-/** The checksum vouches for the fields: the bytes are those that `fileOf` made of a held entry. */
+/** The fields need no check: by the checksum the bytes are those that `fileOf` made of a loaded entry. */
 const toDocument = (entry: ValueMap, source: Buffer): StoredEntry => ({
   kind: 'spec',
   document: { ...(entry as unknown as Omit<StoredDocument, 'source'>), source },

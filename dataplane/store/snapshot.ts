@@ -1,6 +1,6 @@
-// What is loaded, kept in a directory: changes come in and are durable when `save` resolves true; what
-// was kept comes out at start. A kill at any moment leaves the state before or after a change, never
-// half of it, and nothing that is found there stops the process.
+// Stores what is loaded in a directory: a change is durable when `save` resolves to true, and `load` returns
+// everything at the start. A kill at any moment leaves the state before or after a change, never half of it, and no
+// file that is found there stops the process.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Changes } from './draft.ts'
@@ -12,14 +12,14 @@ import { fileOf, isEntryFileName, readEntryFile, type StoredEntry } from './snap
 
 export interface SnapshotContents extends Tenure {
   readonly entries: readonly StoredEntry[]
-  /** Everything that the index names was there and whole. */
+  /** Everything that the index names was there and undamaged. */
   readonly isIntact: boolean
 }
 
 export interface SnapshotOptions {
   readonly files: SnapshotFiles
   readonly log: Log
-  /** Unix time, milliseconds; names what is set aside. */
+  /** Unix time, milliseconds; part of the names of files that are set aside. */
   readonly now: () => number
 }
 
@@ -34,7 +34,7 @@ export class Snapshot {
   readonly #now: () => number
   /** The file of each entry that the index on disk names. */
   #names = new Map<string, string>()
-  /** What is not on disk yet: the last change, and earlier ones that could not be written. */
+  /** Entries that are not on disk yet: the last change, and earlier ones that could not be written. */
   readonly #pending = new Map<string, StoredEntry | null>()
   #sweeping: Promise<void> = Promise.resolve()
 
@@ -68,8 +68,8 @@ export class Snapshot {
   }
 
   /**
-   * False when it could not be written (a full disk): it is kept in mind and written with the next save.
-   * One call at a time.
+   * False if it could not be written (a full disk): it is remembered and written with the next save. One call at a
+   * time.
    */
   async save({ documents, realms }: Changes, tenure: Tenure): Promise<boolean> {
     for (const [id, document] of documents)
@@ -81,7 +81,7 @@ export class Snapshot {
       await this.#write(tenure)
       return true
     } catch (error) {
-      this.#log.warn('the snapshot could not be written; what is loaded serves all the same', {
+      this.#log.warn('the snapshot could not be written; what is loaded is served nevertheless', {
         error,
         entries: this.#pending.size,
       })
@@ -94,7 +94,7 @@ export class Snapshot {
     await this.#sweeping
   }
 
-  /** Takes an entry out of the snapshot that is whole but of no use; its file stays, renamed. */
+  /** Removes an entry that is undamaged but cannot be used; its file stays, renamed. */
   async setAside(kind: StoredEntry['kind'], key: string, reason: string): Promise<void> {
     const name = this.#names.get(`${kind}\t${key}`)
     this.#names.delete(`${kind}\t${key}`)
@@ -146,7 +146,7 @@ export class Snapshot {
     }
   }
 
-  /** Leftovers of a kill go; what is none of ours is renamed, so that nobody mistakes it for loaded. */
+  /** Removes leftovers of a kill, and renames unknown files, so that they are not mistaken for loaded entries. */
   async #tidy(names: readonly string[], wanted: ReadonlySet<string>): Promise<void> {
     const others = names.filter((name) => name !== INDEX && !wanted.has(name))
     const isLeftover = (name: string): boolean =>
@@ -167,7 +167,7 @@ export class Snapshot {
     }
   }
 
-  /** What cannot be removed is in the way of nothing. */
+  /** A file that cannot be removed does no harm. */
   async #remove(names: readonly string[]): Promise<void> {
     await inParallel(names, PARALLEL, async (name) => {
       try {
@@ -179,7 +179,7 @@ export class Snapshot {
   }
 }
 
-/** Without an index two files may speak of one entry: the later load counts. */
+/** Without an index there may be two files for one entry: the later load wins. */
 const keepNewest = (
   found: Map<string, { readonly name: string; readonly entry: StoredEntry }>,
   name: string,

@@ -1,4 +1,4 @@
-// What is held in, the answer of `GET /api_specs?view=state` out (architecture, *Management API*).
+// Builds the response of `GET /api_specs?view=state` (architecture, *Management API*) from what is loaded.
 
 import { conflictProblem, type ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { Warning } from '../../language/problem.ts'
@@ -29,7 +29,7 @@ export const stateView = (facts: StateFacts): StateView => {
     epoch: tenure.epoch,
     rootDigest: holdings.rootDigest(tenure.manager),
     complete: tenure.complete,
-    // Own members all, also one that is called __proto__: `fromEntries` defines, it does not assign.
+    // All are own members, also one that is called __proto__: `fromEntries` defines, it does not assign.
     specs: Object.fromEntries(
       [...holdings.documents.values()].map((document) => [
         document.id,
@@ -54,7 +54,7 @@ export const stateView = (facts: StateFacts): StateView => {
   }
 }
 
-/** A document's own warnings, and one for each claim that another document has taken. */
+/** A document's own warnings, and one for each claim that it has lost to another document. */
 export const warningsOf = (document: HeldDocument, index: ConflictIndex): readonly Warning[] => {
   const clashes = index.conflictsOf(document.id)
   if (clashes.length === 0) return document.warnings

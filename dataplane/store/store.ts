@@ -1,6 +1,6 @@
-// Loads, deletes and sync calls come in; what is held and served changes, one change at a time, and a
-// result per entry goes out. A change that fails leaves everything as it was. It decides nothing itself:
-// judging is in the plans.
+// Performs loads, deletes and sync calls: it changes what is loaded and served, one change at a time, and returns a
+// result for each entry. A change that fails leaves everything as it was. The plans decide what is accepted, not the
+// store.
 
 import { ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { SessionState, SyncItem, UpstreamTrouble } from '../../language/wire/wire.ts'
@@ -42,16 +42,16 @@ export interface StoreOptions {
   readonly allowUnmanaged: boolean
   readonly snapshot?: Snapshot
   readonly sessionsOf?: (realmUri: string) => readonly SessionState[]
-  /** By id of the document, what the state view tells; nothing if left out. */
+  /** What the state view reports, by id of the document; if left out, nothing. */
   readonly upstreamTroubles?: () => ReadonlyMap<string, UpstreamTrouble>
   readonly observer?: StoreObserver
-  /** At once if left out. */
+  /** If left out, documents are compiled synchronously. */
   readonly judge?: Judge
-  /** Of what was accepted before this start; `judge` if left out. */
+  /** Validates what was accepted before this start; if left out, `judge` does. */
   readonly judgeRestored?: Judge
-  /** Lets other work run between two documents; `setImmediate` if left out. */
+  /** Lets other work run between two documents; if left out, `setImmediate`. */
   readonly pause?: () => Promise<void>
-  /** How long until a snapshot that was not written is tried again; 10 000. */
+  /** How long until a failed write of the snapshot is retried; if left out, 10 000. */
   readonly retrySnapshotMs?: number
 }
 
@@ -59,11 +59,11 @@ export interface StoreOptions {
 interface StoreObserver {
   item?(item: SyncItem): void
   snapshotFailing?(isFailing: boolean): void
-  /** A sync call of the manager was let in; `complete` once what it expected is what is held. */
+  /** A sync call of the manager was accepted; `complete` once what is loaded is what it expected. */
   synced?(complete: boolean, items: readonly SyncItem[]): void
 }
 
-/** Changes that wait, with the running one; beyond it callers get `QueueFullError`. */
+/** Most changes that wait, including the running one; beyond it callers get `QueueFullError`. */
 const MAX_WAITING = 64
 const RETRY_SNAPSHOT_MS = 10_000
 const REPORTED_AT_ONCE = 16
@@ -84,7 +84,7 @@ export class Store {
   readonly #queue = new SerialQueue(MAX_WAITING)
   readonly #keeper: SnapshotKeeper | undefined
   #tenure: Tenure
-  /** What came back from the snapshot was complete: it still is after a batch that says nothing of it. */
+  /** The snapshot was restored completely: that stays so after a batch that does not state `complete`. */
   #wasComplete = false
   #version = 1
   #lastSince = 0
@@ -109,7 +109,7 @@ export class Store {
     return this.#tenure.manager
   }
 
-  /** Whose calls count, and from which epoch on. */
+  /** The manager whose calls are accepted, and its lowest epoch. */
   get fence(): Pick<Tenure, 'manager' | 'epoch'> {
     return this.#tenure
   }
@@ -152,12 +152,15 @@ export class Store {
     }
   }
 
-  /** Something that the state view shows has changed elsewhere: the sessions of a realm, upstreams that answer nobody. */
+  /**
+   * Call it when something else in the state view has changed: the sessions of a realm, upstreams that do not
+   * respond.
+   */
   touch(): void {
     this.#version += 1
   }
 
-  /** Before listening. `complete`: all that a manager had completed in an earlier boot is back. */
+  /** Call it before listening. `complete`: everything that a manager had completed in an earlier boot was restored. */
   async restore(): Promise<{ readonly complete: boolean }> {
     const { snapshot, manager, allowUnmanaged, judgeRestored: judge = this.#judge } = this.#options
     if (snapshot === undefined) return { complete: false }
@@ -177,7 +180,10 @@ export class Store {
     })
   }
 
-  /** By hand, one after the other, served together. Rejects with what a `Lazy` throws, nothing changed. */
+  /**
+   * Loads documents by hand, one after the other, served together. Rejects with what a `Lazy` throws, with nothing
+   * changed.
+   */
   load(documents: readonly Lazy[]): Promise<readonly HandResult[]> {
     return this.#byHand(async (draft, context) => {
       const results: HandResult[] = []
@@ -201,7 +207,7 @@ export class Store {
     return this.#byHand((draft) => Promise.resolve(deleteRealmByHand(draft, uri)))
   }
 
-  /** One table build; what is refused keeps its last good version. */
+  /** Builds the table once; a rejected entry keeps its last good version. */
   sync(call: SyncCall): Promise<SyncOutcome> {
     return this.#queue.run(async () => {
       const { manager } = this.#tenure
@@ -226,7 +232,7 @@ export class Store {
     })
   }
 
-  /** Resolves when the change that runs has ended and the snapshot rests. */
+  /** Resolves when the running change has ended and the snapshot is written. */
   async close(): Promise<void> {
     await this.#queue.idle()
     await this.#keeper?.close()
@@ -249,7 +255,7 @@ export class Store {
     })
   }
 
-  /** Plans on a draft, then serves and holds the result; or rolls back and rejects. */
+  /** Plans on a draft, then serves and stores the result; or rolls back and rejects. */
   async #change<T>(
     plan: (draft: Draft) => Promise<T>,
   ): Promise<{ readonly result: T; readonly draft: Draft }> {
@@ -266,7 +272,7 @@ export class Store {
     }
   }
 
-  /** True when it is news. */
+  /** True if something has changed. */
   #adopt(news: Partial<Tenure>): boolean {
     const tenure = { ...this.#tenure, ...news }
     const { epoch, complete } = this.#tenure
@@ -299,7 +305,7 @@ export class Store {
     })
   }
 
-  /** A line costs up to 0.4 ms: a large batch that is refused must not hold up other work. */
+  /** A line costs up to 0.4 ms: a large batch that is rejected must not delay other work. */
   async #report(items: readonly SyncItem[]): Promise<void> {
     const { log, observer } = this.#options
     for (const [index, item] of items.entries()) {

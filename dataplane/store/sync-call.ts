@@ -1,12 +1,12 @@
-// The body of a sync call, its entries not yet looked into: shape and bounds of the call itself. In: JSON
-// whose large entries are still to be parsed. Out: a call, or what is wrong with it.
+// Reads the body of a sync call, and validates its shape and bounds, but not its entries, which may still have to be
+// parsed.
 
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
 import { childPointer, type Problem } from '../../language/problem.ts'
 
-/** Parsed when it is wanted; throws what parsing throws. */
+/** Parsed when it is called; throws what parsing throws. */
 export type Lazy = () => unknown
 
 export interface SyncCall {
@@ -28,7 +28,7 @@ export type ReadSyncCall =
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /**
- * `lazy` turns a put entry as it stands in `body` into the thunk that gives its value.
+ * `lazy` turns a put entry of `body` into the function that returns its value.
  * @example readSyncCall({ managedBy: 'op', epoch: 1, base: '…' }, (entry) => () => entry)
  */
 export const readSyncCall = (body: unknown, lazy: (entry: unknown) => Lazy): ReadSyncCall => {

@@ -1,4 +1,4 @@
-// What became of a sync call: done, done but not what was expected, or refused with nothing changed.
+// Defines the results of a sync call: done, done but not what was expected, or rejected with nothing changed.
 
 import type { HeldEntry } from '../../language/wire/digest.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'

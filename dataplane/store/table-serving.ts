@@ -1,5 +1,5 @@
-// Packed documents in, the route table that requests are matched against out: the next table is built
-// beside the current one and swapped by one reference. One of these in every serving process.
+// Builds the route table from packed documents: the next table is built beside the current one and swapped by one
+// reference. Every serving process has one.
 
 import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../language/document.ts'
@@ -23,11 +23,11 @@ import type { Serving } from './serving.ts'
 import { createUnpacker, type Unpacker } from './unpack.ts'
 
 export interface TableServing<P> extends Serving {
-  /** The table as of now: a request holds the one it started with. */
+  /** The current table; a request keeps using the one that it started with. */
   table(): RouteTable<ServedTarget<P>>
   /**
-   * `/ws` of every version. A table beside the other: it is no claim, so it must not hide what a path with
-   * bindings serves there, nor cost a request anything.
+   * `/ws` of every version. It is a separate table, as `/ws` is no claim: it must not hide what a path with bindings
+   * serves there, nor cost a request anything.
    */
   webSockets(): RouteTable<ServedWebSocket>
 }
@@ -37,7 +37,7 @@ export interface RealmSink {
   delete(uri: string): void
 }
 
-/** How many documents are placed between two looks at waiting requests. */
+/** How many documents are added before waiting requests may run. */
 const DOCUMENTS_PER_TURN = 16
 
 /** `yieldTurn` lets waiting requests run; with many documents in one change it is called in between. */
@@ -118,10 +118,10 @@ const webSocketRoute = (packed: PackedVersion, version: ServedVersion): Route<Se
   }
 }
 
-/** One object for all versions that ask for nothing. */
+/** One object for all versions without security. */
 const ANONYMOUS: CompiledSecurity = { type: 'anonymous' }
 
-/** Lists that grew element by element hold room for 17: copies hold what they need. Measured: 4 KB a document. */
+/** Lists that grew element by element have room for 17: copies have what they need. Measured: 4 KB a document. */
 const trim = ({ segments, bindings, tail, optional }: PathPattern): PathPattern => ({
   segments: segments.slice(),
   bindings: bindings.slice(),
@@ -152,8 +152,8 @@ const sharedSchemes = (schemes: readonly Scheme[]): readonly Scheme[] =>
 const PATH = 'path'
 
 /**
- * Classes, not literals with closures: there are twenty of each for a document, and nothing of the packed
- * path but its bytes may be kept alive. Measured: 22 KB a document.
+ * Classes, not literals with closures: a document has twenty of each, and only the bytes of the packed path may be
+ * retained. Measured: 22 KB a document.
  */
 class TablePath<P> implements ServedPath<P> {
   readonly version: ServedVersion
@@ -179,7 +179,7 @@ class TablePath<P> implements ServedPath<P> {
     this.operations = operations
   }
 
-  /** On the prototype: nothing is kept for it. */
+  /** On the prototype, so that it takes no memory. */
   get kind(): 'path' {
     return PATH
   }

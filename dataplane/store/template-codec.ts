@@ -1,5 +1,5 @@
-// Templates as small JSON and back: `["r","request","body","name"]` for a read. A third of the size that
-// the templates themselves have as JSON, for there are hundreds of thousands of them.
+// Encodes templates as small JSON and decodes them: `["r","request","body","name"]` is a read. This takes a third of
+// the size of the templates themselves as JSON; there are hundreds of thousands of them.
 
 import type { PipeArgument, PipeCall, Root, Template } from '../../language/expression/template.ts'
 import type { Value } from '../../language/expression/value.ts'
@@ -15,7 +15,7 @@ export type Encoded =
   | readonly ['m', ...(string | Encoded)[]]
   | readonly ['p', string, Encoded, ...(readonly [name: string, ...args: Encoded[]])[]]
 
-/** @param share the number of a shared value; undefined for what is written where it stands */
+/** @param share the number of a shared value; undefined for a value that is written in place */
 export const encodeTemplate = (
   template: PipeArgument,
   share: (template: Template) => number | undefined,
@@ -25,7 +25,7 @@ export const encodeTemplate = (
   return index === undefined ? encodeParts(template, share) : ['s', index]
 }
 
-/** The template itself, its parts encoded: what stands in the table of shared values. */
+/** The template with its parts encoded, as in the table of shared values. */
 export const encodeParts = (
   template: Template,
   share: (template: Template) => number | undefined,
@@ -55,7 +55,7 @@ export const encodeParts = (
   }
 }
 
-/** The inverse. @param shared gives a shared value, decoded once */
+/** The inverse. @param shared returns a shared value, decoded once */
 export const decodeTemplate = (encoded: Encoded, shared: (index: number) => Template): Template => {
   const decode = (part: Encoded): Template => decodeTemplate(part, shared)
   switch (encoded[0]) {
@@ -63,7 +63,7 @@ export const decodeTemplate = (encoded: Encoded, shared: (index: number) => Temp
       return { kind: 'constant', value: encoded[1] }
     case 's':
       return shared(encoded[1])
-    // `slice` makes lists of just the size; a rest pattern leaves room for 17, in each of ten reads.
+    // `slice` creates lists of the exact size; a rest pattern leaves room for 17, in each of ten reads.
     case 'r':
       return { kind: 'read', root: encoded[1], keys: encoded.slice(2) }
     case 'l':
@@ -82,7 +82,7 @@ export const decodeTemplate = (encoded: Encoded, shared: (index: number) => Temp
       return { kind: 'pipe', input: decode(input), calls: calls.map(decodeCall(decode)), source }
     }
     case '_':
-      throw new Error('a packed document is damaged: a piped map stands outside of a call')
+      throw new Error('a packed document is damaged: it has a piped map outside of a call')
   }
 }
 

@@ -1,4 +1,4 @@
-// A slice of a packed document in, the compiled operation or template out. The inverse of pack.ts.
+// Unpacks a compiled operation or template from a slice of a packed document. It is the inverse of pack.ts.
 
 import type { CompiledOperation } from '../../language/compiled.ts'
 import type { Template } from '../../language/expression/template.ts'
@@ -6,7 +6,7 @@ import type { PackedDocument, Slice } from './packed-document.ts'
 import { join, joinBase, type OperationBase, type PackedOperation } from './packed-operation.ts'
 import { decodeTemplate, type Encoded } from './template-codec.ts'
 
-/** Reads slices of one document; what its operations share is decoded once and kept. */
+/** Reads slices of one document; values that its operations share are decoded once and cached. */
 export interface Unpacker {
   operation(slice: Slice): CompiledOperation
   template(slice: Slice): Template

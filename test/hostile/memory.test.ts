@@ -193,7 +193,7 @@ it('forty bodies that grow together end before memory does', async () => {
     },
     { withinMs: 30_000 },
   )
-  expect(gateway.logs().some((line) => line.includes('memory is at its end'))).toBe(true)
+  expect(gateway.logs().some((line) => line.includes('out of memory: closed'))).toBe(true)
   await serves()
 }, 90_000)
 

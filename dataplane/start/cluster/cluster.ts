@@ -1,5 +1,5 @@
-// The primary of a cluster: forks workers that only serve, hands them every change, adds up what they count
-// and replaces those that die. It serves no request itself.
+// Runs the primary of a cluster: it forks workers that only serve, sends them every change, adds up their metrics and
+// replaces those that die. It serves no request itself.
 
 import cluster from 'node:cluster'
 import { backOffMs } from '../../../base/back-off.ts'
@@ -32,13 +32,13 @@ export interface ClusterOptions {
   readonly processes: number
   readonly settings: GatewaySettings
   readonly log: Log
-  /** Takes what the workers say of their bridges. */
+  /** Receives the status of the workers' bridges. */
   readonly board: BridgeBoard
-  /** What all workers share, and the keys they need. */
+  /** The state that all workers share, and the keys they need. */
   readonly security: SecurityState
-  /** A worker was lost and is replaced. */
+  /** Called when a worker was lost and is replaced. */
   readonly onRestart?: () => void
-  /** Starts a worker; node:cluster's own if left out. */
+  /** Starts a worker; if left out, node:cluster does. */
   readonly fork?: () => ForkedWorker
 }
 
@@ -52,7 +52,7 @@ export interface ClusterPlane extends Plane {
   readonly size: number
 }
 
-/** Forks nothing before `listen`: what is applied until then is given to every worker first. */
+/** Forks nothing before `listen`; every worker first receives what was applied until then. */
 export const startCluster = (options: ClusterOptions): ClusterPlane => {
   const primary = new Primary(options)
   return {
@@ -89,32 +89,32 @@ export const startCluster = (options: ClusterOptions): ClusterPlane => {
   }
 }
 
-/** A worker that leaves a task unanswered for this long is killed. */
+/** A worker that has not completed a task after this time is killed. */
 const TASK_TIMEOUT_MS = 30_000
-/** Nor does a call of the operator that tells of Services, though the worker gets to it. */
+/** How long a call of the operator about Services waits for a worker, which receives it in any case. */
 const TELL_TIMEOUT_MS = 5000
 /** A scrape does not wait longer for a worker. */
 const MEASURE_TIMEOUT_MS = 1000
 /** A worker that lived this long has not failed at its start. */
 const STABLE_MS = 30_000
 const RESTARTS = { firstMs: 100, capMs: 10_000 }
-/** From breaking off the last connections to ending a worker that still runs. */
+/** From aborting the last connections to killing a worker that still runs. */
 const ABORT_MS = 2000
 
 class Primary {
   readonly peers = new Map<number, ClusterPeer>()
-  /** What the operator tells of Services: every worker is told of it, also one that starts later. */
+  /** What the operator reports of Services; every worker receives it, also one that starts later. */
   readonly services = new ServiceDirectory()
   phase: 'idle' | 'serving' | 'draining' | 'closing' = 'idle'
   readonly #options: ClusterOptions
   readonly #held: HeldContent = createHeldContent()
   #addresses: Addresses = {}
   /**
-   * What workers ask for. node:cluster shares a socket between those that ask for the same, port 0 included;
-   * only when the last of them is gone the port that 0 became must be asked for by its number.
+   * The addresses that workers ask for. node:cluster shares a socket between those that ask for the same, port 0
+   * included; once the last of them is gone, the port that 0 became must be asked for by its number.
    */
   #asked: Addresses = {}
-  /** What the workers that are gone had counted: totals never go back. */
+  /** The counts of the workers that are gone, so that totals never decrease. */
   #retired: MetricsState = []
   #urls: readonly string[] = []
   #crashes = 0
@@ -124,7 +124,7 @@ class Primary {
     this.#options = options
   }
 
-  /** @throws Error when no worker could apply the change; nothing of it is kept then */
+  /** @throws Error when no worker could apply the change, which is then dropped */
   async apply(change: ServingChange): Promise<void> {
     const undo = this.#held.add(change)
     const peers = [...this.peers.values()]
@@ -135,7 +135,7 @@ class Primary {
       undo()
       throw new Error(`no serving process could apply the change: ${failed.message}`)
     }
-    // The others serve it already: those that could not start anew from all that is held.
+    // The others serve it already: restart those that could not, with everything that is loaded.
     outcomes.forEach((outcome, index) => {
       if (outcome.kind === 'failed') peers[index]?.worker.kill('SIGKILL')
     })
@@ -146,7 +146,7 @@ class Primary {
     const { public: plain, publicTls: tls } = settings
     if (plain.kind === 'unix') await removeStaleSocket('public', plain.path)
     if (tls?.kind === 'unix') await removeStaleSocket('public-tls', tls.path)
-    // The first one finds out whether the addresses can be had, and what port 0 becomes.
+    // The first one finds out whether the addresses are available, and what port 0 becomes.
     const outcome = await this.#startWorker()
     if (outcome.kind !== 'done') {
       await this.close()
@@ -175,7 +175,7 @@ class Primary {
 
   async exportMetrics(): Promise<MetricsState> {
     await Promise.all([...this.peers.values()].map((peer) => peer.measure(MEASURE_TIMEOUT_MS)))
-    // In one go: what a worker has forgotten meanwhile, or counted until its end, stands in one of the two.
+    // Synchronously, so that what a worker has pruned meanwhile, or counted until its end, is in one of the two.
     const peers = [...this.peers.values()]
     const states = peers.map(({ lastMetrics }) => lastMetrics)
     const forgotten = peers.map((peer) => peer.takeForgotten())
@@ -203,14 +203,14 @@ class Primary {
     }, ABORT_MS).unref()
   }
 
-  /** Of one that fails the log tells; its end brings on the next. */
+  /** Logs a worker that fails; its exit starts the next one. */
   async #startMore(): Promise<void> {
     const outcome = await this.#startWorker()
     if (outcome.kind === 'done' || this.phase !== 'serving') return
     this.#options.log.error('a serving process could not start', { ...outcome })
   }
 
-  /** Resolves when the worker serves all that is held, or will never. */
+  /** Resolves when the worker serves all that is loaded, or never will. */
   #startWorker(): Promise<TaskOutcome> {
     const { settings, security, fork = forkWorker } = this.#options
     const worker = fork()
@@ -223,7 +223,7 @@ class Primary {
     worker.on('message', (message: ToPrimary) => {
       this.#receive(peer, message)
     })
-    // Queued in one go: whatever is applied from here on comes after what is held now.
+    // Queued synchronously: whatever is applied from here on comes after what is loaded now.
     void peer.perform({ kind: 'start', settings, rings: security.rings })
     void peer.tellRevoked(security.revoked(), TASK_TIMEOUT_MS)
     void peer.tellEndpoints({ put: this.services.all(), delete: [] }, TASK_TIMEOUT_MS)
@@ -241,7 +241,7 @@ class Primary {
     else peer.receive(message)
   }
 
-  /** The last words of a process may come after its end: nobody would erase them again. */
+  /** The last message of a process may arrive after its exit: its status would never be removed. */
   #write(peer: ClusterPeer, status: readonly RealmBridgeStatus[]): void {
     if (!peer.isGone) this.#options.board.write(peer.worker.id, status)
   }
@@ -277,11 +277,14 @@ class Primary {
   }
 }
 
-/** Same script, no arguments: a worker gets its settings from us, not from a file that may have changed. */
+/**
+ * The same script without arguments: a worker gets its settings from the primary, not from a file that may have
+ * changed.
+ */
 const forkWorker = (): ForkedWorker => {
   cluster.setupPrimary({ serialization: 'advanced', args: [] })
   const worker = cluster.fork()
-  // A message to a process that is just ending: its exit follows.
+  // The message went to a process that is ending: its exit follows.
   worker.on('error', () => undefined)
   return {
     id: worker.id,

@@ -1,4 +1,5 @@
-// What the primary of a cluster and its workers say to each other, by structured clone: bytes stay bytes.
+// Defines the messages between the primary of a cluster and its workers. They are sent by structured clone, so that
+// bytes stay bytes.
 
 import type { Address } from '../../../telemetry/settings-table.ts'
 import type { MetricsState } from '../../../telemetry/metrics-state.ts'
@@ -13,7 +14,7 @@ import type { EndpointsChange } from '../../upstream/endpoints/service-directory
 import type { UpstreamsView } from '../../upstream/upstream-view.ts'
 import type { RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
-/** Tasks are answered by `done` or `failed` with the same `task`; a worker does one after the other. */
+/** Tasks are answered by `done` or `failed` with the same `task`; a worker performs one after the other. */
 export type ToWorker =
   | {
       readonly kind: 'start'
@@ -24,15 +25,15 @@ export type ToWorker =
   | { readonly kind: 'apply'; readonly task: number; readonly change: ServingChange }
   | { readonly kind: 'listen'; readonly task: number; readonly at: Addresses }
   | { readonly kind: 'announce'; readonly task: number; readonly urls: readonly string[] }
-  /** Answered by `metrics` out of turn: a scrape does not wait for a load. */
+  /** Answered by `metrics` immediately: a scrape does not wait for a load. */
   | { readonly kind: 'measure'; readonly task: number }
   /** Likewise, answered by `upstreams`. */
   | { readonly kind: 'view upstreams'; readonly task: number; readonly isDetailed: boolean }
-  /** Likewise, answered by `released`: does this worker hold it? Then it lets go. */
+  /** Likewise, answered by `released`: the worker releases it if it has it. */
   | { readonly kind: 'release'; readonly task: number; readonly name: HeldName }
-  /** Out of turn, answered by `known`: nobody may be told of a revocation before every worker knows it. */
+  /** Immediately answered by `known`: a revocation is confirmed only when every worker knows it. */
   | { readonly kind: 'revoked'; readonly task: number; readonly entries: readonly RevokedEntry[] }
-  /** Out of turn, answered by `known`: what Pods there are does not wait for a load. */
+  /** Immediately answered by `known`: a change of Pods does not wait for a load. */
   | { readonly kind: 'endpoints'; readonly task: number; readonly change: EndpointsChange }
   /** Answers the worker's own `shared`. */
   | { readonly kind: 'shared'; readonly ask: number; readonly reply: SharedReply }
@@ -46,7 +47,7 @@ export type ToPrimary =
       readonly kind: 'failed'
       readonly task: number
       readonly message: string
-      /** An address that cannot be had: one line for the operator. */
+      /** An address is not available: the message is one line for the person who starts the gateway. */
       readonly isStartError: boolean
     }
   | { readonly kind: 'metrics'; readonly task: number; readonly state: MetricsState }
@@ -55,12 +56,12 @@ export type ToPrimary =
   | { readonly kind: 'known'; readonly task: number }
   /** An operation on what all workers share; answered by `shared` with the same `ask`. */
   | { readonly kind: 'shared'; readonly ask: number; readonly call: SharedCall }
-  /** Unasked: the sessions with routers, or what is held for callbacks, are different now. */
+  /** Sent when the sessions with routers, or the registrations and subscriptions for callbacks, have changed. */
   | { readonly kind: 'bridge'; readonly status: readonly RealmBridgeStatus[] }
-  /** Unasked: of the shared state, as this worker reaches it. */
+  /** Sent when this worker can or cannot reach the shared state. */
   | { readonly kind: 'health'; readonly health: SharedHealth }
-  /** Does another worker hold it? Answered by `released` with the same `ask`. */
+  /** Asks to have it released by the worker that has it; answered by `released` with the same `ask`. */
   | { readonly kind: 'release'; readonly ask: number; readonly name: HeldName }
 
-/** Where the public listeners are; in `listen`, what to ask for instead of what the settings say. */
+/** The addresses of the public listeners; in `listen`, those to use instead of the ones in the settings. */
 export type Addresses = Readonly<Partial<Record<ListenerName, Address>>>

@@ -1,5 +1,5 @@
-// One worker as its primary sees it: tasks in, their outcome out, one in flight at a time. A worker that
-// does not answer in time is killed; one that is gone has no task left.
+// Represents one worker in its primary: it sends tasks, one at a time, and returns their results. A worker that does
+// not reply in time is killed; one that is gone has no task left.
 
 import {
   forgottenSeries,
@@ -22,7 +22,7 @@ export interface WorkerProcess {
 export type TaskOutcome =
   | { readonly kind: 'done'; readonly addresses?: Addresses }
   | { readonly kind: 'failed'; readonly message: string; readonly isStartError: boolean }
-  /** It died, or was killed for not answering. */
+  /** It died, or was killed because it did not reply. */
   | { readonly kind: 'gone' }
 
 type Task = Extract<ToWorker, { readonly kind: 'start' | 'apply' | 'listen' | 'announce' }>
@@ -30,9 +30,9 @@ type NewTask = Task extends infer T ? (T extends Task ? Omit<T, 'task'> : never)
 
 export class ClusterPeer {
   readonly worker: WorkerProcess
-  /** What it counted when it was last asked. */
+  /** Its counts when it was last asked. */
   lastMetrics: MetricsState = []
-  /** What it had counted and has forgotten since. */
+  /** Counts that it has pruned since. */
   #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
   readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
@@ -57,7 +57,7 @@ export class ClusterPeer {
     return outcome
   }
 
-  /** Out of turn; the last known state where no answer comes in time. */
+  /** Does not wait for tasks; returns the last known state if there is no reply in time. */
   async measure(timeoutMs: number): Promise<MetricsState> {
     const task = this.#nextTask++
     const reply = await this.#ask({ kind: 'measure', task }, timeoutMs)
@@ -69,33 +69,33 @@ export class ClusterPeer {
     return this.lastMetrics
   }
 
-  /** What it has forgotten since the last time: totals of all workers never go back. */
+  /** Returns the counts that it has pruned since the last call, so that totals of all workers never decrease. */
   takeForgotten(): MetricsState {
     const forgotten = this.#forgotten
     this.#forgotten = []
     return forgotten
   }
 
-  /** Out of turn; undefined where no answer comes in time. */
+  /** Does not wait for tasks; undefined if there is no reply in time. */
   async viewUpstreams(isDetailed: boolean, timeoutMs: number): Promise<UpstreamsView | undefined> {
     const task = this.#nextTask++
     const reply = await this.#ask({ kind: 'view upstreams', task, isDetailed }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'upstreams' ? reply.view : undefined
   }
 
-  /** Out of turn; false where no answer comes in time. */
+  /** Does not wait for tasks; false if there is no reply in time. */
   async release(name: HeldName, timeoutMs: number): Promise<boolean> {
     const reply = await this.#ask({ kind: 'release', task: this.#nextTask++, name }, timeoutMs)
     return reply !== 'late' && reply?.kind === 'released' && reply.found
   }
 
-  /** Out of turn; resolves also when no answer comes in time. */
+  /** Does not wait for tasks; resolves also if there is no reply in time. */
   async tellRevoked(entries: readonly RevokedEntry[], timeoutMs: number): Promise<void> {
     if (entries.length === 0) return
     await this.#ask({ kind: 'revoked', task: this.#nextTask++, entries }, timeoutMs)
   }
 
-  /** Out of turn; resolves also when no answer comes in time. */
+  /** Does not wait for tasks; resolves also if there is no reply in time. */
   async tellEndpoints(change: EndpointsChange, timeoutMs: number): Promise<void> {
     if (change.put.length + change.delete.length === 0 && change.only === undefined) return
     await this.#ask({ kind: 'endpoints', task: this.#nextTask++, change }, timeoutMs)
@@ -105,12 +105,12 @@ export class ClusterPeer {
     if (!this.#isGone) this.worker.send({ kind })
   }
 
-  /** To be called with every message of the worker. */
+  /** Call it with every message of the worker. */
   receive(message: ToPrimary): void {
     if ('task' in message) this.#waiting.get(message.task)?.(message)
   }
 
-  /** To be called when the process has ended. */
+  /** Call it when the process has ended. */
   markGone(): void {
     this.#isGone = true
     this.#gone.resolve(undefined)

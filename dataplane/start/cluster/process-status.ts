@@ -1,31 +1,31 @@
-// What all serving processes last said of themselves, of their sessions with routers and of the state they share:
-// the control half reads it for the management API. It asks nobody; whoever knows better writes it.
+// Keeps the latest status of all serving processes, of their sessions with routers and of the shared state, for the
+// management API. It requests nothing: the processes write their status.
 
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { SharedHealth } from '../../shared/shared-state.ts'
 import type { HeldKind, HeldListing, RealmBridgeStatus } from '../../wamp/realm/wamp-client.ts'
 
-/** A registration or subscription for a callback, wherever in this gateway it is held. */
+/** A registration or subscription for a callback, in whichever process of this gateway it is. */
 export interface HeldName {
   readonly realmUri: string
   readonly held: HeldKind
   readonly id: number
 }
 
-/** What a serving process says to, and asks of, the others through whoever runs it. */
+/** What a serving process reports to, and requests of, the others, through the process that runs it. */
 export interface BridgePeers {
-  /** May be called often: only what differs goes on. */
+  /** May be called often: only changes are passed on. */
   statusChanged(status: readonly RealmBridgeStatus[]): void
-  /** Of the shared state as this process reaches it. */
+  /** Reports whether this process can reach the shared state. */
   healthChanged(health: SharedHealth): void
-  /** False: no other process holds it. Never rejects. */
+  /** False: no other process has it. Never rejects. */
   releaseElsewhere(name: HeldName): Promise<boolean>
 }
 
 export class BridgeBoard {
   readonly #processes = new Map<number, readonly RealmBridgeStatus[]>()
   readonly #listeners: (() => void)[] = []
-  /** Processes that can't reach the shared state. */
+  /** Processes that cannot reach the shared state. */
   readonly #away = new Set<number>()
 
   write(process: number, status: readonly RealmBridgeStatus[]): void {
@@ -38,12 +38,12 @@ export class BridgeBoard {
     else this.#away.delete(process)
   }
 
-  /** Some process can't reach what it shares with others. */
+  /** Whether some process cannot reach the shared state. */
   get isSharedStateAway(): boolean {
     return this.#away.size > 0
   }
 
-  /** The process has ended. */
+  /** Call it when the process has ended. */
   erase(process: number): void {
     this.#away.delete(process)
     if (this.#processes.delete(process)) for (const listener of this.#listeners) listener()
@@ -54,7 +54,7 @@ export class BridgeBoard {
     this.#listeners.push(listener)
   }
 
-  /** Of every process, one after the other. */
+  /** The sessions of every process, one after the other. */
   sessionsOf(realmUri: string): readonly SessionState[] {
     return this.#realms(realmUri).flatMap(({ sessions }) => sessions)
   }

@@ -1,5 +1,5 @@
-// What a worker asks its primary, and how the primary answers: what another worker may hold, and what all of
-// them share.
+// Lets a worker call its primary: to release what another worker may have, and to use the state that all of them
+// share.
 
 import type { BridgePeers, HeldName } from './process-status.ts'
 import type { ToPrimary, ToWorker } from './message.ts'
@@ -10,14 +10,14 @@ import type { SharedState } from '../../shared/shared-state.ts'
 type Answer = Extract<ToWorker, { readonly ask: number }>
 type Question = Extract<ToPrimary, { readonly ask: number }>
 
-/** A primary that does not answer is stuck: logins and tokens wait no longer for it. */
+/** A primary that does not reply is stuck: logins and tokens wait no longer than this for it. */
 const SHARE_TIMEOUT_MS = 5000
 
-/** The worker's side. A release that is left open: the primary is gone, and so is the worker soon. */
+/** The worker's side. A release without a reply: the primary is gone, and the worker will end soon. */
 export interface PrimaryLine extends BridgePeers {
-  /** Rejects when no answer comes in time. */
+  /** Rejects if there is no reply in time. */
   share(call: SharedCall): Promise<SharedReply>
-  /** To be called with every answer that comes. */
+  /** Call it with every reply that arrives. */
   answer(message: Answer): void
 }
 
@@ -45,7 +45,7 @@ export const askPrimary = (
         const ask = next++
         const timer = setTimeout(() => {
           shares.delete(ask)
-          reject(new Error('The primary process leaves a question open'))
+          reject(new Error('The primary process did not reply in time'))
         }, shareTimeoutMs)
         shares.set(ask, (reply) => {
           clearTimeout(timer)
@@ -62,9 +62,9 @@ export const askPrimary = (
   }
 }
 
-/** A router may take its time to let go of a registration. */
+/** A router may take time to end a registration. */
 const RELEASE_TIMEOUT_MS = 10_000
-/** A worker that does not even take note is about to be replaced. */
+/** A worker that does not even acknowledge is about to be replaced. */
 const REVOKE_TIMEOUT_MS = 2000
 
 /** The primary's side. Never rejects. */
@@ -88,7 +88,7 @@ const release = async (others: readonly ClusterPeer[], name: HeldName): Promise<
   return found.includes(true)
 }
 
-/** The worker that asks has noted a revocation itself. */
+/** The calling worker has recorded the revocation itself. */
 const share = async (
   others: readonly ClusterPeer[],
   call: SharedCall,

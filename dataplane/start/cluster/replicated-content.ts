@@ -1,17 +1,17 @@
-// Changes in, everything they add up to out: what a worker that starts now must be given.
+// Accumulates the changes of what is served, for a worker that starts later.
 
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { PackedDocument } from '../../store/packed-document.ts'
 import type { ServingChange } from '../../store/serving.ts'
 
 export interface HeldContent {
-  /** Takes a change in; the function it returns takes it out again. */
+  /** Adds a change; the function it returns removes it again. */
   add(change: ServingChange): () => void
   /** Realms first, then documents in portions, so that no message is huge. */
   portions(): readonly ServingChange[]
 }
 
-/** Bytes of documents that one message carries, give or take a document. */
+/** Bytes of documents in one message, give or take a document. */
 const PORTION_BYTES = 4 * 1024 * 1024
 
 export const createHeldContent = (): HeldContent => {
@@ -40,7 +40,7 @@ export const createHeldContent = (): HeldContent => {
   }
 }
 
-/** Returns the step back. */
+/** Returns a function that undoes it. */
 const replace = <V>(map: Map<string, V>, key: string, value: V | undefined): (() => void) => {
   const before = map.get(key)
   const set = (next: V | undefined): void => {

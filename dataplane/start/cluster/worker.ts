@@ -1,5 +1,5 @@
-// A worker of a cluster: takes settings and changes from its primary, serves, and ends when told to or when
-// the primary is gone. Holds no state that the primary does not have.
+// Runs a worker of a cluster: it takes settings and changes from its primary, serves, and ends when told to or when
+// the primary is gone. It has no state that the primary does not have.
 
 import type { Log } from '../../../telemetry/log.ts'
 import type { BridgePeers, HeldName } from './process-status.ts'
@@ -23,7 +23,7 @@ export interface WorkerChannel {
 
 export interface WorkerOptions {
   readonly channel: WorkerChannel
-  /** Called once, with what the primary has. */
+  /** Called once, with what the primary provides. */
   readonly create: (
     settings: GatewaySettings,
     home: WorkerHome,
@@ -31,7 +31,7 @@ export interface WorkerOptions {
   readonly exit: (code: number) => void
 }
 
-/** What a worker has of its primary. */
+/** What a worker gets from its primary. */
 export interface WorkerHome {
   readonly peers: BridgePeers
   readonly shared: RelayedState
@@ -39,18 +39,18 @@ export interface WorkerHome {
   readonly services: ServiceDirectory
 }
 
-/** Returns at once; the worker lives on its channel. */
+/** Returns immediately; the channel keeps the worker alive. */
 export const runWorker = (options: WorkerOptions): void => {
   const { channel, exit } = options
   const worker = new Worker(options)
   channel.on('message', (message) => {
     worker.receive(message)
   })
-  // Nobody could tell us of changes any more, nor replace us.
+  // Without the primary there are no further changes, and nothing would replace this worker.
   channel.on('disconnect', () => {
     if (!worker.isClosing) exit(1)
   })
-  // A terminal sends its signals to the whole group: the primary says what to do.
+  // A terminal sends its signals to the whole process group: only the primary acts on them.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGUSR2'] as const)
     channel.on(signal, () => undefined)
 }
@@ -85,7 +85,7 @@ class Worker {
     }
   }
 
-  /** What does not wait for the tasks before it. */
+  /** Messages that do not wait for the tasks before them. */
   readonly #atOnce: { readonly [K in AtOnce]: (message: Told<K>) => void } = {
     measure: ({ task }) => {
       void this.#measure(task)

@@ -64,7 +64,7 @@ describe('bodies', () => {
     const json = { ...makeDocument('a'), versions: { v1: { base_path: '/v1', paths } } }
     const { record } = await gateway.send('POST', '/api_specs', { json })
     expect(record.errors?.length).toBe(200)
-    expect(record.description).toMatch(/more faults are not listed/)
+    expect(record.description).toMatch(/more problems are not listed/)
   })
 
   it('bounds the texts of an answer', async () => {

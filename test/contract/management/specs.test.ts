@@ -316,7 +316,7 @@ describe('GET /upstreams', () => {
 
 describe('the health listener', () => {
   it('says what a gateway waits for that is not ready', async () => {
-    const waitsFor = 'The manager is sending what is to be held.'
+    const waitsFor = 'The manager is still sending its documents and realms.'
     const waiting = { state: 'waiting', isReady: false, waitsFor } as const
     const { status, text } = await fromHealth('/ready', waiting)
     expect([status, JSON.parse(text)]).toEqual([

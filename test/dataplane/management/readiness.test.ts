@@ -146,13 +146,17 @@ describe('what keeps it waiting', () => {
   const spec = (id: string, result: 'loaded' | 'rejected' | 'deleted') =>
     ({ kind: 'spec', id, result }) as const
   const realm = { kind: 'realm', id: 'com.a', result: 'rejected' } as const
-  const NOBODY = expect.stringMatching(/^No sync call of the manager was let in/)
+  const NOBODY = expect.stringMatching(/^No sync call of the manager was accepted/)
   const refused = (what: string) =>
-    expect.stringMatching(`^Refused here of what the manager has sent: ${what}\\. `)
+    expect.stringMatching(`^Of what the manager has sent this gateway rejected ${what}\\. `)
 
   it.each<[string, readonly Items[], unknown]>([
     ['nobody has called', [], NOBODY],
-    ['nothing was refused', [[spec('a', 'loaded')]], 'The manager is sending what is to be held.'],
+    [
+      'nothing was refused',
+      [[spec('a', 'loaded')]],
+      'The manager is still sending its documents and realms.',
+    ],
     ['one document was', [[spec('a', 'rejected')], [spec('b', 'loaded')]], refused('1 document')],
     [
       'some were, one of them twice',
@@ -165,7 +169,7 @@ describe('what keeps it waiting', () => {
         [spec('a', 'rejected'), spec('b', 'rejected')],
         [spec('a', 'loaded'), spec('b', 'deleted')],
       ],
-      'The manager is sending what is to be held.',
+      'The manager is still sending its documents and realms.',
     ],
   ])('%s', (_title, calls, words) => {
     const readiness = new Readiness({ isManaged: true, readyFromSnapshotMs: 0, now: () => 0 })

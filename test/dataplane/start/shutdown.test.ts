@@ -264,7 +264,7 @@ describe('svc-gateway drain', () => {
   })
 
   it('says when there is no pid file, and when the signal is refused', async () => {
-    expect((await run('/nowhere/pid', undefined)).problem).toContain('holds no process id')
+    expect((await run('/nowhere/pid', undefined)).problem).toContain('contains no process id')
     const { problem } = await run(null, 'svc-gateway', () => {
       throw new Error('kill EPERM')
     })

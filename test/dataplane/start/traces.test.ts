@@ -23,8 +23,12 @@ describe('openTraces', () => {
   })
 
   it.each([
-    ['a file that is not there', undefined, 'cannot read it'],
-    ['a line that is no header', 'authorization: Bearer x\nhush', "line 2 is not 'Name: value'"],
+    ['a file that is not there', undefined, 'cannot read the file'],
+    [
+      'a line that is no header',
+      'authorization: Bearer x\nhush',
+      "line 2 must have the form 'Name: value'",
+    ],
   ])('refuses %s', async (_, text, message) => {
     await using dir = await makeTempDir()
     const otlpHeadersFile = join(dir.path, 'headers')

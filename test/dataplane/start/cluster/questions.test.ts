@@ -4,7 +4,7 @@ import { askPrimary } from '../../../../dataplane/start/cluster/questions.ts'
 import { createRelayedState } from '../../../../dataplane/shared/relayed-state.ts'
 import { SharedStateAway } from '../../../../dataplane/shared/shared-state.ts'
 
-describe('a primary that leaves a question open', () => {
+describe('a primary that does not reply', () => {
   it('is away for whoever waits, and may answer too late', async () => {
     const sent: ToPrimary[] = []
     const line = askPrimary((message) => sent.push(message), 20)
