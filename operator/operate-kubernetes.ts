@@ -41,7 +41,7 @@ import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-a
 import type { StatusServer } from './status/status-server.ts'
 import {
   createMissedPods,
-  createWebhookKeepers,
+  createWebhookManagers,
   createWebhookRemovers,
   openAdmission,
   webhookNames,
@@ -150,7 +150,7 @@ const assemble = (around: Surroundings): Parts => {
     },
   })
   const reviewKeys = new ReviewKeys(() => certificates.webhookCertificate()?.key)
-  const webhooks = createWebhookKeepers({ ...around, certificates, reviewKeys })
+  const webhooks = createWebhookManagers({ ...around, certificates, reviewKeys })
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,

@@ -136,7 +136,7 @@ export class CertificateKeeper {
    * Makes the certificate of a namespace where there is none, whether this operator leads or not. Never rejects.
    * @returns what stands in the way and what to do; undefined: it is there
    */
-  seedNamespace(namespace: string): Promise<string | undefined> {
+  ensureNamespaceCertificate(namespace: string): Promise<string | undefined> {
     return this.#seeds.sow(namespace)
   }
 

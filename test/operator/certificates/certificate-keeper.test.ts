@@ -557,10 +557,10 @@ describe('a namespace that was deleted and made again', () => {
   it('has its certificate again with the first pod that is to have one', async () => {
     const world = aWorld()
     const keeper = await leading(world)
-    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('late')).toBeUndefined()
     world.secrets.remove('late', SECRET_NAMES.server)
     world.clock.advance(20_000)
-    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('late')).toBeUndefined()
     expect(certificateOf(world, 'late', SECRET_NAMES.server).subjectAltName).toBe(
       'DNS:late.gateway.svc.dev',
     )
@@ -573,7 +573,9 @@ describe('seeds', () => {
     await leading(world)
     const standby = aKeeper(world)
     const theirs = world.secrets.texts('shop', SECRET_NAMES.server)
-    await Promise.all(['shop', 'late', 'late'].map((each) => standby.seedNamespace(each)))
+    await Promise.all(
+      ['shop', 'late', 'late'].map((each) => standby.ensureNamespaceCertificate(each)),
+    )
     expect(world.secrets.texts('shop', SECRET_NAMES.server)).toEqual(theirs)
     expect(world.secrets.calls.filter((call) => call.startsWith('create secrets late/'))).toEqual([
       `create secrets late/${SECRET_NAMES.server}`,
@@ -586,9 +588,13 @@ describe('seeds', () => {
     world.secrets.onCall = (call) => {
       if (call.includes('closed/')) throw new ApiError('no', { status: 403 })
     }
-    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    expect(await keeper.ensureNamespaceCertificate('closed')).toContain(
+      'may not write Secret closed/',
+    )
     const before = world.secrets.calls.length
-    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    expect(await keeper.ensureNamespaceCertificate('closed')).toContain(
+      'may not write Secret closed/',
+    )
     expect(world.secrets.calls).toHaveLength(before)
   })
 
@@ -598,12 +604,12 @@ describe('seeds', () => {
     const held = Promise.withResolvers<undefined>()
     world.secrets.onCall = () => held.promise
     const before = world.secrets.calls.length
-    const all = Array.from({ length: 100 }, (_, i) => keeper.seedNamespace(`n${i}`))
+    const all = Array.from({ length: 100 }, (_, i) => keeper.ensureNamespaceCertificate(`n${i}`))
     expect(world.secrets.calls.length - before).toBeLessThanOrEqual(32)
     held.resolve(undefined)
     const troubles = await Promise.all(all)
     expect(troubles.filter((each) => each !== undefined)).toHaveLength(68)
-    expect(await keeper.seedNamespace('n99')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('n99')).toBeUndefined()
   })
 })
 
