@@ -25,7 +25,7 @@ import {
 } from './admission/webhook-configuration.ts'
 import { WebhookManager } from './admission/webhook-manager.ts'
 import { WebhookRemover } from './admission/webhook-remover.ts'
-import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
+import type { CertificateManager } from './certificates/certificate-manager.ts'
 import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
@@ -60,7 +60,7 @@ export const webhookNames = (
 
 export interface AdmissionOptions {
   readonly settings: Settings
-  readonly certificates: CertificateKeeper
+  readonly certificates: CertificateManager
   readonly reviewKeys: ReviewKeys
   readonly log: Log
 }

@@ -9,7 +9,7 @@ import {
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
 import { WebhookManager } from '../../../operator/admission/webhook-manager.ts'
-import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
+import { CertificateManager } from '../../../operator/certificates/certificate-manager.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle, readCertificate } from '../../../operator/certificates/read-certificate.ts'
@@ -67,7 +67,7 @@ await describeWithKubernetes('admission', (plane) => {
   const clock = createManualClock({ startMs: Date.now() })
   const log = createSilentLog()
   let api: KubernetesApi
-  let certificates: CertificateKeeper
+  let certificates: CertificateManager
   let webhook: WebhookManager
   let server: AdmissionServer
   let namespaces = [OWN, 'shop', 'closed', 'nowhere']
@@ -128,7 +128,7 @@ await describeWithKubernetes('admission', (plane) => {
     )
     const cluster = await loadCluster({ kubeconfig, env: {}, clock: SYSTEM_CLOCK })
     api = createKubernetesApi({ cluster, clock: SYSTEM_CLOCK, log, userAgent: 'svc-operator/test' })
-    certificates = new CertificateKeeper({
+    certificates = new CertificateManager({
       ...{ api, clock, log, namespace: OWN, serviceAccount: account.serviceAccount },
       dataPlaneNamespaces: () => namespaces,
       clientName: 'operator.test',
@@ -190,7 +190,7 @@ await describeWithKubernetes('admission', (plane) => {
       method: 'DELETE',
       path: `/api/v1/namespaces/${OWN}/secrets/${SECRET_NAMES.authority}`,
     })
-    const other = new CertificateKeeper({
+    const other = new CertificateManager({
       ...{ api, clock, log, namespace: OWN, clientName: 'operator.test' },
       dataPlaneNamespaces: () => [],
       webhookNames: ['hook.gateways.svc', '127.0.0.1'],

@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
+import { CertificateManager } from '../../../operator/certificates/certificate-manager.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-const stopping: CertificateKeeper[] = []
+const stopping: CertificateManager[] = []
 
 afterEach(async () => {
   await Promise.all(stopping.splice(0).map((keeper) => keeper.stop()))
@@ -35,7 +35,7 @@ interface World {
   readonly clock: ManualClock
   readonly lines: string[]
   /** Each has one timer between two of its rounds. */
-  readonly running: Set<CertificateKeeper>
+  readonly running: Set<CertificateManager>
 }
 
 const aWorld = (): World => ({
@@ -53,9 +53,9 @@ interface Options {
   readonly awaitedNamespaces?: readonly string[]
 }
 
-const aKeeper = (world: World, options: Options = {}): CertificateKeeper => {
+const aKeeper = (world: World, options: Options = {}): CertificateManager => {
   const { secrets, clock, lines } = world
-  const keeper = new CertificateKeeper({
+  const keeper = new CertificateManager({
     api: secrets.api,
     namespace: options.owner ?? OWN,
     dataPlaneNamespaces: options.namespaces ?? (() => ['shop']),
@@ -94,7 +94,7 @@ const pass = async (world: World, ms: number): Promise<void> => {
   await settle(world)
 }
 
-const leading = async (world: World, options: Options = {}): Promise<CertificateKeeper> => {
+const leading = async (world: World, options: Options = {}): Promise<CertificateManager> => {
   const keeper = aKeeper(world, options)
   keeper.lead()
   await settle(world)
