@@ -5,9 +5,9 @@ import { limitsFrom } from '../compiler/limits.ts'
 import type { Log } from '../telemetry/log.ts'
 import { readVersion } from '../telemetry/version.ts'
 import { ReviewKeys } from './admission/review-key.ts'
-import { CertificateKeeper } from './certificates/certificate-keeper.ts'
+import { CertificateManager } from './certificates/certificate-manager.ts'
 import { withRealmKeys } from './certificates/keyed-source.ts'
-import { RealmKeyKeeper } from './certificates/realm-key-keeper.ts'
+import { RealmKeyManager } from './certificates/realm-key-manager.ts'
 import { type Clock, SYSTEM_CLOCK } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import { type Companion, Controller, type ControllerOptions } from './controller/controller.ts'
@@ -41,7 +41,7 @@ import { operatorName, STATUS_FIELD_MANAGER } from './status/kubernetes-status-a
 import type { StatusServer } from './status/status-server.ts'
 import {
   createMissedPods,
-  createWebhookKeepers,
+  createWebhookManagers,
   createWebhookRemovers,
   openAdmission,
   webhookNames,
@@ -114,7 +114,7 @@ export const operateOnKubernetes = async (
 
 interface Parts extends PagesParts {
   readonly namespace: string
-  readonly certificates: CertificateKeeper
+  readonly certificates: CertificateManager
   readonly reviewKeys: ReviewKeys
   /** Companions that are to be stopped. */
   readonly lookers: readonly { readonly stop: () => Promise<void> }[]
@@ -137,7 +137,7 @@ const assemble = (around: Surroundings): Parts => {
   const shared = { api, clock, log }
   const pool =
     settings.dataPlaneNamespaces.length === 0 ? [namespace] : settings.dataPlaneNamespaces
-  const certificates: CertificateKeeper = new CertificateKeeper({
+  const certificates: CertificateManager = new CertificateManager({
     ...{ ...shared, namespace, clientName: settings.manager },
     serviceAccount: settings.serviceAccount,
     // A Pod of the shared pool can't start before its Secret is there.
@@ -150,7 +150,7 @@ const assemble = (around: Surroundings): Parts => {
     },
   })
   const reviewKeys = new ReviewKeys(() => certificates.webhookCertificate()?.key)
-  const webhooks = createWebhookKeepers({ ...around, certificates, reviewKeys })
+  const webhooks = createWebhookManagers({ ...around, certificates, reviewKeys })
   const dataPlanes: WarmDataPlanes = new WarmDataPlanes({
     pods: createPodDataPlanes({
       ...shared,
@@ -219,7 +219,7 @@ const createController = (
   const reporter = { controller: `${GROUP}/operator`, instance: replica.identity }
   const events = createStatusEvents(createEventRecorder({ ...shared, reporter }), clock)
   const account = { serviceAccount: settings.serviceAccount, operatorNamespace: namespace }
-  const realmKeys = new RealmKeyKeeper({ ...shared, ...account, namespace })
+  const realmKeys = new RealmKeyManager({ ...shared, ...account, namespace })
   return new Controller({
     ...{ clock, log },
     source: withRealmKeys(
@@ -281,13 +281,13 @@ const allOr = (names: readonly string[]): readonly string[] | 'all' =>
 /** Without TLS, which is for pods on loopback: what the settings name, as for data planes without Kubernetes. */
 const credentialsOf = (
   settings: OperatorSettings,
-  certificates: CertificateKeeper,
+  certificates: CertificateManager,
 ): ControllerOptions['fleet']['credentials'] =>
   settings.dataPlaneTls
     ? (dataPlane) => certificates.credentialsFor(namespaceOf(dataPlane))
     : createCredentialReader(credentialFiles(settings))
 
-const certificateNotes = ({ troubles }: CertificateKeeper): readonly SourceNote[] =>
+const certificateNotes = ({ troubles }: CertificateManager): readonly SourceNote[] =>
   Array.from(troubles, ([namespace, trouble]) =>
     errorNote(`certificates of namespace ${namespace}: ${trouble}`),
   )

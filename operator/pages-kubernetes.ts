@@ -1,7 +1,7 @@
 // Opens the pages of an operator on Kubernetes: what it is doing for people, what it is ready for for probes.
 
 import type { MetricsState } from '../telemetry/metrics-state.ts'
-import type { WebhookKeeper } from './admission/webhook-keeper.ts'
+import type { WebhookManager } from './admission/webhook-manager.ts'
 import { SYSTEM_CLOCK } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { Controller } from './controller/controller.ts'
@@ -22,7 +22,7 @@ export interface PagesOptions {
 export interface PagesParts {
   readonly controller: Controller
   readonly dataPlanes: WarmDataPlanes
-  readonly webhooks: readonly WebhookKeeper[]
+  readonly webhooks: readonly WebhookManager[]
   readonly readMetrics: () => Promise<MetricsState>
   /** What is wrong beside the resources. */
   readonly troubles: () => readonly SourceNote[]

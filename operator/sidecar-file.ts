@@ -56,7 +56,7 @@ const readSettings = (path: string, text: string): SidecarSettings => {
   if (second !== undefined) throw new Error(`--sidecar: ${path} holds more than one YAML document`)
   const read = readSidecarSettings(document?.value ?? {})
   if ('settings' in read) return read.settings
-  const lines = read.faults.map(
+  const lines = read.problems.map(
     ({ path: pointer, message }) => `${path}:${document?.lineOf(pointer) ?? 1}: ${message}`,
   )
   throw new Error(`--sidecar: ${lines.join('\n')}`)

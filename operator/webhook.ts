@@ -1,5 +1,5 @@
-// The webhooks as settings have them: the names on their certificate, their server, and what the API server is told
-// of them.
+// Starts the webhooks as settings configure them: the names on their certificate, their server, and their registration
+// with the API server.
 
 import type { ValueMap } from '../language/expression/value.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -23,9 +23,9 @@ import {
   webhookConfiguration,
   type WebhookTarget,
 } from './admission/webhook-configuration.ts'
-import { WebhookKeeper } from './admission/webhook-keeper.ts'
+import { WebhookManager } from './admission/webhook-manager.ts'
 import { WebhookRemover } from './admission/webhook-remover.ts'
-import type { CertificateKeeper } from './certificates/certificate-keeper.ts'
+import type { CertificateManager } from './certificates/certificate-manager.ts'
 import type { Clock } from '../base/clock.ts'
 import type { OperatorSettings } from './config.ts'
 import type { OperatorCompiler } from './document-compiler.ts'
@@ -60,7 +60,7 @@ export const webhookNames = (
 
 export interface AdmissionOptions {
   readonly settings: Settings
-  readonly certificates: CertificateKeeper
+  readonly certificates: CertificateManager
   readonly reviewKeys: ReviewKeys
   readonly log: Log
 }
@@ -71,13 +71,13 @@ export interface ServerOptions extends AdmissionOptions {
   readonly namespace: string
 }
 
-/** What the operator knows beside the object that is reviewed. */
+/** What the operator knows besides the object that is reviewed. */
 export interface Knowledge extends Pick<AdviserOptions, 'foresight' | 'dataPlanes'> {
   readonly compiler: OperatorCompiler
   readonly api: KubernetesApi
 }
 
-/** @throws Error with a `code` where the address can't be listened on, or in plain words about `--sidecar` */
+/** @throws Error with a `code` where the address can't be listened on, or with a message about `--sidecar` */
 export const openAdmission = async (
   options: ServerOptions & Knowledge,
 ): Promise<AdmissionServer | undefined> => {
@@ -104,7 +104,7 @@ export const openAdmission = async (
   })
 }
 
-/** Of other namespaces nothing is known. */
+/** Nothing is known of other namespaces. */
 const isServed = (namespace: string, { namespaces }: Settings): boolean =>
   namespaces.includes('all') || namespaces.includes(namespace)
 
@@ -132,11 +132,13 @@ const openInjector = async (
     ...{ clock, log, manager: settings.manager, operatorNamespace: namespace },
     namespaces: settings.namespaces.includes('all') ? 'all' : settings.namespaces,
     settings: await openSidecarFile(path, log),
-    seedNamespace: (each) =>
-      settings.dataPlaneTls ? certificates.seedNamespace(each) : Promise.resolve(undefined),
+    ensureNamespaceCertificate: (each) =>
+      settings.dataPlaneTls
+        ? certificates.ensureNamespaceCertificate(each)
+        : Promise.resolve(undefined),
   })
 
-export interface WebhookKeeperParts extends ServerOptions {
+export interface WebhookManagerParts extends ServerOptions {
   readonly api: KubernetesApi
   readonly namespaces: readonly string[] | 'all'
 }
@@ -146,19 +148,19 @@ export const createMissedPods = ({
   settings,
   namespace,
   ...shared
-}: WebhookKeeperParts): MissedPods | undefined =>
+}: WebhookManagerParts): MissedPods | undefined =>
   settings.webhook === 'off' || settings.sidecar === null
     ? undefined
     : new MissedPods({ ...shared, operatorNamespace: namespace })
 
 /** One for each kind of configuration; none where there is no webhook. */
-export const createWebhookKeepers = (parts: WebhookKeeperParts): readonly WebhookKeeper[] => {
+export const createWebhookManagers = (parts: WebhookManagerParts): readonly WebhookManager[] => {
   const { api, clock, log, certificates, reviewKeys } = parts
   return configurationsOf(parts)
     .filter(({ isWanted }) => isWanted)
     .map(
       ({ type, make, isKeyed }) =>
-        new WebhookKeeper({
+        new WebhookManager({
           ...{ api, clock, log, type, make, name: WEBHOOK_CONFIGURATION },
           caBundle: () => certificates.caBundle(),
           ...(isKeyed && { reviewKey: () => reviewKeys.current }),
@@ -166,8 +168,8 @@ export const createWebhookKeepers = (parts: WebhookKeeperParts): readonly Webhoo
     )
 }
 
-/** For what was made while there were sidecars, or a webhook at all, and is not wanted any more. */
-export const createWebhookRemovers = (parts: WebhookKeeperParts): readonly WebhookRemover[] => {
+/** For configurations that were made while the webhook or sidecars were on, and are not wanted any more. */
+export const createWebhookRemovers = (parts: WebhookManagerParts): readonly WebhookRemover[] => {
   const { api, clock, log } = parts
   return configurationsOf(parts)
     .filter(({ isWanted }) => !isWanted)
@@ -185,12 +187,12 @@ interface Configuration {
   readonly isKeyed: boolean
 }
 
-/** Each that an operator may have made, as this one would make it. */
+/** Each configuration that an operator may have made, as this one would make it. */
 const configurationsOf = ({
   settings,
   namespace,
   namespaces,
-}: WebhookKeeperParts): readonly Configuration[] => {
+}: WebhookManagerParts): readonly Configuration[] => {
   const facts = { name: WEBHOOK_CONFIGURATION, target: targetOf(settings, namespace), namespaces }
   const hasWebhook = settings.webhook !== 'off'
   return [

@@ -1,5 +1,5 @@
-// AdmissionReviews over HTTPS in, answers out: one function per path. The certificate is the one that is current
-// when a connection comes; connections that are open stay. Never logs what is in an object.
+// Serves AdmissionReviews over HTTPS, with one function per path. A new connection gets the certificate that is current
+// then; open connections stay. Never logs what is in an object.
 
 import { createServer, type Server } from 'node:https'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -13,18 +13,18 @@ import { ReviewError } from './review-compiler.ts'
 import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from './review.ts'
 
 /**
- * Must be quick: nothing else is answered while it computes, and nobody waits for longer than 3 s. What it throws is
- * a 500, and the API server's policy decides.
+ * Must be quick: the server answers nothing else while it computes, and the API server waits for 3 s at most. An error
+ * that it throws is a 500, and the API server's policy decides.
  */
 export type Admit = (
   request: AdmissionRequest,
-  /** What the path has after its own; empty: nothing. Whoever knows the right one is the API server (review-key.ts). */
+  /** The rest of the path after its own; empty: none. Only the API server knows the right one (review-key.ts). */
   word?: string,
 ) => AdmissionAnswer | Promise<AdmissionAnswer>
 
 export interface AdmissionServerOptions {
   readonly address: Address
-  /** PEM. Asked at each new connection; undefined: none is taken yet. */
+  /** PEM. Read at each new connection; undefined: connections are not accepted yet. */
   readonly certificate: () => { readonly cert: string; readonly key: string } | undefined
   /** @example {'/validate': (request) => validateReview(request, {className: 'svc'})} */
   readonly paths: Readonly<Record<string, Admit>>
@@ -35,7 +35,7 @@ export interface AdmissionServerOptions {
 export interface AdmissionServer {
   /** `https://127.0.0.1:9443` */
   readonly url: string
-  /** Answers what has been asked, for at most a second. */
+  /** Finishes the requests it has received, for at most a second. */
   close(): Promise<void>
 }
 
@@ -64,7 +64,8 @@ const TIMES = {
   handshakeTimeout: 10_000,
   headersTimeout: 10_000,
   requestTimeout: 10_000,
-  // Longer than an API server keeps a connection that it does not use (90 s): it hangs up, not we.
+  // Longer than an API server keeps a connection that it does not use (90 s), so that the API server closes it and not
+  // we.
   keepAliveTimeout: 120_000,
   connectionsCheckingInterval: 1_000,
 } as const
@@ -83,7 +84,7 @@ const followCertificate = (
         used = current
       } catch (error) {
         refused = current
-        log.error('the new certificate of the webhook can not be used', { error })
+        log.error('the new certificate of the webhook cannot be used', { error })
       }
     }
     if (used === undefined) socket.destroy()
@@ -100,16 +101,16 @@ const answer = async (
   const [path = '/'] = (request.url ?? '/').split('?')
   const admit = findAdmit(paths, path)
   if (admit === undefined) {
-    refuse(response, 404, `there is no ${path.slice(0, 100)} here`)
+    refuse(response, 404, `there is no path ${path.slice(0, 100)}`)
     return
   }
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST')
-    refuse(response, 405, 'an AdmissionReview is sent by POST')
+    refuse(response, 405, 'an AdmissionReview must be sent by POST')
     return
   }
   const body = await reader.read(request)
-  // Nobody waits for an answer any more: judging for nobody would hold up others.
+  // The client has gone: validating for it would only delay others.
   if (response.destroyed || body.result === 'gone') return
   if (body.result !== 'body') {
     const { status, words } = REFUSALS[body.result]
@@ -118,12 +119,12 @@ const answer = async (
   }
   const excess = findExcess(body.bytes, BOUNDS)
   if (excess !== undefined) {
-    refuse(response, 413, `the AdmissionReview ${EXCESS[excess]} to be judged here`)
+    refuse(response, 413, `the AdmissionReview ${EXCESS[excess]} to be validated here`)
     return
   }
   const review = readReview(parseJson(body.bytes))
   if (review === undefined)
-    refuse(response, 400, 'this is no AdmissionReview of admission.k8s.io/v1')
+    refuse(response, 400, 'this is not an AdmissionReview of admission.k8s.io/v1')
   else await judge(review, response, { admit, log })
 }
 
@@ -150,24 +151,24 @@ const judge = async (
     const { kind, namespace, name } = review
     const object = { kind, namespace, object: name }
     if (error instanceof ReviewError) {
-      log.warn('an object was not judged in time', { ...object, reason: error.message })
-      refuse(response, 503, `the object was not judged in time: ${error.message}`)
+      log.warn('an object was not validated in time', { ...object, reason: error.message })
+      refuse(response, 503, `the object was not validated in time: ${error.message}`)
     } else {
-      log.error('an object could not be judged', { ...object, error })
-      refuse(response, 500, 'the object could not be judged')
+      log.error('an object could not be validated', { ...object, error })
+      refuse(response, 500, 'the object could not be validated')
     }
   }
 }
 
 /**
- * An object and its old version with the most that the API server stores, and room: documents have ten bytes of text and
- * more for each value. Half a million of the dearest values take 60 MB.
+ * An object and its old version with the most that the API server stores, and room: documents have ten bytes of text
+ * and more for each value. Half a million of the largest values take 60 MB.
  */
 const BOUNDS = { maxDepth: 128, maxValues: 500_000 } as const
 
 const REFUSALS = {
-  too_large: { status: 413, words: 'the AdmissionReview is larger than what is judged here' },
-  overloaded: { status: 503, words: 'too much is being judged already: try again' },
+  too_large: { status: 413, words: 'the AdmissionReview is too large to be validated here' },
+  overloaded: { status: 503, words: 'too many objects are being validated: try again' },
 } as const
 
 const parseJson = (bytes: Buffer): unknown => {
@@ -178,7 +179,7 @@ const parseJson = (bytes: Buffer): unknown => {
   }
 }
 
-/** With what has not been read of the request, the connection can't be used again. */
+/** With an unread rest of the request, the connection can't be used again. */
 const refuse = (response: ServerResponse, status: number, message: string): void => {
   response.setHeader('connection', 'close')
   sendJson(response, status, {

@@ -1,6 +1,6 @@
-// A request that nothing speaks against in; what whoever makes it should know, out: what will keep the resource out of
-// service, that nobody serves its class, who uses the Realm that goes. Refuses nothing, says nothing of others' resources
-// that their conditions would not say.
+// Advises on a request that is allowed: what will keep the resource out of service, that no operator serves its class,
+// which documents use a Realm that is deleted. Rejects nothing, and says nothing of others' resources that their
+// conditions would not say.
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -12,7 +12,7 @@ import type { IsClassServed } from './served-classes.ts'
 
 export interface Adviser {
   readonly forecast: MakeForecast
-  /** Of a resource of another class than ours. */
+  /** For a resource of another class than ours. */
   adviseClass(className: string): Promise<readonly string[]>
   adviseDelete(request: AdmissionRequest): readonly string[]
 }
@@ -34,8 +34,8 @@ export const createAdviser = (options: AdviserOptions): Adviser => {
 }
 
 const unservedWords = (className: string, ours: string): string =>
-  `nobody serves it: no release in the cluster is known to serve the class '${className.slice(0, 63)}' ` +
-  `(spec.gatewayClassName); this one serves '${ours.slice(0, 63)}'`
+  `no operator serves it: no known release in the cluster has the class '${className.slice(0, 63)}' ` +
+  `(spec.gatewayClassName); this one has the class '${ours.slice(0, 63)}'`
 
 const MAX_NAMES = 3
 
@@ -73,7 +73,7 @@ const consequence = (realm: ValueMap, servedSeconds: number): string => {
     return `they go out of service at once, as it is annotated ${ANNOTATIONS.deleteNow}`
   if (servedSeconds === 0) return 'they go out of service at once (--deleted-realm-seconds 0)'
   return (
-    `its last valid version serves for ${servedSeconds} s, then they go out of service (RealmDeleted) until it is there ` +
-    `again; to revoke it at once, annotate it with ${ANNOTATIONS.deleteNow}: "true" first`
+    `its last valid version serves for ${servedSeconds} s, then they go out of service (RealmDeleted) until it is ` +
+    `created again; to take it out of service at once, annotate it with ${ANNOTATIONS.deleteNow}: "true" first`
   )
 }

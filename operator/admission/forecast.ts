@@ -1,5 +1,5 @@
-// A resource that is about to be stored in; what its conditions will say once it is, as far as that can be known, out.
-// The rules are those of reconciling. Says nothing where nothing certain is known, and refuses nothing.
+// Forecasts the conditions of a resource that is about to be stored, as far as they can be known, by the rules of
+// reconciling. Says nothing where nothing is certain, and rejects nothing.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -10,15 +10,15 @@ import type { Foresight } from '../reconcile/foresight.ts'
 import { NO_DATA_PLANES } from '../reconcile/status/programmed.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { ApiSpecificationResource, RealmResource, Resource } from '../resource/resource.ts'
-import type { CompileForReview, Located } from './judge-resource.ts'
+import type { CompileForReview, Located } from './validate-resource.ts'
 import type { LookUp } from './look-up.ts'
-import { OneCompilation } from './one-compilation.ts'
+import { SharedCompilation } from './shared-compilation.ts'
 
 export interface ForecastOptions {
   readonly className: string
   /** Undefined: not everything has been read yet. */
   readonly foresight: () => Foresight | undefined
-  /** Undefined: which there are is not known yet. */
+  /** Undefined: it is not known yet which there are. */
   readonly dataPlanes: () => readonly DataPlane[] | undefined
   readonly lookUp: LookUp
   readonly compile: CompileForReview
@@ -26,20 +26,20 @@ export interface ForecastOptions {
 }
 
 export interface Forecast {
-  /** What keeps it out of service, as its conditions will say it. */
+  /** The messages of the conditions that keep it out of service. */
   readonly troubles: readonly string[]
-  /** What the language warns of, with the realm and the variables that it has; undefined: they are not known. */
+  /** Warnings of the language with the real realm and variables; undefined: these are not known. */
   readonly warnings?: readonly Located[]
-  /** For whoever compiles the same document. */
-  readonly compilation: OneCompilation
+  /** To share with code that compiles the same document. */
+  readonly compilation: SharedCompilation
 }
 
-/** Rejects as `compile` does. Undefined: nothing can be said. */
+/** Rejects as `compile` does. Undefined: nothing is known. */
 export type MakeForecast = (object: ValueMap) => Promise<Forecast | undefined>
 
 /**
- * What was applied just before, as a Realm is before its documents, may not have come to us yet: so long a trouble is
- * given time to pass, for so many requests at a time.
+ * An object that was applied just before, as a Realm is before its documents, may not have reached us yet: a problem
+ * gets this time to disappear, for so many requests at a time.
  */
 const SETTLE_MS = 200
 const STEP_MS = 50
@@ -50,7 +50,7 @@ export const createForecast = (options: ForecastOptions): MakeForecast => {
   return async (object) => {
     const resource = readReviewed(object, options)
     if (resource === undefined) return undefined
-    const compilation = new OneCompilation()
+    const compilation = new SharedCompilation()
     let basis = options.foresight()
     let forecast = await look(resource, compilation, basis, options)
     if (!hasTrouble(forecast) || settling.count >= MAX_SETTLING) return forecast
@@ -80,7 +80,7 @@ const pause = (ms: number, clock: Clock): Promise<void> =>
 
 type Reviewed = ApiSpecificationResource | RealmResource
 
-/** Undefined: of another class, or not readable, which is told without us. */
+/** Undefined: of another class, or not readable, which is reported elsewhere. */
 const readReviewed = (
   object: ValueMap,
   { className, clock }: ForecastOptions,
@@ -89,7 +89,7 @@ const readReviewed = (
   if (resource?.kind !== 'ApiSpecification' && resource?.kind !== 'Realm') return undefined
   if ('problems' in resource.checked) return undefined
   const { metadata } = resource
-  // The API server has not given it a time: it is the youngest.
+  // The API server has not given it a time yet: it is the youngest.
   return metadata.createdAt > 0
     ? resource
     : { ...resource, metadata: { ...metadata, createdAt: clock.now() } }
@@ -105,7 +105,7 @@ const readQuietly = (object: ValueMap, className: string): Resource | undefined 
 
 const look = async (
   resource: Reviewed,
-  compilation: OneCompilation,
+  compilation: SharedCompilation,
   foresight: Foresight | undefined,
   { lookUp, compile, dataPlanes }: ForecastOptions,
 ): Promise<Forecast | undefined> => {
@@ -117,7 +117,7 @@ const look = async (
     await compilation.run(compile)
     verdict = preview()
   }
-  // Meanwhile another realm, or other Secrets: there will be another answer in a moment.
+  // Meanwhile it has another realm, or other Secrets: there will be another result in a moment.
   if (verdict === undefined || verdict.isPending === true) return undefined
   const isLanguageKnown = resource.kind === 'ApiSpecification' && verdict.id !== undefined
   return {
@@ -127,7 +127,7 @@ const look = async (
   }
 }
 
-/** It was compiled, and is good in itself. */
+/** Whether it was compiled and is valid by itself. */
 const isSound = ({ accepted }: Verdict): boolean =>
   accepted.status === 'True' || accepted.reason === 'Conflicted'
 

@@ -1,4 +1,5 @@
-// The annotations of a Pod in; how its gateway is wired, or the one fault that leaves no safe choice, out. Pure.
+// Reads the annotations of a Pod as the wiring of its gateway, or finds the one problem that leaves no safe choice.
+// Pure.
 
 import type { Pod } from '../kubernetes/objects.ts'
 import { GROUP } from '../resource/resource.ts'
@@ -11,16 +12,16 @@ export interface Wiring {
   readonly port: number
   /** All of this pod's own addresses that documents may forward to; empty: any. */
   readonly appPorts: readonly number[]
-  /** What readiness asks: whether documents are complete, or only whether it has started. */
+  /** Path of the readiness probe: whether documents are complete, or only whether the gateway has started. */
   readonly readyPath: '/ready' | '/ping'
   readonly hasAppPreStop: boolean
   readonly resources: SidecarResources
   readonly warnings: readonly string[]
 }
 
-export type ReadWiring = { readonly wiring: Wiring } | { readonly fault: string }
+export type ReadWiring = { readonly wiring: Wiring } | { readonly problem: string }
 
-/** What a pod may say of its gateway. */
+/** The annotations by which a pod configures its gateway. */
 export const ANNOTATIONS = {
   port: `${GROUP}/port`,
   appPort: `${GROUP}/app-port`,
@@ -34,24 +35,24 @@ export const ANNOTATIONS = {
 
 const DEFAULT_PORT = 18080
 
-/** A limit that is wrong leaves the usual one; a port that is wrong leaves nothing to go by. */
+/** An invalid limit is replaced by the default one; for an invalid port there is no replacement. */
 export const readWiring = (pod: Pod, usual: SidecarResources): ReadWiring => {
   const port = readPort(annotationOf(pod, ANNOTATIONS.port) ?? String(DEFAULT_PORT), LEAST_PORT)
   if (port === undefined) {
     const wanted = `a port from ${LEAST_PORT} to 65535: the gateway is not root`
-    return { fault: faulty(pod, ANNOTATIONS.port, wanted) }
+    return { problem: faulty(pod, ANNOTATIONS.port, wanted) }
   }
   const appPorts = readPorts(annotationOf(pod, ANNOTATIONS.appPort))
   if (appPorts === undefined) {
     return {
-      fault: faulty(pod, ANNOTATIONS.appPort, 'a port such as 8080, or several with commas'),
+      problem: faulty(pod, ANNOTATIONS.appPort, 'a port such as 8080, or several with commas'),
     }
   }
   const resources = readResources(pod, usual)
   const ready = annotationOf(pod, ANNOTATIONS.ready)
   const warnings = [...resources.warnings]
   if (ready !== undefined && ready !== 'started')
-    warnings.push(`${faulty(pod, ANNOTATIONS.ready, 'started, or nothing')}; it was left out`)
+    warnings.push(`${faulty(pod, ANNOTATIONS.ready, 'started, or absent')}; it was ignored`)
   return {
     wiring: {
       ...{ port, appPorts, warnings },
@@ -93,9 +94,9 @@ const readResources = (pod: Pod, usual: SidecarResources): ReadResources => {
       limit: annotationOf(pod, names.limit),
       request: annotationOf(pod, names.request),
     }
-    const faults = Object.values(names).filter((name) => !isQuantity(annotationOf(pod, name)))
-    warnings.push(...faults.map((name) => `${faulty(pod, name, EXAMPLES[kind])}; ${USUAL}`))
-    if (faults.length > 0) continue
+    const problems = Object.values(names).filter((name) => !isQuantity(annotationOf(pod, name)))
+    warnings.push(...problems.map((name) => `${faulty(pod, name, EXAMPLES[kind])}; ${USUAL}`))
+    if (problems.length > 0) continue
     if (
       said.limit !== undefined &&
       said.request !== undefined &&
@@ -111,10 +112,10 @@ const readResources = (pod: Pod, usual: SidecarResources): ReadResources => {
   return { resources: { requests, limits }, warnings }
 }
 
-const USUAL = 'the usual resources were taken'
+const USUAL = 'the default resources are used'
 const EXAMPLES = { cpu: 'a quantity such as 500m', memory: 'a quantity such as 256Mi' }
 
-/** Of a request above its limit, which no API server takes, the one that the pod itself named stays. */
+/** Where the request is above the limit, which no API server accepts, the value that the pod itself names stays. */
 const settle = (
   kind: string,
   { requests, limits }: { requests: Record<string, string>; limits: Record<string, string> },

@@ -1,5 +1,5 @@
-// What a gateway beside an application is: a container and its volumes, by settings and wiring. Pure; what writes it
-// by hand is generated from here, too.
+// Builds the container of a gateway beside an application, and its volumes, from settings and wiring. Pure; the
+// manifests for adding it by hand are generated from here, too.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { SIDECAR_CONTAINER } from '../source/read-pod.ts'
@@ -11,11 +11,11 @@ import type { SidecarSettings } from './inject-settings.ts'
 export interface ContainerOptions {
   readonly settings: SidecarSettings
   readonly wiring: Wiring
-  /** Of the operator: what its client certificate has as a name, and what documents are managed by. */
+  /** Of the operator: the name in its client certificate, and the owner of documents in gateways. */
   readonly manager: string
-  /** The pod's containers see each other's processes, or the node's: process 1 is none of ours then. */
+  /** The pod's containers share a process namespace among them or with the node: process 1 is not the gateway then. */
   readonly isProcessShared: boolean
-  /** The pod bounds all its containers together: an own share could be more than is left. */
+  /** The pod bounds all its containers together: a limit of its own could be more than is left. */
   readonly isBoundAsPod: boolean
 }
 
@@ -26,7 +26,7 @@ const CERTIFICATES = '/etc/svc-gateway/management'
 const STATE = '/var/lib/svc-gateway'
 const VOLUMES = { certificates: 'svc-gateway-management', state: 'svc-gateway-state' } as const
 
-/** Not root, nothing to write but memory, no rights: as the restricted Pod Security Standard has it. */
+/** Not root, only memory to write to, no rights: as the restricted Pod Security Standard demands. */
 const SECURITY: ValueMap = {
   runAsNonRoot: true,
   runAsUser: 65_532,
@@ -37,9 +37,7 @@ const SECURITY: ValueMap = {
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/**
- * An init container that stays: the application starts once this one has started, and ends before it does.
- */
+/** An init container that keeps running: the application starts once it has started, and ends before it does. */
 export const gatewayContainer = (options: ContainerOptions): ValueMap => {
   const { settings, wiring, isProcessShared, isBoundAsPod } = options
   const { imagePullPolicy } = settings
@@ -57,8 +55,8 @@ export const gatewayContainer = (options: ContainerOptions): ValueMap => {
       { name: 'management', containerPort: MANAGEMENT_PORT },
       { name: 'health', containerPort: HEALTH_PORT },
     ].map((port) => ({ ...port, protocol: 'TCP' })),
-    // The application waits for it. Each probe that fails would be an Event, a warning: the port is open from the first
-    // moment, and an answer is held until there is something to say.
+    // The application waits for it. Each failed probe would be a Warning Event, so the port is open from the first
+    // moment, and the response is delayed until the result is known.
     startupProbe: {
       ...asks('/ping'),
       ...{ initialDelaySeconds: 1, periodSeconds: 1, timeoutSeconds: 20, failureThreshold: 60 },
@@ -80,7 +78,7 @@ export const gatewayContainer = (options: ContainerOptions): ValueMap => {
   }
 }
 
-/** The certificate may come later: the gateway starts without it, and opens its management API with it. */
+/** The certificate may come later: the gateway starts without it, and opens its management API when it is there. */
 export const gatewayVolumes = ({ volumes }: SidecarSettings): readonly ValueMap[] => [
   { name: VOLUMES.certificates, secret: { secretName: DATA_PLANE_SECRET, optional: true } },
   { name: VOLUMES.state, emptyDir: { medium: 'Memory' } },
@@ -91,10 +89,10 @@ const PID_FILE: ValueMap = { name: 'SVC_GATEWAY_PID_FILE', value: `${STATE}/gate
 
 const DRAIN_DELAY = 'SVC_GATEWAY_DRAIN_DELAY_SECONDS'
 
-/** Starting a process for the preStop takes its time, and what ends in order with it. */
+/** The time to start the process of the preStop hook, and to end in order with it. */
 const LEAD_SECONDS = 2
 
-/** Clients that hold a connection or a stream must have been let go before the application ends. */
+/** Clients that hold a connection or a stream must be disconnected before the application ends. */
 const drainDelay = ({ settings, wiring }: ContainerOptions): readonly ValueMap[] => {
   const { appPreStopSeconds: pause, env } = settings
   const isGiven = env.some(({ name }) => name === DRAIN_DELAY)
@@ -104,7 +102,7 @@ const drainDelay = ({ settings, wiring }: ContainerOptions): readonly ValueMap[]
 
 const asks = (path: string): ValueMap => ({ httpGet: { path, port: 'health' } })
 
-/** Of a flag that the settings give, too, theirs is taken. */
+/** A flag that the settings give, too, replaces ours. */
 const argsOf = ({ settings, wiring, manager }: ContainerOptions): readonly string[] => {
   const given = new Set(settings.args.map(flagName))
   const own = [

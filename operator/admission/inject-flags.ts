@@ -1,6 +1,6 @@
-// The flags and variables that settings of sidecars give in; which of them no gateway would start with, or may not be
-// given to one, out. By the gateway's own table: with one fault no Pod with a sidecar would start. Shows no value that
-// may be a secret. Pure.
+// Finds the flags and variables in the settings of sidecars that would keep a gateway from starting, or that are not
+// allowed. Uses the gateway's own table: with one problem no Pod with a sidecar would start. Shows no value that may be
+// a secret. Pure.
 
 import { memberAt } from '../../language/expression/members.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
@@ -10,13 +10,13 @@ import type { Setting, SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'
 import { GATEWAY_FLAGS } from './gateway-flags.ts'
 
-/** @example flagFaults(['--log-level=loud'], []) // [{ path: '/args/0', … }] */
-export const flagFaults = (args: readonly Value[], env: readonly Value[]): readonly Problem[] => {
+/** @example flagProblems(['--log-level=loud'], []) // [{ path: '/args/0', … }] */
+export const flagProblems = (args: readonly Value[], env: readonly Value[]): readonly Problem[] => {
   const flags = args.map((arg, index) => flagOf(arg, childPointer('/args', index)))
   const variables = env.flatMap((each, index) => variableOf(each, childPointer('/env', index)))
   const given = new Set([...SET_BY_US, ...[...flags, ...variables].map(({ name }) => name)])
   return [...flags, ...variables].flatMap((said) => {
-    const words = faultOf(said) ?? needOf(said, given)
+    const words = problemOf(said) ?? needOf(said, given)
     return words === undefined
       ? []
       : [{ code: 'invalid_value' as const, path: said.path, message: `${said.path}: ${words}` }]
@@ -38,23 +38,23 @@ const SET_BY_US = [
 ]
 
 /**
- * Flags that may not be given: why.
+ * Flags that are not allowed, with the reason.
  * @internal written into the chart
  */
 export const CLOSED_FLAGS: ReadonlyMap<string, string> = new Map([
   ...[...SET_BY_US, 'pid-file'].map((name): readonly [string, string] => [name, OURS]),
   ['public', BY_ANNOTATION],
   ['upstream-local-ports', BY_ANNOTATION],
-  ['management-token-file', 'the operator has a certificate, and no other way in is needed'],
+  ['management-token-file', 'the operator has a certificate, so no token is needed'],
   [CONFIG_FLAG, 'give each of its settings as a flag'],
   [DRAIN_DELAY, 'give it as env SVC_GATEWAY_DRAIN_DELAY_SECONDS: the preStop reads it too'],
 ])
 
 interface Said {
   readonly path: string
-  /** Of the setting; empty: it is not written as one. */
+  /** Name of the setting; empty: it is not written as one. */
   readonly name: string
-  /** How it is called there. */
+  /** How it is named in the sidecar's settings. */
   readonly source: string
   /** Undefined: it is known in the pod alone. */
   readonly text: string | undefined
@@ -80,25 +80,25 @@ const variableOf = (each: Value, path: string): readonly Said[] => {
 const settingOf = (name: string): Setting | undefined =>
   Object.hasOwn(GATEWAY_FLAGS.settings, name) ? GATEWAY_FLAGS.settings[name] : undefined
 
-const faultOf = (said: Said): string | undefined =>
+const problemOf = (said: Said): string | undefined =>
   said.name === ''
     ? 'write it as --name=value'
-    : (closedFault(said) ?? secretFault(said) ?? valueFault(said))
+    : (closedProblem(said) ?? secretProblem(said) ?? valueProblem(said))
 
-const closedFault = ({ name, source }: Said): string | undefined => {
+const closedProblem = ({ name, source }: Said): string | undefined => {
   const reason =
     name === DRAIN_DELAY && !source.startsWith('--') ? undefined : CLOSED_FLAGS.get(name)
   return reason === undefined ? undefined : `${source} can't be given here: ${reason}`
 }
 
-const secretFault = ({ name, source, text }: Said): string | undefined => {
+const secretProblem = ({ name, source, text }: Said): string | undefined => {
   if (settingOf(name)?.isSecret !== true || text?.includes('@') !== true) return undefined
   const variable = `${GATEWAY_FLAGS.envPrefix}${name.toUpperCase().replaceAll('-', '_')}`
-  return `${source} holds a password, which all who read Pods would see: give it as env ${variable}, with valueFrom a Secret`
+  return `${source} holds a password, which everybody who may read Pods would see: give it as env ${variable}, with valueFrom a Secret`
 }
 
-const valueFault = ({ name, source, text }: Said): string | undefined => {
-  // What a Secret holds is judged by the gateway.
+const valueProblem = ({ name, source, text }: Said): string | undefined => {
+  // The value from a Secret is validated by the gateway.
   if (text === undefined && settingOf(name) !== undefined) return undefined
   const parsed = source.startsWith('--')
     ? parseSettings(EACH_ALONE, [text ?? ''], {}, noFile)
@@ -106,7 +106,7 @@ const valueFault = ({ name, source, text }: Said): string | undefined => {
   if (parsed.kind === 'settings') return undefined
   return parsed.kind === 'fault'
     ? parsed.message
-    : `${source} can't be given here: the gateway would end after it`
+    : `${source} can't be given here: the gateway would print something and exit`
 }
 
 const needOf = ({ name, source }: Said, given: ReadonlySet<string>): string | undefined => {

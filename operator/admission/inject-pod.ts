@@ -1,4 +1,4 @@
-// A Pod as it is sent for admission in, its parts out: what the injection asks of it. Pure, copies nothing.
+// Reads the parts of a Pod sent for admission that injection needs. Pure, copies nothing.
 
 import { mapAt, mapsAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import type { Container, Pod } from '../kubernetes/objects.ts'
@@ -26,7 +26,7 @@ export interface DeclaredPort {
   readonly port: number
 }
 
-/** TCP, of all containers: also those that run before the application share its addresses. */
+/** TCP ports of all containers: those that run before the application share its addresses too. */
 export const declaredPorts = (pod: Pod): readonly DeclaredPort[] => {
   const spec = mapAt(pod, 'spec')
   return [...mapsAt(spec, 'containers'), ...mapsAt(spec, 'initContainers')].flatMap((container) =>

@@ -1,6 +1,6 @@
-// Quantities of Kubernetes, as resources have them: a text in, a number to compare by out. Pure.
+// Reads quantities of Kubernetes, as resources have them, as numbers to compare. Pure.
 
-/** No exponents: nobody writes them for a container. */
+/** No exponents: they are not used for containers. */
 const QUANTITY = /^(\d{1,15}(?:\.\d{1,9})?)(m|k|M|G|T|P|Ki|Mi|Gi|Ti|Pi)?$/
 
 const FACTORS: Readonly<Record<string, number>> = {
@@ -18,12 +18,12 @@ const FACTORS: Readonly<Record<string, number>> = {
 }
 
 /**
- * More than nothing, or undefined: no API server would take it.
+ * More than 0, or undefined: no API server would accept it.
  * @example readQuantity('250m') // 0.25
  */
 export const readQuantity = (text: string): number | undefined => {
   const [, digits = '', unit] = QUANTITY.exec(text) ?? []
   const number = Number(digits) * (unit === undefined ? 1 : (FACTORS[unit] ?? Number.NaN))
-  // Finer than a thousandth is refused by the API server.
+  // The API server rejects a finer value than a thousandth.
   return number >= 0.001 ? number : undefined
 }

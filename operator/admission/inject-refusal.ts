@@ -1,4 +1,4 @@
-// A Pod and its wiring in; why no gateway can be put beside its application, with what to do about it, out. Pure.
+// Explains why a gateway cannot be put beside the application of a Pod, and what to do about it. Pure.
 
 import { mapAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isDeepStrictEqual } from 'node:util'
@@ -9,16 +9,16 @@ import { gatewayVolumes, HEALTH_PORT, MANAGEMENT_PORT } from './inject-container
 import { containerNamed, declaredPorts } from './inject-pod.ts'
 import type { SidecarSettings } from './inject-settings.ts'
 
-/** What of the pod itself is in the way, whatever it says of its gateway. */
+/** Reasons in the pod itself, whatever its annotations say. */
 export const refusalOfPod = (pod: Pod): string | undefined => {
   const spec = mapAt(pod, 'spec')
   if (memberAt(spec, 'hostNetwork') === true)
-    return 'it has the network of its node (hostNetwork), whose ports all its pods share: forward to it from a gateway of the shared pool'
+    return 'it uses the network of its node (hostNetwork), whose ports are shared by pods: forward to it from a gateway of the shared pool'
   if (isForWindows(spec)) return 'the gateway runs on Linux only'
   const init = containerNamed(pod, 'initContainers', SIDECAR_CONTAINER)
   const isOther = init !== undefined && textAt(init, 'restartPolicy') !== 'Always'
   if (isOther || containerNamed(pod, 'containers', SIDECAR_CONTAINER) !== undefined)
-    return `a container of its own is called ${SIDECAR_CONTAINER}: rename it, or make it an init container with restartPolicy Always if it is the gateway`
+    return `one of its own containers is called ${SIDECAR_CONTAINER}: rename it, or make it an init container with restartPolicy Always if it is the gateway`
   return undefined
 }
 
@@ -26,7 +26,7 @@ const isForWindows = (spec: PodSpec): boolean =>
   textAt(mapAt(spec, 'os'), 'name') === 'windows' ||
   textAt(mapAt(spec, 'nodeSelector'), 'kubernetes.io/os') === 'windows'
 
-/** What is in the way of this gateway in it. */
+/** Reasons in the wiring of this gateway. */
 export const refusalOfWiring = (
   pod: Pod,
   wiring: Wiring,
@@ -36,7 +36,7 @@ export const refusalOfWiring = (
 const portRefusal = (pod: Pod, { port, appPorts }: Wiring): string | undefined => {
   const own = [port, MANAGEMENT_PORT, HEALTH_PORT]
   if (own.indexOf(port) !== own.lastIndexOf(port))
-    return `annotation ${ANNOTATIONS.port} is ${port}, where the gateway's ${port === HEALTH_PORT ? 'probes are' : 'operator speaks to it'}: choose another`
+    return `annotation ${ANNOTATIONS.port} is ${port}, where the gateway's ${port === HEALTH_PORT ? 'probes are' : 'management API is'}: choose another`
   const appPort = appPorts.find((each) => own.includes(each))
   if (appPort !== undefined)
     return `annotation ${ANNOTATIONS.appPort} is ${appPort}, which is a port of the gateway: ${appPort === port ? `set ${ANNOTATIONS.port} to another` : 'let the application listen elsewhere'}`
@@ -58,6 +58,6 @@ const volumeRefusal = (pod: Pod, settings: SidecarSettings): string | undefined 
   )
   return (
     other &&
-    `a volume of its own is called ${textAt(other, 'name')}, as one of the gateway: rename it`
+    `one of its own volumes is called ${textAt(other, 'name')}, as a volume of the gateway is: rename it`
   )
 }

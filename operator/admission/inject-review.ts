@@ -1,29 +1,29 @@
-// A request for admission of a Pod in; allowed, with the patch that puts a gateway beside its application and with
-// warnings, out. Refuses none: what can't be done is a warning, and a line of the log for pods that nobody looks on.
+// Answers admission requests of Pods: allows each, with the patch that puts a gateway beside its application and with
+// warnings. Rejects none: a problem is a warning, and a line of the log for pods that no person applies.
 
 import { withTimeout } from '../../base/timeout.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Admit } from './admission-server.ts'
-import { oneLine } from './fault-text.ts'
+import { oneLine } from './problem-text.ts'
 import { inject, type InjectOptions } from './inject.ts'
 import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
 
 export interface InjectorOptions extends Pick<InjectOptions, 'manager'> {
-  /** As they are now. */
+  /** The current settings. */
   readonly settings: () => Promise<InjectOptions['settings']>
-  /** Makes the certificate of a namespace; what stands in the way, with what to do. */
-  readonly seedNamespace: (namespace: string) => Promise<string | undefined>
+  /** Makes the certificate of a namespace; gives the problem that prevents it, with what to do. */
+  readonly ensureNamespaceCertificate: (namespace: string) => Promise<string | undefined>
   /** The operator's own: its pods get no gateway. */
   readonly operatorNamespace: string
-  /** Of documents, realms and sidecars: nothing is made for others. */
+  /** Of documents, realms and sidecars: requests of other namespaces are ignored. */
   readonly namespaces: readonly string[] | 'all'
   readonly clock: Clock
   readonly log: Log
 }
 
-/** What an API server waits is 3 s, and half of that is for others. */
+/** An API server waits for 3 s, and half of that is for other webhooks. */
 const SEED_MS = 1500
 
 const UNCHANGED: AdmissionAnswer = { allowed: true, warnings: [] }
@@ -36,12 +36,18 @@ export const createInjector =
     try {
       return await answer(request, object, options)
     } catch (error) {
-      options.log.error('a pod could not be given its gateway', { ...placeOf(request), error })
-      return warn('the pod has no gateway: the operator failed, see its log')
+      options.log.error('the gateway of a pod could not be injected', {
+        ...placeOf(request),
+        error,
+      })
+      return warn('the pod has no gateway, as the operator failed: see its log')
     }
   }
 
-/** An API server does not say who it is: whoever reaches the port may ask, with any text as namespace. */
+/**
+ * An API server does not authenticate itself: anyone who reaches the port may send a request, with any text as
+ * namespace.
+ */
 const isForUs = (
   { group, kind, operation, subResource, namespace }: AdmissionRequest,
   { operatorNamespace, namespaces }: InjectorOptions,
@@ -70,21 +76,21 @@ const answer = async (
   const { patch, warnings } = injection
   const trouble = request.isDryRun ? undefined : await seed(request.namespace, options)
   if (trouble !== undefined)
-    log.warn('a pod begins without a certificate', { ...placeOf(request), trouble })
+    log.warn('a pod starts without a certificate', { ...placeOf(request), trouble })
   const words =
     trouble === undefined ? [] : `the gateway has no certificate yet: ${trouble}`.split('; ')
   return { allowed: true, warnings: [...warnings, ...words].flatMap(warningsOf), patch }
 }
 
-/** The Secret is optional in the pod: it is not waited for longer than there is time. */
+/** The Secret is optional in the pod: the wait for it has an end. */
 const seed = (
   namespace: string,
-  { seedNamespace, clock }: InjectorOptions,
+  { ensureNamespaceCertificate, clock }: InjectorOptions,
 ): Promise<string | undefined> =>
-  withTimeout(seedNamespace(namespace), {
+  withTimeout(ensureNamespaceCertificate(namespace), {
     ms: SEED_MS,
     clock,
-    onTimeout: () => 'the API server is slow; it comes as soon as it is there',
+    onTimeout: () => 'the API server is slow; the gateway gets it as soon as it exists',
   })
 
 /** Pods of a ReplicaSet or Job get their name after this. */
@@ -95,10 +101,10 @@ const placeOf = ({ namespace, name, object }: AdmissionRequest): object => {
 
 const warn = (text: string): AdmissionAnswer => ({ allowed: true, warnings: warningsOf(text) })
 
-/** Longer ones are cut by the API server, in the middle of a command. */
+/** The API server cuts longer ones, in the middle of a command. */
 const MAX_WARNING = 250
 
-/** Annotations and names of a pod may hold what a header may not: the API server would drop the warning. */
+/** Annotations and names of a pod may hold characters that a header may not: the API server would drop the warning. */
 const warningsOf = (text: string): readonly string[] => shorten(oneLine(text))
 
 const shorten = (text: string): readonly string[] => {

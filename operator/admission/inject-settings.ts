@@ -1,5 +1,5 @@
-// What the file of `--sidecar` says, already parsed, in; what an injected gateway is, or every fault with its
-// pointer, out. Strict, as what an API server refuses here would be refused of each pod. Pure.
+// Reads the parsed file of `--sidecar` into the settings of injected gateways, or lists every problem with its pointer.
+// Strict, because a mistake here would have the API server reject each pod. Pure.
 
 import { listAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -12,7 +12,7 @@ import {
   type Shape,
   TEXT,
 } from '../resource/shape.ts'
-import { flagFaults } from './inject-flags.ts'
+import { flagProblems } from './inject-flags.ts'
 import { readQuantity } from './inject-quantity.ts'
 
 export interface SidecarSettings {
@@ -26,7 +26,7 @@ export interface SidecarSettings {
   readonly env: readonly ValueMap[]
   readonly volumes: readonly ValueMap[]
   readonly volumeMounts: readonly ValueMap[]
-  /** Of containers of the application; 0: they are left as they are. */
+  /** Of containers of the application; 0: they stay as they are. */
   readonly appPreStopSeconds: number
 }
 
@@ -37,29 +37,29 @@ export interface SidecarResources {
 }
 
 export type ReadSidecarSettings =
-  { readonly settings: SidecarSettings } | { readonly faults: readonly Problem[] }
+  { readonly settings: SidecarSettings } | { readonly problems: readonly Problem[] }
 
-/** Without a limit of CPU: one that is throttled answers late. V8 sizes its heap by the limit of memory. */
+/** Without a CPU limit, because a throttled gateway responds late. V8 sizes its heap by the limit of memory. */
 const DEFAULT_RESOURCES: SidecarResources = {
   requests: { cpu: '20m', memory: '128Mi' },
   limits: { memory: '384Mi' },
 }
 
-/** As long as the gateway takes to be out of all balancers: its `--drain-delay-seconds`. */
+/** As long as the gateway takes to leave all balancers: its `--drain-delay-seconds`. */
 const DEFAULT_PRE_STOP_SECONDS = 5
 
 /** @example readSidecarSettings({ image: 'registry.example/svc-gateway:1.0.0' }) */
 export const readSidecarSettings = (value: unknown): ReadSidecarSettings => {
-  const shapeFaults = checkShape(SETTINGS, value, '')
-  if (shapeFaults.length > 0 || !isMap(value)) return { faults: shapeFaults }
-  const faults = [
-    ...resourceFaults(value),
-    ...flagFaults(listAt(value, 'args'), listAt(value, 'env')),
-    ...listAt(value, 'env').flatMap(envFaults),
-    ...volumeFaults(value),
-    ...preStopFaults(value),
+  const shapeProblems = checkShape(SETTINGS, value, '')
+  if (shapeProblems.length > 0 || !isMap(value)) return { problems: shapeProblems }
+  const problems = [
+    ...resourceProblems(value),
+    ...flagProblems(listAt(value, 'args'), listAt(value, 'env')),
+    ...listAt(value, 'env').flatMap(envProblems),
+    ...volumeProblems(value),
+    ...preStopProblems(value),
   ]
-  return faults.length > 0 ? { faults } : { settings: settingsOf(value) }
+  return problems.length > 0 ? { problems } : { settings: settingsOf(value) }
 }
 
 const FEW = 32
@@ -166,82 +166,88 @@ const resourcesOf = (value: ValueMap): SidecarResources | undefined => {
   return { requests: quantities('requests'), limits: quantities('limits') }
 }
 
-const resourceFaults = (value: ValueMap): readonly Problem[] => {
+const resourceProblems = (value: ValueMap): readonly Problem[] => {
   const resources = resourcesOf(value)
   if (resources === undefined) return []
-  const faults = (['requests', 'limits'] as const).flatMap((side) =>
+  const problems = (['requests', 'limits'] as const).flatMap((side) =>
     Object.entries(resources[side]).flatMap(([name, quantity]) => {
       const path = `/resources/${side}/${name}`
-      if (!['cpu', 'memory'].includes(name)) return [fault(path, 'known are cpu and memory')]
+      if (!['cpu', 'memory'].includes(name))
+        return [problem(path, 'only cpu and memory are allowed')]
       if (readQuantity(quantity) !== undefined) return []
-      return [fault(path, `'${quantity.slice(0, 50)}' is no quantity such as 250m or 128Mi`)]
+      return [problem(path, `'${quantity.slice(0, 50)}' is not a quantity such as 250m or 128Mi`)]
     }),
   )
-  if (faults.length > 0) return faults
+  if (problems.length > 0) return problems
   return ['cpu', 'memory'].flatMap((name) => {
     const request = readQuantity(resources.requests[name] ?? '') ?? 0
     const limit = readQuantity(resources.limits[name] ?? '') ?? Infinity
-    return request > limit ? [fault(`/resources/requests/${name}`, 'it is above its limit')] : []
+    return request > limit
+      ? [problem(`/resources/requests/${name}`, 'the request is above the limit')]
+      : []
   })
 }
 
-const envFaults = (each: Value, index: number): readonly Problem[] => {
+const envProblems = (each: Value, index: number): readonly Problem[] => {
   if (!isMap(each)) return []
   const path = childPointer('/env', index)
-  const faults: Problem[] = []
+  const problems: Problem[] = []
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(textAt(each, 'name')))
-    faults.push(fault(`${path}/name`, 'it must be letters, digits and _'))
+    problems.push(problem(`${path}/name`, 'it must be letters, digits and _'))
   const from = memberAt(each, 'valueFrom')
   const hasValue = memberAt(each, 'value') !== undefined
   if (isMap(from) ? hasValue || Object.keys(from).length !== 1 : !hasValue)
-    faults.push(fault(path, 'it needs a value, or one source in valueFrom'))
-  return faults
+    problems.push(problem(path, 'it needs a value, or one source in valueFrom'))
+  return problems
 }
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
-/** Volumes and places that the injection makes begin with it. */
+/** Names of volumes and mounts that the injection adds begin with it. */
 const OWN_PREFIX = 'svc-gateway'
 const OWN_PLACES = ['/etc/svc-gateway/management', '/var/lib/svc-gateway']
 
-const volumeFaults = (value: ValueMap): readonly Problem[] => {
+const volumeProblems = (value: ValueMap): readonly Problem[] => {
   const names = new Set<string>()
-  const faults = mapsAt(value, 'volumes').flatMap((volume, index) => {
+  const problems = mapsAt(value, 'volumes').flatMap((volume, index) => {
     const path = childPointer('/volumes', index)
     const name = textAt(volume, 'name')
     const isKnown = names.has(name)
     names.add(name)
     if (!DNS_LABEL.test(name) || name.startsWith(OWN_PREFIX))
-      return [fault(`${path}/name`, `it must be a-z, 0-9 and -, and not begin with ${OWN_PREFIX}`)]
-    if (isKnown) return [fault(`${path}/name`, 'there are two of that name')]
-    return Object.keys(volume).length === 2 ? [] : [fault(path, 'it needs exactly one source')]
+      return [
+        problem(`${path}/name`, `it must be a-z, 0-9 and -, and not begin with ${OWN_PREFIX}`),
+      ]
+    if (isKnown) return [problem(`${path}/name`, 'there are two volumes of that name')]
+    return Object.keys(volume).length === 2 ? [] : [problem(path, 'it needs exactly one source')]
   })
   const mounts = mapsAt(value, 'volumeMounts').flatMap((mount, index) => {
     const path = childPointer('/volumeMounts', index)
     const place = textAt(mount, 'mountPath').replace(/\/+$/, '')
-    if (!names.has(textAt(mount, 'name'))) return [fault(`${path}/name`, 'no volume has that name')]
+    if (!names.has(textAt(mount, 'name')))
+      return [problem(`${path}/name`, 'no volume has that name')]
     if (!place.startsWith('/') || place.includes(':'))
-      return [fault(`${path}/mountPath`, 'it must be an absolute path')]
+      return [problem(`${path}/mountPath`, 'it must be an absolute path')]
     return OWN_PLACES.includes(place)
-      ? [fault(`${path}/mountPath`, 'the injection mounts its own there')]
+      ? [problem(`${path}/mountPath`, 'the injection mounts its own volume there')]
       : []
   })
-  return [...faults, ...mounts]
+  return [...problems, ...mounts]
 }
 
-const preStopFaults = (value: ValueMap): readonly Problem[] => {
+const preStopProblems = (value: ValueMap): readonly Problem[] => {
   const seconds = memberAt(value, 'appPreStopSeconds')
   return typeof seconds === 'number' && seconds > 60
-    ? [fault('/appPreStopSeconds', 'more than 60 s is no pause')]
+    ? [problem('/appPreStopSeconds', 'it must be at most 60 s')]
     : []
 }
 
-const fault = (path: string, words: string): Problem => ({
+const problem = (path: string, words: string): Problem => ({
   code: 'invalid_value',
   path,
   message: `${path}: ${words}`,
 })
 
-/** YAML has `cpu: 1` as a number. */
+/** YAML reads `cpu: 1` as a number. */
 const wordOf = (value: Value): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : ''

@@ -1,5 +1,5 @@
-// A Pod in; the JSON patch that puts a gateway beside its application, nothing, or why not, out. Pure. Adds only:
-// what stands in the Pod stays as it is, but for the time that it has to end.
+// Computes the JSON patch that puts a gateway beside the application of a Pod, or the reason why there is none. Pure.
+// Only adds: everything in the Pod stays as it is, but for its termination grace period.
 
 import { mapAt, mapsAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -31,28 +31,31 @@ export type Injection =
       readonly patch: readonly PatchOperation[]
       readonly warnings: readonly string[]
     }
-  /** Not wanted, or there already. */
+  /** Not wanted, or injected already. */
   | { readonly injection: 'none' }
   | { readonly injection: 'refused'; readonly reason: string }
 
 /** On a pod: `"true"` or `"false"`; on a namespace: `"true"`. */
 export const INJECT_LABEL = `${GROUP}/inject`
 
-/** What the API server shows of a pod that a node runs by itself: that one is not changed by it. */
+/**
+ * An annotation of the object that stands for a static pod, which a node runs by itself: injection cannot change that
+ * pod.
+ */
 export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 
 /**
- * Who asks has seen that the pod or its namespace is labelled; the pod's own `"false"` is heeded here all the same.
- * Its own patch leaves nothing to do: `inject(apply(pod, patch))` is `none`.
+ * The caller has checked that the pod or its namespace is labelled; the pod's own `"false"` counts here all the same.
+ * Idempotent: `inject(apply(pod, patch))` is `none`.
  * @example inject(pod, { settings, manager: 'svc-operator' })
  */
 export const inject = (pod: Pod, options: InjectOptions): Injection => {
   if (!isMap(memberAt(pod, 'metadata')) || !isMap(memberAt(pod, 'spec')))
-    return { injection: 'refused', reason: 'it is no Pod' }
+    return { injection: 'refused', reason: 'it is not a Pod' }
   if (labelOf(pod, INJECT_LABEL) === 'false' || isMirror(pod)) return { injection: 'none' }
   const pool = labelOf(pod, DATA_PLANE_LABEL)
   if (pool !== undefined && pool !== SIDECAR_POOL) {
-    const reason = `label ${DATA_PLANE_LABEL} is '${pool.slice(0, 63)}': it is a gateway itself`
+    const reason = `label ${DATA_PLANE_LABEL} is '${pool.slice(0, 63)}', so it is a gateway itself`
     return { injection: 'refused', reason }
   }
   const reason = refusalOfPod(pod)
@@ -68,7 +71,7 @@ const SIDECAR_POOL = 'sidecar'
 
 const injectAnew = (pod: Pod, { settings, manager }: InjectOptions): Injection => {
   const read = readWiring(pod, settings.resources)
-  if ('fault' in read) return { injection: 'refused', reason: read.fault }
+  if ('problem' in read) return { injection: 'refused', reason: read.problem }
   const { wiring } = read
   const reason = refusalOfWiring(pod, wiring, settings)
   if (reason !== undefined) return { injection: 'refused', reason }
@@ -96,7 +99,10 @@ const injectAnew = (pod: Pod, { settings, manager }: InjectOptions): Injection =
   return { injection: 'patch', patch, warnings: warningsOf(pod, wiring) }
 }
 
-/** The gateway is there, by us or by hand: it stays as it is. Others may have added containers meanwhile. */
+/**
+ * The gateway is there already, injected or written by hand: it stays as it is. Other webhooks may have added
+ * containers since.
+ */
 const complete = (pod: Pod, { settings }: InjectOptions): Injection => {
   const isWithPause =
     annotationOf(pod, ANNOTATIONS.appPreStop) !== 'false' &&
@@ -113,15 +119,15 @@ const labelPatch = (pod: Pod): readonly PatchOperation[] => {
 }
 
 /**
- * The pause is taken from the time that a pod has to end: that grows by it, so that the application keeps all it had.
- * Who gives none wants no pause.
+ * The preStop wait is part of the time that a pod has to end, so that time grows by it and the application keeps all it
+ * had. A pod with no time to end gets no wait.
  */
 const pauseOf = (
   pod: Pod,
   settings: SidecarSettings,
 ): { readonly patch: readonly PatchOperation[]; readonly graceSeconds: number } | undefined => {
   const graceSeconds = graceOf(pod)
-  // A number that JavaScript can't count to the API server would take for none, and refuse the pod.
+  // The API server would not accept a number that JavaScript can't represent exactly, and would reject the pod.
   if (graceSeconds <= 0 || graceSeconds > Number.MAX_SAFE_INTEGER - 60) return undefined
   return {
     patch: preStopPatch(pod, settings),
@@ -133,7 +139,7 @@ const graceOf = (pod: Pod): number => {
   return numberAt(mapAt(pod, 'spec'), 'terminationGracePeriodSeconds') ?? DEFAULT_GRACE_SECONDS
 }
 
-/** Of Kubernetes. */
+/** The default of Kubernetes. */
 const DEFAULT_GRACE_SECONDS = 30
 
 const gracePatch = (seconds: number): PatchOperation =>
@@ -167,7 +173,7 @@ const pullSecretPatch = (
   )
 }
 
-/** By name. */
+/** Compared by name. */
 const missing = (
   spec: PodSpec,
   list: 'volumes' | 'imagePullSecrets',

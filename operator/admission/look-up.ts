@@ -1,5 +1,5 @@
-// A resource that is about to be stored in; the cache with the Secrets and ConfigMaps it names out, asked of the API
-// server as far as no watch holds them: the first who refers to one has none. Bounded in number and in time.
+// Reads the Secrets and ConfigMaps that a resource about to be stored names from the API server, as far as no watch has
+// them: a watch begins with the first reference. Bounded in number and in time.
 
 import type { Clock } from '../../base/clock.ts'
 import { isApiError, type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
@@ -10,7 +10,7 @@ import type { ResourceCache } from '../resource/resource-source.ts'
 import type { Resource } from '../resource/resource.ts'
 import { withTimeout } from '../../base/timeout.ts'
 
-/** Undefined: it can't be told now. Never rejects. */
+/** Undefined: the answer is not known now. Never rejects. */
 export type LookUp = (
   resource: Resource,
   cache: ResourceCache,
@@ -19,12 +19,12 @@ export type LookUp = (
 export interface LookUpOptions {
   readonly api: Pick<KubernetesApi, 'get'>
   readonly clock: Clock
-  /** How the owner of a namespace lets the operator read what it holds of that kind. */
+  /** How the owner of a namespace allows the operator to read objects of that kind. */
   readonly remedy: (kind: WantedObject['kind'], namespace: string) => string
 }
 
-/** A caller waits for it. */
-const PATIENCE_MS = 700
+/** The API server waits for the result meanwhile. */
+const WAIT_MS = 700
 /** For one resource, and for all at a time. */
 const MAX_OBJECTS = 8
 const MAX_UNDER_WAY = 32
@@ -58,7 +58,7 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
   const type = kind === 'Secret' ? TYPES.secrets : TYPES.configMaps
   try {
     const read = api.get(type, { namespace, name })
-    const object = await withTimeout(read, { ms: PATIENCE_MS, clock, onTimeout: () => undefined })
+    const object = await withTimeout(read, { ms: WAIT_MS, clock, onTimeout: () => undefined })
     return object === undefined ? 'unknown' : readKeyed(keys)(object)
   } catch (error) {
     if (isApiError(error, 'not_found')) return 'absent'
@@ -66,7 +66,7 @@ const ask = async (wanted: WantedObject, { api, clock }: LookUpOptions): Promise
   }
 }
 
-/** With every key that is wanted: of others the watch holds no values. */
+/** With every key that is wanted: the watch keeps no values of other keys. */
 const isHeld = (held: Resource | undefined, { keys }: WantedObject): boolean => {
   if (held?.kind !== 'Secret' && held?.kind !== 'ConfigMap') return false
   if (keys === 'all') return held.otherKeys === undefined

@@ -1,6 +1,6 @@
-// Namespaces and Pods of a Kubernetes API in; how many Pods ask for a gateway and have none, and which, out: they were
-// made before the webhook, or while nobody answered it. Looks now and then, while this operator leads, and never at
-// more than it says; changes nothing.
+// Counts and names the Pods that ask for a gateway and have none, because they were created before the webhook, or
+// while it did not respond. Checks now and then, only while this operator leads, with a bounded number of reads;
+// changes nothing.
 
 import { TaskLoop } from '../../base/task-loop.ts'
 import { messageOf } from '../../base/thrown.ts'
@@ -15,7 +15,7 @@ import { INJECT_LABEL, MIRROR_ANNOTATION } from './inject.ts'
 
 export interface MissedPodsOptions {
   readonly api: Pick<KubernetesApi, 'list'>
-  /** The operator's own, whose pods nobody asks about. */
+  /** The operator's own namespace, whose pods are not counted. */
   readonly operatorNamespace: string
   /** Of sidecars. */
   readonly namespaces: readonly string[] | 'all'
@@ -25,7 +25,7 @@ export interface MissedPodsOptions {
   readonly log: Log
 }
 
-/** Out of the memory of the API server, which passes over the limit then; a number of more tells nothing else. */
+/** From the memory of the API server, which ignores the limit then; a larger number would tell nothing more. */
 const CHEAP = { onlyMetadata: true, resourceVersion: '0', limit: 500 } as const
 const ENOUGH = 1000
 const MAX_NAMESPACES = 500
@@ -43,12 +43,12 @@ export class MissedPods {
     this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
-  /** Undefined: not known, or for the leader to know. */
+  /** Undefined: not known, or this operator does not lead. */
   get count(): number | undefined {
     return this.#missed?.length
   }
 
-  /** What is to be done about them; undefined: nothing. */
+  /** What to do about them; undefined: nothing. */
   get note(): string | undefined {
     return this.#note
   }
@@ -72,12 +72,13 @@ export class MissedPods {
   async #round(): Promise<number | 'failed' | undefined> {
     const { checkMs = 300_000, log } = this.#options
     try {
-      if (this.#loop.mayAct()) this.#tell(await this.#look())
+      if (this.#loop.mayAct()) this.#report(await this.#look())
       this.#trouble = undefined
     } catch (error) {
       if (!this.#loop.mayAct()) return undefined
       const trouble = messageOf(error)
-      if (trouble !== this.#trouble) log.warn('could not look for pods without gateway', { error })
+      if (trouble !== this.#trouble)
+        log.warn('could not check for pods without a gateway', { error })
       this.#trouble = trouble
       return 'failed'
     }
@@ -113,7 +114,7 @@ export class MissedPods {
     return names.filter((name) => this.#isPlace(name)).slice(0, MAX_NAMESPACES)
   }
 
-  /** As the webhook's configuration has it. */
+  /** Whether the webhook's configuration includes the namespace. */
   #isPlace(namespace: string): boolean {
     const { namespaces, operatorNamespace } = this.#options
     if (namespace === 'kube-system' || namespace === operatorNamespace) return false
@@ -129,15 +130,16 @@ export class MissedPods {
     )
   }
 
-  #tell(missed: readonly string[]): void {
+  #report(missed: readonly string[]): void {
     if (!this.#loop.mayAct()) return
     const { log } = this.#options
     const before = this.#missed?.length ?? 0
     this.#missed = missed
     this.#note = noteOf(missed)
     if (missed.length === before) return
-    if (this.#note === undefined) log.info('every pod that asks for a gateway has one')
-    else log.warn('pods without gateway', { count: missed.length, what: this.#note })
+    if (this.#note === undefined) log.info('all pods that ask for a gateway have one')
+    else
+      log.warn('pods that ask for a gateway have none', { count: missed.length, what: this.#note })
   }
 }
 
@@ -155,7 +157,7 @@ const noteOf = (missed: readonly string[]): string | undefined => {
   const named = missed.slice(0, MAX_NAMED).join(', ')
   const more = missed.length > MAX_NAMED ? ' and others' : ''
   return (
-    `pods that ask for a gateway have none: ${named}${more}. They were made while no operator answered, or can't ` +
-    `have one: replace them, such as by kubectl rollout restart, or label them ${INJECT_LABEL}=false`
+    `pods that ask for a gateway have none: ${named}${more}. They were created while no operator responded, or can't ` +
+    `have one: replace them, for example by kubectl rollout restart, or label them ${INJECT_LABEL}=false`
   )
 }

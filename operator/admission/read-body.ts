@@ -1,4 +1,4 @@
-// A request in; its body, or why it is not taken, out. Bounded: each body by itself and all of them together.
+// Reads the body of a request, or says why it is rejected. Bounded: each body by itself and all of them together.
 
 import type { IncomingMessage } from 'node:http'
 
@@ -18,7 +18,10 @@ export type ReadBody =
   | { readonly result: 'body'; readonly bytes: Buffer }
   | { readonly result: 'too_large' | 'overloaded' | 'gone' }
 
-/** Beyond the limit as much is read and dropped, so that a client gets to read its refusal. */
+/**
+ * Of a body beyond the limit this many times the limit is read and dropped, so that the client gets to read the
+ * response.
+ */
 const DROPPED_MAX = 4
 
 export class BodyReader {

@@ -1,5 +1,5 @@
-// The operator's compiler as the webhook uses it: an API server waits for three seconds, so what is not compiled by then
-// is not answered; and few large documents wait at a time, as anybody who reaches the port may send some.
+// Compiles documents for the webhook: an API server waits for three seconds, so a compilation that takes longer is
+// given up; and few large documents wait at a time, as anybody who reaches the port may send some.
 
 import { CodedError } from '../../base/coded-error.ts'
 import { withTimeout } from '../../base/timeout.ts'
@@ -7,13 +7,13 @@ import type { BoundedCompiler } from '../../compiler/bounded-compiler.ts'
 import type { Timers } from '../../compiler/compile-thread.ts'
 import { documentDigest } from '../../language/wire/digest.ts'
 import type { DocumentOutcome } from '../reconcile/documents/compile-document.ts'
-import type { CompileForReview } from './judge-resource.ts'
+import type { CompileForReview } from './validate-resource.ts'
 
-/** Why there is no verdict. Nobody is to blame: the API server's policy decides, or it asks again. */
+/** Not the client's error: the API server's policy decides, or it asks again. */
 export class ReviewError extends CodedError<'overloaded' | 'timeout'> {}
 
-/** Before the API server has given up. */
-const PATIENCE_MS = 2_500
+/** Less than the API server waits. */
+const WAIT_MS = 2_500
 const MAX_WAITING = 8
 const MAX_WAITING_OF_NAMESPACE = 2
 
@@ -28,12 +28,13 @@ export const createReviewCompiler = (
       waiting.filter((each) => each === namespace).length >= MAX_WAITING_OF_NAMESPACE
     const giveUp = new AbortController()
     const busy = isCrowded
-      ? new ReviewError('overloaded', 'other large documents are being judged')
+      ? new ReviewError('overloaded', 'other large documents are being validated')
       : new ReviewError('timeout', 'it is large, and took too long')
     if (isCrowded) giveUp.abort(busy)
     const answer = compiler.compile({
       ...task,
-      // Beside the namespace's resources, which the operator judges: neither holds up the other.
+      // A group apart from the namespace's resources, which the operator compiles for reconciling, so that neither
+      // delays the other.
       group: `webhook ${namespace}`,
       digest: () => digestOf(task),
       signal: giveUp.signal,
@@ -44,15 +45,16 @@ export const createReviewCompiler = (
       giveUp.abort(busy)
       throw busy
     }
-    return withTimeout(answer, { ms: PATIENCE_MS, clock: timers, onTimeout }).finally(() => {
+    return withTimeout(answer, { ms: WAIT_MS, clock: timers, onTimeout }).finally(() => {
       waiting.splice(waiting.indexOf(namespace), 1)
     })
   }
 }
 
 /**
- * Without Secrets that of the operator, which then need not find out again that it is too expensive. With stand-ins for
- * their values it is another document: what is said of it is not true of the text alone, which may be somebody else's.
+ * Without Secrets this is the digest of the operator, so that a document is found too expensive only once. With
+ * stand-ins for their values it is another document: its result is not that of the text alone, which may be of another
+ * tenant.
  */
 const digestOf = ({ document, variables }: Parameters<CompileForReview>[0]): string =>
   documentDigest({ spec: variables === undefined ? document : [document, variables] })

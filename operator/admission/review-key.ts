@@ -1,6 +1,6 @@
-// The private key of the webhook's certificate in; the word by which reviews of the API server are known, out. It stands
-// in the path that the webhook configuration names, which nobody reads who is not trusted with the cluster; a request
-// without it may come from anybody who reaches the port, and learns nothing of what else there is.
+// Derives a key from the private key of the webhook's certificate, by which reviews of the API server are recognised.
+// It is part of the path in the webhook configuration, which only people trusted with the cluster may read; a request
+// without it may come from anybody who reaches the port, and learns nothing about other resources.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -11,7 +11,7 @@ const reviewKeyOf = (privateKey: string): string =>
 export class ReviewKeys {
   readonly #privateKey: () => string | undefined
   #current: { readonly of: string; readonly key: string } | undefined
-  /** The configuration follows a new certificate in a moment. */
+  /** The configuration is updated shortly after a new certificate. */
   #previous: string | undefined
 
   /** @param privateKey PEM; undefined: there is none (yet) */

@@ -1,4 +1,4 @@
-// AdmissionReview of admission.k8s.io/v1 as we read and answer it: an unknown value in, a request out, and back.
+// Reads AdmissionReviews of admission.k8s.io/v1 from unknown values, and builds the responses to them.
 
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -12,9 +12,9 @@ export interface AdmissionRequest {
   /** `status`, …; empty: the object itself. */
   readonly subResource: string
   readonly namespace: string
-  /** Empty where the API server has still to make it up. */
+  /** Empty where the API server has yet to generate it. */
   readonly name: string
-  /** Of who applies; `kubectl` is server-side, `kubectl-client-side-apply` is not. */
+  /** The field manager of the client; `kubectl` is server-side, `kubectl-client-side-apply` is not. */
   readonly fieldManager: string
   /** Nothing may be written for it. */
   readonly isDryRun: boolean
@@ -34,7 +34,7 @@ export type AdmissionAnswer =
       readonly warnings: readonly string[]
       /** For people, in lines. */
       readonly message: string
-      /** For machines; fewer than there are where there are many. */
+      /** For machines; a part of them where there are many. */
       readonly causes: readonly AdmissionCause[]
     }
 
@@ -47,7 +47,7 @@ export interface AdmissionCause {
 
 const API_VERSION = 'admission.k8s.io/v1'
 
-/** Undefined: this is no AdmissionReview that we know how to answer. */
+/** Undefined: this is not an AdmissionReview that we know how to answer. */
 export const readReview = (value: unknown): AdmissionRequest | undefined => {
   if (!isMap(value) || memberAt(value, 'apiVersion') !== API_VERSION) return undefined
   const request = memberAt(value, 'request')
@@ -97,7 +97,7 @@ export const reviewAnswer = (
   },
 })
 
-/** What a JSON pointer leads to, and the last thing on the way that is there. */
+/** The value that a JSON pointer leads to, and the last value that exists on the way. */
 export const follow = (
   root: Value,
   pointer: string,

@@ -1,4 +1,4 @@
-// The name of a class in; whether some release in the cluster serves it out, as the Pods of operators tell by a label.
+// Decides whether some release in the cluster serves a class, by a label on the Pods of operators.
 
 import type { Clock } from '../../base/clock.ts'
 import { type KubernetesApi, TYPES } from '../kubernetes/client/api.ts'
@@ -11,7 +11,9 @@ import { withTimeout } from '../../base/timeout.ts'
  */
 export const CLASS_LABEL = `${GROUP}/class`
 
-/** Undefined: it can't be told, as where the operator may not look at the Pods of all namespaces. Never rejects. */
+/**
+ * Undefined: it is not known, for example because the operator may not read the Pods of all namespaces. Never rejects.
+ */
 export type IsClassServed = (className: string) => Promise<boolean | undefined>
 
 export interface ServedClassesOptions {
@@ -19,22 +21,22 @@ export interface ServedClassesOptions {
   readonly clock: Clock
 }
 
-const PATIENCE_MS = 700
+const WAIT_MS = 700
 const MAX_UNDER_WAY = 8
 
 export const createServedClasses = ({ api, clock }: ServedClassesOptions): IsClassServed => {
   let underWay = 0
   return async (className) => {
-    // As values of labels are: no Pod has any other.
+    // Values of labels have this form: no Pod has any other.
     if (!LABEL_VALUE.test(className)) return false
     if (underWay >= MAX_UNDER_WAY) return undefined
     underWay += 1
     try {
-      // Any version will do: it comes from the API server's own cache, however many Pods there are.
+      // Any version will do: the API server answers from its own cache, however many Pods there are.
       const labelSelector = `${CLASS_LABEL}=${className}`
       const asked = { labelSelector, resourceVersion: '0', onlyMetadata: true }
       const listed = api.list(TYPES.pods, asked)
-      const pods = await withTimeout(listed, { ms: PATIENCE_MS, clock, onTimeout: () => undefined })
+      const pods = await withTimeout(listed, { ms: WAIT_MS, clock, onTimeout: () => undefined })
       return pods && pods.items.length > 0
     } catch {
       return undefined

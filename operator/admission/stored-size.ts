@@ -1,4 +1,4 @@
-// An object in; whether the API server's store takes it, in words for whoever applies it, out. Pure.
+// Checks whether an object is small enough for the API server's store, and says so to the person who applies it. Pure.
 
 import { memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -9,30 +9,30 @@ import type { ValueMap } from '../../language/expression/value.ts'
  */
 export const ETCD_REQUEST_BYTES = 1.5 * 1024 * 1024
 
-/** For what is written into `status` later, and for what the request has beside the object. */
+/** For the `status` that is written later, and for what the request has besides the object. */
 const RESERVED_BYTES = 32 * 1024
 
 const LIMIT_BYTES = ETCD_REQUEST_BYTES - RESERVED_BYTES
 
-/** From here on whoever adds to it should know. */
+/** From this size on, a warning tells the author. */
 const NEAR_BYTES = 0.9 * LIMIT_BYTES
 
-export type SizeJudgement =
+export type StoredSize =
   { readonly size: 'fits' } | { readonly size: 'near' | 'too_large'; readonly message: string }
 
-/** The managed fields and annotations that it has are among it, as they are stored too. */
-export const judgeSize = (object: ValueMap): SizeJudgement => {
+/** Its managed fields and annotations count too, as they are stored. */
+export const checkStoredSize = (object: ValueMap): StoredSize => {
   const bytes = storedBytes(object)
   if (bytes <= NEAR_BYTES) return { size: 'fits' }
   const size = bytes > LIMIT_BYTES ? 'too_large' : 'near'
   const fact =
     size === 'near'
-      ? `the object has ${shown(bytes)} as it is stored, near the most`
-      : `the object has ${shown(bytes)} as it is stored, more than`
+      ? `the object takes ${shown(bytes)} in the store, close to the limit`
+      : `the object takes ${shown(bytes)} in the store, more than the limit`
   return {
     size,
     message:
-      `${fact} that etcd takes: ${shown(LIMIT_BYTES)} (its limit of 1.5 MiB for a request, less what the status needs). ` +
+      `${fact} of ${shown(LIMIT_BYTES)} (etcd takes requests of 1.5 MiB; a part of that is kept for the status). ` +
       (memberAt(object, 'kind') === 'Realm' ? SMALLER_REALM : SMALLER_DOCUMENT),
   }
 }
@@ -40,12 +40,12 @@ export const judgeSize = (object: ValueMap): SizeJudgement => {
 const SMALLER_DOCUMENT =
   'Split the document into several ApiSpecifications (the same host, another id, other paths), or put it gzipped into ' +
   'binaryData of a ConfigMap that documentFrom names'
-const SMALLER_REALM = 'Make it smaller'
+const SMALLER_REALM = 'Make the Realm smaller'
 
 const shown = (bytes: number): string =>
   `${String(Math.round(bytes)).replaceAll(/\B(?=(\d{3})+$)/g, ',')} bytes`
 
-/** As Go's encoder writes JSON: it escapes what HTML would read. */
+/** As Go's encoder writes JSON: it escapes characters with a meaning in HTML. */
 const storedBytes = (object: ValueMap): number => {
   const text = JSON.stringify(object)
   const bytes = Buffer.byteLength(text)

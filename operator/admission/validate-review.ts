@@ -1,5 +1,6 @@
-// A request for admission in; allowed or every fault at once, and short warnings, out. Changes nothing: a dry run is
-// like any other. What may come right by itself, as what others refer to, is warned of and never refused.
+// Validates a request for admission: allows it or rejects it with every problem at once, and adds short warnings.
+// Changes nothing: a dry run is like any other. Problems that may resolve themselves, as in objects that it refers to,
+// are warnings.
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -9,28 +10,28 @@ import type { Adviser } from './advise-review.ts'
 import {
   adviceTexts,
   boundedTexts,
-  faultCauses,
-  faultMessage,
-  troubleTexts,
+  problemCauses,
+  problemMessage,
+  notInServiceTexts,
   warningTexts,
-} from './fault-text.ts'
+} from './problem-text.ts'
 import type { Forecast } from './forecast.ts'
 import {
   type CompileForReview,
   compileHere,
-  judgeResource,
-  type Judgement,
+  validateResource,
+  type ResourceValidation,
   type Located,
-} from './judge-resource.ts'
+} from './validate-resource.ts'
 import type { AdmissionAnswer, AdmissionRequest } from './review.ts'
-import { judgeSize } from './stored-size.ts'
+import { checkStoredSize } from './stored-size.ts'
 
 export interface ValidateOptions {
-  /** gatewayClassName that is ours: what is another operator's is not judged by us. */
+  /** The gatewayClassName of this operator: resources of other operators are not validated. */
   readonly className: string
-  /** Everything is compiled at once when absent. */
+  /** Absent: everything is compiled at once. */
   readonly compile?: CompileForReview
-  /** Absent: each object is judged by itself alone. */
+  /** Absent: each object is validated by itself alone. */
   readonly adviser?: Adviser | undefined
 }
 
@@ -43,12 +44,12 @@ export const validateReview = async (
   const { group, kind, subResource, operation, object, oldObject } = request
   if (group !== GROUP || !KINDS.has(kind) || subResource !== '') return ALLOWED
   if (operation === 'DELETE') return reviewDelete(request, options)
-  if (object === undefined || !isToBeJudged(request)) return ALLOWED
+  if (object === undefined || !needsValidation(request)) return ALLOWED
   const className = classOf(object)
   if (className !== options.className) return reviewForeign(className, options)
-  const size = judgeSize(object)
-  // A store that has taken as much before takes it again.
-  if (size.size === 'too_large' && judgeSize(oldObject ?? {}).size !== 'too_large') {
+  const size = checkStoredSize(object)
+  // An object that was stored with that size before can be stored again.
+  if (size.size === 'too_large' && checkStoredSize(oldObject ?? {}).size !== 'too_large') {
     return refusal(request, [{ code: 'too_large', path: '', message: size.message }], [])
   }
   return reviewObject(request, object, {
@@ -57,7 +58,7 @@ export const validateReview = async (
   })
 }
 
-/** Never refused, whatever uses it: a namespace must go. */
+/** Never rejected, whatever uses it: it must be possible to delete a namespace. */
 const reviewDelete = (
   request: AdmissionRequest,
   { className, adviser }: ValidateOptions,
@@ -83,24 +84,24 @@ const reviewObject = async (
 ): Promise<AdmissionAnswer> => {
   const { adviser, compile = compileHere } = options
   const forecast = await adviser?.forecast(object)
-  const judgement = await judgeResource(
+  const validation = await validateResource(
     object,
     request.namespace,
     forecast?.compilation.reused(compile) ?? compile,
   )
-  if (judgement === undefined) return ALLOWED
+  if (validation === undefined) return ALLOWED
   const own = applyWarnings(request, object)
-  if (judgement.faults.length > 0) {
-    return refusal(request, judgement.faults, [...own, ...warningTexts(judgement.warnings)])
+  if (validation.problems.length > 0) {
+    return refusal(request, validation.problems, [...own, ...warningTexts(validation.warnings)])
   }
-  const language = warningTexts(languageWarnings(judgement, forecast))
-  const troubles = troubleTexts(forecast?.troubles ?? [])
+  const language = warningTexts(languageWarnings(validation, forecast))
+  const troubles = notInServiceTexts(forecast?.troubles ?? [])
   return allowed([...troubles, ...adviceTexts(options.sizeAdvice), ...own, ...language])
 }
 
-/** With its real realm and variables there is more to say than without. */
+/** With its real realm and variables there are more warnings than without. */
 const languageWarnings = (
-  { warnings }: Judgement,
+  { warnings }: ResourceValidation,
   forecast: Forecast | undefined,
 ): readonly Located[] => forecast?.warnings ?? warnings
 
@@ -111,22 +112,22 @@ const allowed = (warnings: readonly string[]): AdmissionAnswer => ({
 
 const refusal = (
   { kind, namespace, name }: AdmissionRequest,
-  faults: readonly Located[],
+  problems: readonly Located[],
   warnings: readonly string[],
 ): AdmissionAnswer => ({
   allowed: false,
   warnings: boundedTexts(warnings),
-  message: faultMessage(`${kind} ${namespace}/${name}`, faults),
-  causes: faultCauses(faults),
+  message: problemMessage(`${kind} ${namespace}/${name}`, problems),
+  causes: problemCauses(problems),
 })
 
 const KINDS: ReadonlySet<string> = new Set(['ApiSpecification', 'Realm'])
 
 /**
- * What was let in before, with older rules or while nobody was asked, may be labelled, annotated and taken leave of:
- * only a spec that changes is judged.
+ * An object that was stored before, under older rules or while the webhook did not respond, may be labelled, annotated
+ * and deleted: only a spec that changes is validated.
  */
-const isToBeJudged = ({ operation, object = {}, oldObject }: AdmissionRequest): boolean => {
+const needsValidation = ({ operation, object = {}, oldObject }: AdmissionRequest): boolean => {
   if (operation === 'CREATE') return true
   if (
     operation !== 'UPDATE' ||
@@ -143,7 +144,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 const SERVER_SIDE =
   'use kubectl apply --server-side: client-side apply drops nulls and stores the object twice'
 
-/** The API server keeps an annotation that is there up to date also where kubectl applies server-side. */
+/** The API server also updates an existing annotation where kubectl applies server-side. */
 const applyWarnings = ({ fieldManager }: AdmissionRequest, object: ValueMap): readonly string[] => {
   const annotations = mapAt(mapAt(object, 'metadata'), 'annotations')
   return memberAt(annotations, LAST_APPLIED) !== undefined && fieldManager !== 'kubectl'

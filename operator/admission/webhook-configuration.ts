@@ -1,5 +1,5 @@
-// Where the webhooks are reached and whose certificate they show in; what the API server is told of them out. They may
-// never stand in the way: what is not answered in 3 s goes in as it is.
+// Builds the webhook configurations, which tell the API server where the webhooks are and which CA to trust. They must
+// never block the cluster: an object that is not reviewed within 3 s is stored without review.
 
 import type { ValueMap } from '../../language/expression/value.ts'
 import { GROUP } from '../resource/resource.ts'
@@ -8,7 +8,7 @@ import { INJECT_LABEL } from './inject.ts'
 export const VALIDATE_PATH = '/validate'
 export const INJECT_PATH = '/inject'
 
-/** Names within the configurations, and in what kubectl prints of a refusal. */
+/** Names within the configurations, which kubectl prints with a rejection. */
 const WEBHOOK_NAME = `validate.${GROUP}`
 const DELETE_WEBHOOK_NAME = `delete-realm.${GROUP}`
 const POD_WEBHOOK_NAME = `inject-pod.${GROUP}`
@@ -33,11 +33,11 @@ export interface WebhookConfigurationOptions {
   readonly caBundle: string
   /** Of documents, realms and sidecars. */
   readonly namespaces: readonly string[] | 'all'
-  /** By which reviews of the API server are known (review-key.ts); absent: they are judged without advice. */
+  /** By which reviews of the API server are recognised (review-key.ts); absent: they are validated without advice. */
   readonly reviewKey?: string | undefined
 }
 
-/** What becomes of a faulty resource that was not judged, its conditions tell all the same. */
+/** A resource with problems that was not reviewed gets them in its conditions all the same. */
 export const webhookConfiguration = (options: WebhookConfigurationOptions): ValueMap => {
   const { name, namespaces, reviewKey } = options
   const path = reviewKey === undefined ? VALIDATE_PATH : `${VALIDATE_PATH}/${reviewKey}`
@@ -63,7 +63,7 @@ export const webhookConfiguration = (options: WebhookConfigurationOptions): Valu
         ...shared,
         name: DELETE_WEBHOOK_NAME,
         rules: [ruleFor(['DELETE'], ['realms'])],
-        // It only warns: nobody waits for that, and what deletes a namespace does not read it.
+        // It only warns: nobody waits for that, and the deletion of a namespace does not read it.
         timeoutSeconds: 1,
         matchConditions: [{ name: 'somebody-reads-it', expression: NOT_THE_NAMESPACE_CONTROLLER }],
       },
@@ -83,11 +83,11 @@ const ruleFor = (operations: readonly string[], resources: readonly string[]): V
 })
 
 export interface InjectConfigurationOptions extends WebhookConfigurationOptions {
-  /** The operator's own: it must come up without itself. */
+  /** The operator's own namespace: the operator must be able to start without itself. */
   readonly operatorNamespace: string
 }
 
-/** Two webhooks, as one can't ask for a label of the pod or of its namespace; no pod is sent to both. */
+/** Two webhooks, because one can't select by a label of the pod or of its namespace; no pod is sent to both. */
 export const injectConfiguration = (options: InjectConfigurationOptions): ValueMap => {
   const { name, namespaces, operatorNamespace } = options
   const places = [
@@ -106,9 +106,9 @@ export const injectConfiguration = (options: InjectConfigurationOptions): ValueM
       },
     ],
     ...UNOBTRUSIVE,
-    // The namespace's certificate, but for a dry run.
+    // Creates the namespace's certificate, but not for a dry run.
     sideEffects: 'NoneOnDryRun',
-    // What others add after us gets its pause too.
+    // Containers that other webhooks add later get their preStop wait too.
     reinvocationPolicy: 'IfNeeded',
   }
   return {

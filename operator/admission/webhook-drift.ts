@@ -1,5 +1,5 @@
-// A webhook configuration as it stands in the API server and as this operator would make it in; where it leads
-// elsewhere or looks at other namespaces, in words for a person, out. Pure.
+// Compares a webhook configuration in the API server with the one that this operator would make, and describes for a
+// person where it leads elsewhere or selects other namespaces. Pure.
 
 import { mapAt, mapsAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { canonicalJson } from '../../language/wire/digest.ts'
@@ -7,7 +7,7 @@ import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { Webhook, WebhookConfiguration } from '../kubernetes/objects.ts'
 import { withoutReviewKey } from './review-key.ts'
 
-/** What else somebody has changed is theirs to know. Undefined: as it should be. */
+/** Other changes are left to the person who made them. Undefined: as it should be. */
 export const driftOf = (
   object: WebhookConfiguration,
   made: WebhookConfiguration,
@@ -20,7 +20,7 @@ export const driftOf = (
   return words.length === 0 ? undefined : words.join(', ')
 }
 
-/** Where the first of its webhooks is reached. */
+/** The target of the first of its webhooks. */
 export const targetOf = (object: WebhookConfiguration): string => {
   const [first] = webhooksOf(object).values()
   return first === undefined ? 'nobody' : clientOf(first)
@@ -29,7 +29,7 @@ export const targetOf = (object: WebhookConfiguration): string => {
 const differences = (name: string, webhook: Webhook, wanted: Webhook): readonly string[] => {
   const [client, wantedClient] = [clientOf(webhook), clientOf(wanted)]
   return [
-    ...(client === wantedClient ? [] : [`${name} asks ${client} instead of ${wantedClient}`]),
+    ...(client === wantedClient ? [] : [`${name} calls ${client} instead of ${wantedClient}`]),
     ...(namespacesOf(webhook) === namespacesOf(wanted)
       ? []
       : [`${name} has another namespaceSelector`]),
@@ -41,7 +41,7 @@ const webhooksOf = (object: WebhookConfiguration): ReadonlyMap<string, Webhook> 
   return new Map(webhooks.map((webhook) => [textAt(webhook, 'name'), webhook]))
 }
 
-/** @example 'system/hook:443/validate'; the key of reviews is not told, and is no difference */
+/** @example 'system/hook:443/validate'; the key of reviews is never shown, and is not compared */
 const clientOf = (webhook: Webhook): string => {
   const client = mapAt(webhook, 'clientConfig')
   const service = memberAt(client, 'service')
@@ -51,7 +51,7 @@ const clientOf = (webhook: Webhook): string => {
   return `${textAt(service, 'namespace')}/${textAt(service, 'name')}:${port}${path}`
 }
 
-/** As an operator would make it, wherever it asks the same as it did: with the key of reviews that counts now. */
+/** The webhook with the current review key, unless somebody has changed its target. */
 export const withReviewKey = (webhook: Webhook, made: WebhookConfiguration): ValueMap => {
   const wanted = webhooksOf(made).get(textAt(webhook, 'name'))
   if (wanted === undefined || clientOf(wanted) !== clientOf(webhook)) return webhook

@@ -1,5 +1,5 @@
-// A Kubernetes API in; a webhook configuration that this operator's predecessors have made, and that nobody answers any
-// more, removed. Looks once in each turn of a leader, and touches nothing that is another's.
+// Removes a webhook configuration that an earlier version of this operator has made, and that no process serves any
+// more. Checks once in each leader term, and touches nothing that belongs to others.
 
 import { TaskLoop } from '../../base/task-loop.ts'
 import { messageOf } from '../../base/thrown.ts'
@@ -8,7 +8,7 @@ import type { ValueMap } from '../../language/expression/value.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
 import { isApiError, type KubernetesApi, type ResourceType } from '../kubernetes/client/api.ts'
-import { MADE_FROM } from './webhook-keeper.ts'
+import { MADE_FROM } from './webhook-manager.ts'
 import { targetOf } from './webhook-drift.ts'
 
 export interface WebhookRemoverOptions {
@@ -63,12 +63,15 @@ export class WebhookRemover {
     const uid = memberAt(mapAt(object, 'metadata'), 'uid')
     if (!this.#loop.mayAct() || !this.#isLeft(object) || typeof uid !== 'string') return
     await api.delete(type, { namespace: '', name }, uid)
-    log.info('what nobody answers any more was removed', { kind: type.kind, object: name })
+    log.info('a webhook configuration that is no longer served was removed', {
+      kind: type.kind,
+      object: name,
+    })
   }
 
   /**
-   * Made by an operator, not by hand; to ask us; and before this program began: what is younger is of one that is
-   * rolled out with sidecars just now.
+   * Whether it was made by an operator, not by hand; for our target; and before this program started: a younger one is
+   * of a version with sidecars that is being rolled out.
    */
   #isLeft(object: ValueMap): boolean {
     const metadata = mapAt(object, 'metadata')
@@ -81,13 +84,13 @@ export class WebhookRemover {
     )
   }
 
-  /** Not there, or not ours to look at: as it should be. */
+  /** A configuration that does not exist, or that we may not read, is as it should be. */
   #fail(error: unknown): 'failed' | undefined {
     if (isApiError(error, 'forbidden', 'not_found', 'conflict')) return undefined
     const { log, type, name } = this.#options
     const trouble = messageOf(error)
     if (trouble !== this.#trouble) {
-      log.warn('could not look for what nobody answers any more', {
+      log.warn('could not check for a webhook configuration that is no longer served', {
         ...{ kind: type.kind, object: name, error },
       })
     }

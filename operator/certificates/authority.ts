@@ -1,5 +1,5 @@
-// What a Secret says of our CA, and what is settled about the fleet, in; the CA that signs, those that are
-// trusted, and what is to be done next out. Pure: issues and writes nothing.
+// Decides which CA signs, which are trusted and what is to be done next, from the Secret of our CA and the state of the
+// fleet. Pure: issues and writes nothing.
 
 import type { KeyPair } from './issue-certificate.ts'
 import { type CertificatePolicy, isValidAt, renewAtMs } from './policy.ts'
@@ -9,9 +9,9 @@ import { type CertificateFacts, readBundle, readPair } from './read-certificate.
 export type SecretTexts = Readonly<Record<string, string>>
 
 export interface Authority {
-  /** Signs. */
+  /** The CA that signs. */
   readonly current: Signer
-  /** Trusted already, will sign once everybody trusts it. */
+  /** Trusted already; signs once all peers trust it. */
   readonly next?: Signer
   /** All that are trusted, the two above first. */
   readonly bundle: readonly CertificateFacts[]
@@ -25,15 +25,15 @@ export interface Signer {
 export type AuthorityStep =
   /** There is none that could sign: a new one, at once. */
   | 'found'
-  /** A next one, trusted from now on. */
+  /** Create the next one, trusted from now on. */
   | 'prepare'
-  /** The next one signs. */
+  /** The next one signs from now on. */
   | 'promote'
-  /** Old ones are trusted no longer. */
+  /** Old ones are no longer trusted. */
   | 'retire'
   | 'keep'
 
-/** For how long it has been so for everybody we know of, in one piece; 0 where it is not so. */
+/** How long each state has lasted without a break for all peers that we know; 0 where it does not hold. */
 export interface Settled {
   /** All have the bundle that the Secret of the CA has. */
   readonly bundleMs: number
@@ -41,7 +41,7 @@ export interface Settled {
   readonly leavesMs: number
 }
 
-/** As it stands in the Secret: a CA that is damaged or has expired is not there, others stay trusted. */
+/** As it stands in the Secret: a CA that is damaged or has expired is left out, others stay trusted. */
 export type AuthorityRecord = Omit<Authority, 'current'> & Partial<Pick<Authority, 'current'>>
 
 export const readAuthority = (texts: SecretTexts, nowMs: number): AuthorityRecord => {
@@ -75,7 +75,7 @@ export const planAuthority = (
 ): AuthorityStep => {
   if (current === undefined) return next === undefined ? 'found' : 'promote'
   if (next !== undefined) {
-    // Leaves must not be cut short for one namespace that cannot be reached.
+    // The life of leaves must not be cut short because one namespace cannot be reached.
     const isLate = current.facts.notAfterMs - nowMs < policy.leafLifeMs
     return isLate || settled.bundleMs >= policy.overlapMs ? 'promote' : 'keep'
   }
@@ -118,7 +118,7 @@ const readSigner = (
 
 const OUR_SUBJECT = /^CN=svc-gateway CA [0-9a-f]{8}$/
 
-/** Others may not be trusted, whoever put them there; and what we sign is made for our own form of names. */
+/** Other CAs may not be trusted, whoever put them there; and our certificates are made for our own form of names. */
 const isOurs = (facts: CertificateFacts, nowMs: number): boolean =>
   facts.isAuthority && OUR_SUBJECT.test(facts.x509.subject) && isValidAt(facts, nowMs)
 

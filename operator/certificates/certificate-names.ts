@@ -1,4 +1,4 @@
-// How Secrets and certificates are called: what roles, charts and pods must agree on. Data only.
+// Names the Secrets and the servers of certificates, in agreement with roles, charts and pods. Data only.
 
 import { DATA_PLANE_SECRET } from '../resource/roles.ts'
 
@@ -11,7 +11,7 @@ export const SECRET_NAMES = {
 } as const
 
 /**
- * What the certificates of the data planes of a namespace carry.
+ * The DNS name in the certificates of the data planes of a namespace.
  * @example serverNameOf('shop') // 'shop.gateway.svc.dev'
  */
 export const serverNameOf = (namespace: string): string => `${namespace}.gateway.svc.dev`

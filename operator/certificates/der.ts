@@ -1,4 +1,4 @@
-// Values in, their DER encoding (X.690) out: as much of ASN.1 as a certificate is written with. Reads nothing.
+// Encodes values in DER (X.690): as much of ASN.1 as a certificate needs. Reads nothing.
 
 /** @example sequence(integer(Buffer.of(2))).toString('hex') // '3003020102' */
 export const sequence = (...contents: readonly Buffer[]): Buffer => encode(0x30, contents)

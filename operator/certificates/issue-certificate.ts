@@ -1,5 +1,5 @@
-// Who a certificate is for, how long it lives and who signs it in; certificate and private key out, as PEM
-// (RFC 5280, ECDSA P-256). Time and chance come in; reads no certificate but the signer's.
+// Issues certificates and their private keys as PEM (RFC 5280, ECDSA P-256). Time and randomness are passed in; reads
+// no certificate but the signer's.
 
 import {
   createHash,
@@ -32,7 +32,7 @@ export interface KeyPair {
   readonly key: string
 }
 
-export interface Chance {
+export interface RandomSource {
   bytes(count: number): Buffer
   /** A fresh private key on P-256. */
   privateKey(): Promise<KeyObject>
@@ -40,7 +40,7 @@ export interface Chance {
 
 const newKeyPair = promisify(generateKeyPair)
 
-export const SYSTEM_CHANCE: Chance = {
+export const SYSTEM_RANDOM: RandomSource = {
   bytes: (count) => randomBytes(count),
   privateKey: async () => (await newKeyPair('ec', { namedCurve: 'P-256' })).privateKey,
 }
@@ -50,10 +50,10 @@ export interface Life {
   readonly notAfterMs: number
 }
 
-/** A CA that signs leaves only. No two have one name, so that a bundle of several is never mistaken. */
-export const issueAuthority = async (life: Life, chance: Chance): Promise<KeyPair> => {
-  const privateKey = await chance.privateKey()
-  const serial = serialNumber(chance)
+/** A CA that signs leaves only. Each has a name of its own, so that the CAs in a bundle cannot be mixed up. */
+export const issueAuthority = async (life: Life, random: RandomSource): Promise<KeyPair> => {
+  const privateKey = await random.privateKey()
+  const serial = serialNumber(random)
   const name = `svc-gateway CA ${serial.subarray(0, 4).toString('hex')}`
   const publicKey = createPublicKey(privateKey)
   const cert = certificate({
@@ -70,7 +70,7 @@ export const issueAuthority = async (life: Life, chance: Chance): Promise<KeyPai
 
 export interface LeafRequest {
   readonly usage: 'server' | 'client'
-  /** DNS names or IPv4 addresses; the first is the common name too, as far as that may be long. */
+  /** DNS names or IPv4 addresses; the first is the common name too, up to the length allowed there. */
   readonly names: readonly [string, ...string[]]
   /** It ends with its signer at the latest. */
   readonly life: Life
@@ -79,14 +79,14 @@ export interface LeafRequest {
 export const issueLeaf = async (
   authority: KeyPair,
   { usage, names, life }: LeafRequest,
-  chance: Chance,
+  random: RandomSource,
 ): Promise<KeyPair> => {
-  const privateKey = await chance.privateKey()
+  const privateKey = await random.privateKey()
   const signer = new X509Certificate(authority.cert)
   const signerKey = createPrivateKey(authority.key)
   const cert = certificate({
     life: { ...life, notAfterMs: Math.min(life.notAfterMs, signer.validToDate.getTime()) },
-    serial: serialNumber(chance),
+    serial: serialNumber(random),
     subject: names[0].slice(0, COMMON_NAME_MAX),
     publicKey: createPublicKey(privateKey),
     issuer: {
@@ -151,9 +151,9 @@ const certificate = (contents: Contents): string => {
   return pemOf(sequence(toBeSigned, algorithm, bitString(signature)))
 }
 
-/** 127 bits: positive without a byte before it. */
-const serialNumber = (chance: Chance): Buffer => {
-  const serial = Buffer.from(chance.bytes(16))
+/** 127 bits: positive without a leading zero byte. */
+const serialNumber = (random: RandomSource): Buffer => {
+  const serial = Buffer.from(random.bytes(16))
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40
   return serial
 }
@@ -172,7 +172,7 @@ const distinguishedName = (name: string): Buffer =>
 
 const commonNameOf = ({ subject }: X509Certificate): string => /^CN=(.*)$/m.exec(subject)?.[1] ?? ''
 
-/** RFC 7093 §2, method 1: it need not be this, only one per key. */
+/** RFC 7093 §2, method 1: any method would do that gives one id per key. */
 const keyId = (publicKey: KeyObject): Buffer =>
   createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

@@ -1,12 +1,12 @@
-// A source of resources and what keeps the keys of Realms in; the same source out, whose caches hold these keys and what
-// is wrong with them. Not synced before it is known whether there are keys; holds nothing back otherwise.
+// Adds the keys of Realms, and problems with them, to the caches of a source of resources. Not synced before it is
+// known whether there are keys; delays nothing otherwise.
 
 import type { ResourceCache, ResourceSource } from '../resource/resource-source.ts'
-import type { RealmKeyKeeper } from './realm-key-keeper.ts'
+import type { RealmKeyManager } from './realm-key-manager.ts'
 
-type Keeper = Pick<RealmKeyKeeper, 'ring' | 'isKnown' | 'trouble' | 'revision' | 'start' | 'stop'>
+type Keeper = Pick<RealmKeyManager, 'ring' | 'isKnown' | 'trouble' | 'revision' | 'start' | 'stop'>
 
-/** Starts and stops the keeper too. */
+/** Starts and stops the manager of the keys too. */
 export const withRealmKeys = (source: ResourceSource, keeper: Keeper): ResourceSource => {
   let made: { readonly of: ResourceCache; readonly cache: ResourceCache } | undefined
   return {

@@ -1,7 +1,12 @@
-// What a Secret says of a certificate that our CA has signed in; whether it may stay, and why not, out. Pure.
+// Decides whether a certificate in a Secret that our CA has signed may stay, and why not. Pure.
 
 import { type Authority, bundleText, type SecretTexts, type Signer } from './authority.ts'
-import { issueLeaf, type Chance, type KeyPair, type LeafRequest } from './issue-certificate.ts'
+import {
+  issueLeaf,
+  type RandomSource,
+  type KeyPair,
+  type LeafRequest,
+} from './issue-certificate.ts'
 import { type CertificatePolicy, isValidAt, lifeFrom, madeAtMs, renewAtMs } from './policy.ts'
 import { isSignedBy, readPair } from './read-certificate.ts'
 
@@ -9,7 +14,7 @@ export type LeafPurpose = Pick<LeafRequest, 'usage' | 'names'>
 
 export type LeafPlan =
   | { readonly step: 'keep'; readonly leaf: Signer }
-  /** The certificate may stay, the CAs beside it are others. */
+  /** The certificate may stay, but the CAs beside it are not the current ones. */
   | { readonly step: 'bundle'; readonly leaf: Signer }
   | { readonly step: 'issue'; readonly reason: string }
 
@@ -22,14 +27,14 @@ interface Judging {
 export const planLeaf = (
   texts: SecretTexts | undefined,
   { names }: LeafPurpose,
-  judging: Judging,
+  checks: Judging,
 ): LeafPlan => {
   if (texts === undefined) return { step: 'issue', reason: 'there was none' }
   const leaf = readPair(texts['tls.crt'], texts['tls.key'])
   if (leaf === undefined) return { step: 'issue', reason: 'certificate or key was damaged' }
-  const reason = dueBecause(leaf, names, judging)
+  const reason = dueBecause(leaf, names, checks)
   if (reason !== undefined) return { step: 'issue', reason }
-  const isCurrent = texts['ca.crt'] === bundleText(judging.authority.bundle)
+  const isCurrent = texts['ca.crt'] === bundleText(checks.authority.bundle)
   return { step: isCurrent ? 'keep' : 'bundle', leaf }
 }
 
@@ -42,10 +47,10 @@ export const leafTexts = ({ cert, key }: KeyPair, { bundle }: Authority): Secret
 export const issueFor = (
   { usage, names }: LeafPurpose,
   { authority, policy, nowMs }: Judging,
-  chance: Chance,
+  random: RandomSource,
 ): Promise<KeyPair> => {
   const life = lifeFrom(nowMs, policy.leafLifeMs, policy)
-  return issueLeaf(authority.current.pair, { usage, names, life }, chance)
+  return issueLeaf(authority.current.pair, { usage, names, life }, random)
 }
 
 const dueBecause = (
@@ -53,13 +58,13 @@ const dueBecause = (
   names: readonly string[],
   { authority, policy, nowMs }: Judging,
 ): string | undefined => {
-  if (facts.names.join() !== [...names].sort().join()) return 'its names were others'
+  if (facts.names.join() !== [...names].sort().join()) return 'its names were not the wanted ones'
   if (!isValidAt(facts, nowMs)) return 'it was not valid at this time'
-  if (nowMs >= renewAtMs(facts, policy)) return 'its time had come'
+  if (nowMs >= renewAtMs(facts, policy)) return 'it was due for renewal'
   const { current, bundle } = authority
   if (isSignedBy(facts, current.facts)) return undefined
   if (!bundle.some((trusted) => isSignedBy(facts, trusted))) return 'its CA was not ours'
-  // Whoever checks it may not know the current CA yet, where that had to be made in a hurry.
+  // Peers may not know the current CA yet, where it had to be made at once.
   const isKnown = nowMs - madeAtMs(current.facts, policy) >= policy.overlapMs
   return isKnown ? 'its CA was replaced' : undefined
 }

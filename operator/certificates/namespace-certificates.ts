@@ -1,5 +1,5 @@
-// Namespaces of data planes in; a server certificate in each of them, and what stands in the way of it, out.
-// One namespace that fails holds back no other.
+// Maintains a server certificate in each namespace of data planes, and reports what prevents it. One namespace that
+// fails does not delay the others.
 
 import { messageOf } from '../../base/thrown.ts'
 import { isApiError } from '../kubernetes/client/api.ts'
@@ -7,28 +7,28 @@ import { CERTIFICATE_WRITER } from '../resource/roles.ts'
 import { grantCommand } from '../resource/roles-for.ts'
 import { type Authority, bundleText } from './authority.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
-import { keepLeaf, type KeptLeaf, type Workshop } from './kept-secrets.ts'
+import { maintainLeaf, type StoredLeaf, type IssuerDeps } from './certificate-secrets.ts'
 import { renewAtMs } from './policy.ts'
 import { isSignedBy } from './read-certificate.ts'
 
 interface Looked {
   readonly atMs: number
-  /** Undefined: it failed, or the namespace is going. */
-  readonly leaf: KeptLeaf | undefined
+  /** Undefined: it failed, or the namespace is being deleted. */
+  readonly leaf: StoredLeaf | undefined
   readonly trouble: string | undefined
 }
 
-/** A namespace that failed, or one that is new, is not asked about more often. */
+/** A namespace that failed, or that is new, is not read more often. */
 const RETRY_MS = 10_000
 
 export class NamespaceCertificates {
-  readonly #workshop: Workshop
+  readonly #deps: IssuerDeps
   readonly #everyMs: (namespace: string) => number
   readonly #looked = new Map<string, Looked>()
 
-  /** @param everyMs how often it is looked at */
-  constructor(workshop: Workshop, everyMs: (namespace: string) => number) {
-    this.#workshop = workshop
+  /** @param everyMs how often it is read */
+  constructor(deps: IssuerDeps, everyMs: (namespace: string) => number) {
+    this.#deps = deps
     this.#everyMs = everyMs
   }
 
@@ -40,14 +40,14 @@ export class NamespaceCertificates {
     )
   }
 
-  /** Unix time, ms, when the first of them ends; undefined: none is known. */
+  /** Unix time, ms, when the first of them expires; undefined: none is known. */
   get endsMs(): number | undefined {
     const ends = [...this.#looked.values()].flatMap(({ leaf }) => leaf?.facts.notAfterMs ?? [])
     return ends.length === 0 ? undefined : Math.min(...ends)
   }
 
   /** @returns whether all of them have the bundle, and a certificate of the current CA */
-  async keepAll(
+  async maintainAll(
     namespaces: readonly string[],
     authority: Authority,
   ): Promise<{ readonly bundle: boolean; readonly leaves: boolean }> {
@@ -62,20 +62,20 @@ export class NamespaceCertificates {
     }
   }
 
-  /** Gateways have come to it. It may be another namespace of that name, with nothing in it any more. */
-  async keepNew(namespace: string, authority: Authority): Promise<void> {
+  /** For a namespace that has gateways now. It may be another namespace of that name, without a certificate. */
+  async maintainNew(namespace: string, authority: Authority): Promise<void> {
     await this.#keep(namespace, authority, RETRY_MS)
   }
 
-  /** Where it was well less than `everyMs` ago, nothing is asked. */
+  /** Sends nothing where that was done well less than `everyMs` ago. */
   async #keep(namespace: string, authority: Authority, everyMs: number): Promise<void> {
-    const { clock, mayWrite } = this.#workshop
+    const { clock, mayWrite } = this.#deps
     if (!mayWrite() || !this.#isDue(namespace, authority, everyMs)) return
     const atMs = clock.now()
     try {
       const name = { namespace, name: SECRET_NAMES.server }
       const purpose = { usage: 'server', names: [serverNameOf(namespace)] } as const
-      const leaf = await keepLeaf(this.#workshop, name, purpose, authority)
+      const leaf = await maintainLeaf(this.#deps, name, purpose, authority)
       this.#looked.set(namespace, { atMs, leaf, trouble: undefined })
     } catch (error) {
       if (mayWrite()) this.#fail(namespace, error, atMs)
@@ -85,7 +85,7 @@ export class NamespaceCertificates {
   #isDue(namespace: string, authority: Authority, everyMs: number): boolean {
     const looked = this.#looked.get(namespace)
     if (looked === undefined) return true
-    const { policy, clock } = this.#workshop
+    const { policy, clock } = this.#deps
     const { atMs, leaf } = looked
     const nowMs = clock.now()
     if (leaf === undefined) return nowMs - atMs >= RETRY_MS
@@ -99,10 +99,10 @@ export class NamespaceCertificates {
 
   #fail(namespace: string, error: unknown, atMs: number): void {
     const before = this.#looked.get(namespace)
-    const trouble = certificateTrouble(this.#workshop, namespace, error)
+    const trouble = certificateFailure(this.#deps, namespace, error)
     this.#looked.set(namespace, { atMs, leaf: undefined, trouble })
     if (trouble === undefined || before?.trouble === trouble) return
-    this.#workshop.log.warn('the data planes of a namespace have no certificate', {
+    this.#deps.log.warn('the data planes of a namespace have no certificate', {
       namespace,
       error,
       trouble,
@@ -110,9 +110,9 @@ export class NamespaceCertificates {
   }
 }
 
-/** Undefined: the namespace is going, so it needs none. */
-export const certificateTrouble = (
-  { owner: operatorNamespace, serviceAccount }: Workshop,
+/** Undefined: the namespace is being deleted, so it needs none. */
+export const certificateFailure = (
+  { owner: operatorNamespace, serviceAccount }: IssuerDeps,
   namespace: string,
   error: unknown,
 ): string | undefined => {
@@ -124,7 +124,7 @@ export const certificateTrouble = (
   return messageOf(error)
 }
 
-/** A namespace that is not there (any more) needs no certificate. */
+/** A namespace that does not exist (any more) needs no certificate. */
 const isGoing = (error: unknown): boolean =>
   isApiError(error, 'not_found') ||
   (isApiError(error, 'forbidden') && error.message.includes('being terminated'))

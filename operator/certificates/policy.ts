@@ -1,4 +1,4 @@
-// How long certificates live and when they are due, as numbers and the arithmetic on them. Pure.
+// Defines how long certificates live and when they are due, and computes with it. Pure.
 
 import type { Life } from './issue-certificate.ts'
 import type { CertificateFacts } from './read-certificate.ts'
@@ -13,7 +13,7 @@ export interface CertificatePolicy {
   /** How far clocks may be apart: certificates begin this long before they are made; 1 h. */
   readonly skewMs: number
   /**
-   * Until everybody has what was written: a kubelet brings a Secret into its pods in 1 to 2 minutes. A new
+   * The time until all peers have what was written: a kubelet updates a Secret in its pods within 1 to 2 minutes. A new
    * CA signs only after it, an old one is trusted until after it; 1 h.
    */
   readonly overlapMs: number

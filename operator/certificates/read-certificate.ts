@@ -1,4 +1,4 @@
-// PEM in; what stands in a certificate, or that it is none, out. Never throws on what somebody has written.
+// Reads certificates and keys from PEM text. Never throws on any content.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { KeyPair } from './issue-certificate.ts'
@@ -11,7 +11,7 @@ export interface CertificateFacts {
   /** DNS names and addresses (SAN), sorted. */
   readonly names: readonly string[]
   readonly isAuthority: boolean
-  /** SHA-256: tells certificates apart, and may be logged. */
+  /** SHA-256: identifies a certificate, and may be logged. */
   readonly fingerprint: string
   readonly x509: X509Certificate
 }

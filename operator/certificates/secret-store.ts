@@ -1,5 +1,5 @@
-// Secrets of the operator, read and written by compare and swap: of two that write at once one wins and the
-// other goes on from what it wrote. Values are never logged and stand in no error.
+// Reads and writes Secrets of the operator by compare and swap: of two concurrent writers one wins and the other
+// continues from what it wrote. Values are never logged and stand in no error.
 
 import { mapAt, memberAt } from '../../language/expression/members.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
@@ -9,9 +9,9 @@ import type { SecretTexts } from './authority.ts'
 import { CertificateError } from './certificate-error.ts'
 
 export interface StoredSecret {
-  /** Undefined: there is none. */
+  /** Undefined: there is no such Secret. */
   readonly texts: SecretTexts | undefined
-  /** Name of the operator that owns it, as it says itself. */
+  /** Name of the operator that owns it, from its annotation. */
   readonly owner: string | undefined
   readonly object: ValueMap | undefined
 }
@@ -41,16 +41,16 @@ export const readSecret = async (
 
 export interface SecretUpdate {
   readonly name: ObjectName
-  /** Written into its annotation; a Secret with another one there is left alone. */
+  /** Written into its annotation; a Secret of another owner is not changed. */
   readonly owner: string
   readonly type: 'Opaque' | 'kubernetes.io/tls'
-  /** Keys of it that are ours; those of a certificate when absent. */
+  /** The keys of it that we manage; those of a certificate when absent. */
   readonly keys?: ReadonlySet<string>
-  /** What is to stand there in place of `texts`; undefined: it is well as it is. May be called again. */
+  /** The content to write in place of `texts`; undefined: it stays as it is. May be called again. */
   readonly decide: (texts: SecretTexts | undefined) => Promise<SecretTexts | undefined>
 }
 
-/** More rivals than that are no rivals but a fault. */
+/** More conflicts than that in a row are a bug. */
 const TRIES = 5
 
 /**
@@ -87,7 +87,7 @@ const refuseForeign = ({ owner }: StoredSecret, update: SecretUpdate): void => {
   )
 }
 
-/** Of certificates. What is not written again of keys that are ours goes. */
+/** Those of certificates. A key that we manage and do not write again is removed. */
 const KEYS: ReadonlySet<string> = new Set(['tls.crt', 'tls.key', 'ca.crt', 'next.crt', 'next.key'])
 
 const write = async (
@@ -105,7 +105,7 @@ const write = async (
   const foreign = Object.entries(mapAt(object, 'data')).filter(([key]) => !keys.has(key))
   const annotations = { ...mapAt(metadata, 'annotations'), [OWNER_ANNOTATION]: owner }
   const labels = { ...mapAt(metadata, 'labels'), ...LABELS }
-  // With its resource version: somebody else's write in between is a 409. The type cannot be changed.
+  // With its resource version, so that a write by another in between is a 409. The type cannot be changed.
   await api.replace(
     TYPES.secrets,
     { namespace, name },

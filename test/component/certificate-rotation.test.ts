@@ -7,13 +7,13 @@ import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { CertificateKeeper } from '../../operator/certificates/certificate-keeper.ts'
+import { CertificateManager } from '../../operator/certificates/certificate-manager.ts'
 import { SECRET_NAMES } from '../../operator/certificates/certificate-names.ts'
 import {
   issueAuthority,
   issueLeaf,
   type KeyPair,
-  SYSTEM_CHANCE,
+  SYSTEM_RANDOM,
 } from '../../operator/certificates/issue-certificate.ts'
 import { DEFAULT_POLICY } from '../../operator/certificates/policy.ts'
 import { createManagementClient } from '../../operator/fleet/management-client.ts'
@@ -35,7 +35,7 @@ const POLICY = { ...DEFAULT_POLICY, skewMs: 400 * DAY_MS }
 
 const secrets = createFakeSecrets()
 const clock = createManualClock({ startMs: Date.now() })
-const keeper = new CertificateKeeper({
+const keeper = new CertificateManager({
   api: secrets.api,
   namespace: OWN,
   dataPlaneNamespaces: () => ['shop'],
@@ -103,7 +103,7 @@ const authorityTexts = (): Readonly<Record<string, string>> =>
 const life = { notBeforeMs: Date.now() - HOUR_MS, notAfterMs: Date.now() + DAY_MS }
 
 const issue = (authority: KeyPair, usage: 'client' | 'server', name: string): Promise<KeyPair> =>
-  issueLeaf(authority, { usage, names: [name], life }, SYSTEM_CHANCE)
+  issueLeaf(authority, { usage, names: [name], life }, SYSTEM_RANDOM)
 
 const signer = (name: 'tls' | 'next'): KeyPair => ({
   cert: authorityTexts()[`${name}.crt`] ?? '',
@@ -118,7 +118,7 @@ describe('who is let in', () => {
 
   it('nobody else: another name is forbidden, another CA or use gets no connection', async () => {
     expect(await ask(await issue(signer('tls'), 'client', 'somebody.test'))).toBe(403)
-    const stranger = await issueAuthority(life, SYSTEM_CHANCE)
+    const stranger = await issueAuthority(life, SYSTEM_RANDOM)
     await expect(ask(await issue(stranger, 'client', 'operator.test'))).rejects.toThrow()
     await expect(ask(await issue(signer('tls'), 'server', 'operator.test'))).rejects.toThrow()
   })

@@ -8,8 +8,8 @@ import {
 } from '../../../operator/admission/admission-server.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
-import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
-import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
+import { WebhookManager } from '../../../operator/admission/webhook-manager.ts'
+import { CertificateManager } from '../../../operator/certificates/certificate-manager.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle, readCertificate } from '../../../operator/certificates/read-certificate.ts'
@@ -67,8 +67,8 @@ await describeWithKubernetes('admission', (plane) => {
   const clock = createManualClock({ startMs: Date.now() })
   const log = createSilentLog()
   let api: KubernetesApi
-  let certificates: CertificateKeeper
-  let webhook: WebhookKeeper
+  let certificates: CertificateManager
+  let webhook: WebhookManager
   let server: AdmissionServer
   let namespaces = [OWN, 'shop', 'closed', 'nowhere']
   /** New connections of the API server: it opens them when it has taken in another bundle. */
@@ -128,7 +128,7 @@ await describeWithKubernetes('admission', (plane) => {
     )
     const cluster = await loadCluster({ kubeconfig, env: {}, clock: SYSTEM_CLOCK })
     api = createKubernetesApi({ cluster, clock: SYSTEM_CLOCK, log, userAgent: 'svc-operator/test' })
-    certificates = new CertificateKeeper({
+    certificates = new CertificateManager({
       ...{ api, clock, log, namespace: OWN, serviceAccount: account.serviceAccount },
       dataPlaneNamespaces: () => namespaces,
       clientName: 'operator.test',
@@ -139,7 +139,7 @@ await describeWithKubernetes('admission', (plane) => {
       },
     })
     server = await start(0)
-    webhook = new WebhookKeeper({
+    webhook = new WebhookManager({
       ...{ api, clock, log, name: WEBHOOK_CONFIGURATION },
       type: TYPES.validatingWebhookConfigurations,
       make: (caBundle) =>
@@ -190,7 +190,7 @@ await describeWithKubernetes('admission', (plane) => {
       method: 'DELETE',
       path: `/api/v1/namespaces/${OWN}/secrets/${SECRET_NAMES.authority}`,
     })
-    const other = new CertificateKeeper({
+    const other = new CertificateManager({
       ...{ api, clock, log, namespace: OWN, clientName: 'operator.test' },
       dataPlaneNamespaces: () => [],
       webhookNames: ['hook.gateways.svc', '127.0.0.1'],
@@ -213,7 +213,7 @@ await describeWithKubernetes('admission', (plane) => {
     const { code, text } = await apply(specification('faulty', bad('faulty')))
     expect(code).not.toBe(0)
     expect(text).toContain('validate.gateway.svc.dev')
-    expect(text).toContain('3 faults in ApiSpecification default/faulty:')
+    expect(text).toContain('3 problems in ApiSpecification default/faulty:')
     for (const pointer of ['host', 'id', 'meta'])
       expect(text).toMatch(new RegExp(`^/spec/document/${pointer}: .+$`, 'm'))
   })
@@ -239,7 +239,7 @@ await describeWithKubernetes('admission', (plane) => {
     expect(await dryRun(large('dry'))).toBe(201)
     const body = specification('dry', large('dry', {}, 1_900))
     const { status, text } = await plane().request({ method: 'POST', path: API, body })
-    expect([status, text]).toEqual([422, expect.stringContaining('more than that etcd takes')])
+    expect([status, text]).toEqual([422, expect.stringContaining('more than the limit of')])
   })
 
   it('a dead webhook prevents nothing; what came in meanwhile may be labelled, not changed', async () => {
@@ -254,7 +254,7 @@ await describeWithKubernetes('admission', (plane) => {
     const change = ['patch', 'apispecification', 'unseen', '--type=merge', `--patch=${patch}`]
     expect(await plane().kubectl(change)).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('3 faults'),
+      stderr: expect.stringContaining('3 problems'),
     })
     expect((await plane().kubectl(['delete', 'apispecification', 'unseen'])).code).toBe(0)
   })
@@ -274,7 +274,7 @@ await describeWithKubernetes('admission', (plane) => {
     const patch = JSON.stringify([{ op: 'replace', path, value: 'https://127.0.0.1:1/other' }])
     const edit = ['patch', kind, WEBHOOK_CONFIGURATION, '--type=json', `--patch=${patch}`]
     expect(await plane().kubectl(edit)).toMatchObject({ code: 0 })
-    await pass(() => webhook.drift?.includes('asks https://127.0.0.1:1/other instead of') === true)
+    await pass(() => webhook.drift?.includes('calls https://127.0.0.1:1/other instead of') === true)
     const read = [
       'get',
       kind,

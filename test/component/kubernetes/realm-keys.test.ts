@@ -154,7 +154,7 @@ await describeWithKubernetes('a Realm without signing keys', (plane) => {
     await plane().apply([documentObject('shop', 'other')])
     await home.until('shop', 'other', 'Ready', 'Ready')
     const note = (await notesOf(operator)).find((each) => each.includes(PLACE))
-    expect(note).toContain('each gateway signs with a key of its own')
+    expect(note).toContain('each gateway signs with its own key')
     await allAre(401)
     const fresh = await startGateway('gw-6')
     await eventually(async () => {

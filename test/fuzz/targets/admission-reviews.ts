@@ -162,7 +162,7 @@ class Reviews implements Checker {
       const read = readSidecarSettings({ image: 'gateway:1' })
       return 'settings' in read ? Promise.resolve(read.settings) : Promise.reject(new Error('no'))
     },
-    seedNamespace: () => Promise.resolve(undefined),
+    ensureNamespaceCertificate: () => Promise.resolve(undefined),
     operatorNamespace: 'gateways',
     namespaces: 'all',
     clock: createManualClock(),

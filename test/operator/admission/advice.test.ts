@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { createAdviser } from '../../../operator/admission/advise-review.ts'
-import { compileHere } from '../../../operator/admission/judge-resource.ts'
+import { compileHere } from '../../../operator/admission/validate-resource.ts'
 import { createLookUp } from '../../../operator/admission/look-up.ts'
 import { readReview } from '../../../operator/admission/review.ts'
 import { ReviewKeys } from '../../../operator/admission/review-key.ts'
@@ -457,7 +457,7 @@ describe('nothing is said', () => {
     expect(await warningsOf({ dataPlanes: undefined }, specification('a'))).toEqual([])
   })
 
-  it('of what is refused but its faults', async () => {
+  it('of what is refused but its problems', async () => {
     const answer = await aWorld().ask(specification('a', { realm_uri: 'com.none', host: 'a..b' }))
     expect(answer).toMatchObject({ allowed: false, warnings: [] })
   })
@@ -531,10 +531,8 @@ describe('another class', () => {
     const warnings = await warningsOf(world, object)
     expect(warnings).toHaveLength(count)
     for (const warning of warnings) {
-      expect(warning).toContain(
-        `no release in the cluster is known to serve the class '${className}'`,
-      )
-      expect(warning).toContain("this one serves 'svc'")
+      expect(warning).toContain(`no known release in the cluster has the class '${className}'`)
+      expect(warning).toContain("this one has the class 'svc'")
     }
   })
 })
@@ -557,8 +555,8 @@ describe('a Realm that goes', () => {
       allowed: true,
       warnings: [
         '5 documents use this Realm (stored-a, stored-b, stored-c and 1 more of this namespace; 1 of other namespaces): ' +
-          'its last valid version serves for 60 s, then they go out of service (RealmDeleted) until it is there again; ' +
-          'to revoke it at once, annotate it with gateway.svc.dev/delete-now: "true" first',
+          'its last valid version serves for 60 s, then they go out of service (RealmDeleted) until it is created again; ' +
+          'to take it out of service at once, annotate it with gateway.svc.dev/delete-now: "true" first',
       ],
     })
   })

@@ -19,7 +19,7 @@ it('the file in the page is one that is taken', () => {
 
 it('the container in the page is the one that is injected', () => {
   const read = readSidecarSettings({ image: 'svc-gateway:1.0.0' })
-  if ('faults' in read) throw new Error('the settings are wrong')
+  if ('problems' in read) throw new Error('the settings are wrong')
   const annotations = { 'gateway.svc.dev/app-port': '8080' }
   const pod = { metadata: { annotations }, spec: { containers: [] } }
   const injection = inject(pod, { settings: read.settings, manager: 'svc-operator' })

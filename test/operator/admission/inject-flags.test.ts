@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { readGatewaySettings, SETTINGS } from '../../../dataplane/config.ts'
-import { flagFaults } from '../../../operator/admission/inject-flags.ts'
+import { flagProblems } from '../../../operator/admission/inject-flags.ts'
 import { GATEWAY_FLAGS_PATH, renderGatewayFlags } from '../../support/gateway-flags-file.ts'
 
 const messages = (args: readonly string[], env: readonly Record<string, string>[] = []): string[] =>
-  flagFaults(args, env).map(({ message }) => message)
+  flagProblems(args, env).map(({ message }) => message)
 
 describe('what the operator knows of the flags of the gateway', () => {
   it('is what its settings table says; `make golden` writes it', async () => {
@@ -101,9 +101,9 @@ describe('every flag of the gateway', () => {
     '%s: its default may be given, or is closed',
     (name, setting) => {
       if (setting.default === null || Array.isArray(setting.default)) return
-      const faults = messages([`--${name}=${String(setting.default)}`])
-      const isClosedOrNeedy = faults.every((each) => /can't be given here|needs --/.test(each))
-      expect([faults, isClosedOrNeedy]).toEqual([faults, true])
+      const problems = messages([`--${name}=${String(setting.default)}`])
+      const isClosedOrNeedy = problems.every((each) => /can't be given here|needs --/.test(each))
+      expect([problems, isClosedOrNeedy]).toEqual([problems, true])
     },
   )
 })

@@ -25,7 +25,7 @@ const aRig = (more: Partial<InjectorOptions> = {}): Rig => {
       const read = readSidecarSettings({ image: 'gateway:1' })
       return 'settings' in read ? Promise.resolve(read.settings) : Promise.reject(new Error('no'))
     },
-    seedNamespace: (namespace) => {
+    ensureNamespaceCertificate: (namespace) => {
       seeded.push(namespace)
       return Promise.resolve(undefined)
     },
@@ -98,14 +98,16 @@ describe('a pod', () => {
 
   it('is told why it begins without a certificate, in pieces that are not cut', async () => {
     const grant = `kubectl create rolebinding ${'x'.repeat(300)}`
-    const rig = aRig({ seedNamespace: () => Promise.resolve(`may not; allow it with: ${grant}`) })
+    const rig = aRig({
+      ensureNamespaceCertificate: () => Promise.resolve(`may not; allow it with: ${grant}`),
+    })
     const { warnings } = await rig.admit(aRequest())
     expect(warnings.every((each) => each.length <= 250)).toBe(true)
     expect(warnings.join('')).toContain('x'.repeat(300))
   })
 
   it('does not wait for an API server that is slow', async () => {
-    const rig = aRig({ seedNamespace: () => new Promise(() => undefined) })
+    const rig = aRig({ ensureNamespaceCertificate: () => new Promise(() => undefined) })
     const answer = rig.admit(aRequest())
     for (let i = 0; i < 5; i += 1) await Promise.resolve()
     rig.clock.advance(2000)

@@ -64,7 +64,7 @@ describe('the file of --sidecar', () => {
     ['a pause', { image: 'i', appPreStopSeconds: 61 }, '/appPreStopSeconds'],
   ])('is refused for %s', (_, value, path) => {
     expect(readSidecarSettings(value)).toEqual({
-      faults: expect.arrayContaining([expect.objectContaining({ path })]),
+      problems: expect.arrayContaining([expect.objectContaining({ path })]),
     })
   })
 })

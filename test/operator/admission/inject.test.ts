@@ -13,7 +13,7 @@ import { applyPatch } from '../../support/json-patch.ts'
 
 const settingsOf = (more: object = {}): SidecarSettings => {
   const read = readSidecarSettings({ image: 'gateway:1', ...more })
-  if ('faults' in read) throw new Error(JSON.stringify(read.faults))
+  if ('problems' in read) throw new Error(JSON.stringify(read.problems))
   return read.settings
 }
 
@@ -130,7 +130,7 @@ describe('a pod', () => {
     ['app-port', '8090', 'no container declares port 8090'],
     ['ready', 'soon', 'it must be started'],
     ['cpu-limit', 'much', 'it must be a quantity such as 500m'],
-    ['memory-request', '-1', 'the usual resources were taken'],
+    ['memory-request', '-1', 'the default resources are used'],
   ])('with annotation %s: %s is warned of', (name, value, words) => {
     const injection = inject(annotated({ [name]: value }), options)
     expect(warningsOf(injection)).toEqual([expect.stringContaining(words)])
@@ -178,7 +178,7 @@ describe('a pod', () => {
       'gateway.svc.dev/port',
     ],
     ['with a name for a port', annotated({ 'app-port': '__proto__' }), '8080'],
-    ['that is none', {}, 'no Pod'],
+    ['that is none', {}, 'not a Pod'],
   ])('%s is left as it is, with a reason', (_, pod, words) => {
     expect(inject(pod, options)).toEqual({
       injection: 'refused',

@@ -75,7 +75,9 @@ describe('pods without the gateway that they ask for', () => {
     await rest()
     expect(missed.count).toBe(3)
     expect(missed.note).toMatch(/have none: billing\/a-1, shop\/b-1, shop\/b-2\. .*rollout restart/)
-    expect(lines.filter((line) => line.includes('pods without gateway'))).toHaveLength(1)
+    expect(
+      lines.filter((line) => line.includes('pods that ask for a gateway have none')),
+    ).toHaveLength(1)
     expect(asked.every(({ onlyMetadata }) => onlyMetadata)).toBe(true)
     missed.follow()
     expect([missed.count, missed.note]).toEqual([undefined, undefined])

@@ -77,7 +77,7 @@ describe('large documents at the webhook', () => {
   ])('wait, %s; one more is refused', async (_, namespaces, more) => {
     const { asked, ask } = aRig()
     const answers = namespaces.map(ask)
-    expect(await ask(more)).toBe('other large documents are being judged')
+    expect(await ask(more)).toBe('other large documents are being validated')
     for (const { done } of asked) done()
     expect(new Set(await Promise.all(answers))).toEqual(new Set(['judged']))
   })

@@ -1,8 +1,8 @@
 // AdmissionReviews in, what is allowed and in which words out.
 
 import { describe, expect, it } from '@jest/globals'
-import { faultMessage, warningTexts } from '../../../operator/admission/fault-text.ts'
-import { judgeResource } from '../../../operator/admission/judge-resource.ts'
+import { problemMessage, warningTexts } from '../../../operator/admission/problem-text.ts'
+import { validateResource } from '../../../operator/admission/validate-resource.ts'
 import { readReview, reviewAnswer } from '../../../operator/admission/review.ts'
 import { validateReview } from '../../../operator/admission/validate-review.ts'
 import { API_VERSION, GROUP } from '../../../operator/resource/resource.ts'
@@ -136,7 +136,7 @@ describe('refused', () => {
     const answer = await ask({ object: specification(document) })
     if (answer.allowed) throw new Error('it was allowed')
     const [first = '', ...lines] = answer.message.split('\n')
-    expect(first).toBe(`${lines.length} faults in ApiSpecification shop/orders:`)
+    expect(first).toBe(`${lines.length} problems in ApiSpecification shop/orders:`)
     for (const path of ['/host', '/id', '/versions/v1/base_path', '/versions/v1/paths/~1'])
       expect(lines.filter((line) => line.startsWith(`/spec/document${path}:`))).not.toEqual([])
     expect(answer.causes).toHaveLength(lines.length)
@@ -260,7 +260,7 @@ describe('variables from Secrets', () => {
     const document = withVariable('{{variables.other}}', { host: 'a..b', realm_uri: 5 })
     const answer = await ask({ object: specification(document, named) })
     if (answer.allowed) throw new Error('it was allowed')
-    expect(answer.message).toMatch(/^2 faults/)
+    expect(answer.message).toMatch(/^2 problems/)
     expect(answer.warnings).toHaveLength(1)
   })
 
@@ -284,16 +284,16 @@ describe('bounds', () => {
   const problem = (path: string, message = 'wrong') => ({ code: 'invalid_value', path, message })
 
   it('one answer holds at most 30 KB, and says what it left out', () => {
-    const faults = Array.from({ length: 1000 }, (_, i) => problem(`/a/${i}`, 'x'.repeat(200)))
-    const message = faultMessage('X', faults)
+    const problems = Array.from({ length: 1000 }, (_, i) => problem(`/a/${i}`, 'x'.repeat(200)))
+    const message = problemMessage('X', problems)
     expect(message.length).toBeLessThan(30_000)
-    expect(message).toMatch(/^1000 faults in X:\n/)
+    expect(message).toMatch(/^1000 problems in X:\n/)
     const shown = message.split('\n').length - 2
     expect(message).toMatch(new RegExp(`\n... and ${1000 - shown} more$`))
   })
 
   it('a fault is one line, of a bounded length', () => {
-    const message = faultMessage('X', [problem('/a\nb\u0000c', `y\r\n${'z'.repeat(5000)}`)])
+    const message = problemMessage('X', [problem('/a\nb\u0000c', `y\r\n${'z'.repeat(5000)}`)])
     expect(message.split('\n')).toHaveLength(2)
     expect(message.length).toBeLessThan(1100)
   })
@@ -326,15 +326,10 @@ describe('bounds', () => {
       'of 1.48 MB',
       large(1.48e6),
       true,
-      /^the object has 1,4\d\d,\d{3} bytes as it is stored, near /,
+      /^the object takes 1,4\d\d,\d{3} bytes in the store, close to /,
     ],
-    [
-      'of 2 MB',
-      large(2e6),
-      false,
-      /more than that etcd takes: 1,540,096 bytes .*Split .*ConfigMap/,
-    ],
-    ['that six times as much is stored of', large(3e5, '<'), false, /has 1,\d{3},\d{3} bytes/],
+    ['of 2 MB', large(2e6), false, /more than the limit of 1,540,096 bytes .*Split .*ConfigMap/],
+    ['that six times as much is stored of', large(3e5, '<'), false, /takes 1,\d{3},\d{3} bytes/],
     ['of 250 KB, that is stored longer', large(2.5e5, '&'), true, /^$/],
   ])('a document %s', async (_, object, isAllowed, words) => {
     const answer = await ask({ object })
@@ -351,7 +346,7 @@ describe('bounds', () => {
   it('a Realm of 2 MB is refused without advice on documents', async () => {
     const info = { text: 'x'.repeat(2e6) }
     const answer = await ask({ kind: 'Realm', object: objectOf('Realm', { ...realm, info }) })
-    expect('message' in answer && answer.message).toMatch(/1 fault.*\n.*Make it smaller$/)
+    expect('message' in answer && answer.message).toMatch(/1 problem.*\n.*Make the Realm smaller$/)
   })
 })
 
@@ -400,6 +395,6 @@ describe('reviews', () => {
 
 it('what is no object of ours has no judgement', async () => {
   const foreign: ValueMap = { apiVersion: 'v1', kind: 'Secret', data: {} }
-  expect(await judgeResource(foreign)).toBeUndefined()
-  expect(await judgeResource({})).toBeUndefined()
+  expect(await validateResource(foreign)).toBeUndefined()
+  expect(await validateResource({})).toBeUndefined()
 })

@@ -11,7 +11,7 @@ import {
   issueLeaf,
   type KeyPair,
   type LeafRequest,
-  SYSTEM_CHANCE,
+  SYSTEM_RANDOM,
 } from '../../../operator/certificates/issue-certificate.ts'
 import {
   hasKey,
@@ -63,9 +63,9 @@ describe('DER', () => {
 
 describe('certificates', () => {
   it('say what was asked for', async () => {
-    const authority = await issueAuthority(life, SYSTEM_CHANCE)
+    const authority = await issueAuthority(life, SYSTEM_RANDOM)
     const request = { usage: 'server', names: ['b.test', 'a.test'], life } as const
-    const leaf = await issueLeaf(authority, request, SYSTEM_CHANCE)
+    const leaf = await issueLeaf(authority, request, SYSTEM_RANDOM)
     const facts = factsOf(leaf.cert)
     expect(facts).toMatchObject({ ...life, names: ['a.test', 'b.test'], isAuthority: false })
     expect(factsOf(authority.cert)).toMatchObject({ ...life, names: [], isAuthority: true })
@@ -78,39 +78,39 @@ describe('certificates', () => {
 
   it('of one name and another key do not pass for each other', async () => {
     const [one, other] = [
-      await issueAuthority(life, SYSTEM_CHANCE),
-      await issueAuthority(life, SYSTEM_CHANCE),
+      await issueAuthority(life, SYSTEM_RANDOM),
+      await issueAuthority(life, SYSTEM_RANDOM),
     ]
-    const leaf = await issueLeaf(one, { usage: 'client', names: ['x'], life }, SYSTEM_CHANCE)
+    const leaf = await issueLeaf(one, { usage: 'client', names: ['x'], life }, SYSTEM_RANDOM)
     expect(isSignedBy(factsOf(leaf.cert), factsOf(other.cert))).toBe(false)
     expect(new X509Certificate(one.cert).subject).not.toBe(new X509Certificate(other.cert).subject)
   })
 
   it('end with their CA', async () => {
-    const authority = await issueAuthority({ ...life, notAfterMs: NOW_MS + DAY_MS }, SYSTEM_CHANCE)
-    const leaf = await issueLeaf(authority, { usage: 'client', names: ['x'], life }, SYSTEM_CHANCE)
+    const authority = await issueAuthority({ ...life, notAfterMs: NOW_MS + DAY_MS }, SYSTEM_RANDOM)
+    const leaf = await issueLeaf(authority, { usage: 'client', names: ['x'], life }, SYSTEM_RANDOM)
     expect(factsOf(leaf.cert).notAfterMs).toBe(NOW_MS + DAY_MS)
   })
 
   it('take long names, of which only the common name is cut', async () => {
     const name = `${'a'.repeat(63)}.gateway.svc.dev`
-    const authority = await issueAuthority(life, SYSTEM_CHANCE)
-    const leaf = await issueLeaf(authority, { usage: 'server', names: [name], life }, SYSTEM_CHANCE)
+    const authority = await issueAuthority(life, SYSTEM_RANDOM)
+    const leaf = await issueLeaf(authority, { usage: 'server', names: [name], life }, SYSTEM_RANDOM)
     expect(factsOf(leaf.cert).names).toEqual([name])
     expect(new X509Certificate(leaf.cert).subject).toBe(`CN=${name.slice(0, 64)}`)
   })
 
   it('take addresses beside names', async () => {
-    const authority = await issueAuthority(life, SYSTEM_CHANCE)
+    const authority = await issueAuthority(life, SYSTEM_RANDOM)
     const request = { usage: 'server', names: ['hook.test', '127.0.0.1'], life } as const
-    const { x509, names } = factsOf((await issueLeaf(authority, request, SYSTEM_CHANCE)).cert)
+    const { x509, names } = factsOf((await issueLeaf(authority, request, SYSTEM_RANDOM)).cert)
     expect(names).toEqual(['127.0.0.1', 'hook.test'])
     expect(x509.checkIP('127.0.0.1')).toBe('127.0.0.1')
   })
 
-  it('have serial numbers that are positive, whatever chance gives', async () => {
-    const chance = { ...SYSTEM_CHANCE, bytes: (count: number) => Buffer.alloc(count, 0xff) }
-    const authority = await issueAuthority(life, chance)
+  it('have serial numbers that are positive, whatever random gives', async () => {
+    const random = { ...SYSTEM_RANDOM, bytes: (count: number) => Buffer.alloc(count, 0xff) }
+    const authority = await issueAuthority(life, random)
     expect(new X509Certificate(authority.cert).serialNumber).toBe(`7F${'FF'.repeat(15)}`)
   })
 })
@@ -130,8 +130,8 @@ describe('what is read', () => {
 
   it('of a bundle is each good certificate, once', async () => {
     const [one, other] = [
-      await issueAuthority(life, SYSTEM_CHANCE),
-      await issueAuthority(life, SYSTEM_CHANCE),
+      await issueAuthority(life, SYSTEM_RANDOM),
+      await issueAuthority(life, SYSTEM_RANDOM),
     ]
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'
     const bundle = readBundle(`# ours\n${one.cert}${broken}${one.cert}\n\n${other.cert.trimEnd()}`)
@@ -174,11 +174,11 @@ describe('TLS', () => {
   it('is agreed on by both sides, and only with the right names, uses and CAs', async () => {
     const life = today()
     const [ca, stranger] = [
-      await issueAuthority(life, SYSTEM_CHANCE),
-      await issueAuthority(life, SYSTEM_CHANCE),
+      await issueAuthority(life, SYSTEM_RANDOM),
+      await issueAuthority(life, SYSTEM_RANDOM),
     ]
     const issue = async (usage: 'server' | 'client', name: string, by = ca): Promise<KeyPair> =>
-      issueLeaf(by, { usage, names: [name], life }, SYSTEM_CHANCE)
+      issueLeaf(by, { usage, names: [name], life }, SYSTEM_RANDOM)
     const server = names(await issue('server', 'shop.test'), ca)
     const client = names(await issue('client', 'operator.test'), ca)
     expect(await shake(server, client, 'shop.test')).toBe('operator.test')

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { withRealmKeys } from '../../../operator/certificates/keyed-source.ts'
-import { RealmKeyKeeper } from '../../../operator/certificates/realm-key-keeper.ts'
+import { RealmKeyManager } from '../../../operator/certificates/realm-key-manager.ts'
 import { OWNER_ANNOTATION } from '../../../operator/certificates/secret-store.ts'
 import { ApiError } from '../../../operator/kubernetes/client/api.ts'
 import { EMPTY_CACHE, type ResourceSource } from '../../../operator/resource/resource-source.ts'
@@ -34,8 +34,8 @@ const aWorld = (): World => ({
   lines: [],
 })
 
-const aKeeper = ({ secrets, clock, lines }: World): RealmKeyKeeper =>
-  new RealmKeyKeeper({
+const aKeeper = ({ secrets, clock, lines }: World): RealmKeyManager =>
+  new RealmKeyManager({
     ...{ api: secrets.api, namespace: OWN, serviceAccount: 'op', clock },
     log: createLog({
       level: 'debug',
@@ -53,14 +53,14 @@ const pass = async ({ clock }: World, ms: number): Promise<void> => {
   await settle()
 }
 
-const started = async (world: World): Promise<RealmKeyKeeper> => {
+const started = async (world: World): Promise<RealmKeyManager> => {
   const keeper = aKeeper(world)
   keeper.start(() => undefined)
   await settle()
   return keeper
 }
 
-const leading = async (world: World): Promise<RealmKeyKeeper> => {
+const leading = async (world: World): Promise<RealmKeyManager> => {
   const keeper = await started(world)
   keeper.lead()
   await settle()
@@ -193,7 +193,9 @@ describe('the keys of realms', () => {
     expect([keeper.isKnown, keeper.ring]).toEqual([true, undefined])
     for (const each of words) expect(keeper.trouble).toContain(each)
     await pass(world, 6_000)
-    expect(world.lines.filter((line) => line.includes('could not be looked after'))).toHaveLength(1)
+    expect(
+      world.lines.filter((line) => line.includes('could not be read or created')),
+    ).toHaveLength(1)
     world.secrets.onCall = () => undefined
     await pass(world, 6_000)
     expect([keeper.ring?.keys.length, keeper.trouble]).toEqual([1, undefined])

@@ -1,5 +1,5 @@
-// A Kubernetes API in; the secrets from which the keys of Realms are made, as they stand in a Secret of the operator,
-// out. The leader makes them where there are none and changes none; everybody else reads. Never logs what it reads.
+// Maintains the secrets from which the keys of Realms are derived, in a Secret of the operator. The leader creates them
+// where there are none and never changes any; other replicas read. Never logs what it reads.
 
 import { messageOf } from '../../base/thrown.ts'
 import { createKeyRing, type KeyRing, parseKeyRing } from '../../language/realm/key-ring.ts'
@@ -11,31 +11,31 @@ import { REALM_KEYS_SECRET } from '../resource/roles.ts'
 import { TaskLoop } from '../../base/task-loop.ts'
 import type { SecretTexts } from './authority.ts'
 import { CertificateError } from './certificate-error.ts'
-import { type Chance, SYSTEM_CHANCE } from './issue-certificate.ts'
+import { type RandomSource, SYSTEM_RANDOM } from './issue-certificate.ts'
 import { updateSecret } from './secret-store.ts'
 
-export interface RealmKeyKeeperOptions {
+export interface RealmKeyManagerOptions {
   readonly api: KubernetesApi
-  /** The operator's own. */
+  /** The operator's own namespace. */
   readonly namespace: string
-  /** The operator's own: named where it is not allowed something. */
+  /** The operator's own: named in the command that grants a missing permission. */
   readonly serviceAccount: string
-  /** How often the Secret is looked at; 1 minute, 5 seconds while there are no keys. */
+  /** How often the Secret is read; 1 minute, 5 seconds while there are no keys. */
   readonly checkMs?: number
   readonly missingMs?: number
   readonly clock: Clock
-  readonly chance?: Pick<Chance, 'bytes'>
+  readonly random?: Pick<RandomSource, 'bytes'>
   readonly log: Log
 }
 
-/** In the Secret; written as the file of a gateway's state directory is. */
+/** The key in the Secret; its value has the form of the file in a gateway's state directory. */
 const ENTRY = 'keys.json'
 const ENTRIES: ReadonlySet<string> = new Set([ENTRY])
 /** As many signing keys as a realm may have. */
 const MAX_KEYS = 16
 
-export class RealmKeyKeeper {
-  readonly #options: RealmKeyKeeperOptions
+export class RealmKeyManager {
+  readonly #options: RealmKeyManagerOptions
   #onChange: () => void = () => undefined
   #text: string | undefined
   #ring: KeyRing | undefined
@@ -43,23 +43,23 @@ export class RealmKeyKeeper {
   #trouble: string | undefined
   #revision = 0
   #isLeading = false
-  /** One thing at a time: no two writes of ours race. */
+  /** Runs one thing at a time, so that no two writes of ours race. */
   readonly #loop: TaskLoop
 
-  constructor(options: RealmKeyKeeperOptions) {
+  constructor(options: RealmKeyManagerOptions) {
     this.#options = options
     this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
 
-  /** Newest first; the same object while nothing has changed. Undefined: there are none, or none that may be read. */
+  /** Newest first; the same object while nothing has changed. Undefined: there are none, or they may not be read. */
   get ring(): KeyRing | undefined {
     return this.#ring
   }
 
   /**
-   * Whether there are keys has been answered. Until then no Realm may be judged: keys that were there all along would
-   * be taken from it, and whoever is logged in would be out. While Secrets can't be read at all, no gateway can be
-   * reached either, as certificates are in Secrets too.
+   * Whether it is known if there are keys. Until then no Realm may be validated: it would lose keys that were there all
+   * along, and its users would be logged out. While Secrets can't be read at all, no gateway can be reached either, as
+   * certificates are in Secrets too.
    */
   get isKnown(): boolean {
     return this.#isKnown
@@ -70,18 +70,18 @@ export class RealmKeyKeeper {
     return this.#trouble
   }
 
-  /** Grows with each change of what the others give. */
+  /** Grows with each change of what the other properties give. */
   get revision(): number {
     return this.#revision
   }
 
-  /** Reads what is there; from now on again and again. `onChange` is called when the revision has grown. */
+  /** Reads what is there, now and repeatedly. `onChange` is called when the revision has grown. */
   start(onChange: () => void): void {
     this.#onChange = onChange
     this.#loop.trigger()
   }
 
-  /** From now on keys are made where there are none. */
+  /** From now on keys are created where there are none. */
   lead(): void {
     this.#isLeading = true
     this.#loop.trigger()
@@ -91,7 +91,7 @@ export class RealmKeyKeeper {
     this.#isLeading = false
   }
 
-  /** What is under way is nobody's to wait for. */
+  /** Does not wait for what is under way: nothing depends on it. */
   stop(): void {
     this.#isLeading = false
     void this.#loop.stop()
@@ -106,33 +106,33 @@ export class RealmKeyKeeper {
     } catch (error) {
       this.#fail(error, attempt)
     }
-    // What was read as the program ended looks like a fault.
+    // A read that the end of the program has cancelled looks like an error.
     if (this.#loop.hasStopped()) return undefined
     this.#tell(before)
     if (!this.#isKnown) return 'failed'
     return this.#ring === undefined || this.#trouble !== undefined ? missingMs : checkMs
   }
 
-  /** @returns what stands there in the end; undefined: nothing, and it is for another to make it */
+  /** @returns the content in the end; undefined: there is none, and another replica has to create it */
   async #bring(attempt: Attempt): Promise<string | undefined> {
-    const { api, namespace, chance = SYSTEM_CHANCE, log } = this.#options
+    const { api, namespace, random = SYSTEM_RANDOM, log } = this.#options
     const decide = (known: SecretTexts | undefined): Promise<SecretTexts | undefined> => {
       attempt.write = undefined
       if (known?.[ENTRY] !== undefined || !this.#isLeading) return Promise.resolve(undefined)
       attempt.write = known === undefined ? 'create' : 'update'
-      const ring = createKeyRing((count) => chance.bytes(count))
+      const ring = createKeyRing((count) => random.bytes(count))
       return Promise.resolve({ [ENTRY]: `${JSON.stringify(ring)}\n` })
     }
     const name = { namespace, name: REALM_KEYS_SECRET }
     const update = { name, owner: namespace, type: 'Opaque', keys: ENTRIES, decide } as const
     const texts = await updateSecret(api, update)
     if (attempt.write !== undefined) {
-      log.info('keys were made for realms that give none', { namespace, object: name.name })
+      log.info('keys were created for realms without signingKeys', { namespace, object: name.name })
     }
     return texts[ENTRY]
   }
 
-  /** Keys that were known stay while there are none: the leader makes others, or somebody puts them back. */
+  /** Keys that were known stay while there are none: the leader creates others, or somebody restores them. */
   #take(text: string | undefined): void {
     this.#isKnown = true
     this.#trouble = undefined
@@ -141,11 +141,11 @@ export class RealmKeyKeeper {
       this.#ring = readRing(text)
       this.#text = text
     } catch (error) {
-      // Never made anew in its place: that would end what was signed with it.
+      // Never replaced by new keys: that would invalidate everything signed with it.
       const words = messageOf(error)
       this.#trouble =
-        `${ENTRY} of Secret ${this.#place()} is broken: ${words}. Put back what stood there, ` +
-        'or delete the Secret: then tickets and tokens of realms without signingKeys end'
+        `${ENTRY} of Secret ${this.#place()} is broken: ${words}. Restore its content, ` +
+        'or delete the Secret: all tickets and tokens of realms without signingKeys are invalid then'
     }
   }
 
@@ -154,7 +154,7 @@ export class RealmKeyKeeper {
     const isForbidden = isApiError(error, 'forbidden')
     const isForeign = error instanceof CertificateError && error.code === 'foreign_secret'
     const words = messageOf(error)
-    // An answer, if not the one that was hoped for: documents are served all the same.
+    // The answer is known, though there are no keys: documents are served all the same.
     this.#isKnown ||= isForbidden || isForeign
     if (!isForbidden) {
       this.#trouble = `keys of realms without signingKeys, Secret ${this.#place()}: ${words}`
@@ -164,10 +164,10 @@ export class RealmKeyKeeper {
     const command = ownSecretCommand(account, REALM_KEYS_SECRET, { creating: write === 'create' })
     const signing =
       this.#ring === undefined
-        ? 'each gateway signs with a key of its own for realms without signingKeys'
+        ? 'each gateway signs with its own key for realms without signingKeys'
         : 'keys that were read before stay in use'
     this.#trouble =
-      `the operator may not ${write ?? 'get'} Secret ${this.#place()}, and so ${signing}; ` +
+      `the operator may not ${write ?? 'get'} Secret ${this.#place()}, so ${signing}; ` +
       `allow it with: ${command}`
   }
 
@@ -176,7 +176,7 @@ export class RealmKeyKeeper {
     if (now.every((each, index) => each === before[index])) return
     const trouble = this.#trouble
     if (trouble !== undefined && trouble !== before[2]) {
-      this.#options.log.warn('the keys of realms could not be looked after', { trouble })
+      this.#options.log.warn('the keys of realms could not be read or created', { trouble })
     }
     this.#revision += 1
     this.#onChange()
@@ -188,11 +188,11 @@ export class RealmKeyKeeper {
 }
 
 interface Attempt {
-  /** What was asked for last, but for reading. */
+  /** The last write that was tried; undefined: it only read. */
   write: 'create' | 'update' | undefined
 }
 
-/** @throws Error that tells nothing of what stands there */
+/** @throws Error that shows nothing of the content */
 const readRing = (text: string): KeyRing => {
   const ring = parseKeyRing(text)
   if (ring.keys.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`)

@@ -1,5 +1,5 @@
-// The Secrets of certificates as they should be: each is read, judged, and where something is due written
-// anew. Asks before each write whether this operator may; logs what it made, never what is in it.
+// Maintains the Secrets of certificates: reads each, checks it and writes it again where something is due. Asks before
+// each write whether this operator may; logs which it wrote, never their content.
 
 import type { Log } from '../../telemetry/log.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -16,43 +16,43 @@ import {
   takeStep,
 } from './authority.ts'
 import { CertificateError } from './certificate-error.ts'
-import { type Chance, issueAuthority } from './issue-certificate.ts'
+import { type RandomSource, issueAuthority } from './issue-certificate.ts'
 import { issueFor, type LeafPurpose, leafTexts, planLeaf } from './leaf.ts'
 import { type CertificatePolicy, lifeFrom } from './policy.ts'
 import { readPair } from './read-certificate.ts'
 import { updateSecret } from './secret-store.ts'
 
-export interface Workshop {
+export interface IssuerDeps {
   readonly api: KubernetesApi
-  /** The operator's namespace: what it makes carries this name. */
+  /** The operator's namespace: its Secrets are annotated with it. */
   readonly owner: string
-  /** The operator's own: named where it is not allowed something. */
+  /** The operator's own: named in the command that grants a missing permission. */
   readonly serviceAccount: string
   readonly policy: CertificatePolicy
   readonly clock: Clock
-  readonly chance: Chance
+  readonly random: RandomSource
   readonly log: Log
-  /** Asked right before each write; false: nothing is written any more. */
+  /** Called right before each write; false: nothing is written any more. */
   readonly mayWrite: () => boolean
 }
 
 /** @throws ApiError, CertificateError */
-export const keepAuthority = async (
-  workshop: Workshop,
+export const maintainAuthority = async (
+  deps: IssuerDeps,
   name: ObjectName,
   settled: Settled,
 ): Promise<Authority> => {
-  const { policy, clock, log } = workshop
+  const { policy, clock, log } = deps
   const done = { step: 'keep' as AuthorityStep }
-  const texts = await updateSecret(workshop.api, {
-    ...{ name, owner: workshop.owner, type: 'Opaque' },
+  const texts = await updateSecret(deps.api, {
+    ...{ name, owner: deps.owner, type: 'Opaque' },
     decide: async (known) => {
       const record = readAuthority(known ?? {}, clock.now())
       const step = planAuthority(record, settled, policy, clock.now())
       done.step = step
-      const next = authorityTexts(await takeStep(record, step, () => newSigner(workshop)))
+      const next = authorityTexts(await takeStep(record, step, () => newSigner(deps)))
       if (known !== undefined && isSame(known, next)) return undefined
-      return whileLeading(workshop, next)
+      return whileLeading(deps, next)
     },
   })
   const authority = readAuthority(texts, clock.now())
@@ -61,34 +61,34 @@ export const keepAuthority = async (
   const { fingerprint, notAfterMs } = current.facts
   const until = new Date(notAfterMs).toISOString()
   const fields = { step: done.step, fingerprint, until, trusted: bundle.length, ...fieldsOf(name) }
-  if (done.step === 'keep') log.debug('the CA stays', fields)
-  else log.info('the CA of the gateways moves on', fields)
+  if (done.step === 'keep') log.debug('the CA has not changed', fields)
+  else log.info('the CA of the gateways has changed', fields)
   return { ...authority, current }
 }
 
-export interface KeptLeaf extends Signer {
+export interface StoredLeaf extends Signer {
   /** PEM, as it stands beside the certificate. */
   readonly bundle: string
 }
 
 /** @throws ApiError, CertificateError */
-export const keepLeaf = async (
-  workshop: Workshop,
+export const maintainLeaf = async (
+  deps: IssuerDeps,
   name: ObjectName,
   purpose: LeafPurpose,
   authority: Authority,
-): Promise<KeptLeaf> => {
-  const { policy, clock, chance, log } = workshop
+): Promise<StoredLeaf> => {
+  const { policy, clock, random, log } = deps
   let reason: string | undefined
-  const texts = await updateSecret(workshop.api, {
-    ...{ name, owner: workshop.owner, type: 'kubernetes.io/tls' },
+  const texts = await updateSecret(deps.api, {
+    ...{ name, owner: deps.owner, type: 'kubernetes.io/tls' },
     decide: async (known) => {
-      const judging = { authority, policy, nowMs: clock.now() }
-      const plan = planLeaf(known, purpose, judging)
+      const checks = { authority, policy, nowMs: clock.now() }
+      const plan = planLeaf(known, purpose, checks)
       reason = plan.step === 'issue' ? plan.reason : undefined
       if (plan.step === 'keep') return undefined
-      const pair = plan.step === 'issue' ? await issueFor(purpose, judging, chance) : plan.leaf.pair
-      return whileLeading(workshop, leafTexts(pair, authority))
+      const pair = plan.step === 'issue' ? await issueFor(purpose, checks, random) : plan.leaf.pair
+      return whileLeading(deps, leafTexts(pair, authority))
     },
   })
   const leaf = readLeaf(texts)
@@ -101,11 +101,11 @@ export const keepLeaf = async (
 }
 
 /**
- * Makes one where there is none, and changes none that is there: so it may be done by whoever does not lead, too.
+ * Creates a certificate where there is none and changes none, so that an operator that does not lead may do it, too.
  * @throws ApiError; CertificateError `foreign_secret`
  */
-export const seedLeaf = async (
-  { api, owner, policy, clock, chance, log }: Workshop,
+export const createLeafIfAbsent = async (
+  { api, owner, policy, clock, random, log }: IssuerDeps,
   name: ObjectName,
   purpose: LeafPurpose,
   authority: Authority,
@@ -116,8 +116,8 @@ export const seedLeaf = async (
     decide: async (known) => {
       made.at = known === undefined ? clock.now() : undefined
       if (known !== undefined) return undefined
-      const judging = { authority, policy, nowMs: clock.now() }
-      return leafTexts(await issueFor(purpose, judging, chance), authority)
+      const checks = { authority, policy, nowMs: clock.now() }
+      return leafTexts(await issueFor(purpose, checks, random), authority)
     },
   })
   if (made.at !== undefined)
@@ -128,20 +128,20 @@ export const seedLeaf = async (
     })
 }
 
-export const readLeaf = (texts: SecretTexts): KeptLeaf | undefined => {
+export const readLeaf = (texts: SecretTexts): StoredLeaf | undefined => {
   const leaf = readPair(texts['tls.crt'], texts['tls.key'])
   return leaf && { ...leaf, bundle: texts['ca.crt'] ?? '' }
 }
 
-const newSigner = async ({ policy, clock, chance }: Workshop): Promise<Signer> => {
+const newSigner = async ({ policy, clock, random }: IssuerDeps): Promise<Signer> => {
   const life = lifeFrom(clock.now(), policy.authorityLifeMs, policy)
-  const pair = await issueAuthority(life, chance)
+  const pair = await issueAuthority(life, random)
   const read = readPair(pair.cert, pair.key)
-  if (read === undefined) throw new Error('a CA was made that cannot be read again')
+  if (read === undefined) throw new Error('the CA that was just made cannot be read')
   return read
 }
 
-const whileLeading = ({ mayWrite }: Workshop, texts: SecretTexts): SecretTexts => {
+const whileLeading = ({ mayWrite }: IssuerDeps, texts: SecretTexts): SecretTexts => {
   if (mayWrite()) return texts
   throw new CertificateError('not_leading', 'another operator leads now')
 }

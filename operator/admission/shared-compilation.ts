@@ -1,5 +1,5 @@
-// One document that is being reviewed in; its outcome out, compiled once for all who ask within the review: with its real
-// realm and variables where these are known, since what is good with those is good in itself.
+// Compiles the document of one review once for all who need the result: with its real realm and variables where these
+// are known, since a document that is valid with them is valid by itself.
 
 import type {
   DocumentCompiler,
@@ -8,13 +8,13 @@ import type {
 } from '../reconcile/documents/compile-document.ts'
 import { ANY_REALM } from '../reconcile/documents/make-document.ts'
 import { isSameValue } from '../resource/same-value.ts'
-import type { CompileForReview } from './judge-resource.ts'
+import type { CompileForReview } from './validate-resource.ts'
 
-export class OneCompilation implements DocumentCompiler {
+export class SharedCompilation implements DocumentCompiler {
   #asked: DocumentRequest | undefined
   #known: { readonly request: DocumentRequest; readonly outcome: DocumentOutcome } | undefined
 
-  /** Undefined: `run` compiles what was asked for. */
+  /** Undefined: `run` compiles the document of this request. */
   compile(request: DocumentRequest): DocumentOutcome | undefined {
     this.#asked = request
     const known = this.#known
@@ -33,12 +33,12 @@ export class OneCompilation implements DocumentCompiler {
     this.#known = { request, outcome: await compile(task, namespace) }
   }
 
-  /** The outcome of a document for any realm and any variables, where that of the real ones tells it. */
+  /** The result of a document for any realm and any variables, where the result for the real ones implies it. */
   reused(compile: CompileForReview): CompileForReview {
     return (task, namespace) => {
       const known = this.#known
       if (known?.request.document !== task.document) return compile(task, namespace)
-      // Faults may be those of its realm or its variables, which are no reason to refuse it.
+      // The problems may be those of its realm or its variables, which are no reason to reject it.
       const isTelling =
         'compiled' in known.outcome ||
         (known.request.realm === ANY_REALM && task.variables === undefined)
@@ -47,7 +47,7 @@ export class OneCompilation implements DocumentCompiler {
   }
 
   outcome(): Promise<DocumentOutcome> {
-    return Promise.reject(new Error('nothing is recovered in a review'))
+    return Promise.reject(new Error('a review recovers nothing'))
   }
 
   isAwaitingServing(): boolean {
@@ -55,12 +55,12 @@ export class OneCompilation implements DocumentCompiler {
   }
 
   retain(): void {
-    // There is one document.
+    // Nothing to do: there is one document.
   }
 }
 
 const asksForSame = (before: DocumentRequest, request: DocumentRequest): boolean =>
-  // A ConfigMap is parsed anew each time.
+  // A ConfigMap is parsed again each time.
   isSameValue(before.document, request.document) &&
   before.realm === request.realm &&
   JSON.stringify(before.secrets.versions) === JSON.stringify(request.secrets.versions)

@@ -2,7 +2,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { CertificateKeeper } from '../../../operator/certificates/certificate-keeper.ts'
+import { CertificateManager } from '../../../operator/certificates/certificate-manager.ts'
 import { SECRET_NAMES } from '../../../operator/certificates/certificate-names.ts'
 import { DEFAULT_POLICY } from '../../../operator/certificates/policy.ts'
 import { readBundle } from '../../../operator/certificates/read-certificate.ts'
@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-const stopping: CertificateKeeper[] = []
+const stopping: CertificateManager[] = []
 
 afterEach(async () => {
   await Promise.all(stopping.splice(0).map((keeper) => keeper.stop()))
@@ -35,7 +35,7 @@ interface World {
   readonly clock: ManualClock
   readonly lines: string[]
   /** Each has one timer between two of its rounds. */
-  readonly running: Set<CertificateKeeper>
+  readonly running: Set<CertificateManager>
 }
 
 const aWorld = (): World => ({
@@ -53,9 +53,9 @@ interface Options {
   readonly awaitedNamespaces?: readonly string[]
 }
 
-const aKeeper = (world: World, options: Options = {}): CertificateKeeper => {
+const aKeeper = (world: World, options: Options = {}): CertificateManager => {
   const { secrets, clock, lines } = world
-  const keeper = new CertificateKeeper({
+  const keeper = new CertificateManager({
     api: secrets.api,
     namespace: options.owner ?? OWN,
     dataPlaneNamespaces: options.namespaces ?? (() => ['shop']),
@@ -94,7 +94,7 @@ const pass = async (world: World, ms: number): Promise<void> => {
   await settle(world)
 }
 
-const leading = async (world: World, options: Options = {}): Promise<CertificateKeeper> => {
+const leading = async (world: World, options: Options = {}): Promise<CertificateManager> => {
   const keeper = aKeeper(world, options)
   keeper.lead()
   await settle(world)
@@ -557,10 +557,10 @@ describe('a namespace that was deleted and made again', () => {
   it('has its certificate again with the first pod that is to have one', async () => {
     const world = aWorld()
     const keeper = await leading(world)
-    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('late')).toBeUndefined()
     world.secrets.remove('late', SECRET_NAMES.server)
     world.clock.advance(20_000)
-    expect(await keeper.seedNamespace('late')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('late')).toBeUndefined()
     expect(certificateOf(world, 'late', SECRET_NAMES.server).subjectAltName).toBe(
       'DNS:late.gateway.svc.dev',
     )
@@ -573,7 +573,9 @@ describe('seeds', () => {
     await leading(world)
     const standby = aKeeper(world)
     const theirs = world.secrets.texts('shop', SECRET_NAMES.server)
-    await Promise.all(['shop', 'late', 'late'].map((each) => standby.seedNamespace(each)))
+    await Promise.all(
+      ['shop', 'late', 'late'].map((each) => standby.ensureNamespaceCertificate(each)),
+    )
     expect(world.secrets.texts('shop', SECRET_NAMES.server)).toEqual(theirs)
     expect(world.secrets.calls.filter((call) => call.startsWith('create secrets late/'))).toEqual([
       `create secrets late/${SECRET_NAMES.server}`,
@@ -586,9 +588,13 @@ describe('seeds', () => {
     world.secrets.onCall = (call) => {
       if (call.includes('closed/')) throw new ApiError('no', { status: 403 })
     }
-    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    expect(await keeper.ensureNamespaceCertificate('closed')).toContain(
+      'may not write Secret closed/',
+    )
     const before = world.secrets.calls.length
-    expect(await keeper.seedNamespace('closed')).toContain('may not write Secret closed/')
+    expect(await keeper.ensureNamespaceCertificate('closed')).toContain(
+      'may not write Secret closed/',
+    )
     expect(world.secrets.calls).toHaveLength(before)
   })
 
@@ -598,12 +604,12 @@ describe('seeds', () => {
     const held = Promise.withResolvers<undefined>()
     world.secrets.onCall = () => held.promise
     const before = world.secrets.calls.length
-    const all = Array.from({ length: 100 }, (_, i) => keeper.seedNamespace(`n${i}`))
+    const all = Array.from({ length: 100 }, (_, i) => keeper.ensureNamespaceCertificate(`n${i}`))
     expect(world.secrets.calls.length - before).toBeLessThanOrEqual(32)
     held.resolve(undefined)
     const troubles = await Promise.all(all)
     expect(troubles.filter((each) => each !== undefined)).toHaveLength(68)
-    expect(await keeper.seedNamespace('n99')).toBeUndefined()
+    expect(await keeper.ensureNamespaceCertificate('n99')).toBeUndefined()
   })
 })
 

@@ -1,5 +1,5 @@
-// A Kubernetes API in; the CA of the operator, its client certificate, that of its webhook and one server
-// certificate per namespace of data planes out, kept fresh. Only the leader writes; everybody else reads.
+// Maintains the CA of the operator, its client certificate, that of its webhook and one server certificate per
+// namespace of data planes, and renews them. Only the leader writes; other replicas read.
 
 import { messageOf } from '../../base/thrown.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -9,41 +9,50 @@ import { TaskLoop } from '../../base/task-loop.ts'
 import type { Authority } from './authority.ts'
 import { CertificateError } from './certificate-error.ts'
 import { SECRET_NAMES, serverNameOf } from './certificate-names.ts'
-import { type Chance, type KeyPair, SYSTEM_CHANCE } from './issue-certificate.ts'
-import { keepAuthority, keepLeaf, type KeptLeaf, readLeaf, type Workshop } from './kept-secrets.ts'
+import { type RandomSource, type KeyPair, SYSTEM_RANDOM } from './issue-certificate.ts'
+import {
+  maintainAuthority,
+  maintainLeaf,
+  type StoredLeaf,
+  readLeaf,
+  type IssuerDeps,
+} from './certificate-secrets.ts'
 import { NamespaceCertificates } from './namespace-certificates.ts'
 import { type CertificatePolicy, DEFAULT_POLICY } from './policy.ts'
 import { isSignedBy } from './read-certificate.ts'
 import { readSecret } from './secret-store.ts'
-import { Seeds } from './seeds.ts'
-import { Since } from './since.ts'
+import { FirstCertificates } from './first-certificates.ts'
+import { StableSince } from './stable-since.ts'
 
-export interface CertificateKeeperOptions {
+export interface CertificateManagerOptions {
   readonly api: KubernetesApi
-  /** The operator's own. */
+  /** The operator's own namespace. */
   readonly namespace: string
-  /** Of the operator: named in what is to be done where it is not allowed something; svc-operator. */
+  /** Of the operator: named in the command that grants a missing permission; svc-operator. */
   readonly serviceAccount?: string
-  /** Asked at each round. */
+  /** Called in each round. */
   readonly dataPlaneNamespaces: () => Iterable<string>
-  /** Of these: where no gateway starts, so that none is seen, before its certificate is there. Looked at in each round. */
+  /**
+   * Those of the namespaces where no gateway starts, and so none is seen, before its certificate is there. Checked in
+   * each round.
+   */
   readonly awaitedNamespaces?: readonly string[]
   /** What data planes have as `--management-client-name`. */
   readonly clientName: string
   /** Names of the webhook: `<service>.<namespace>.svc`, or an IPv4 address; none: it gets no certificate. */
   readonly webhookNames?: readonly string[]
   readonly policy?: CertificatePolicy
-  /** How often Secrets are looked at: the operator's own, and those of data planes; 1 and 10 minutes. */
+  /** How often Secrets are read: the operator's own, and those of data planes; 1 and 10 minutes. */
   readonly checkMs?: number
   readonly namespaceCheckMs?: number
   readonly clock: Clock
-  readonly chance?: Chance
+  readonly random?: RandomSource
   readonly log: Log
-  /** After every change of what the methods below give. What it throws is logged. */
+  /** Called after every change of what the methods below return. What it throws is logged. */
   readonly onChange: () => void
 }
 
-/** As the fleet's client takes it. PEM. */
+/** In the form of the fleet's client. PEM. */
 export interface DataPlaneCredentials {
   readonly tls: {
     readonly ca: string
@@ -54,66 +63,66 @@ export interface DataPlaneCredentials {
 }
 
 interface Published {
-  readonly client: KeptLeaf | undefined
-  readonly webhook: KeptLeaf | undefined
+  readonly client: StoredLeaf | undefined
+  readonly webhook: StoredLeaf | undefined
 }
 
-/** So often an operator looks that stands by and has no certificate yet. */
+/** How often a standby operator reads that has no certificate yet. */
 const AWAITED_MS = 1_000
 
-export class CertificateKeeper {
-  readonly #options: CertificateKeeperOptions
-  readonly #workshop: Workshop
+export class CertificateManager {
+  readonly #options: CertificateManagerOptions
+  readonly #deps: IssuerDeps
   readonly #namespaces: NamespaceCertificates
-  readonly #seeds: Seeds
-  #bundleSettled = new Since()
-  #leavesSettled = new Since()
+  readonly #firstCertificates: FirstCertificates
+  #bundleSettled = new StableSince()
+  #leavesSettled = new StableSince()
   readonly #firstRound = Promise.withResolvers<undefined>()
   #published: Published = { client: undefined, webhook: undefined }
   #credentials = new Map<string, DataPlaneCredentials>()
   #authority: Authority | undefined
   #isLeading = false
   #trouble: string | undefined
-  /** One thing at a time: no two writes of ours race. */
+  /** Runs one thing at a time, so that no two writes of ours race. */
   readonly #loop: TaskLoop
 
-  constructor(options: CertificateKeeperOptions) {
+  constructor(options: CertificateManagerOptions) {
     this.#options = options
     const { api, namespace, clock, log } = options
-    this.#workshop = {
+    this.#deps = {
       ...{ api, clock, log, owner: namespace },
       serviceAccount: options.serviceAccount ?? 'svc-operator',
       policy: options.policy ?? DEFAULT_POLICY,
-      chance: options.chance ?? SYSTEM_CHANCE,
+      random: options.random ?? SYSTEM_RANDOM,
       mayWrite: () => this.#isLeading && !this.#loop.hasStopped(),
     }
     const { namespaceCheckMs = 600_000, awaitedNamespaces = [] } = options
     const awaited = new Set(awaitedNamespaces)
-    this.#namespaces = new NamespaceCertificates(this.#workshop, (each) =>
+    this.#namespaces = new NamespaceCertificates(this.#deps, (each) =>
       awaited.has(each) ? 0 : namespaceCheckMs,
     )
-    this.#seeds = new Seeds(this.#workshop, this.#own('authority'))
+    this.#firstCertificates = new FirstCertificates(this.#deps, this.#own('authority'))
     this.#loop = new TaskLoop(clock, () => this.#round())
   }
 
-  /** Reads what is there; from now on again and again. */
+  /** Reads what is there, now and repeatedly. */
   start(): void {
     this.#loop.trigger()
   }
 
-  /** From now on what is due is written, too. */
+  /** From now on, certificates that are due are written, too. */
   lead(): void {
     this.#isLeading = true
     this.#loop.trigger()
   }
 
-  /** From now on nothing is written, also by what is under way. */
+  /** From now on nothing is written, also by a round under way. */
   follow(): void {
     this.#isLeading = false
     // What another leader does meanwhile is not known here.
     this.#authority = undefined
-    this.#bundleSettled = new Since()
-    this.#leavesSettled = new Since()
+    this.#bundleSettled = new StableSince()
+    this.#leavesSettled = new StableSince()
   }
 
   /** Resolves when nothing is under way. */
@@ -123,22 +132,22 @@ export class CertificateKeeper {
   }
 
   /**
-   * Looks after a namespace now instead of at the next round. Costs nothing where that was done seconds ago, or where
-   * this operator does not lead. Never rejects: see `troubles`.
+   * Checks a namespace now instead of in the next round. Costs nothing where that was done seconds ago, or where this
+   * operator does not lead. Never rejects: see `failures`.
    */
   ensureNamespace(namespace: string): Promise<void> {
     return this.#loop.exclusively(async () => {
       if (!this.#isLeading || this.#authority === undefined) return
-      await this.#namespaces.keepNew(namespace, this.#authority)
+      await this.#namespaces.maintainNew(namespace, this.#authority)
     })
   }
 
   /**
-   * Makes the certificate of a namespace where there is none, whether this operator leads or not. Never rejects.
+   * Creates the certificate of a namespace where there is none, whether this operator leads or not. Never rejects.
    * @returns what stands in the way and what to do; undefined: it is there
    */
-  seedNamespace(namespace: string): Promise<string | undefined> {
-    return this.#seeds.sow(namespace)
+  ensureNamespaceCertificate(namespace: string): Promise<string | undefined> {
+    return this.#firstCertificates.ensure(namespace)
   }
 
   /**
@@ -170,14 +179,14 @@ export class CertificateKeeper {
     return this.#published.client?.bundle
   }
 
-  /** What is wrong and what to do, by namespace; the operator's own stands for all of them. */
+  /** What is wrong and what to do, by namespace; that of the operator's own namespace concerns all of them. */
   get troubles(): ReadonlyMap<string, string> {
     const own =
       this.#trouble === undefined ? [] : [[this.#options.namespace, this.#trouble] as const]
     return new Map([...this.#namespaces.troubles, ...own])
   }
 
-  /** Name of the Secret → Unix time, ms, when what it holds ends; of those in many namespaces the first. */
+  /** Name of the Secret → Unix time, ms, when its certificate expires; of those in many namespaces the first. */
   get endsMs(): ReadonlyMap<string, number> {
     const { client, webhook } = this.#published
     const ends = {
@@ -209,7 +218,7 @@ export class CertificateKeeper {
       const isOvertaken = error instanceof CertificateError && error.code === 'not_leading'
       if (this.#isLeading || !isOvertaken) {
         this.#trouble = messageOf(error)
-        this.#options.log.warn('the certificates could not be looked after', { error })
+        this.#options.log.warn('the certificates could not be checked or renewed', { error })
         return false
       }
     }
@@ -217,7 +226,7 @@ export class CertificateKeeper {
     return true
   }
 
-  /** For what the leader is about to make: until then this operator's webhook answers nobody. */
+  /** Waits for the leader to issue them: until then this operator's webhook cannot respond. */
   #isWaiting(): boolean {
     const { client, webhook } = this.#published
     const hasWebhook = (this.#options.webhookNames ?? []).length > 0
@@ -231,41 +240,41 @@ export class CertificateKeeper {
       bundleMs: this.#bundleSettled.ms(nowMs),
       leavesMs: this.#leavesSettled.ms(nowMs),
     }
-    const authority = await keepAuthority(this.#workshop, this.#own('authority'), settled)
+    const authority = await maintainAuthority(this.#deps, this.#own('authority'), settled)
     this.#authority = authority
     const purpose = { usage: 'client', names: [clientName] } as const
-    const client = await keepLeaf(this.#workshop, this.#own('client'), purpose, authority)
+    const client = await maintainLeaf(this.#deps, this.#own('client'), purpose, authority)
     const [first, ...others] = webhookNames
     const webhook =
       first === undefined
         ? undefined
-        : await keepLeaf(
-            this.#workshop,
+        : await maintainLeaf(
+            this.#deps,
             this.#own('webhook'),
             { usage: 'server', names: [first, ...others] },
             authority,
           )
     this.#publish({ client, webhook })
-    const isEverywhere = await this.#namespaces.keepAll([...dataPlaneNamespaces()], authority)
+    const isEverywhere = await this.#namespaces.maintainAll([...dataPlaneNamespaces()], authority)
     const isByCurrent = [client, ...(webhook === undefined ? [] : [webhook])].every(({ facts }) =>
       isSignedBy(facts, authority.current.facts),
     )
     const atMs = this.#options.clock.now()
     const state = authority.bundle.map(({ fingerprint }) => fingerprint).join()
-    this.#bundleSettled.see(isEverywhere.bundle ? state : undefined, atMs)
-    this.#leavesSettled.see(isEverywhere.leaves && isByCurrent ? state : undefined, atMs)
+    this.#bundleSettled.observe(isEverywhere.bundle ? state : undefined, atMs)
+    this.#leavesSettled.observe(isEverywhere.leaves && isByCurrent ? state : undefined, atMs)
   }
 
   async #readRound(): Promise<void> {
     const { api, webhookNames = [] } = this.#options
-    const read = async (name: 'client' | 'webhook'): Promise<KeptLeaf | undefined> => {
+    const read = async (name: 'client' | 'webhook'): Promise<StoredLeaf | undefined> => {
       const { texts } = await readSecret(api, this.#own(name))
       return texts && readLeaf(texts)
     }
     const client = await read('client')
     const webhook = webhookNames.length === 0 ? undefined : await read('webhook')
     if (this.#isLeading) return
-    // What is damaged is made again by the leader; until then what was read before serves.
+    // The leader replaces a damaged certificate; until then the one that was read before is used.
     this.#publish({
       client: client ?? this.#published.client,
       webhook: webhook ?? this.#published.webhook,
@@ -284,7 +293,7 @@ export class CertificateKeeper {
     try {
       this.#options.onChange()
     } catch (error) {
-      this.#options.log.error('who was told of new certificates has failed', { error })
+      this.#options.log.error('a listener for new certificates has failed', { error })
     }
   }
 
@@ -293,7 +302,7 @@ export class CertificateKeeper {
   }
 }
 
-const isSameLeaf = (left: KeptLeaf | undefined, right: KeptLeaf | undefined): boolean =>
+const isSameLeaf = (left: StoredLeaf | undefined, right: StoredLeaf | undefined): boolean =>
   left?.pair.cert === right?.pair.cert &&
   left?.pair.key === right?.pair.key &&
   left?.bundle === right?.bundle

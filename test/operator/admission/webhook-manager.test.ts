@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from '@jest/globals'
 import { webhookConfiguration } from '../../../operator/admission/webhook-configuration.ts'
-import { WebhookKeeper } from '../../../operator/admission/webhook-keeper.ts'
+import { WebhookManager } from '../../../operator/admission/webhook-manager.ts'
 import {
   ApiError,
   type KubernetesApi,
@@ -80,7 +80,7 @@ const aWorld = (options: WorldOptions = {}) => {
     onReturn: () => () => undefined,
     close: () => Promise.resolve(),
   }
-  const keeper = new WebhookKeeper({
+  const keeper = new WebhookManager({
     ...{ api, clock, name: 'svc-gateway', type: options.type ?? VALIDATING },
     make: (caBundle, reviewKey) =>
       webhookConfiguration({ name: 'svc-gateway', target, caBundle, reviewKey, ...state.made }),
@@ -278,7 +278,7 @@ describe('the keeper', () => {
     [
       'its target',
       (text) => text.replace('"name":"hook"', '"name":"other"'),
-      /asks system\/other:443\/validate instead of system\/hook:443\/validate/,
+      /calls system\/other:443\/validate instead of system\/hook:443\/validate/,
     ],
     [
       'its namespaces',
@@ -346,9 +346,9 @@ describe('the keeper', () => {
       await settle()
     }
     expect(calls.filter((call) => call !== 'get')).toEqual(Array.from({ length: 4 }, () => 'apply'))
-    expect(keeper.drift).toContain('which has it ask elsewhere/hook:443/validate')
+    expect(keeper.drift).toContain('which points it to elsewhere/hook:443/validate')
     expect(lines.filter((line) => line.includes('somebody else'))).toHaveLength(1)
-    expect(lines.filter((line) => line.includes('made known'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('was registered'))).toHaveLength(1)
     clock.advance(MINUTE_MS)
     await settle()
     expect(keeper.drift).toBeUndefined()

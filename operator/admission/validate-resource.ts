@@ -1,5 +1,5 @@
-// An object of our kinds in; everything that is wrong with it in itself, and what its owner should know, out. The
-// same language as everywhere; what an object refers to is not looked at, as that may come later. Pure.
+// Validates an object of our kinds by itself and lists every problem and warning, with the same language as everywhere.
+// Objects that it refers to are not read, as they may come later. Pure.
 
 import type { CompileTask } from '../../compiler/task.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
@@ -13,9 +13,9 @@ import { realmRecord, specPointer } from '../resource/realm-record.ts'
 import type { ApiSpecificationSpec, RealmSpec } from '../resource/resource.ts'
 import { follow } from './review.ts'
 
-export interface Judgement {
+export interface ResourceValidation {
   /** Pointers lead into the object: `/spec/document/host`. */
-  readonly faults: readonly Located[]
+  readonly problems: readonly Located[]
   readonly warnings: readonly Located[]
 }
 
@@ -26,9 +26,9 @@ export interface Located {
   readonly message: string
 }
 
-const NOTHING: Judgement = { faults: [], warnings: [] }
+const NOTHING: ResourceValidation = { problems: [], warnings: [] }
 
-/** Compiles a document of a namespace. Rejects where it can't be told in time what becomes of it. */
+/** Compiles a document of a namespace. Rejects where the result is not there in time. */
 export type CompileForReview = (
   task: CompileTask & { readonly document: ValueMap },
   namespace: string,
@@ -37,25 +37,25 @@ export type CompileForReview = (
 export const compileHere: CompileForReview = (task) =>
   compileDocument(task, { maxRoutes: MAX_ROUTES })
 
-/** Undefined: it is none of ours, or of a version we do not know. */
-export const judgeResource = async (
+/** Undefined: it is not of our kinds, or of a version that we do not know. */
+export const validateResource = async (
   object: ValueMap,
   namespace = '',
   compile: CompileForReview = compileHere,
-): Promise<Judgement | undefined> => {
+): Promise<ResourceValidation | undefined> => {
   const known = { uid: '', resourceVersion: '', generation: 1, createdAt: 0 }
-  // Names and labels are the API server's to judge.
+  // Names and labels are validated by the API server.
   const read = readResource({ ...object, metadata: { name: 'judged' } }, known)
   if (read.result !== 'resource') return undefined
   const { resource } = read
   if (resource.kind !== 'ApiSpecification' && resource.kind !== 'Realm') return undefined
-  if ('problems' in resource.checked) return { faults: resource.checked.problems, warnings: [] }
+  if ('problems' in resource.checked) return { problems: resource.checked.problems, warnings: [] }
   return resource.kind === 'Realm'
-    ? judgeRealm(resource.checked.spec)
+    ? validateRealmSpec(resource.checked.spec)
     : judgeSpecification(resource.checked.spec, (task) => compile(task, namespace))
 }
 
-/** Allows whatever a document may ask of a realm. */
+/** Has everything that a document may require of a realm. */
 const ANY_REALM: RealmFacts = { authmethods: ['oidcrp', 'cookie'], oidcProviders: [] }
 
 const PLACE = '/spec/document'
@@ -63,7 +63,7 @@ const PLACE = '/spec/document'
 const judgeSpecification = async (
   spec: ApiSpecificationSpec,
   compile: (task: Parameters<CompileForReview>[0]) => ReturnType<CompileForReview>,
-): Promise<Judgement> => {
+): Promise<ResourceValidation> => {
   const { document } = spec
   if (document === undefined) return NOTHING
   const secrets = standInVariables(spec)
@@ -76,11 +76,11 @@ const judgeSpecification = async (
   if ('problems' in compilation) {
     const certain = compilation.problems.filter(isCertain)
     const warnings = certain.length < compilation.problems.length ? [notYet(spec)] : []
-    return { faults: certain.map(relocate), warnings }
+    return { problems: certain.map(relocate), warnings }
   }
-  // Of a realm that is not known, nobody can say what it lacks.
+  // What an unknown realm lacks is not known either.
   const warnings = compilation.warnings.filter(({ code }) => code !== 'UnsatisfiedSecurity')
-  return { faults: [], warnings: warnings.map(relocate) }
+  return { problems: [], warnings: warnings.map(relocate) }
 }
 
 const relocate = ({ code, path, message }: Located): Located => ({
@@ -89,7 +89,7 @@ const relocate = ({ code, path, message }: Located): Located => ({
   message,
 })
 
-/** Empty texts for what Secrets will bring, as far as it has names; undefined: nothing comes from Secrets. */
+/** Empty texts in place of values from Secrets, as far as these have names; undefined: nothing comes from Secrets. */
 const standInVariables = ({ variablesFrom = [] }: ApiSpecificationSpec): ValueMap | undefined =>
   variablesFrom.length === 0
     ? undefined
@@ -104,18 +104,18 @@ const STRUCTURAL: ReadonlySet<Problem['code']> = new Set([
   'too_expensive',
 ])
 
-/** What an expression gives depends on values that nobody knows yet: a fault there may be none. */
+/** The result of such an expression depends on values that are not known yet: its problem may not be one. */
 const dependsOnNoVariable =
   (document: ValueMap) =>
   ({ code, path }: Problem): boolean => {
     if (STRUCTURAL.has(code)) return true
     const { node, isReached } = follow(document, path)
-    // A member is missing where there could be one, or a map lacks what each must have.
+    // A member is missing where there could be one, or a map lacks a required member.
     if (isMap(node) && (!isReached || code === 'missing_required_value')) return true
     return !hasTag(node)
   }
 
-/** As deep as a document may be: `compile` has seen to that. */
+/** As deep as a document may be: `compile` has checked that. */
 const hasTag = (value: Value): boolean => {
   if (typeof value === 'string') return value.includes('{{')
   if (isList(value)) return value.some(hasTag)
@@ -124,19 +124,19 @@ const hasTag = (value: Value): boolean => {
 
 const notYet = ({ variablesFrom = [] }: ApiSpecificationSpec): Located => {
   const names = [...new Set(variablesFrom.map(({ secretRef }) => secretRef.name))]
-  const message = `some expressions are judged once the Secret is read: ${names.join(', ')}`
+  const message = `some expressions are validated once the Secret is read: ${names.join(', ')}`
   return { code: 'UnresolvedVariables', path: '/spec/variablesFrom', message }
 }
 
-/** By the schema that the data plane judges with. */
-const judgeRealm = (spec: RealmSpec): Judgement => {
-  const validation = validateRealm(realmRecord(spec, () => ''))
-  if (validation.ok) return NOTHING
-  const located = validation.problems.map((problem) => ({
+/** By the schema that the data plane validates with. */
+const validateRealmSpec = (spec: RealmSpec): ResourceValidation => {
+  const validated = validateRealm(realmRecord(spec, () => ''))
+  if (validated.ok) return NOTHING
+  const located = validated.problems.map((problem) => ({
     ...problem,
     path: specPointer(problem.path),
   }))
-  return { faults: located.filter(({ path }) => !isSecret(spec, path)), warnings: [] }
+  return { problems: located.filter(({ path }) => !isSecret(spec, path)), warnings: [] }
 }
 
 /** Whether a pointer leads to, or into, a reference to a Secret. */

@@ -1,6 +1,6 @@
-// A Kubernetes API and the CAs of our certificates in; a webhook configuration that trusts just these out. Makes it
-// where it is missing, and anew where this operator would make another than it was; else it changes the CAs alone.
-// Only while this operator leads. What somebody else makes of it is told, and never fought over.
+// Maintains a webhook configuration that trusts the CAs of our certificates. Creates it where it is missing, recreates
+// it where this operator would make another than it was made from, and otherwise updates only the CAs. Only while this
+// operator leads. Changes by others are reported, and never undone.
 
 import { TaskLoop } from '../../base/task-loop.ts'
 import { mapAt, memberAt } from '../../language/expression/members.ts'
@@ -15,7 +15,7 @@ import { encodeBundle } from './webhook-configuration.ts'
 import { isSameValue } from '../resource/same-value.ts'
 import { driftOf, targetOf, withReviewKey } from './webhook-drift.ts'
 
-export interface WebhookKeeperOptions {
+export interface WebhookManagerOptions {
   readonly api: KubernetesApi
   readonly type: ResourceType
   /** Of the configuration. */
@@ -24,9 +24,9 @@ export interface WebhookKeeperOptions {
   readonly make: (caBundle: string, reviewKey?: string) => ValueMap
   /** PEM; undefined: not known yet. */
   readonly caBundle: () => string | undefined
-  /** Stands in the path; undefined: there is none (yet). */
+  /** Part of the path; undefined: there is none (yet). */
   readonly reviewKey?: () => string | undefined
-  /** How often the configuration is looked at, and taken back from another operator at most; 1 minute. */
+  /** How often the configuration is read, and how often at most it is taken back from another operator; 1 minute. */
   readonly checkMs?: number
   readonly clock: Clock
   readonly log: Log
@@ -35,23 +35,23 @@ export interface WebhookKeeperOptions {
 const FIELD_MANAGER = 'svc-operator'
 const CHECK_MS = 60_000
 
-/** What it was made from: what people change in it stays until that is another. */
+/** The hash of what it was made from: changes by people stay until that hash is another. */
 export const MADE_FROM = `${GROUP}/made-from`
 
-/** Until a first one is there. */
+/** Between two attempts to create the first one. */
 const INTRODUCTION_MS = 1_000
 
-export class WebhookKeeper {
-  readonly #options: WebhookKeeperOptions
+export class WebhookManager {
+  readonly #options: WebhookManagerOptions
   #trouble: string | undefined
   #drift: string | undefined
-  /** As it was last made by us. */
+  /** The one that this process applied last. */
   #applied: { readonly fingerprint: string; readonly atMs: number } | undefined
   readonly #loop: TaskLoop
   #isIntroduced = false
   #cancelIntroduction = (): void => undefined
 
-  constructor(options: WebhookKeeperOptions) {
+  constructor(options: WebhookManagerOptions) {
     this.#options = options
     this.#loop = new TaskLoop(options.clock, () => this.#round())
   }
@@ -61,19 +61,19 @@ export class WebhookKeeper {
     return this.#trouble
   }
 
-  /** What somebody else has made of it, and what to do if that was a mistake. */
+  /** What somebody else has changed in it, and what to do if that was a mistake. */
   get drift(): string | undefined {
     return this.#drift
   }
 
-  /** It has stood there once, or may not be made: before that the API server asks nothing of a new operator. */
+  /** Whether it existed once, or may not be created: before that, the API server sends nothing to a new operator. */
   get isIntroduced(): boolean {
     return this.#isIntroduced
   }
 
   /**
-   * Makes it where there is none, leading or not, once: who rolls out an operator that has a webhook now, or sidecars,
-   * has both when the rollout is over, while an older operator leads until its end.
+   * Creates it where there is none, once, leading or not: after a rollout that turns the webhook or sidecars on, both
+   * must work when the rollout is over, while the older operator may still lead.
    */
   introduce(): void {
     void this.#loop.exclusively(() => this.#introduce())
@@ -85,12 +85,12 @@ export class WebhookKeeper {
 
   follow(): void {
     this.#loop.follow()
-    // What another leader makes of it is no fault.
+    // It is no error when another leader makes another one.
     this.#applied = undefined
     this.#drift = undefined
   }
 
-  /** Looks now instead of at the next turn: the CAs are others. */
+  /** Checks now instead of at the next planned time, because the CAs have changed. */
   check(): void {
     this.#loop.trigger()
   }
@@ -141,20 +141,23 @@ export class WebhookKeeper {
     this.#isIntroduced ||= object !== undefined
     const isOurs = object !== undefined && !this.#isOutdated(object)
     const isOvertaken = !isOurs && object !== undefined && this.#hasMade()
-    this.#tellDrift(isOvertaken ? this.#overtakenWords(object) : this.#driftWords(object))
+    this.#reportDrift(isOvertaken ? this.#overtakenWords(object) : this.#driftWords(object))
     if (isOvertaken && !this.#mayTakeBack()) return
     if (!isOurs) {
       await this.#apply(bundle)
       this.#isIntroduced = true
-      // Of two that take it from each other this would be told for ever.
+      // Two operators that take it from each other would log this for ever.
       if (!isOvertaken)
-        log.info('the webhook was made known to the API server', { kind: type.kind, object: name })
+        log.info('the webhook was registered with the API server', {
+          kind: type.kind,
+          object: name,
+        })
       return
     }
     const patch = trustPatch(object, this.#options.make(bundle, this.#reviewKey()), bundle)
     if (patch === undefined) return
     await api.patch(type, { namespace: '', name }, patch)
-    log.info('the API server was told the CA and the path of the webhook', {
+    log.info('the CA and the path of the webhook were updated in the API server', {
       kind: type.kind,
       object: name,
     })
@@ -162,7 +165,7 @@ export class WebhookKeeper {
 
   async #apply(bundle: string): Promise<void> {
     const { api, type, name, clock } = this.#options
-    // As an apply: who may create may so be held to one name.
+    // As an apply, so that the right to create can be limited to one name.
     await api.apply(type, { namespace: '', name }, this.#made(bundle), {
       fieldManager: FIELD_MANAGER,
     })
@@ -175,7 +178,7 @@ export class WebhookKeeper {
     return { ...made, metadata: { ...mapAt(made, 'metadata'), annotations } }
   }
 
-  /** One that somebody else has made is theirs, but for its CAs. */
+  /** A configuration without the annotation was made by somebody else: only its CAs are ours. */
   #isOutdated(object: ValueMap): boolean {
     const madeFrom = this.#madeFrom(object)
     return madeFrom !== undefined && madeFrom !== this.#fingerprint()
@@ -194,7 +197,7 @@ export class WebhookKeeper {
     return this.#options.reviewKey?.()
   }
 
-  /** This very configuration, in this process: where it is another now, somebody else was at it. */
+  /** Whether this process has made this very configuration: if it is another now, somebody else changed it. */
   #hasMade(): boolean {
     return this.#applied?.fingerprint === this.#fingerprint()
   }
@@ -207,25 +210,25 @@ export class WebhookKeeper {
   #overtakenWords(object: ValueMap): string {
     const { type, name } = this.#options
     return (
-      `${type.kind} ${name} is made by another operator too, which has it ask ${targetOf(object)}: ` +
-      'in one cluster one operator may have a webhook, start the other with --webhook off'
+      `${type.kind} ${name} is also managed by another operator, which points it to ${targetOf(object)}. ` +
+      'Only one operator of a cluster may run the webhook: start the other with --webhook off'
     )
   }
 
-  /** One without the annotation is somebody else's altogether. */
+  /** A configuration without the annotation belongs to somebody else. */
   #driftWords(object: ValueMap | undefined): string | undefined {
     const { type, name, make } = this.#options
     if (object === undefined || this.#madeFrom(object) !== this.#fingerprint()) return undefined
     const words = driftOf(object, make(''))
     return words === undefined
       ? undefined
-      : `${type.kind} ${name} was changed by somebody: ${words}. It stays so; delete it to have it made anew`
+      : `${type.kind} ${name} was changed by somebody: ${words}. It is left like that; delete it to have it recreated`
   }
 
-  #tellDrift(drift: string | undefined): void {
-    const isNews = drift !== undefined && drift !== this.#drift
+  #reportDrift(drift: string | undefined): void {
+    const isNew = drift !== undefined && drift !== this.#drift
     this.#drift = drift
-    if (isNews) this.#options.log.warn('somebody else changes the webhook', { drift })
+    if (isNew) this.#options.log.warn('somebody else has changed the webhook', { drift })
   }
 
   async #read(): Promise<ValueMap | undefined> {
@@ -247,7 +250,7 @@ export class WebhookKeeper {
       ? `the operator may not get, patch or (where it is missing) create ${type.kind} ${name}`
       : words
     if (before === this.#trouble) return
-    log.warn('the API server could not be told of the webhook', {
+    log.warn('the webhook could not be registered with the API server', {
       kind: type.kind,
       object: name,
       error,
@@ -255,7 +258,7 @@ export class WebhookKeeper {
   }
 }
 
-/** With its version, as a merge patch writes a list whole; undefined: CAs and keys of reviews stand there already. */
+/** Names the version, as a merge patch replaces whole lists; undefined: CAs and review keys are up to date. */
 const trustPatch = (object: ValueMap, made: ValueMap, bundle: string): ValueMap | undefined => {
   const webhooks = memberAt(object, 'webhooks')
   if (!isList(webhooks)) return undefined

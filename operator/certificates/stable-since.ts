@@ -1,11 +1,11 @@
-// Observations of one state in; for how long it has been that state, in one piece, out.
+// Measures for how long an observed state has lasted without a break.
 
-export class Since {
+export class StableSince {
   #state: string | undefined
   #sinceMs = 0
 
-  /** `state` undefined: it is not so. */
-  see(state: string | undefined, nowMs: number): void {
+  /** `state` undefined: it does not hold. */
+  observe(state: string | undefined, nowMs: number): void {
     if (state === this.#state) return
     this.#state = state
     this.#sinceMs = nowMs
