@@ -1,141 +1,114 @@
-// Copies the public part of a realm record, for reading it back (behaviour §7). It copies only what it knows to be
-// public, so that a property added later is not shown until it is listed here.
+// Copies the public part of a realm record, for reading it back (behaviour §7). It copies only what the schema calls
+// public, so that neither an unknown member nor one without a sensitivity is ever shown.
 
-import type {
-  ApiKeyRecord,
-  OidcProviderRecord,
-  RealmRecord,
-  RouterRecord,
-  TrustedIssuerRecord,
-  UserRecord,
-} from '../../language/realm/record.ts'
-
-type PublicProvider = Partial<Omit<OidcProviderRecord, 'client_secret'>>
-
-export type RedactedRealm = Partial<
-  Pick<
-    RealmRecord,
-    | 'description'
-    | 'authmethods'
-    | 'call_timeout'
-    | 'groups'
-    | 'callback_origins'
-    | 'allowed_origins'
-    | 'oauth2'
-  >
-> & {
-  readonly uri: string
-  readonly router?: Partial<RouterRecord>
-  readonly users?: readonly Omit<UserRecord, 'password_hash'>[]
-  readonly api_keys?: readonly Omit<ApiKeyRecord, 'key_sha256'>[]
-  readonly trusted_issuers?: readonly Partial<TrustedIssuerRecord>[]
-  readonly info?: { readonly oidc_providers?: Readonly<Record<string, PublicProvider>> }
-}
+import { ownValue } from '../../language/expression/lookup.ts'
+import {
+  isList,
+  isMap,
+  setOwn,
+  type Value,
+  type ValueMap,
+} from '../../language/expression/value.ts'
+import { childPointer } from '../../language/problem.ts'
+import type { RealmRecord } from '../../language/realm/record.ts'
+import {
+  type GuardedMapSchema,
+  type ListSchema,
+  type MapSchema,
+  mapValues,
+  type ObjectSchema,
+  type Sensitivity,
+  type ValueSchema,
+} from '../../language/schema/realm-notation.ts'
+import { REALM_SCHEMA } from '../../language/schema/realm-schema.ts'
 
 /**
  * Left out: password hashes, key hashes, router and client secrets, signing keys, the callback secret,
  * and user names, passwords and queries inside router URLs.
  * @example redacted({ uri: 'a.b', callback_secret: 's' }) // { uri: 'a.b' }
  */
-export const redacted = (realm: RealmRecord): RedactedRealm => {
-  const { router, users, api_keys: apiKeys, trusted_issuers: issuers, info } = realm
-  return {
-    uri: realm.uri,
-    ...pick(realm, [
-      'description',
-      'authmethods',
-      'call_timeout',
-      'groups',
-      'callback_origins',
-      'allowed_origins',
-      'oauth2',
-    ]),
-    ...(router && { router: redactedRouter(router) }),
-    ...(users && { users: users.map((user) => pick(user, ['username', 'groups', 'meta'])) }),
-    ...(apiKeys && { api_keys: apiKeys.map((key) => pick(key, ['username'])) }),
-    ...(issuers && { trusted_issuers: issuers.map((issuer) => pick(issuer, ISSUER_KEYS)) }),
-    ...(info && { info: redactedInfo(info) }),
-  }
+export const redacted = (realm: RealmRecord): ValueMap => {
+  const readable = readablePart(REALM_SCHEMA, realm)
+  return isMap(readable) ? readable : {}
 }
 
 /**
  * JSON pointers to what `redacted` leaves out of a realm: which secrets there are, without their values.
  * @example secretPointers({ uri: 'a.b', callback_secret: 's' }) // ['/callback_secret']
  */
-export const secretPointers = (realm: RealmRecord): readonly string[] => {
-  const { router, users = [], api_keys: apiKeys = [], info, signing_keys: keys = [] } = realm
-  const providers = Object.keys(info?.oidc_providers ?? {})
-  return [
-    ...(router === undefined ? [] : routerSecrets(router)),
-    ...users.flatMap(({ password_hash: hash }, i) =>
-      hash === undefined ? [] : [`/users/${i}/password_hash`],
-    ),
-    ...apiKeys.map((_, i) => `/api_keys/${i}/key_sha256`),
-    ...(realm.callback_secret === undefined ? [] : ['/callback_secret']),
-    ...providers.map((name) => `/info/oidc_providers/${escapeToken(name)}/client_secret`),
-    ...keys.map((_, i) => `/signing_keys/${i}`),
-  ]
+export const secretPointers = (realm: RealmRecord): readonly string[] =>
+  pointersToSecrets(REALM_SCHEMA, realm, '')
+
+/** What is shown of a value; undefined: nothing, and what it is left out of has a pointer to it. */
+const SHOWN = {
+  public: (value) => value,
+  address: (value) => (typeof value === 'string' ? withoutCredentials(value) : undefined),
+  hash: () => undefined,
+  secret: () => undefined,
+} as const satisfies Record<Sensitivity, (value: Value) => Value | undefined>
+
+const readablePart = (schema: ValueSchema, value: Value): Value | undefined => {
+  if ('x-sensitivity' in schema) return SHOWN[schema['x-sensitivity']](value)
+  if ('items' in schema) return readableItems(schema, value)
+  if (!isMap(value)) return undefined
+  const part: Record<string, Value> = {}
+  for (const [name, member, memberSchema] of membersOf(schema, value)) {
+    const readable = readablePart(memberSchema, member)
+    if (readable !== undefined) setOwn(part, name, readable)
+  }
+  return part
 }
 
-const routerSecrets = ({ url, urls = [], auth }: RouterRecord): readonly string[] => [
-  ...(url === undefined || withoutSecrets(url) === url ? [] : ['/router/url']),
-  ...urls.flatMap((each, i) => (withoutSecrets(each) === each ? [] : [`/router/urls/${i}`])),
-  ...(auth?.secret === undefined ? [] : ['/router/auth/secret']),
-]
+/** A list of secrets is left out whole: how long it is says `secretPointers`. */
+const readableItems = ({ items }: ListSchema, value: Value): Value | undefined => {
+  if (!isList(value) || isSecret(items)) return undefined
+  return value.flatMap((item) => {
+    const readable = readablePart(items, item)
+    return readable === undefined ? [] : [readable]
+  })
+}
 
-const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
+const isSecret = (schema: ValueSchema): boolean =>
+  'x-sensitivity' in schema &&
+  (schema['x-sensitivity'] === 'secret' || schema['x-sensitivity'] === 'hash')
 
-const ISSUER_KEYS = ['issuer', 'jwks_uri', 'audience', 'algorithms', 'require_typ'] as const
+const pointersToSecrets = (
+  schema: ValueSchema,
+  value: Value,
+  pointer: string,
+): readonly string[] => {
+  if ('x-sensitivity' in schema) {
+    return SHOWN[schema['x-sensitivity']](value) === value ? [] : [pointer]
+  }
+  if ('items' in schema) {
+    if (!isList(value)) return []
+    return value.flatMap((item, i) =>
+      pointersToSecrets(schema.items, item, childPointer(pointer, i)),
+    )
+  }
+  if (!isMap(value)) return []
+  return membersOf(schema, value).flatMap(([name, member, memberSchema]) =>
+    pointersToSecrets(memberSchema, member, childPointer(pointer, name)),
+  )
+}
 
-const PROVIDER_KEYS = [
-  'issuer',
-  'client_id',
-  'redirect_uri',
-  'scopes',
-  'authid_claim',
-  'role_claim',
-  'role_claim_fallback',
-  'role_mapping',
-  'ticket_expiry_secs',
-  'allow_unsafe_http',
-  'cookie_domain',
-  'cookie_same_site',
-  'cookie_http_only',
-  'allowed_redirect_origins',
-  'end_session_endpoint',
-  'token_endpoint_auth_method',
-  'ca',
-] as const satisfies readonly (keyof OidcProviderRecord)[]
+type Member = readonly [name: string, value: Value, schema: ValueSchema]
 
-const redactedRouter = (router: RouterRecord): Partial<RouterRecord> => ({
-  ...(router.url !== undefined && { url: withoutSecrets(router.url) }),
-  ...(router.urls && { urls: router.urls.map(withoutSecrets) }),
-  ...pick(router, ['serializers', 'pool', 'keepalive', 'call_timeout_unit']),
-  ...(router.auth && { auth: pick(router.auth, ['method', 'authid']) }),
-})
-
-const redactedInfo = (info: NonNullable<RealmRecord['info']>): RedactedRealm['info'] & object =>
-  info.oidc_providers === undefined
-    ? {}
-    : {
-        oidc_providers: Object.fromEntries(
-          Object.entries(info.oidc_providers).map(([name, provider]) => [
-            name,
-            pick(provider, PROVIDER_KEYS),
-          ]),
-        ),
-      }
+/** Own members of a map that its schema has. */
+const membersOf = (
+  schema: ObjectSchema | MapSchema | GuardedMapSchema,
+  map: ValueMap,
+): readonly Member[] => {
+  if (!('properties' in schema)) {
+    const each = mapValues(schema)
+    return Object.entries(map).map(([name, value]) => [name, value, each])
+  }
+  return Object.entries(schema.properties).flatMap(([name, property]): readonly Member[] => {
+    const value = ownValue(map, name)
+    return value === undefined ? [] : [[name, value, property]]
+  })
+}
 
 /** User info (up to the last `@` of the authority) and query, which may be a token; also from a text that is no URL. */
-const withoutSecrets = (url: string): string =>
+const withoutCredentials = (url: string): string =>
   url.replace(/^([^/]*\/\/)[^/?#]*@/, '$1').replace(/[?#].*$/s, '')
-
-const pick = <T extends object, K extends keyof T & string>(
-  record: T,
-  keys: readonly K[],
-): Pick<T, K> => {
-  const entries = keys.flatMap((key) =>
-    Object.hasOwn(record, key) && record[key] !== undefined ? [[key, record[key]] as const] : [],
-  )
-  return Object.fromEntries(entries) as Pick<T, K>
-}

@@ -4,7 +4,8 @@
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { childPointer, type Problem } from '../problem.ts'
 import type { RealmRecord } from './record.ts'
-import realmSchema from '../schema/realm.schema.json' with { type: 'json' }
+import { ANNOTATIONS } from '../schema/realm-notation.ts'
+import { REALM_SCHEMA } from '../schema/realm-schema.ts'
 import { createSchemaValidator } from '../validate.ts'
 import { unknownMembers } from '../wire/members.ts'
 
@@ -12,7 +13,7 @@ export type RealmValidation =
   | { readonly ok: true; readonly realm: RealmRecord }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-const validator = createSchemaValidator(realmSchema)
+const validator = createSchemaValidator(REALM_SCHEMA, ANNOTATIONS)
 
 /**
  * Validates a realm record (behaviour §6–7). Rejects unknown properties, but for those within `info` and the `meta` of

@@ -4,14 +4,11 @@
 import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'
 import { childPointer } from '../problem.ts'
-import type { RealmRecord, RouterRecord } from '../realm/record.ts'
+import type { ExtensibleSchema } from '../schema/realm-notation.ts'
+import { REALM_SCHEMA } from '../schema/realm-schema.ts'
+import { ROUTER_SCHEMA } from '../schema/router-schema.ts'
+import type { Importance } from './importance.ts'
 import type { RealmPut, SpecPut } from './wire.ts'
-
-/**
- * `known`: to every gateway that reads `critical`. What comes later is either `critical`, which is everything that
- * restricts somebody, or `ignorable`.
- */
-export type Importance = 'known' | 'critical' | 'ignorable'
 
 type Members<T> = Readonly<Record<keyof T, Importance>>
 
@@ -32,46 +29,26 @@ const REALM_PUT_MEMBERS = {
   critical: 'known',
 } as const satisfies Members<RealmPut>
 
-const REALM_MEMBERS = {
-  uri: 'known',
-  description: 'known',
-  authmethods: 'known',
-  router: 'known',
-  call_timeout: 'known',
-  users: 'known',
-  groups: 'known',
-  api_keys: 'known',
-  trusted_issuers: 'known',
-  callback_origins: 'known',
-  callback_secret: 'known',
-  allowed_origins: 'known',
-  oauth2: 'known',
-  info: 'known',
-  signing_keys: 'known',
-} as const satisfies Members<RealmRecord>
-
-const ROUTER_MEMBERS = {
-  url: 'known',
-  urls: 'known',
-  serializers: 'known',
-  auth: 'known',
-  pool: 'known',
-  keepalive: 'known',
-  call_timeout_unit: 'known',
-} as const satisfies Members<RouterRecord>
+type Importances = Readonly<Record<string, Importance>>
 
 interface Table {
   readonly pointer: string
-  readonly members: Readonly<Record<string, Importance>>
+  readonly members: Importances
 }
+
+const importancesOf = ({ properties }: ExtensibleSchema): Importances =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, property['x-importance']]),
+  )
 
 const TABLES = {
   spec: [{ pointer: '', members: SPEC_MEMBERS }],
-  // In users, keys, issuers and providers the schema refuses what it does not know: all of that says who may call.
+  // In users, keys and issuers the schema refuses what it does not know, as that says who may call; of a provider it
+  // ignores it.
   realm: [
     { pointer: '', members: REALM_PUT_MEMBERS },
-    { pointer: '/realm', members: REALM_MEMBERS },
-    { pointer: '/realm/router', members: ROUTER_MEMBERS },
+    { pointer: '/realm', members: importancesOf(REALM_SCHEMA) },
+    { pointer: '/realm/router', members: importancesOf(ROUTER_SCHEMA) },
   ],
 } as const satisfies Record<string, readonly Table[]>
 

@@ -10,19 +10,17 @@ import {
   type ValueMap,
 } from '../../language/expression/value.ts'
 import type { RealmSource } from '../fleet/client/read-answer.ts'
-import { snakeCase, specPointer } from '../resource/realm-record.ts'
+import { shapeAt, specPointer } from '../resource/realm-record.ts'
 import { REALM_RECORD } from '../resource/realm-shape.ts'
 import { API_VERSION } from '../resource/resource.ts'
+import { snakeCase } from '../resource/schema-shape.ts'
 import type { ObjectShape, Shape } from '../resource/shape.ts'
 import { type Manifest, metadataOf, type Place, type Wanted } from './manifest.ts'
 import { secretKeys } from './resource-names.ts'
 
-/** A person has to put it back into the resource itself. */
-const IN_THE_RESOURCE = /^\/router\/urls?(\/|$)/
-
 export const realmManifest = (source: RealmSource, place: Place): Manifest => {
   const secretName = `${place.name}-realm`
-  const pointers = source.secrets.filter((pointer) => !IN_THE_RESOURCE.test(pointer))
+  const pointers = source.secrets.filter((pointer) => !isPartOfText(pointer))
   const keys = secretKeys(pointers.map((pointer) => keyOf(pointer, source.realm)))
   const references = new Map(
     pointers.map((pointer, i) => [
@@ -30,8 +28,7 @@ export const realmManifest = (source: RealmSource, place: Place): Manifest => {
       { secretRef: { name: secretName, key: keys[i] ?? '' } } satisfies ValueMap,
     ]),
   )
-  const record = withKeys(source.realm, references)
-  const spec = specOf(REALM_RECORD, record, '', references)
+  const spec = specOf(REALM_RECORD, source.realm, '', references)
   const wanted: readonly Wanted[] = pointers.map((pointer, i) => ({
     key: keys[i] ?? '',
     what: specPointer(pointer),
@@ -39,17 +36,14 @@ export const realmManifest = (source: RealmSource, place: Place): Manifest => {
   return {
     object: { apiVersion: API_VERSION, kind: 'Realm', metadata: metadataOf(place), spec },
     notes: source.secrets
-      .filter((pointer) => IN_THE_RESOURCE.test(pointer))
+      .filter(isPartOfText)
       .map((pointer) => `${specPointer(pointer)}: put back its user, password or query`),
     ...(wanted.length > 0 && { secret: { name: secretName, wanted } }),
   }
 }
 
-/** Members that are secrets whole are not in the record at all: their lists are made anew. */
-const withKeys = (record: ValueMap, references: ReadonlyMap<string, ValueMap>): ValueMap => {
-  const keys = [...references].filter(([pointer]) => pointer.startsWith('/signing_keys/'))
-  return keys.length === 0 ? record : { ...record, signing_keys: keys.map(() => '') }
-}
+/** An address with credentials is a text of the resource too: a person has to put them back there. */
+const isPartOfText = (pointer: string): boolean => shapeAt(pointer)?.type === 'string'
 
 type Inner = (shape: Shape, member: Value | undefined, token: string) => Value
 
@@ -64,8 +58,11 @@ const specOf = (
   const inner: Inner = (each, member, token) =>
     specOf(each, member, `${pointer}/${escapeToken(token)}`, references)
   if (shape.type === 'object' && isMap(value)) {
-    return objectSpec(shape, value, inner, (token) => references.has(`${pointer}/${token}`))
+    return objectSpec(shape, value, inner, (token) =>
+      [`${pointer}/${token}`, `${pointer}/${token}/0`].some((each) => references.has(each)),
+    )
   }
+  if (shape.type === 'list' && shape.of.type === 'secret') return secretList(pointer, references)
   if (shape.type === 'list' && isList(value))
     return value.map((item, i) => inner(shape.of, item, String(i)))
   return shape.type === 'map' && isMap(value) ? mapSpec(shape.of, value, inner) : (value ?? null)
@@ -86,6 +83,20 @@ const objectSpec = (
   return spec
 }
 
+/** Lists of secrets are not in what was read at all. */
+const secretList = (
+  pointer: string,
+  references: ReadonlyMap<string, ValueMap>,
+): readonly ValueMap[] => {
+  const list: ValueMap[] = []
+  let reference = references.get(`${pointer}/0`)
+  while (reference !== undefined) {
+    list.push(reference)
+    reference = references.get(`${pointer}/${list.length}`)
+  }
+  return list
+}
+
 const mapSpec = (shape: Shape, value: ValueMap, inner: Inner): ValueMap => {
   const spec: Record<string, Value> = {}
   for (const [key, item] of Object.entries(value)) setOwn(spec, key, inner(shape, item, key))
@@ -98,6 +109,7 @@ const escapeToken = (token: string): string => token.replaceAll('~', '~0').repla
 const keyOf = (pointer: string, record: ValueMap): string => {
   const tokens = pointer.slice(1).split('/')
   const [root = '', index = '', member = ''] = tokens
+  const last = tokens.at(-1) ?? ''
   switch (root) {
     case 'users':
     case 'api_keys':
@@ -105,11 +117,11 @@ const keyOf = (pointer: string, record: ValueMap): string => {
     case 'signing_keys':
       return `signing-key-${Number(index) + 1}`
     case 'info':
-      return `client-secret-${member}`
+      return `${dashed(last)}-${member}`
     case 'router':
-      return 'router-secret'
+      return `router-${dashed(last)}`
     default:
-      return dashed(root)
+      return root === last ? dashed(root) : `${dashed(root)}-${dashed(last)}`
   }
 }
 

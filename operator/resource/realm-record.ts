@@ -12,6 +12,7 @@ import {
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { REALM_RECORD } from './realm-shape.ts'
 import type { KeyReference, RealmSpec } from './resource.ts'
+import { snakeCase } from './schema-shape.ts'
 import type { ObjectShape, Shape } from './shape.ts'
 
 /** Gives what stands for a secret: its text, or, for a digest, its version. */
@@ -24,7 +25,7 @@ export const realmRecord = (spec: RealmSpec, substitute: SubstituteSecret): Real
   const record = mapObject(REALM_RECORD, spec, substitute)
   const keys = record['signing_keys']
   const withKeys = isList(keys) ? { ...record, signing_keys: keys.map(parseKey) } : record
-  // The table of shapes names every member of the record, which the compiler checks there.
+  // The shape follows from the schema of the record, as its type does.
   return withKeys as unknown as RealmRecord
 }
 
@@ -43,26 +44,41 @@ export const secretReferences = (spec: RealmSpec): readonly KeyReference[] => {
  * @example specPointer('/users/0/password_hash') // '/spec/users/0/passwordHash'
  */
 export const specPointer = (recordPointer: string): string => {
+  const steps = stepsTo(recordPointer)
+  return ['/spec', ...steps.map(({ name }) => name)].join('/')
+}
+
+/**
+ * What the resource may hold at a pointer into the record; undefined where the record has no such member.
+ * @example shapeAt('/callback_secret') // { type: 'secret', inline: false }
+ */
+export const shapeAt = (recordPointer: string): Shape | undefined =>
+  stepsTo(recordPointer).at(-1)?.inner
+
+interface Step {
+  readonly name: string
+  readonly inner: Shape | undefined
+}
+
+const stepsTo = (recordPointer: string): readonly Step[] => {
   let shape: Shape | undefined = REALM_RECORD
-  const tokens = recordPointer
+  return recordPointer
     .split('/')
     .slice(1)
     .map((token) => {
-      const [name, inner] = stepInto(shape, token)
-      shape = inner
-      return name
+      const step = stepInto(shape, token)
+      shape = step.inner
+      return step
     })
-  return ['/spec', ...tokens].join('/')
 }
 
-const stepInto = (
-  shape: Shape | undefined,
-  token: string,
-): readonly [name: string, inner: Shape | undefined] => {
-  if (shape?.type === 'list' || shape?.type === 'map') return [token, shape.of]
-  if (shape?.type !== 'object') return [token, undefined]
+const stepInto = (shape: Shape | undefined, token: string): Step => {
+  if (shape?.type === 'list' || shape?.type === 'map') return { name: token, inner: shape.of }
+  if (shape?.type !== 'object') return { name: token, inner: undefined }
   const named = Object.entries(shape.fields).find(([name]) => snakeCase(name) === token)
-  return named === undefined ? [token, undefined] : [named[0], named[1].shape]
+  if (named === undefined) return { name: token, inner: undefined }
+  const [name, field] = named
+  return { name, inner: field.shape }
 }
 
 const mapValue = (shape: Shape, value: Value, substitute: SubstituteSecret): Value => {
@@ -100,10 +116,6 @@ const referenceOf = (value: ValueMap): KeyReference => {
   const reference = mapAt(value, 'secretRef')
   return { name: textAt(reference, 'name'), key: textAt(reference, 'key') }
 }
-
-/** @example snakeCase('keySha256') // 'key_sha256' */
-export const snakeCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** A JWK in a Secret is text; the record takes it as a map. What is no JSON is PEM. */
 const parseKey = (key: Value): Value => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { UserRecord } from '../../../language/realm/record.ts'
+import type { RealmRecord, UserRecord } from '../../../language/realm/record.ts'
 import type { Passwords } from '../../../dataplane/security/passwords/passwords.ts'
 import { SharedStateAway } from '../../../dataplane/shared/shared-state.ts'
 import type { OAuthRequest } from '../../../dataplane/oauth2/oauth2-endpoint.ts'
@@ -310,7 +310,11 @@ describe('a refusal', () => {
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
   })
 
-  it.each([
+  it.each<{
+    readonly grants: NonNullable<NonNullable<RealmRecord['oauth2']>['grants']>
+    readonly form: Readonly<Record<string, string>>
+    readonly status: number
+  }>([
     { grants: ['client_credentials'], form: PASSWORD_FORM, status: 400 },
     { grants: ['password'], form: { grant_type: 'client_credentials' }, status: 400 },
     { grants: [], form: { grant_type: 'client_credentials' }, status: 400 },

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { redacted } from '../../../dataplane/realm/redact.ts'
+import { redacted, secretPointers } from '../../../dataplane/realm/redact.ts'
+import { lookup } from '../../../language/expression/lookup.ts'
+import { isList, type Value } from '../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
+import type { Sensitivity } from '../../../language/schema/realm-notation.ts'
+import { HIDDEN, realmWithEverything } from '../../support/realm-with-everything.ts'
 
 const realm: RealmRecord = {
   uri: 'com.acme',
@@ -32,6 +36,20 @@ const realm: RealmRecord = {
   },
 }
 
+const isReadable = (sensitivity: Sensitivity): boolean =>
+  sensitivity === 'public' || sensitivity === 'address'
+
+/** Of a list only the first entry, as the pointers of `realmWithEverything` have it. */
+const valueAt = (value: Value, pointer: string): Value | undefined => {
+  const tokens = pointer.slice(1).split('/').map(unescapeToken)
+  return tokens.reduce<Value | undefined>(
+    (at, token) => (isList(at) ? at[Number(token)] : at && lookup(at, [token])),
+    value,
+  )
+}
+
+const unescapeToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
+
 describe('redacted', () => {
   it('shows everything but the secrets', () => {
     expect(redacted(realm)).toEqual({
@@ -58,6 +76,25 @@ describe('redacted', () => {
     })
   })
 
+  it('never shows a secret, whatever members the schema has', () => {
+    const { record } = realmWithEverything()
+    expect(JSON.stringify(record)).toContain(HIDDEN)
+    expect(JSON.stringify(redacted(record))).not.toContain(HIDDEN)
+  })
+
+  it.each(realmWithEverything().leaves.filter(({ sensitivity }) => isReadable(sensitivity)))(
+    'shows $pointer, which is $sensitivity',
+    ({ pointer }) => {
+      expect(valueAt(redacted(realmWithEverything('ws://router/').record), pointer)).toEqual(
+        valueAt(realmWithEverything('ws://router/').record, pointer),
+      )
+    },
+  )
+
+  it('leaves out the whole list where its entries are secrets', () => {
+    expect(redacted({ uri: 'a', signing_keys: ['hidden'] })).toEqual({ uri: 'a' })
+  })
+
   it('hides what it does not know', () => {
     const record = { uri: 'a', later_secret: 'hidden', info: { other: 'hidden' } } as RealmRecord
     expect(redacted(record)).toEqual({ uri: 'a', info: {} })
@@ -68,5 +105,17 @@ describe('redacted', () => {
       RealmRecord['info']
     >
     expect(JSON.stringify(redacted({ uri: 'a', info }))).toContain('"__proto__":{"issuer":"i"}')
+  })
+})
+
+describe('secretPointers', () => {
+  it('names every value that may not be read back, and no other', () => {
+    const { record, leaves } = realmWithEverything()
+    const secrets = leaves.filter(({ sensitivity }) => sensitivity !== 'public')
+    expect(secretPointers(record)).toEqual(secrets.map(({ pointer }) => pointer))
+  })
+
+  it('does not name an address without credentials', () => {
+    expect(secretPointers({ uri: 'a', router: { url: 'ws://router/' } })).toEqual([])
   })
 })

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { secretPointers } from '../../../dataplane/realm/redact.ts'
+import { redacted, secretPointers } from '../../../dataplane/realm/redact.ts'
 import { type OperatorSettings, readOperatorSettings } from '../../../operator/config.ts'
 import { documentManifest } from '../../../operator/import/document-manifest.ts'
 import { runImport } from '../../../operator/import/import-command.ts'
@@ -15,6 +15,9 @@ import { resourceNames, secretKeys } from '../../../operator/import/resource-nam
 import { operate } from '../../../operator/operate.ts'
 import { parseYaml } from '../../../operator/manifests/parse-yaml.ts'
 import { writeYaml } from '../../../operator/manifests/write-yaml.ts'
+import { realmRecord } from '../../../operator/resource/realm-record.ts'
+import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
+import type { RealmSpec } from '../../../operator/resource/resource.ts'
 import { runValidate } from '../../../operator/validate/validate-command.ts'
 import { validateFiles } from '../../../operator/validate/validate-files.ts'
 import { digestOf } from '../../../language/wire/digest.ts'
@@ -23,6 +26,7 @@ import type { StateView } from '../../../language/wire/wire.ts'
 import { createSilentLog } from '../../../telemetry/log.ts'
 import { type GatewayProcess, startGateway } from '../../support/gateway-process.ts'
 import { programEnvironment } from '../../support/program-environment.ts'
+import { HIDDEN, realmWithEverything } from '../../support/realm-with-everything.ts'
 import { makeTempDir } from '../../support/temp-dir.ts'
 import { aSpecification } from '../../support/resources.ts'
 
@@ -206,6 +210,15 @@ describe('a realm', () => {
       signingKeys: [ref('signing-key-1')],
     })
     expect(manifest.notes).toEqual(['/spec/router/urls/0: put back its user, password or query'])
+  })
+
+  it('every member that the schema has comes through', () => {
+    const place = { name: 'all', namespace: 'shop' }
+    const { record } = realmWithEverything()
+    const read = { uri: 'com.all', realm: redacted(record), secrets: secretPointers(record) }
+    const spec = realmManifest(read, place).object['spec'] as RealmSpec
+    expect(checkRealmSpec(spec)).toEqual([])
+    expect(realmRecord(spec, () => HIDDEN)).toEqual(realmWithEverything('ws://router/').record)
   })
 
   it('the text has the Secret as a comment, and no secret', () => {

@@ -6,6 +6,7 @@ import { readResource } from '../../../operator/resource/read-resource.ts'
 import {
   realmRecord,
   secretReferences,
+  shapeAt,
   specPointer,
 } from '../../../operator/resource/realm-record.ts'
 import { checkRealmSpec } from '../../../operator/resource/realm-shape.ts'
@@ -21,6 +22,8 @@ import {
   readConfigMapKey,
   readSecretKey,
 } from '../../../operator/resource/secret-value.ts'
+import { snakeCase } from '../../../operator/resource/schema-shape.ts'
+import { realmWithEverything } from '../../support/realm-with-everything.ts'
 import { cacheOf, resourceOf } from '../../support/resources.ts'
 
 const KNOWN = { uid: 'u', resourceVersion: '1', generation: 1, createdAt: 5 }
@@ -332,6 +335,25 @@ describe('the record of a realm', () => {
     ['/nobody/knows_this', '/spec/nobody/knows_this'],
   ])('pointer %s', (record, expected) => {
     expect(specPointer(record)).toBe(expected)
+  })
+
+  it('has a place for every value of the record', () => {
+    const lost = realmWithEverything().leaves.filter(({ pointer }) => {
+      const shape = shapeAt(pointer)
+      return shape === undefined || snakeCase(specPointer(pointer)) !== `/spec${pointer}`
+    })
+    expect(lost).toEqual([])
+  })
+
+  const issuer = { issuer: 'i', jwksUri: 'https://i', audience: 'a' }
+  it.each([
+    [{ trustedIssuers: [{ ...issuer, algorithms: ['HS256'] }] }, /'HS256'; it may be RS256/],
+    [{ trustedIssuers: [{ ...issuer, requireTyp: 'x'.repeat(101) }] }, /longer than 100 char/],
+    [{ oauth2: { grants: ['implicit'] } }, /'implicit'; it may be password, client_credentials/],
+    [{ callTimeout: 0 }, /the least is 1/],
+  ])('knows the choices and bounds of the schema: %#', (more, message) => {
+    const messages = checkRealmSpec({ uri: 'a', ...more }).map((problem) => problem.message)
+    expect(messages).toEqual([expect.stringMatching(message)])
   })
 })
 

@@ -1,0 +1,116 @@
+// Describes what a realm says of callers: its users, their keys, and the issuers whose tokens count. Each is a part of
+// the realm record, and of the Realm resource.
+
+import type { ObjectSchema } from './realm-notation.ts'
+
+const TEXT = { type: 'string', minLength: 1, 'x-sensitivity': 'public' } as const
+const TEXTS = { type: 'array', maxItems: 1000, items: TEXT } as const
+
+export const USER_SCHEMA = {
+  type: 'object',
+  description: 'A user of the realm.',
+  properties: {
+    username: {
+      ...TEXT,
+      description: 'Name the user logs in with.',
+      'x-explain': 'Login name.',
+    },
+    password_hash: {
+      type: 'string',
+      pattern:
+        '^\\$scrypt\\$ln=[0-9]{1,2},r=[0-9]{1,2},p=[0-9]{1,2}\\$[A-Za-z0-9+/]{1,256}\\$[A-Za-z0-9+/]{1,256}$',
+      'x-sensitivity': 'hash',
+      description: 'Hash of the password: $scrypt$ln=14,r=8,p=1$salt$hash, base64 without padding.',
+      'x-explain':
+        'PHC string of scrypt ($scrypt$ln=14,r=8,p=1$salt$hash), as a text or as secretRef {name, key}. ' +
+        'Whoever may read the Realm reads what stands here as text.',
+    },
+    groups: {
+      ...TEXTS,
+      description: 'Groups the user is in.',
+      'x-explain': 'Groups of the user; documents may ask for them.',
+    },
+    meta: {
+      type: 'object',
+      'x-sensitivity': 'public',
+      description: 'Free-form map, seen by expressions as {{security.meta}}.',
+      'x-explain': 'Free-form; expressions see it as security.meta.',
+    },
+  },
+  required: ['username'],
+  additionalProperties: false,
+} as const satisfies ObjectSchema
+
+export const API_KEY_SCHEMA = {
+  type: 'object',
+  description: 'A key that stands for a user.',
+  properties: {
+    key_sha256: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      'x-sensitivity': 'hash',
+      description: 'SHA-256 of the whole header value, lower-case hex.',
+      'x-explain':
+        'Lower-case hex of the SHA-256 of the whole header value, as a text or as secretRef {name, key}.',
+    },
+    username: {
+      ...TEXT,
+      description: 'The user that the key stands for.',
+      'x-explain': 'User that the key stands for.',
+    },
+  },
+  required: ['key_sha256', 'username'],
+  additionalProperties: false,
+} as const satisfies ObjectSchema
+
+const ASYMMETRIC_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const
+
+export const TRUSTED_ISSUER_SCHEMA = {
+  type: 'object',
+  description: 'An issuer of bearer tokens.',
+  properties: {
+    issuer: {
+      ...TEXT,
+      description: 'Value of the iss claim.',
+      'x-explain': 'Issuer of the tokens: their iss, to the letter.',
+    },
+    jwks_uri: { ...TEXT, pattern: '^https?://', description: 'Where its public keys are.' },
+    audience: {
+      ...TEXT,
+      description: 'Value that the aud claim must hold.',
+      'x-explain': 'Audience that tokens must carry.',
+    },
+    algorithms: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 16,
+      items: { enum: ASYMMETRIC_ALGORITHMS, 'x-sensitivity': 'public' },
+      description: 'Signature algorithms that are believed, asymmetric ones only.',
+      'x-explain': 'Signature algorithms allowed; the asymmetric ones when absent.',
+    },
+    require_typ: {
+      type: 'string',
+      maxLength: 100,
+      pattern: '^[A-Za-z0-9][A-Za-z0-9!#$&^_.+/-]*$',
+      'x-sensitivity': 'public',
+      description:
+        'The typ that the header of a token must have, as at+jwt; JWT, at+jwt or none when absent.',
+      'x-explain':
+        'The typ that tokens must have in their header, as at+jwt; JWT, at+jwt or none when absent.',
+    },
+  },
+  required: ['issuer', 'jwks_uri', 'audience'],
+  additionalProperties: false,
+} as const satisfies ObjectSchema
