@@ -9,7 +9,13 @@ import type { Found } from '../../resource/secret-value.ts'
 import type { LastGood } from './last-good.ts'
 import { Memo } from '../memo.ts'
 import type { Quota } from '../quotas/namespace-quotas.ts'
-import { type Amounts, amountsOf, LARGEST_DOCUMENT, largerOf, NOTHING } from '../quotas/quota-amounts.ts'
+import {
+  type Amounts,
+  amountsOf,
+  LARGEST_DOCUMENT,
+  largerOf,
+  NOTHING,
+} from '../quotas/quota-amounts.ts'
 import { QuotaBook, type QuotaClaim } from '../quotas/quota-book.ts'
 import type { ReadDocument } from './read-document.ts'
 import { readVariables, type SecretVariables, variableInputs } from './read-variables.ts'

@@ -15,7 +15,12 @@ import { type MadeKey, madeKeys } from '../../resource/realm-keys.ts'
 import { realmRecord, secretReferences, specPointer } from '../../resource/realm-record.ts'
 import type { ResourceCache } from '../../resource/resource-source.ts'
 import type { KeyReference, RealmResource, RealmSpec } from '../../resource/resource.ts'
-import { findSecret, type Found, readSecretKey, type SecretText } from '../../resource/secret-value.ts'
+import {
+  findSecret,
+  type Found,
+  readSecretKey,
+  type SecretText,
+} from '../../resource/secret-value.ts'
 import {
   ACCEPTED,
   invalid,
