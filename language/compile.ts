@@ -55,8 +55,17 @@ export const compile = (
   const compiled = compileApi(document, environment, findings)
   if (findings.problems.length === 0) conflictsWithin(compiled).forEach(findings.report)
   if (findings.problems.length > 0) return { problems: findings.problems }
-  return { compiled, warnings: [...unknownProperties(document), ...findings.warnings] }
+  return {
+    compiled,
+    warnings: byImportance([...unknownProperties(document), ...findings.warnings]),
+  }
 }
+
+/** What shows a few shows the worst. */
+const byImportance = (warnings: readonly Warning[]): readonly Warning[] => [
+  ...warnings.filter(({ code }) => code === 'AlwaysFails'),
+  ...warnings.filter(({ code }) => code !== 'AlwaysFails'),
+]
 
 const compileApi = (
   document: ValueMap,
@@ -87,14 +96,15 @@ const compileApi = (
       findings,
     ),
   )
-  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), findings }
   const versions = namedVersions(ownValue(document, 'versions'))
   reportEqualNames(versions, findings)
+  const hosts = compileHosts(ownValue(document, 'host'), findings)
+  const ground: ApiGround = { scope, realm, meta: ownValue(document, 'meta'), hosts, findings }
   return {
     id,
     realmUri,
     host: text(document, 'host'),
-    hosts: compileHosts(ownValue(document, 'host'), findings),
+    hosts,
     versions: versions.flatMap((version) => compileVersion(version, ground) ?? []),
   }
 }

@@ -21,9 +21,11 @@ export interface Problem {
 }
 
 export type WarningCode =
+  | 'AlwaysFails'
   | 'UnknownProperty'
   | 'MillisecondsAssumed'
   | 'UnknownContextKey'
+  | 'UnsuitableArgument'
   | 'UnsatisfiedSecurity'
   | 'UnsharedKeys'
   | 'Shadowed'

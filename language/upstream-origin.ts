@@ -20,7 +20,8 @@ export const readOrigin = (text: string): OriginReading => {
   try {
     url = new URL(full)
   } catch {
-    return { ok: false, message: 'must be [http://]host[:port]' }
+    const hint = WITH_PORT.test(full) ? ', with a port from 1 to 65535' : ''
+    return { ok: false, message: `must be [http://]host[:port]${hint}` }
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return { ok: false, message: 'must be http or https' }
@@ -36,4 +37,5 @@ export const readOrigin = (text: string): OriginReading => {
 }
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
+const WITH_PORT = /^[a-z][a-z0-9+.-]*:\/\/[^:[\]]+:\d+\/?$/i
 const HOST_TEXT = /^[^\s\\\p{Cc}]+$/u

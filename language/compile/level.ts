@@ -33,7 +33,7 @@ export interface Entry {
 }
 
 /** @example labelOf('variables', 'cors') // 'variables.cors', as messages have it */
-const labelOf = (group: Group, name: string): string => `${group}.${name}`
+export const labelOf = (group: Group, name: string): string => `${group}.${name}`
 
 /** By label. Of two entries of one name the later source wins: secrets over variables, `security` over defaults. */
 export const entriesOf = (level: Level): ReadonlyMap<string, Entry> => {

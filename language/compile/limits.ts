@@ -54,6 +54,8 @@ export const LIMIT_NAMES: readonly string[] = [
 
 const LIMITS: ReadonlySet<string> = new Set(LIMIT_NAMES)
 
+export const isLimit = (name: string): boolean => LIMITS.has(name)
+
 /** Most objects set none, so that their limits need not be read one by one. */
 const settingLimits = (levels: Levels): Levels =>
   levels.filter((level) => level?.keys.some((key) => LIMITS.has(key)))

@@ -3,9 +3,8 @@
 
 import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
-import { compileBodyLimits, compileCallLimits, nearest } from './limits.ts'
+import { compileBodyLimits, compileCallLimits, isLimit, nearest } from './limits.ts'
 import { checkHeaders } from './headers.ts'
-import type { ContextRead } from '../expression/reads.ts'
 import type {
   CompiledOperation,
   CompiledResponse,
@@ -23,6 +22,8 @@ import { operationReads } from '../operation-reads.ts'
 import { childPointer } from '../problem.ts'
 import type { Placed, Scope } from './scope.ts'
 import { validatePart } from '../validate.ts'
+import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
+import { writtenPlace } from './written-place.ts'
 
 const PROVIDES: readonly ContentType[] = [
   'application/json',
@@ -34,21 +35,16 @@ const ACCEPTS: readonly ContentType[] = [...PROVIDES, 'application/x-www-form-ur
 const NO_HEADERS = constant({})
 const DEFAULT_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
-/** Fields of §2.10: reading any other key of `request` can only fail. */
-const REQUEST_FIELDS = (
-  'id method scheme peername path host port headers language query_string query_params ' +
-  'bindings body body_length'
-).split(' ')
-const REQUEST_READS: ReadonlySet<string> = new Set(
-  REQUEST_FIELDS.map((field) => `request.${field}`),
-)
-
 /** The path that an operation belongs to, with its own properties folded. */
 export interface PathGround {
   readonly map: FoldedMap
   readonly scope: Scope
   readonly security: CompiledSecurity
   readonly findings: Findings
+  /** As it is called in messages: `/v1/orders/:id`. */
+  readonly template: string
+  /** Names that the path and its host bind; undefined: they are faulty. */
+  readonly bindings: readonly string[] | undefined
   /** Inherited header maps that have been checked: a version's paths share them. */
   readonly judgedHeaders: Map<Placed, Template>
 }
@@ -79,10 +75,43 @@ export const compileOperation = (
   const { security } = ground
   const parts = { pointer, security, accepts, provides, headers, body, limits, action }
   const operation: CompiledOperation = { ...parts, onResult, onError, reads: [] }
-  const reads = operationReads(operation)
-  warnOfUnknownFields(reads, pointer, findings)
-  return { ...operation, reads }
+  const compiled = { ...operation, reads: operationReads(operation) }
+  warnOfFailures(
+    compiled,
+    {
+      ...{ path: ground.template, method, bindings: ground.bindings },
+      ...{ security: security.type, action: action.type },
+    },
+    ['topic', 'procedure'].find((name) => actionMap?.keys.includes(name)) ?? 'action',
+    warnAt({ raw, pointer, map, actionMap }, ground),
+  )
+  return compiled
 }
+
+interface Written {
+  readonly raw: Value
+  readonly pointer: string
+  readonly map: FoldedMap
+  readonly actionMap: FoldedMap | undefined
+}
+
+/** Warns of a part of an operation, at the place where it is written. */
+const warnAt =
+  (
+    { raw, pointer, map, actionMap }: Written,
+    { map: pathMap, scope, findings }: PathGround,
+  ): WarnAt =>
+  (code, keys, message) => {
+    const [name = '', ...inner] = keys.map(String)
+    const levels = name === 'headers' ? [pathMap] : [actionMap, map, pathMap]
+    const isInherited = name === 'headers' || isLimit(name)
+    const placed = isInherited ? nearest([name], levels, scope) : undefined
+    const place =
+      placed === undefined
+        ? writtenPlace({ value: raw, pointer, scope }, keys)
+        : inner.reduce(childPointer, placed.pointer)
+    findings.warning(code, place, message)
+  }
 
 /** Other unknown properties are warnings; the author of this one believes that it protects the path. */
 const refuseSecurity = ({ keys, pointer }: FoldedMap, findings: Findings): void => {
@@ -186,21 +215,4 @@ const checkStatus = (template: Template, pointer: string, findings: Findings): v
     findings.problem('invalid_datatype', pointer, 'a status is a number or numeric text')
   else if (!Number.isInteger(status) || status < 200 || status > 599)
     findings.problem('invalid_value', pointer, 'a status is a whole number from 200 to 599')
-}
-
-const warnOfUnknownFields = (
-  reads: readonly ContextRead[],
-  pointer: string,
-  findings: Findings,
-): void => {
-  for (const read of reads) {
-    if (!read.startsWith('request.') || REQUEST_READS.has(read)) continue
-    const field = read.slice('request.'.length)
-    findings.warning(
-      'UnknownContextKey',
-      pointer,
-      // The most important first, as kubectl shows 120 characters.
-      `request has no '${field}', so what reads it always fails; it has ${REQUEST_FIELDS.join(', ')}`,
-    )
-  }
 }

@@ -14,6 +14,7 @@ import { ownValue } from '../expression/lookup.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import { readTexts, toFoldedMap } from './folded.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
 import { childPointer } from '../problem.ts'
 import { createScope, type Placed, type Scope } from './scope.ts'
@@ -29,6 +30,7 @@ export interface VersionGround {
     { readonly source: string; readonly patterns: readonly PathPattern[] } | undefined
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
+  readonly hosts: readonly HostPattern[]
   readonly findings: Findings
   readonly judgedHeaders: PathGround['judgedHeaders']
 }
@@ -56,17 +58,20 @@ export const compilePath = (
   )
   if (map === undefined) return { path: undefined, security: undefined }
   const security = compileSecurity(nearest(['security'], [map], scope), realm, findings)
+  const template = `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/')
   const ground: PathGround = {
     map,
     scope,
     security: security ?? { type: 'anonymous' },
     findings,
+    template,
+    bindings: bindingsOf(patterns, version.hosts),
     judgedHeaders: version.judgedHeaders,
   }
   const operations = compileOperations(raw, pointer, ground)
   const path: CompiledPath = {
     pointer,
-    template: `${version.basePath?.source ?? ''}${source}`.replaceAll('//', '/'),
+    template,
     patterns: patterns ?? [],
     schemes: compileSchemes(nearest(['schemes'], [map], scope), findings),
     headers: compilePathHeaders(ground),
@@ -90,6 +95,16 @@ const compilePatterns = (
   if (joined.ok) return joined.patterns
   findings.problem(joined.code, pointer, joined.message)
   return undefined
+}
+
+/** Of any form of path and host: what one form lacks, another may have. Undefined: one of them is faulty. */
+const bindingsOf = (
+  paths: readonly PathPattern[] | undefined,
+  hosts: readonly HostPattern[],
+): readonly string[] | undefined => {
+  if (paths === undefined || hosts.length === 0) return undefined
+  const names = [...paths, ...hosts].flatMap(({ bindings }) => bindings)
+  return [...new Set(names.filter((name) => name !== null))]
 }
 
 /** `variables` and `defaults` of a path may each be one expression that yields the map. */

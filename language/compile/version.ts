@@ -12,6 +12,7 @@ import { readInteger, readTexts } from './folded.ts'
 import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
 import { childPointer } from '../problem.ts'
+import type { HostPattern } from '../routes/host-pattern.ts'
 import { createScope, type Scope } from './scope.ts'
 
 const DEFAULT_POOL_SIZE = 200
@@ -24,6 +25,7 @@ export interface ApiGround {
   readonly scope: Scope
   readonly realm: RealmFacts | undefined
   readonly meta: unknown
+  readonly hosts: readonly HostPattern[]
   readonly findings: Findings
 }
 
@@ -39,6 +41,7 @@ export const compileVersion = (
     basePath: compileBasePath(ownValue(value, 'base_path'), pointer, findings),
     scope,
     realm,
+    hosts: api.hosts,
     findings,
     judgedHeaders: new Map(),
   }

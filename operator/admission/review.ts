@@ -1,7 +1,7 @@
 // Reads AdmissionReviews of admission.k8s.io/v1 from unknown values, and builds the responses to them.
 
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 
 export interface AdmissionRequest {
   readonly uid: string
@@ -96,18 +96,3 @@ export const reviewAnswer = (
     }),
   },
 })
-
-/** The value that a JSON pointer leads to, and the last value that exists on the way. */
-export const follow = (
-  root: Value,
-  pointer: string,
-): { readonly node: Value; readonly isReached: boolean } => {
-  let node = root
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
-    const next = isList(node) ? node[Number(key)] : isMap(node) ? memberAt(node, key) : undefined
-    if (next === undefined) return { node, isReached: false }
-    node = next
-  }
-  return { node, isReached: true }
-}

@@ -2,16 +2,16 @@
 // Objects that it refers to are not read, as they may come later. Pure.
 
 import type { CompileTask } from '../../compiler/task.ts'
-import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import type { Problem } from '../../language/problem.ts'
+import { isMap, type ValueMap } from '../../language/expression/value.ts'
 import type { RealmFacts } from '../../language/environment.ts'
 import { MAX_ROUTES } from '../../language/routes/route-limit.ts'
 import { validateRealm } from '../../language/realm/validate.ts'
 import { compileDocument, type DocumentOutcome } from '../reconcile/documents/compile-document.ts'
+import { followPointer } from '../resource/json-pointer.ts'
 import { readResource } from '../resource/read-resource.ts'
 import { realmRecord, specPointer } from '../resource/realm-record.ts'
 import type { ApiSpecificationSpec, RealmSpec } from '../resource/resource.ts'
-import { follow } from './review.ts'
+import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
 
 export interface ResourceValidation {
   /** Pointers lead into the object: `/spec/document/host`. */
@@ -79,7 +79,9 @@ const judgeSpecification = async (
     return { problems: certain.map(relocate), warnings }
   }
   // What an unknown realm lacks is not known either.
-  const warnings = compilation.warnings.filter(({ code }) => code !== 'UnsatisfiedSecurity')
+  const warnings = compilation.warnings.filter(
+    (warning) => warning.code !== 'UnsatisfiedSecurity' && isCertain(warning),
+  )
   return { problems: [], warnings: warnings.map(relocate) }
 }
 
@@ -96,31 +98,6 @@ const standInVariables = ({ variablesFrom = [] }: ApiSpecificationSpec): ValueMa
     : Object.fromEntries(
         variablesFrom.flatMap(({ name }) => (name === undefined ? [] : [[name, '']])),
       )
-
-const STRUCTURAL: ReadonlySet<Problem['code']> = new Set([
-  'conflict',
-  'invalid_path',
-  'reserved_path',
-  'too_expensive',
-])
-
-/** The result of such an expression depends on values that are not known yet: its problem may not be one. */
-const dependsOnNoVariable =
-  (document: ValueMap) =>
-  ({ code, path }: Problem): boolean => {
-    if (STRUCTURAL.has(code)) return true
-    const { node, isReached } = follow(document, path)
-    // A member is missing where there could be one, or a map lacks a required member.
-    if (isMap(node) && (!isReached || code === 'missing_required_value')) return true
-    return !hasTag(node)
-  }
-
-/** As deep as a document may be: `compile` has checked that. */
-const hasTag = (value: Value): boolean => {
-  if (typeof value === 'string') return value.includes('{{')
-  if (isList(value)) return value.some(hasTag)
-  return isMap(value) && Object.values(value).some(hasTag)
-}
 
 const notYet = ({ variablesFrom = [] }: ApiSpecificationSpec): Located => {
   const names = [...new Set(variablesFrom.map(({ secretRef }) => secretRef.name))]
@@ -141,6 +118,6 @@ const validateRealmSpec = (spec: RealmSpec): ResourceValidation => {
 
 /** Whether a pointer leads to, or into, a reference to a Secret. */
 const isSecret = (spec: RealmSpec, pointer: string): boolean => {
-  const { node } = follow({ spec }, pointer)
+  const { node } = followPointer({ spec }, pointer)
   return isMap(node) && Object.hasOwn(node, 'secretRef')
 }

@@ -2,6 +2,7 @@
 // to and do not hold is a notice: it may well be in the cluster.
 
 import { compileAtOnce } from '../reconcile/documents/compile-document.ts'
+import type { Problem, Warning } from '../../language/problem.ts'
 import { Reconciler } from '../reconcile/reconciler.ts'
 import type { Verdict } from '../reconcile/verdict.ts'
 import type { Finding } from '../resource/condition.ts'
@@ -11,6 +12,7 @@ import {
   type Resource,
   type SecretResource,
 } from '../resource/resource.ts'
+import { dependsOnNoVariable } from '../resource/stand-in-variables.ts'
 import { collectResources, type Located } from './collect-resources.ts'
 import { byPlace, type ValidationFinding } from './finding.ts'
 import type { GatheredFile } from './gather-files.ts'
@@ -76,12 +78,39 @@ const findingsOf = (
   standIns: ReadonlyMap<string, SecretResource>,
 ): readonly ValidationFinding[] => {
   const at = placeIn(located)
+  const isCertain = certainty(verdict, standIns)
   return [
-    ...verdict.errors.map(({ path, code, message }) => at('error', path, code, message)),
+    ...verdict.errors
+      .filter(isCertain)
+      .map(({ path, code, message }) => at('error', path, code, message)),
     ...referenceFindings(verdict.resolvedRefs, located),
-    ...verdict.warnings.map(({ path, code, message }) => at('warning', path, code, message)),
+    ...verdict.warnings
+      .filter(isCertain)
+      .map(({ path, code, message }) => at(severityOf(code), path, code, message)),
     ...secretNotices(verdict, located, standIns),
   ]
+}
+
+/** Who runs this wants to know before it is deployed; a gateway serves the other operations of the document. */
+const severityOf = (code: Warning['code']): 'error' | 'warning' =>
+  code === 'AlwaysFails' ? 'error' : 'warning'
+
+/** What may be said of a document whose Secrets are not among the files. */
+const certainty = (
+  { resource }: Verdict,
+  standIns: ReadonlyMap<string, SecretResource>,
+): ((diagnostic: Problem | Warning) => boolean) => {
+  const { namespace } = resource.metadata
+  const isComplete = variableReferences(resource).every(
+    ({ name }) => !standIns.has(resourceKey('Secret', namespace, name)),
+  )
+  const document =
+    resource.kind === 'ApiSpecification' && 'spec' in resource.checked
+      ? resource.checked.spec.document
+      : undefined
+  if (isComplete || document === undefined) return () => true
+  const isCertain = dependsOnNoVariable(document)
+  return ({ code, path }) => isCertain({ code, path: path.replace(/^\/spec\/document/, '') })
 }
 
 type AtPath = (

@@ -14,3 +14,9 @@ export interface Host {
  * @throws FunctionError saying what the function takes and what it got
  */
 export type Apply = (input: Value, args: readonly Value[], host: Host) => Value
+
+/**
+ * Looks at what is known of the arguments before there is an input; undefined stands for what waits, and for `_`.
+ * @throws Refusal where no input could be served
+ */
+export type VerifyArguments = (args: readonly (Value | undefined)[]) => void

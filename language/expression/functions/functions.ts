@@ -1,7 +1,7 @@
 // Holds the function table of behaviour §1: name, how it is called, what it does. A closed set; the caller of `apply`
 // has checked the number and form of arguments, and passes the empty string by itself.
 
-import type { Apply } from './apply.ts'
+import type { Apply, VerifyArguments } from './apply.ts'
 import { booleanOf, floatOf, integerOf, magnitudeOf, textOf } from './conversions.ts'
 import { decodeBase64, decodeJson, encodeBase64, encodeJson } from './codecs.ts'
 import {
@@ -13,8 +13,20 @@ import {
   pickRandom,
   restOf,
   smallestOf,
+  verifyCount,
+  verifyPosition,
 } from './list-functions.ts'
-import { getFrom, keysDropped, keysKept, merged, putInto, sizeOf } from './map-functions.ts'
+import {
+  getFrom,
+  keysDropped,
+  keysKept,
+  merged,
+  putInto,
+  sizeOf,
+  verifyKey,
+  verifyKeys,
+  verifyMaps,
+} from './map-functions.ts'
 
 export interface ExpressionFunction {
   readonly name: string
@@ -27,6 +39,8 @@ export interface ExpressionFunction {
   /** How many of the first arguments only choose from the input, so that nothing of them is in the result. */
   readonly choosing: number
   readonly apply: Apply
+  /** Throws Refusal for arguments that no input can be served with. */
+  readonly verifyArguments?: VerifyArguments
 }
 
 /** @returns undefined where there is no such function */
@@ -39,7 +53,9 @@ const define = (
   name: string,
   [least, most]: readonly [number, number],
   apply: Apply,
-  special: Partial<Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing'>> = {},
+  special: Partial<
+    Pick<ExpressionFunction, 'form' | 'isPure' | 'choosing' | 'verifyArguments'>
+  > = {},
 ): ExpressionFunction => ({ ...DEFAULTS, name, least, most, ...special, apply })
 
 const DEFAULTS = { form: 'words', isPure: true, choosing: 0 } as const
@@ -54,17 +70,29 @@ const FUNCTIONS: ReadonlyMap<string, ExpressionFunction> = new Map(
     define('head', [0, 0], firstOf),
     define('last', [0, 0], lastOf),
     define('tail', [0, 0], restOf),
-    define('nth', [1, 1], elementAt, { choosing: 1 }),
+    define('nth', [1, 1], elementAt, { choosing: 1, verifyArguments: verifyPosition }),
     define('min', [0, 0], smallestOf),
     define('max', [0, 0], greatestOf),
     define('length', [0, 0], lengthOf),
     define('size', [0, 0], sizeOf),
-    define('random', [1, 1], pickRandom, { isPure: false, choosing: 1 }),
-    define('get', [1, 2], getFrom, { choosing: 1 }),
-    define('put', [2, 2], putInto),
-    define('merge', [1, 2], merged, { form: 'piped' }),
-    define('with', [1, 1], keysKept, { form: 'brackets', choosing: 1 }),
-    define('without', [1, 1], keysDropped, { form: 'brackets', choosing: 1 }),
+    define('random', [1, 1], pickRandom, {
+      isPure: false,
+      choosing: 1,
+      verifyArguments: verifyCount,
+    }),
+    define('get', [1, 2], getFrom, { choosing: 1, verifyArguments: verifyKey }),
+    define('put', [2, 2], putInto, { verifyArguments: verifyKey }),
+    define('merge', [1, 2], merged, { form: 'piped', verifyArguments: verifyMaps }),
+    define('with', [1, 1], keysKept, {
+      form: 'brackets',
+      choosing: 1,
+      verifyArguments: verifyKeys,
+    }),
+    define('without', [1, 1], keysDropped, {
+      form: 'brackets',
+      choosing: 1,
+      verifyArguments: verifyKeys,
+    }),
     define('base64:encode', [0, 0], encodeBase64),
     define('base64:decode', [0, 0], decodeBase64),
     define('json:encode', [0, 0], encodeJson),

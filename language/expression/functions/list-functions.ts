@@ -1,7 +1,7 @@
 // Implements the functions on lists, which give an element, a part or a number. Positions count from 1, as documents
 // write them.
 
-import type { Apply } from './apply.ts'
+import type { Apply, VerifyArguments } from './apply.ts'
 import { decimalOf } from './conversions.ts'
 import { kindOf, FunctionError } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
@@ -25,6 +25,11 @@ export const elementAt: Apply = (input, args) => {
   throw new FunctionError(`finds no element ${position} in a list of ${list.length}`)
 }
 
+export const verifyPosition: VerifyArguments = ([position]) => {
+  if (position !== undefined && countFrom(position) === 0)
+    throw new FunctionError('counts from 1: nth(1) is the first element')
+}
+
 export const lengthOf: Apply = (input) => listFrom(input).length
 
 export const smallestOf: Apply = (input) => extremeOf(input, -1)
@@ -40,6 +45,10 @@ export const pickRandom: Apply = (input, args, host) => {
   }
   spend(host, bytesOfPlaces(list.length))
   return draw([...list], count, host.random ?? Math.random)
+}
+
+export const verifyCount: VerifyArguments = ([count]) => {
+  if (count !== undefined) countFrom(count)
 }
 
 const draw = (rest: Value[], count: number, random: () => number): readonly Value[] => {

@@ -1,7 +1,7 @@
 // Implements the functions on maps, which give a value or a changed copy. The maps given are never changed, and
 // `__proto__` is a key like any other.
 
-import type { Apply, Host } from './apply.ts'
+import type { Apply, Host, VerifyArguments } from './apply.ts'
 import { kindOf, FunctionError, showKey } from '../errors.ts'
 import { bytesOfPlaces, spend } from './spend.ts'
 import { isList, isMap, setOwn, type Value, type ValueMap } from '../value.ts'
@@ -45,6 +45,24 @@ export const keysDropped: Apply = (input, [keys], host) => {
   const map = mapFrom(input)
   const names = new Set(keysFrom(keys))
   return chosen(map, (key) => !names.has(key), host)
+}
+
+export const verifyKey: VerifyArguments = ([key]) => {
+  if (key !== undefined) keyFrom(key)
+}
+
+export const verifyKeys: VerifyArguments = ([keys]) => {
+  if (keys !== undefined) keysFrom(keys)
+}
+
+export const verifyMaps: VerifyArguments = (sides) => {
+  for (const side of sides) {
+    if (typeof side === 'string')
+      throw new FunctionError(
+        'takes maps, not text: name one in a tag, as in merge({{variables.more}})',
+      )
+    if (side !== undefined) sideFrom(side)
+  }
 }
 
 const chosen = (map: ValueMap, isChosen: (key: string) => boolean, host: Host): ValueMap => {

@@ -1,0 +1,190 @@
+// Decides which reads of the context can never find anything where they stand, and says why: a binding that the path
+// does not have, a header name in upper case, `action.error` in a successful response.
+
+import { didYouMean } from '../../base/nearest-name.ts'
+import type { CompiledSecurity } from '../compiled.ts'
+import type { Method } from '../document.ts'
+import { showKey } from '../expression/errors.ts'
+import type { Root } from '../expression/template.ts'
+import type { ActionType } from './action.ts'
+import { isHeaderName } from './headers.ts'
+
+/** When a template is evaluated. `any`: headers of a path stand in answers of every kind. */
+export type Phase = 'action' | 'result' | 'error' | 'any'
+
+/** What is known of the requests that an operation gets. */
+export interface RequestFacts {
+  /** `/v1/orders/:id` */
+  readonly path: string
+  readonly method: Method
+  /** Names that path and host bind; undefined: they have faults of their own. */
+  readonly bindings: readonly string[] | undefined
+  readonly security: CompiledSecurity['type']
+  readonly action: ActionType
+}
+
+type FieldKind = 'text' | 'number' | 'map' | 'any'
+
+/** Fields of §2.10: reading any other key of `request` can only fail. */
+const REQUEST_FIELDS: Readonly<Record<string, FieldKind>> = {
+  id: 'text',
+  method: 'text',
+  scheme: 'text',
+  peername: 'text',
+  path: 'text',
+  host: 'text',
+  port: 'text',
+  headers: 'map',
+  language: 'text',
+  query_string: 'text',
+  query_params: 'map',
+  bindings: 'map',
+  body: 'any',
+  body_length: 'number',
+}
+
+const FIELD_NAMES = Object.keys(REQUEST_FIELDS)
+
+/** What other gateways call it. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['params', 'bindings for the path, query_params for the query'],
+  ['path_params', 'bindings'],
+  ['args', 'query_params'],
+  ['query', 'query_params'],
+  ['url', 'path and query_string'],
+  ['uri', 'path and query_string'],
+  ['ip', 'peername'],
+  ['remote_addr', 'peername'],
+  ['cookies', 'headers.cookie'],
+])
+
+/** Undefined where it may well be there. */
+export const explainMissingRead = (
+  root: Root,
+  keys: readonly string[],
+  phase: Phase,
+  facts: RequestFacts,
+): string | undefined => {
+  const [first, second] = keys
+  if (first === undefined) return undefined
+  switch (root) {
+    case 'request':
+      return second === undefined ? unknownField(first) : missingInField(first, keys, facts)
+    case 'action':
+      return missingInAction(first, second, phase, facts)
+    case 'security':
+      return missingIdentity(facts)
+    case 'status_codes':
+      return undefined
+  }
+}
+
+/** A request always has it, and it is not the empty text. */
+export const isNeverEmptyField = (name: string): boolean =>
+  NEVER_EMPTY.has(name) || kindOfField(name) === 'map'
+
+const NEVER_EMPTY: ReadonlySet<string> = new Set(['id', 'method', 'scheme', 'path', 'body_length'])
+
+const kindOfField = (name: string): FieldKind | undefined =>
+  Object.hasOwn(REQUEST_FIELDS, name) ? REQUEST_FIELDS[name] : undefined
+
+const unknownField = (name: string): string | undefined => {
+  if (kindOfField(name) !== undefined) return undefined
+  const known = OTHER_NAMES.get(name.toLowerCase())
+  const bracket = name.indexOf('[')
+  const hint =
+    bracket > 0
+      ? `; keys are read with a dot, ${name.slice(0, bracket)}.name, and elements of lists with nth`
+      : known === undefined
+        ? didYouMean(name, FIELD_NAMES)
+        : `; it is called ${known} here`
+  // The most important first: kubectl shows 120 characters.
+  return `request has no ${showKey(name)}${hint || `; it has ${FIELD_NAMES.join(', ')}`}`
+}
+
+const missingInField = (
+  field: string,
+  [, name = '', ...deeper]: readonly string[],
+  facts: RequestFacts,
+): string | undefined => {
+  const kind = kindOfField(field)
+  if (kind === undefined) return unknownField(field)
+  if (kind === 'any') return undefined
+  if (kind !== 'map')
+    return `request.${field} is a ${kind}, not a map, so it has no key ${showKey(name)}`
+  const missing =
+    field === 'bindings'
+      ? missingBinding(name, facts)
+      : field === 'headers'
+        ? unmatchedHeader(name)
+        : undefined
+  if (missing !== undefined || deeper.length === 0) return missing
+  return `request.${field}.${name} is a text, not a map, so it has no key ${showKey(deeper[0] ?? '')}`
+}
+
+const missingBinding = (name: string, { bindings, path }: RequestFacts): string | undefined => {
+  if (bindings === undefined || bindings.includes(name)) return undefined
+  const hint =
+    didYouMean(name, bindings) ||
+    (bindings.length === 0
+      ? `; a segment is bound with a colon, as in ${withBinding(path, name)}`
+      : `; it has ${bindings.map(showKey).join(', ')}`)
+  return `the path ${path} has no binding ${showKey(name)}${hint}`
+}
+
+const withBinding = (path: string, name: string): string =>
+  `${path.replace(/\/$/, '')}/:${/^[a-z_][a-z0-9_]*$/i.test(name) ? name : 'name'}`
+
+/** Undefined: some request may have it. */
+export const unmatchedHeader = (name: string): string | undefined => {
+  if (!isHeaderName(name)) return `no header can be called ${showKey(name)}`
+  const lower = name.toLowerCase()
+  return name === lower
+    ? undefined
+    : `names of headers are in lower case here: request.headers.${lower}`
+}
+
+const RESULT_KEYS = {
+  static: ['headers', 'body'],
+  forward: ['status_code', 'headers', 'body', 'uri'],
+} as const satisfies Partial<Record<ActionType, readonly string[]>>
+
+const ERROR_KEYS = 'error_uri status_code headers body args kwargs details'.split(' ')
+
+const missingInAction = (
+  outcome: string,
+  key: string | undefined,
+  phase: Phase,
+  { action }: RequestFacts,
+): string | undefined => {
+  if (outcome !== 'result' && outcome !== 'error')
+    return `action has no ${showKey(outcome)}; it has result (in on_result) and error (in on_error)`
+  if (phase === 'any') return undefined
+  if (phase !== outcome)
+    return `action.${outcome} is there in on_${outcome} only${phase === 'action' ? ', once the action is done' : ''}`
+  return key === undefined ? undefined : missingInOutcome(outcome, key, action)
+}
+
+const missingInOutcome = (
+  outcome: 'result' | 'error',
+  key: string,
+  action: ActionType,
+): string | undefined => {
+  const known = outcome === 'error' ? ERROR_KEYS : resultKeys(action)
+  if (known === undefined || known.includes(key)) return undefined
+  const of = outcome === 'result' ? ` of a ${action} action` : ''
+  const hint = didYouMean(key, known) || `; it has ${known.join(', ')}`
+  return `action.${outcome}${of} has no ${showKey(key)}${hint}`
+}
+
+/** Undefined: it depends on the router and the callee. */
+const resultKeys = (action: ActionType): readonly string[] | undefined =>
+  action === 'static' || action === 'forward' ? RESULT_KEYS[action] : undefined
+
+const missingIdentity = ({ security, method }: RequestFacts): string | undefined => {
+  if (security === 'anonymous')
+    return 'security is empty, as anybody may call this: give the path a security, or read it with get and a default'
+  return method === 'options'
+    ? 'security is empty, as callers of OPTIONS need no credentials: read it with get and a default'
+    : undefined
+}

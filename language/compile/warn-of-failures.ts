@@ -1,0 +1,289 @@
+// Warns of expressions of an operation that can only fail where they stand: of those that every request evaluates as
+// AlwaysFails. Nothing is refused for it: the other operations of a document go on.
+
+import type { CompiledOperation, CompiledResponse } from '../compiled.ts'
+import { explainFunctionError, kindOf, showSource } from '../expression/errors.ts'
+import { functionNamed } from '../expression/functions/functions.ts'
+import { sourceOf } from '../expression/source.ts'
+import type {
+  PipeArgument,
+  PipeCall,
+  PipeTemplate,
+  ReadTemplate,
+  Template,
+} from '../expression/template.ts'
+import type { Value } from '../expression/value.ts'
+import type { WarningCode } from '../problem.ts'
+import { readOrigin } from '../upstream-origin.ts'
+import {
+  explainMissingRead,
+  isNeverEmptyField,
+  type Phase,
+  type RequestFacts,
+  unmatchedHeader,
+} from './missing-reads.ts'
+
+type Keys = readonly (string | number)[]
+
+/** Reports a warning about what stands at `keys` of the operation. */
+export type WarnAt = (code: WarningCode, keys: Keys, message: string) => void
+
+/** @param names what the document calls the URI of a WAMP action */
+export const warnOfFailures = (
+  operation: CompiledOperation,
+  facts: RequestFacts,
+  uriName: string,
+  warn: WarnAt,
+): void => {
+  for (const use of usesOf(operation, uriName))
+    visit(use.template, use.isCertain, { phase: use.phase, facts, warn, keys: [...use.keys] })
+  warnOfHost(operation, warn)
+}
+
+/** A template, when it is evaluated, and whether every request does so. */
+interface Use {
+  readonly template: Template
+  readonly keys: Keys
+  readonly phase: Phase
+  readonly isCertain: boolean
+}
+
+const usesOf = (operation: CompiledOperation, uriName: string): readonly Use[] => [
+  ...usesOfAction(operation, uriName),
+  ...usesOfLimits(operation),
+  ...usesOfResponse(operation.onResult, 'result', !canFail(operation)),
+  ...usesOfResponse(operation.onError, 'error', false),
+  {
+    template: operation.headers,
+    keys: ['headers'],
+    phase: 'any',
+    isCertain: !canFail(operation) && answersWithOwnHeaders(operation),
+  },
+]
+
+/** A static action has one way to end. */
+const canFail = ({ action }: CompiledOperation): boolean =>
+  action.type !== 'static' && action.type !== 'empty'
+
+const answersWithOwnHeaders = ({ action, onResult }: CompiledOperation): boolean =>
+  onResult.headers === undefined && !(action.type === 'static' && action.headers !== undefined)
+
+const use =
+  (phase: Phase) =>
+  (isCertain: boolean, keys: Keys, template: Template | undefined): readonly Use[] =>
+    template === undefined ? [] : [{ template, keys, phase, isCertain }]
+
+const inAction = use('action')
+
+const usesOfAction = (operation: CompiledOperation, uriName: string): readonly Use[] => {
+  const { action, onResult, reads } = operation
+  const member = (isCertain: boolean, name: string, template: Template | undefined) =>
+    inAction(isCertain, ['action', name], template)
+  switch (action.type) {
+    case 'empty':
+      return []
+    case 'static': {
+      // Evaluated where the answer is made of it, or something reads it.
+      const isRead = reads.some((read) => read === 'action' || read.startsWith('action.'))
+      return [
+        ...member(isRead || onResult.headers === undefined, 'headers', action.headers),
+        ...member(isRead || onResult.body === undefined, 'body', action.body),
+      ]
+    }
+    case 'forward':
+      return [
+        ...member(true, 'host', action.host),
+        ...(action.hosts ?? []).flatMap(({ host, weight }, index) => [
+          ...inAction(false, ['action', 'hosts', index, 'host'], host),
+          ...inAction(false, ['action', 'hosts', index, 'weight'], weight),
+        ]),
+        ...member(true, 'path', action.path),
+        ...member(true, 'query_string', action.queryString),
+        ...member(true, 'headers', action.headers),
+        ...member(true, 'body', action.body),
+      ]
+    default: {
+      const isCertain = action.type === 'wamp_call' || action.type === 'wamp_publish'
+      return [
+        ...member(isCertain, uriName, action.uri),
+        ...member(isCertain, 'args', action.args),
+        ...member(isCertain, 'kwargs', action.kwargs),
+        ...member(isCertain, 'options', action.options),
+      ]
+    }
+  }
+}
+
+const usesOfLimits = ({ action, limits }: CompiledOperation): readonly Use[] => {
+  const isCertain = action.type === 'forward' || action.type === 'wamp_call'
+  return [
+    ...inAction(isCertain, ['timeout'], limits.timeout),
+    ...inAction(isCertain, ['connect_timeout'], limits.connectTimeout),
+    ...inAction(isCertain, ['retries'], limits.retries),
+    ...inAction(isCertain, ['retry_timeout'], limits.retryTimeout),
+  ]
+}
+
+const usesOfResponse = (
+  response: CompiledResponse,
+  phase: 'result' | 'error',
+  isCertain: boolean,
+): readonly Use[] => {
+  const of = use(phase)
+  const at = (name: string): Keys => ['response', `on_${phase}`, name]
+  return [
+    ...of(isCertain, at('status_code'), response.statusCode),
+    ...of(isCertain, at('headers'), response.headers),
+    ...of(isCertain, at('body'), response.body),
+    ...of(isCertain, at('uri'), response.uri),
+  ]
+}
+
+interface Walk {
+  readonly phase: Phase
+  readonly facts: RequestFacts
+  readonly warn: WarnAt
+  /** Where the walk is, in the operation. */
+  readonly keys: (string | number)[]
+}
+
+const visit = (template: PipeArgument, isCertain: boolean, walk: Walk): void => {
+  switch (template.kind) {
+    case 'constant':
+    case 'piped':
+      return
+    case 'read':
+      warnOfRead(template, { source: undefined, isCertain }, walk)
+      return
+    case 'text':
+      for (const part of template.parts) if (typeof part !== 'string') visit(part, isCertain, walk)
+      return
+    case 'pipe':
+      visitPipe(template, isCertain, walk)
+      return
+    case 'list':
+      for (const [index, item] of template.items.entries()) visitAt(index, item, isCertain, walk)
+      return
+    case 'map':
+      for (const [key, child] of template.entries) visitAt(key, child, isCertain, walk)
+  }
+}
+
+const visitAt = (
+  key: string | number,
+  template: Template,
+  isCertain: boolean,
+  walk: Walk,
+): void => {
+  walk.keys.push(key)
+  visit(template, isCertain, walk)
+  walk.keys.pop()
+}
+
+interface ReadUse {
+  /** Undefined: the read itself is all there is. */
+  readonly source: string | undefined
+  readonly isCertain: boolean
+}
+
+const warnOfRead = (
+  read: ReadTemplate,
+  { source, isCertain }: ReadUse,
+  { phase, facts, warn, keys }: Walk,
+): void => {
+  const reason = explainMissingRead(read.root, read.keys, phase, facts)
+  if (reason === undefined) return
+  const written = source ?? sourceOf(read)
+  if (isCertain) warn('AlwaysFails', keys, `${failing(written, facts)}: ${reason}`)
+  else warn('UnknownContextKey', keys, `${showSource(written)} can only fail: ${reason}`)
+}
+
+const failing = (source: string, { method, path }: RequestFacts): string =>
+  `${showSource(source)} fails for every ${method.toUpperCase()} ${path}`
+
+const visitPipe = (pipe: PipeTemplate, isCertain: boolean, walk: Walk): void => {
+  const { input, calls } = pipe
+  const picked = input.kind === 'read' ? pickedKey(calls[0]) : undefined
+  if (input.kind !== 'read' || picked === undefined) visit(input, isCertain, walk)
+  else if (picked.hasDefault) warnOfUnmatchedHeader(pipe, input, picked.key, walk)
+  else {
+    const keys = [...input.keys, picked.key]
+    warnOfRead({ ...input, keys }, { source: pipe.source, isCertain }, walk)
+  }
+  for (const [index, call] of calls.entries()) {
+    // The empty text passes every function, and then no argument is evaluated.
+    const isReached = isCertain && index === 0 && isNeverEmpty(input)
+    for (const arg of call.args) visit(arg, isReached, walk)
+    warnOfArguments(pipe, call, isReached, walk)
+  }
+}
+
+/** `get(key)` reads as a path does. */
+const pickedKey = (
+  call: PipeCall | undefined,
+): { readonly key: string; readonly hasDefault: boolean } | undefined => {
+  const [key] = call?.args ?? []
+  if (call?.name !== 'get' || key?.kind !== 'constant' || typeof key.value !== 'string')
+    return undefined
+  return { key: key.value, hasDefault: call.args.length > 1 }
+}
+
+const warnOfUnmatchedHeader = (
+  { source }: PipeTemplate,
+  { root, keys }: ReadTemplate,
+  name: string,
+  { warn, keys: place }: Walk,
+): void => {
+  const isOfHeaders = root === 'request' && keys.length === 1 && keys[0] === 'headers'
+  const reason = isOfHeaders ? unmatchedHeader(name) : undefined
+  if (reason !== undefined)
+    warn('UnknownContextKey', place, `${showSource(source)} always gives the default: ${reason}`)
+}
+
+const isNeverEmpty = (input: Template): boolean => {
+  switch (input.kind) {
+    case 'map':
+    case 'list':
+      return true
+    case 'text':
+      return input.parts.some((part) => typeof part === 'string')
+    case 'constant':
+      return input.value !== ''
+    case 'pipe':
+      return false
+    case 'read':
+      return input.root === 'request'
+        ? input.keys.length === 0 ||
+            (input.keys.length === 1 && isNeverEmptyField(input.keys[0] ?? ''))
+        : input.keys.length === 0
+  }
+}
+
+const warnOfArguments = (
+  { source }: PipeTemplate,
+  call: PipeCall,
+  isCertain: boolean,
+  { facts, warn, keys }: Walk,
+): void => {
+  const verify = functionNamed(call.name)?.verifyArguments
+  if (verify === undefined) return
+  const known = call.args.map((arg): Value | undefined =>
+    arg.kind === 'constant' ? arg.value : undefined,
+  )
+  try {
+    verify(known)
+  } catch (error) {
+    const reason = explainFunctionError(call.name, error, kindOf)
+    if (isCertain) warn('AlwaysFails', keys, `${failing(source, facts)}: ${reason}`)
+    else warn('UnsuitableArgument', keys, `${showSource(source)} can only fail: ${reason}`)
+  }
+}
+
+/** What is no origin is found in `hosts` when those are compiled. No value is shown: a variable may be a Secret. */
+const warnOfHost = ({ action }: CompiledOperation, warn: WarnAt): void => {
+  if (action.type !== 'forward' || action.host?.kind !== 'constant') return
+  const { value } = action.host
+  const reading = typeof value === 'string' ? readOrigin(value) : undefined
+  if (reading?.ok === false)
+    warn('AlwaysFails', ['action', 'host'], `every request fails: the host ${reading.message}`)
+}
