@@ -1,6 +1,7 @@
 // One worker as its primary sees it: tasks in, their outcome out, one in flight at a time. A worker that
 // does not answer in time is killed; one that is gone has no task left.
 
+import { SerialQueue } from '../../../base/serial-queue.ts'
 import {
   forgottenSeries,
   mergeStates,
@@ -36,7 +37,7 @@ export class ClusterPeer {
   #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
   readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #tasks = new SerialQueue()
   #nextTask = 1
   #isGone = false
   readonly #gone = Promise.withResolvers<undefined>()
@@ -52,9 +53,7 @@ export class ClusterPeer {
 
   /** Queues behind the tasks given before. Never rejects. */
   perform(task: NewTask): Promise<TaskOutcome> {
-    const outcome = this.#turn.then(() => this.#performNow(task))
-    this.#turn = outcome
-    return outcome
+    return this.#tasks.run(() => this.#performNow(task))
   }
 
   /** Out of turn; the last known state where no answer comes in time. */

@@ -1,7 +1,11 @@
-// Items and a task in; resolves when the task has been done for each, at most `width` at a time. It never
-// starts another after one has failed.
+// Does a task for each of many items, few at a time.
 
-/** Rejects with the first failure, once the tasks that had begun have ended. */
+/**
+ * In order, at most `width` at a time. It starts nothing more after one has failed.
+ *
+ * @throws the first failure, once the tasks that had begun have ended
+ * @example await inParallel(names, 4, (name) => files.remove(name))
+ */
 export const inParallel = async <T>(
   items: readonly T[],
   width: number,
