@@ -1,8 +1,20 @@
-// What is made of an object, made once and kept as long as the object is: for records and versions, which are
-// replaced as a whole and never changed.
+// Keeps what is made once: at the first use, or for each object as long as the object is.
 
 /**
- * @param make never gives undefined; what it throws is not kept
+ * Makes the value at the first call, and gives the same one ever after.
+ *
+ * @param make called again only after it has thrown
+ * @example const secureContext = once(() => createSecureContext({ ca }))
+ */
+export const once = <V extends object | string | number>(make: () => V): (() => V) => {
+  let made: V | undefined
+  return () => (made ??= make())
+}
+
+/**
+ * For records and versions, which are replaced as a whole and never changed.
+ *
+ * @param make called again for the same object only after it has thrown
  * @example const scopeOf = oncePer((version: ServedVersion) => createPoolScope(version.poolSize))
  */
 export const oncePer = <K extends object, V extends object>(

@@ -1,6 +1,7 @@
 // A compiled operation in, everything that serving a request of it needs out: closures, lists in the
 // order they are used, flags for what need not be done. Built at first use.
 
+import { once } from '../../base/once.ts'
 import type {
   BodyLimits,
   CompiledOperation,
@@ -121,24 +122,20 @@ const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()
 
 /** Failures are rare: their response is built at the first of them. */
 const prepareOnError = (slot: OperationSlot<PreparedOperation>): (() => ResponsePlan) => {
-  let plan: ResponsePlan | undefined
   const again = (): ResponseTemplates => {
     const { headers, onError } = slot.load()
     return { headers, body: NO_BODY, ...onError }
   }
-  return () => (plan ??= prepareResponse(again(), again))
+  return once(() => prepareResponse(again(), again))
 }
 
-const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) => {
-  let plan: EventPlan | undefined
-  const build = (): EventPlan => {
+const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) =>
+  once(() => {
     const operation = slot.load()
     const { action, onError } = operation
     const failure = onError.declared ? (onError.body ?? NO_BODY) : undefined
     return prepareEvents({ action, body: resultTemplates(operation).body, failure })
-  }
-  return () => (plan ??= build())
-}
+  })
 
 /**
  * What answers where `on_result` says nothing: a static action's own headers and body, an upstream's body

@@ -1,6 +1,7 @@
 // Subscriptions of a session: EVENT messages come in, handlers are told. An event of a subscription that is
 // not there (any more) is nobody's.
 
+import { once } from '../../../base/once.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Asking } from './calls.ts'
 import { payloadAt } from './payload.ts'
@@ -60,11 +61,10 @@ export const createSubscriptions = (asking: Asking, requests: Requests): Subscri
           const others = subscribers.get(id)
           if (others === undefined) subscribers.set(id, new Set([subscriber]))
           else others.add(subscriber)
-          let released: Promise<void> | undefined
           return {
             id,
             revoked,
-            release: () => (released ??= release(id, subscriber, outcome.value)),
+            release: once(() => release(id, subscriber, outcome.value)),
           }
         },
       ),
