@@ -1,6 +1,7 @@
 // The key set of one provider: fetched once for all who need it, again at once when a key is unknown, but not
 // more often than a provider can bear.
 
+import { singleFlight } from '../../../base/single-flight.ts'
 import { isWithin } from '../../security/is-within.ts'
 
 export interface Jwks {
@@ -27,7 +28,6 @@ const NOT_WITHIN_MS = 10_000
 /** @param fetch rejects when there is no answer; never asked twice at a time */
 export const createJwksStore = (fetch: () => Promise<Response>, now: () => number): JwksStore => {
   let known: { readonly jwks: Jwks; readonly since: number } | undefined
-  let running: Promise<JwksAnswer> | undefined
 
   const download = async (): Promise<JwksAnswer> => {
     const response = await fetch()
@@ -42,12 +42,11 @@ export const createJwksStore = (fetch: () => Promise<Response>, now: () => numbe
 
   return {
     cached: () => (isKnownFor(FRESH_MS) ? known?.jwks : undefined),
-    refresh() {
-      if (known !== undefined && isKnownFor(NOT_WITHIN_MS))
-        return Promise.resolve({ jwks: known.jwks, status: 200 })
-      running ??= download().finally(() => (running = undefined))
-      return running
-    },
+    refresh: singleFlight(() =>
+      known !== undefined && isKnownFor(NOT_WITHIN_MS)
+        ? Promise.resolve({ jwks: known.jwks, status: 200 })
+        : download(),
+    ),
   }
 }
 

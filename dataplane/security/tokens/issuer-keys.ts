@@ -3,6 +3,7 @@
 
 import type { JWTVerifyGetKey } from 'jose'
 import { BoundedMap } from '../../../base/bounded-map.ts'
+import { singleFlight } from '../../../base/single-flight.ts'
 import type { GuardedFetch } from '../../upstream/destinations/guarded-fetch.ts'
 import { isWithin } from '../is-within.ts'
 
@@ -42,38 +43,41 @@ interface Source {
   pauseMs: number
   /** The last question had no answer. */
   isFailing: boolean
-  running: Promise<void> | undefined
+  /** Never rejects. */
+  readonly refresh: () => Promise<void>
 }
 
 export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys => {
   const sources = new BoundedMap<string, Source>(MAX_SETS)
 
   const sourceOf = (uri: string): Source => {
-    const source = sources.get(uri) ?? {
+    const source = sources.get(uri) ?? createSource(uri)
+    sources.set(uri, source)
+    return source
+  }
+
+  const createSource = (uri: string): Source => {
+    const refresh = singleFlight(() => refreshSource(uri, source))
+    const source: Source = {
       set: undefined,
       fetchedAt: 0,
       askedAt: 0,
       pauseMs: 0,
       isFailing: false,
-      running: undefined,
+      refresh,
     }
-    sources.set(uri, source)
     return source
   }
 
-  const refresh = (uri: string, source: Source): Promise<void> => {
-    if (source.running !== undefined) return source.running
-    if (isWithin(source.pauseMs, { now: now(), since: source.askedAt })) return Promise.resolve()
-    source.running = fetchKeySet(fetch, uri).then((set) => {
-      source.running = undefined
-      source.isFailing = set === undefined
-      source.askedAt = now()
-      source.pauseMs = set === undefined ? AFTER_FAILURE_MS : NOT_WITHIN_MS
-      if (set === undefined) return
-      source.set = set
-      source.fetchedAt = now()
-    })
-    return source.running
+  const refreshSource = async (uri: string, source: Source): Promise<void> => {
+    if (isWithin(source.pauseMs, { now: now(), since: source.askedAt })) return
+    const set = await fetchKeySet(fetch, uri)
+    source.isFailing = set === undefined
+    source.askedAt = now()
+    source.pauseMs = set === undefined ? AFTER_FAILURE_MS : NOT_WITHIN_MS
+    if (set === undefined) return
+    source.set = set
+    source.fetchedAt = now()
   }
 
   const usable = (source: Source): KeySet | undefined =>
@@ -84,14 +88,14 @@ export const createIssuerKeys = ({ fetch, now }: IssuerKeysOptions): IssuerKeys 
       const source = sourceOf(uri)
       const isFresh = isWithin(FRESH_MS, { now: now(), since: source.fetchedAt })
       if (usable(source) !== undefined && isFresh) return source.set
-      const refreshed = refresh(uri, source)
+      const refreshed = source.refresh()
       // Whoever has keys does not wait again for an issuer that has just failed to answer.
       if (!source.isFailing || usable(source) === undefined) await refreshed
       return usable(source)
     },
     findNewer: async (uri, stale) => {
       const source = sourceOf(uri)
-      if (source.set === stale) await refresh(uri, source)
+      if (source.set === stale) await source.refresh()
       const set = usable(source)
       return set === stale ? undefined : set
     },
