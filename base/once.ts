@@ -1,8 +1,20 @@
-// Computes a value of an object once and keeps it as long as the object lives: for records and versions, which are
-// replaced as a whole and never changed.
+// Makes a value once and keeps it: at the first use, or for each object as long as the object lives.
 
 /**
- * @param make never gives undefined; an error that it throws is not kept
+ * Makes the value at the first call, and gives the same one ever after.
+ *
+ * @param make called again only after it has thrown
+ * @example const secureContext = once(() => createSecureContext({ ca }))
+ */
+export const once = <V extends object | string | number>(make: () => V): (() => V) => {
+  let made: V | undefined
+  return () => (made ??= make())
+}
+
+/**
+ * For records and versions, which are replaced as a whole and never changed.
+ *
+ * @param make called again for the same object only after it has thrown
  * @example const scopeOf = oncePer((version: ServedVersion) => createPoolScope(version.poolSize))
  */
 export const oncePer = <K extends object, V extends object>(

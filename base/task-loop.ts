@@ -3,6 +3,7 @@
 
 import { backOffMs, DEFAULT_BACK_OFF } from './back-off.ts'
 import type { Clock } from './clock.ts'
+import { SerialQueue } from './serial-queue.ts'
 
 /**
  * Never rejects.
@@ -17,7 +18,7 @@ export class TaskLoop {
   #failures = 0
   #isLeading = false
   #isStopped = false
-  #queue: Promise<void> = Promise.resolve()
+  readonly #queue = new SerialQueue()
   #cancelTimer = (): void => undefined
 
   constructor(clock: Clock, task: LoopTask) {
@@ -33,10 +34,9 @@ export class TaskLoop {
 
   /** Runs something else that must not happen at the same time as the task. */
   exclusively(task: () => Promise<void>): Promise<void> {
-    this.#queue = this.#queue.then(async () => {
+    return this.#queue.run(async () => {
       if (!this.#isStopped) await task()
     })
-    return this.#queue
   }
 
   /** Cancels the next planned run. One that is under way goes on. */
@@ -69,7 +69,7 @@ export class TaskLoop {
   stop(): Promise<void> {
     this.#isStopped = true
     this.pause()
-    return this.#queue
+    return this.#queue.idle()
   }
 
   async #runOnce(): Promise<void> {

@@ -1,6 +1,7 @@
 // A compiled operation in, everything that serving a request of it needs out: closures, lists in the
 // order they are used, flags for what need not be done. Built at first use.
 
+import { once } from '../../base/once.ts'
 import type {
   BodyLimits,
   CompiledOperation,
@@ -118,17 +119,15 @@ const NOTHING_FIXED = new Map<ContentType, FixedAnswer>()
 
 /** Failures are rare: their response is built at the first of them. */
 const prepareOnError = (slot: OperationSlot<PreparedOperation>): (() => ResponsePlan) => {
-  let plan: ResponsePlan | undefined
   const again = (): ResponseTemplates => {
     const { headers, onError } = slot.load()
     return { headers, body: NO_BODY, ...onError }
   }
-  return () => (plan ??= prepareResponse(again(), again))
+  return once(() => prepareResponse(again(), again))
 }
 
-const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) => {
-  let plan: EventPlan | undefined
-  const build = (): EventPlan => {
+const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventPlan) =>
+  once(() => {
     const operation = slot.load()
     const response = actionResponse(operation)
     const { onError } = operation
@@ -137,9 +136,7 @@ const prepareEventPlan = (slot: OperationSlot<PreparedOperation>): (() => EventP
       body: resultTemplates(operation, response).body,
       failure: onError.declared ? (onError.body ?? NO_BODY) : undefined,
     })
-  }
-  return () => (plan ??= build())
-}
+  })
 
 /** What responds: `on_result`, and the action where it says nothing. */
 const resultTemplates = (

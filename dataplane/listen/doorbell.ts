@@ -1,6 +1,7 @@
 // Listens on the address where a server will be opened later, reports each connection and closes it unread.
 
 import { createServer } from 'node:net'
+import { once } from '../../base/once.ts'
 import { bind, type BindOptions } from './bind.ts'
 
 export interface Doorbell {
@@ -15,13 +16,11 @@ export const openDoorbell = async (where: BindOptions, onRing: () => void): Prom
     onRing()
   })
   await bind(server, where)
-  let closing: Promise<void> | undefined
-  return {
-    close: () =>
-      (closing ??= new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-      })),
-  }
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => {
+        resolve()
+      })
+    })
+  return { close: once(close) }
 }

@@ -4,7 +4,7 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../../telemetry/log.ts'
-import { QueueFullError } from '../store/serial-queue.ts'
+import { QueueFullError } from '../../base/queue-full-error.ts'
 import type { Store } from '../store/store.ts'
 import type { UpstreamsReport } from '../upstream-report.ts'
 import type { HeldListing } from '../wamp/realm/wamp-client.ts'

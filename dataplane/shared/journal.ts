@@ -3,6 +3,7 @@
 
 import { mkdir, open, readFile, rename, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { SerialQueue } from '../../base/serial-queue.ts'
 import type { Journal, JournalEntry } from './memory-state.ts'
 
 export interface OpenedJournal {
@@ -39,7 +40,8 @@ class FileJournal implements Journal {
   readonly #current: Map<string, JournalEntry>
   #pending: string[] = []
   #writing: Promise<void> | undefined
-  #last: Promise<void> = Promise.resolve()
+  /** One write after the other; a failed one does not stop those behind it. */
+  readonly #writes = new SerialQueue()
 
   constructor(
     path: string,
@@ -65,7 +67,7 @@ class FileJournal implements Journal {
 
   async close(): Promise<void> {
     await this.#writing?.catch(() => undefined)
-    await this.#last
+    await this.#writes.idle()
     await this.#file.close()
   }
 
@@ -73,20 +75,13 @@ class FileJournal implements Journal {
     const lines = this.#pending
     this.#pending = []
     this.#writing = undefined
-    await this.#turn(async () => {
+    await this.#writes.run(async () => {
       // On a line of its own: a full disk may have cut the one before short.
       await this.#file.appendFile(`\n${lines.join('')}`)
       await this.#file.datasync()
       this.#lines += lines.length
       if (this.#lines >= this.#compactFrom) await this.#compact()
     })
-  }
-
-  /** Runs one write after the other; a failed one does not stop those behind it. */
-  #turn(write: () => Promise<void>): Promise<void> {
-    const done = this.#last.then(write)
-    this.#last = done.catch(() => undefined)
-    return done
   }
 
   async #compact(): Promise<void> {

@@ -2,10 +2,10 @@
 // everything at the start. A kill at any moment leaves the state before or after a change, never half of it, and no
 // file that is found there stops the process.
 
+import { inParallel } from '../../base/in-parallel.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Changes } from './draft.ts'
 import type { Tenure } from './holdings.ts'
-import { inParallel } from './in-parallel.ts'
 import { type SnapshotFiles, TEMPORARY } from './snapshot-files.ts'
 import { readIndex, type SnapshotIndex, writeIndex } from './snapshot-index.ts'
 import { fileOf, isEntryFileName, readEntryFile, type StoredEntry } from './snapshot-record.ts'

@@ -2,6 +2,7 @@
 // result for each entry. A change that fails leaves everything as it was. The plans decide what is accepted, not the
 // store.
 
+import { SerialQueue } from '../../base/serial-queue.ts'
 import { ConflictIndex } from '../../language/routes/conflicts.ts'
 import type { SessionState, SyncItem, UpstreamTrouble } from '../../language/wire/wire.ts'
 import type { Log } from '../../telemetry/log.ts'
@@ -20,7 +21,6 @@ import {
 import { planSync } from './plan-sync.ts'
 import { planRestore } from './restore.ts'
 import { logItem } from './log-item.ts'
-import { SerialQueue } from './serial-queue.ts'
 import type { Serving } from './serving.ts'
 import type { Snapshot } from './snapshot.ts'
 import { SnapshotKeeper } from './snapshot-keeper.ts'

@@ -2,6 +2,7 @@
 // come in; each of those says so in the API when it is done, and how many there are comes out. Writes over nothing that
 // another operator has written.
 
+import { inParallel } from '../../base/in-parallel.ts'
 import { messageOf } from '../../base/thrown.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -51,7 +52,7 @@ export interface Released {
 type Owned = ApiSpecificationResource | RealmResource
 
 /** Requests at once; the client keeps them to 50 in a second: a thousand take half a minute. */
-const MAX_FLYING = 10
+const MAX_AT_ONCE = 10
 /** What etcd takes is 1.5 MB each: the answer stays far below the 64 MiB that the client reads of one. */
 const PAGE = 20
 const MAX_ERRORS = 3
@@ -139,22 +140,19 @@ const releasePage = async (
   tally: Tally,
 ): Promise<void> => {
   const { operator, isMeant } = options
-  const queue = resources.filter(
+  const owned = resources.filter(
     ({ writtenBy, conditions = [], metadata: { namespace } }) =>
       writtenBy === operator && !isReleased(conditions) && isMeant(namespace),
   )
-  const work = async (): Promise<void> => {
-    for (let resource = queue.shift(); resource !== undefined; resource = queue.shift()) {
-      if (isCutShort(tally)) return
-      try {
-        await release(resource, options)
-        tally.released += 1
-      } catch (error) {
-        if (!isMissing(error)) note(tally, error)
-      }
+  await inParallel(owned, MAX_AT_ONCE, async (resource) => {
+    if (isCutShort(tally)) return
+    try {
+      await release(resource, options)
+      tally.released += 1
+    } catch (error) {
+      if (!isMissing(error)) note(tally, error)
     }
-  }
-  await Promise.all(Array.from({ length: MAX_FLYING }, work))
+  })
 }
 
 const release = async (

@@ -2,6 +2,7 @@
 // keys) is answered here; the rest goes to the Express router, which is loaded, with the rooms behind it, at the
 // first such request, or as soon as something is served that has such endpoints.
 
+import { loadOnce } from '../../../base/single-flight.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { TokenKeys } from '../../security/tokens/token-keys.ts'
 import type { ServedEndpoint } from '../../served.ts'
@@ -80,9 +81,9 @@ export interface Endpoints {
  * createDispatch({ …, endpoints: handle }, 'http')
  */
 export const createEndpoints = ({ tokenKeys, ...rooms }: EndpointDeps): Endpoints => {
-  const loadOidc = once(rooms.loadOidc)
-  const loadOAuth2 = once(rooms.loadOAuth2)
-  const loadRouter = once(async () => {
+  const loadOidc = loadOnce(rooms.loadOidc)
+  const loadOAuth2 = loadOnce(rooms.loadOAuth2)
+  const loadRouter = loadOnce(async () => {
     const { createRoutes, routeVisit } = await import('./routes.ts')
     const routes = createRoutes({ ...rooms, loadOidc, loadOAuth2 })
     return (visit: RoutedVisit): void => {
@@ -128,16 +129,4 @@ const answerLater = (
     .catch((error: unknown) => {
       refuse(visit, error)
     })
-}
-
-/** One at a time; a failure is forgotten. */
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

@@ -1,6 +1,7 @@
 // One side of an operation's response (`on_result` or `on_error`), prepared once: closures for headers,
 // status, uri and body. What is read of the outcome stands in the context by then.
 
+import { once } from '../../../base/once.ts'
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
 import type { Method } from '../../../language/document.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
@@ -58,7 +59,8 @@ export const prepareResponse = (
   const { headers: headersTemplate, body: bodyTemplate } = templates
   const status = templates.statusCode && evaluator(templates.statusCode)
   const uri = templates.uri && evaluator(templates.uri)
-  const value = late(() => evaluator(again().body))
+  const value = once(() => evaluator(again().body))
+  const statusOfBody = once(() => prepareStatusOfBody(again().body))
   const json = prepareJson(bodyTemplate)
   return {
     headers: prepareHeaders(headersTemplate),
@@ -66,24 +68,16 @@ export const prepareResponse = (
     uri: (context) => (uri === undefined ? '' : toUri(uri(context))),
     body: (context, contentType, headers) => {
       const own = headerOf(headers, 'content-type')
-      if (own !== undefined) return encodeAs(value(context), own, contentType)
+      if (own !== undefined) return encodeAs(value()(context), own, contentType)
       return mediaKind(contentType) === 'json'
         ? json(context, contentType)
-        : encodeValue(value(context), contentType)
+        : encodeValue(value()(context), contentType)
     },
-    statusOfBody: late(() => prepareStatusOfBody(again().body)),
+    statusOfBody: (context) => statusOfBody()(context),
     isConstant: [headersTemplate, bodyTemplate, templates.statusCode, templates.uri].every(
       (template) => template === undefined || template.kind === 'constant',
     ),
   }
-}
-
-type Run<R> = (context: EvaluationContext) => R
-
-/** Built at its first call. */
-const late = <R>(build: () => Run<R>): Run<R> => {
-  let run: Run<R> | undefined
-  return (context) => (run ??= build())(context)
 }
 
 const prepareJson = (

@@ -3,6 +3,7 @@
 
 import { hash } from 'node:crypto'
 import { BoundedMap } from '../../../base/bounded-map.ts'
+import { singleFlight } from '../../../base/single-flight.ts'
 import type { OidcProviderRecord } from '../../../language/realm/record.ts'
 import { isWithin } from '../../security/is-within.ts'
 import {
@@ -68,7 +69,6 @@ class ProviderEntry {
   readonly #options: RegistryOptions
   #known: (KnownProvider & { readonly since: number }) | undefined
   #failure: { readonly since: number; readonly cause: unknown } | undefined
-  #running: Promise<KnownProvider> | undefined
 
   constructor(record: OidcProviderRecord, options: RegistryOptions) {
     this.#record = record
@@ -90,7 +90,7 @@ class ProviderEntry {
     this.#discover().catch(() => undefined)
   }
 
-  async #discover(): Promise<KnownProvider> {
+  readonly #discover = singleFlight(async (): Promise<KnownProvider> => {
     const { now } = this.#options
     const failure = this.#failure
     if (
@@ -98,9 +98,8 @@ class ProviderEntry {
       isWithin(REMEMBER_FAILURE_MS, { now: now(), since: failure.since })
     )
       throw failure.cause
-    this.#running ??= this.#fetch().finally(() => (this.#running = undefined))
-    return this.#running
-  }
+    return this.#fetch()
+  })
 
   async #fetch(): Promise<KnownProvider> {
     const { discover, downloadKeySet, now } = this.#options

@@ -1,6 +1,7 @@
 // Represents one worker in its primary: it sends tasks, one at a time, and returns their results. A worker that does
 // not reply in time is killed; one that is gone has no task left.
 
+import { SerialQueue } from '../../../base/serial-queue.ts'
 import {
   forgottenSeries,
   mergeStates,
@@ -36,7 +37,7 @@ export class ClusterPeer {
   #forgotten: MetricsState = []
   readonly #taskTimeoutMs: number
   readonly #waiting = new Map<number, (reply: ToPrimary | undefined) => void>()
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #tasks = new SerialQueue()
   #nextTask = 1
   #isGone = false
   readonly #gone = Promise.withResolvers<undefined>()
@@ -52,9 +53,7 @@ export class ClusterPeer {
 
   /** Queues behind the tasks given before. Never rejects. */
   perform(task: NewTask): Promise<TaskOutcome> {
-    const outcome = this.#turn.then(() => this.#performNow(task))
-    this.#turn = outcome
-    return outcome
+    return this.#tasks.run(() => this.#performNow(task))
   }
 
   /** Does not wait for tasks; returns the last known state if there is no reply in time. */

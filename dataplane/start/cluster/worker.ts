@@ -1,6 +1,7 @@
 // Runs a worker of a cluster: it takes settings and changes from its primary, serves, and ends when told to or when
 // the primary is gone. It has no state that the primary does not have.
 
+import { SerialQueue } from '../../../base/serial-queue.ts'
 import type { Log } from '../../../telemetry/log.ts'
 import type { BridgePeers, HeldName } from './process-status.ts'
 import type { Addresses, ToPrimary, ToWorker } from './message.ts'
@@ -67,7 +68,7 @@ class Worker {
   readonly #services = new ServiceDirectory()
   #running: { parts: ServingParts; log: Log; settings: GatewaySettings } | undefined
   #listeners: Listeners | undefined
-  #turn = Promise.resolve()
+  readonly #tasks = new SerialQueue()
 
   constructor(options: WorkerOptions) {
     this.#options = options
@@ -79,7 +80,7 @@ class Worker {
     const handle = this.#atOnce[message.kind as AtOnce] as ((message: ToWorker) => void) | undefined
     if (handle !== undefined) handle(message)
     else if ('task' in message) {
-      this.#turn = this.#turn.then(() =>
+      void this.#tasks.run(() =>
         answer(this.#options.channel, message.task, () => this.#perform(message)),
       )
     }

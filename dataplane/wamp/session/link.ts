@@ -4,6 +4,7 @@
 import { displayUrl } from '../../../language/display-url.ts'
 import type { SessionState } from '../../../language/wire/wire.ts'
 import type { Log } from '../../../telemetry/log.ts'
+import { loadOnce } from '../../../base/single-flight.ts'
 import { loadAutobahn, type Autobahn } from './autobahn.ts'
 import { backOffMs } from '../../../base/back-off.ts'
 import { routerBackOff } from './back-off.ts'
@@ -36,11 +37,8 @@ const LASTING_MS = 5000
  * const link = openLink({ realmUri, urls, target, auth }, { onJoined, onLost, onState })
  */
 export const createLinkOpener = (parts: LinkParts): OpenLink => {
-  let loading: Promise<Autobahn> | undefined
-  return (options, observer) => {
-    loading ??= loadAutobahn()
-    return new KeptLink(parts, options, { observer, loading })
-  }
+  const load = loadOnce(loadAutobahn)
+  return (options, observer) => new KeptLink(parts, options, { observer, loading: load() })
 }
 
 interface LinkSurroundings {

@@ -1,6 +1,7 @@
 // Registrations of a session: REGISTERED and INVOCATION messages come in, the handler of a procedure is run.
 // How it answers is not known here.
 
+import { once } from '../../../base/once.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { RequestDeps } from './calls.ts'
 import type { Invocations } from './invocations.ts'
@@ -56,11 +57,10 @@ export const createRegistrations = (
           const id = message[2] as number
           const { revoked, onRevoked } = createRevocation()
           registrations.set(id, { procedure, handler, onRevoked: onRevoked })
-          let released: Promise<void> | undefined
           return {
             id,
             revoked,
-            release: () => (released ??= release(id, registration)),
+            release: once(() => release(id, registration)),
           }
         },
       ),

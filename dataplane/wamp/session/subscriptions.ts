@@ -1,6 +1,7 @@
 // Subscriptions of a session: EVENT messages come in, handlers are told. An event of a subscription that is
 // not there (any more) is nobody's.
 
+import { once } from '../../../base/once.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { RequestDeps } from './calls.ts'
 import { payloadAt } from './payload.ts'
@@ -60,11 +61,10 @@ export const createSubscriptions = (deps: RequestDeps, requests: Requests): Subs
           const others = subscribers.get(id)
           if (others === undefined) subscribers.set(id, new Set([subscriber]))
           else others.add(subscriber)
-          let released: Promise<void> | undefined
           return {
             id,
             revoked,
-            release: () => (released ??= release(id, subscriber, subscription)),
+            release: once(() => release(id, subscriber, subscription)),
           }
         },
       ),

@@ -2,18 +2,20 @@
 // for them (measured: 20 MB).
 
 import type { OpenTransport, Transport, TransportHandlers } from '../protocol/transport.ts'
+import { loadOnce } from '../../../base/single-flight.ts'
 import { messageOf } from '../../../base/thrown.ts'
 
 /**
- * @param load gives the real one; called at the first use, and again after it has failed
+ * @param load gives the real one; called at the first use, and again only after it has failed
  * @example createLateTransport(async () => (await import('./open-transport.ts')).createTransportOpener({ dial }))
  */
 export const createLateTransport = (load: () => Promise<OpenTransport>): OpenTransport => {
+  const loadTransports = loadOnce(load)
   let open: OpenTransport | undefined
   return (target, handlers) => {
     if (open !== undefined) return open(target, handlers)
     const late = new LateTransport(handlers)
-    load().then(
+    loadTransports().then(
       (loaded) => {
         open = loaded
         late.start((watched) => loaded(target, watched))

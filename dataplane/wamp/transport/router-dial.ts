@@ -3,6 +3,7 @@
 
 import { isIP, type LookupFunction } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
+import { once } from '../../../base/once.ts'
 import { createNameLookup, type Resolve, socketLookup } from '../../name-lookup.ts'
 import { trustBeside } from '../../trust.ts'
 
@@ -34,22 +35,19 @@ export interface RouterDialOptions {
 export const createRouterDial = (
   extraCa: readonly string[],
   { names = createNameLookup(), guard = () => true }: RouterDialOptions = {},
-): RouterDial => {
-  let context: SecureContext | undefined
-  return {
-    lookupFor: (host, port) => {
-      if (isIP(host) !== 0 && !guard(host, host, port)) throw new RouterDenied(host, port)
-      return socketLookup((name, options, callback) => {
-        names(name, options, (error, addresses) => {
-          const allowed = addresses.filter(({ address }) => guard(name, address, port))
-          const isDenied = error === null && allowed.length === 0 && addresses.length > 0
-          callback(isDenied ? new RouterDenied(name, port) : error, allowed)
-        })
+): RouterDial => ({
+  lookupFor: (host, port) => {
+    if (isIP(host) !== 0 && !guard(host, host, port)) throw new RouterDenied(host, port)
+    return socketLookup((name, options, callback) => {
+      names(name, options, (error, addresses) => {
+        const allowed = addresses.filter(({ address }) => guard(name, address, port))
+        const isDenied = error === null && allowed.length === 0 && addresses.length > 0
+        callback(isDenied ? new RouterDenied(name, port) : error, allowed)
       })
-    },
-    secureContext: () => (context ??= trustBeside(extraCa) ?? createSecureContext({})),
-  }
-}
+    })
+  },
+  secureContext: once(() => trustBeside(extraCa) ?? createSecureContext({})),
+})
 
 class RouterDenied extends Error {
   constructor(host: string, port: number) {

@@ -1,5 +1,6 @@
 // The desired set and one data plane in; what that data plane should hold out. Pure.
 
+import { once, oncePer } from '../../../base/once.ts'
 import { rootDigest } from '../../../language/wire/digest.ts'
 import { reportedBytes } from '../../../language/wire/report-bounds.ts'
 import { type DataPlane, isSelected, mayHoldRealm } from '../../data-plane.ts'
@@ -37,24 +38,15 @@ export const select = (desired: DesiredSet, dataPlane: DataPlane): Selection => 
     documents.set(id, document)
     if (realm !== undefined) realms.set(realm.uri, realm)
   }
-  let root: string | undefined
-  let told: number | undefined
-  const changes = new WeakMap<Selection, Keys>()
   return {
     ...{ desired, documents, realms },
     realmUris: new Set(realms.keys()),
-    reportedBytes: () => (told ??= reportedBytesOf(documents, realms)),
-    rootDigest: () => (root ??= rootDigestOf(documents, realms)),
-    changesSince: (earlier) => {
-      const known = changes.get(earlier)
-      if (known !== undefined) return known
-      const made = {
-        documents: changedKeys(earlier.documents, documents),
-        realms: changedKeys(earlier.realms, realms),
-      }
-      changes.set(earlier, made)
-      return made
-    },
+    reportedBytes: once(() => reportedBytesOf(documents, realms)),
+    rootDigest: once(() => rootDigestOf(documents, realms)),
+    changesSince: oncePer((earlier) => ({
+      documents: changedKeys(earlier.documents, documents),
+      realms: changedKeys(earlier.realms, realms),
+    })),
   }
 }
 

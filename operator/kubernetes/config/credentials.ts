@@ -2,6 +2,7 @@
 // a time. Where a reading fails, what was known is used as long as the API server takes it.
 
 import type { Clock } from '../../../base/clock.ts'
+import { singleFlight } from '../../../base/single-flight.ts'
 import type { ClusterCredentials } from './cluster.ts'
 
 export interface CredentialOptions {
@@ -25,9 +26,10 @@ export const keepCredentials = ({
 }: CredentialOptions): ((refused?: ClusterCredentials) => Promise<ClusterCredentials>) => {
   let known: ClusterCredentials | undefined
   let readAtMs = 0
-  let reading: Promise<ClusterCredentials> | undefined
 
-  const readNow = async (isRefused: boolean): Promise<ClusterCredentials> => {
+  const readNow = singleFlight(async (isRefused: boolean): Promise<ClusterCredentials> => {
+    // Nobody takes what is known for fresh while it is read.
+    readAtMs = -Infinity
     try {
       const next = await read(isRefused)
       if (known === undefined || JSON.stringify(known) !== JSON.stringify(next)) known = next
@@ -37,18 +39,15 @@ export const keepCredentials = ({
       return known
     } finally {
       readAtMs = clock.now()
-      reading = undefined
     }
-  }
+  })
 
   return (refused) => {
-    if (reading !== undefined) return reading
     const isRefused = known !== undefined && refused === known
     const ageMs = Math.abs(clock.now() - readAtMs)
     if (known !== undefined && ageMs <= (isRefused ? NOT_SOONER_MS : OLD_AFTER_MS)) {
       return Promise.resolve(known)
     }
-    reading = readNow(isRefused)
-    return reading
+    return readNow(isRefused)
   }
 }

@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { fence } from '../../../dataplane/store/fencing.ts'
-import { inParallel } from '../../../dataplane/store/in-parallel.ts'
-import { QueueFullError, SerialQueue } from '../../../dataplane/store/serial-queue.ts'
 import { readSyncCall } from '../../../dataplane/store/sync-call.ts'
-import { settled } from '../../support/settled.ts'
 
 const lazy = (entry: unknown) => () => entry
 
@@ -79,62 +76,5 @@ describe('fence', () => {
     ['no', 9, 'root', { pass: false, epoch: 5, refusal: { reason: 'not_owner', manager: 'op' } }],
   ])('%s in epoch %d on %s', (managedBy, epoch, base, expected) => {
     expect(fence(tenure, { managedBy, epoch, base }, () => 'root')).toEqual(expected)
-  })
-})
-
-describe('SerialQueue', () => {
-  it('runs one task at a time, in order, whatever becomes of them', async () => {
-    const queue = new SerialQueue(10)
-    const log: string[] = []
-    const task =
-      (name: string, fails = false) =>
-      async () => {
-        log.push(`${name} begins`)
-        await settled()
-        log.push(`${name} ends`)
-        if (fails) throw new Error(name)
-        return name
-      }
-    const all = await Promise.allSettled([
-      queue.run(task('a')),
-      queue.run(task('b', true)),
-      queue.run(task('c')),
-    ])
-    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    expect(log).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
-  })
-
-  it('refuses beyond its bound, and takes tasks again once there is room', async () => {
-    const queue = new SerialQueue(1)
-    const first = queue.run(() => Promise.resolve(1))
-    await expect(queue.run(() => Promise.resolve(2))).rejects.toThrow(QueueFullError)
-    await first
-    await queue.idle()
-    expect(await queue.run(() => Promise.resolve(3))).toBe(3)
-  })
-})
-
-describe('inParallel', () => {
-  it('does every item, never more than its width at once', async () => {
-    let running = 0
-    let most = 0
-    const done: number[] = []
-    await inParallel([1, 2, 3, 4, 5, 6], 2, async (item) => {
-      most = Math.max(most, ++running)
-      await settled()
-      running -= 1
-      done.push(item)
-    })
-    expect([done.sort(), most]).toEqual([[1, 2, 3, 4, 5, 6], 2])
-  })
-
-  it('starts nothing after a failure', async () => {
-    const begun: number[] = []
-    const work = inParallel([1, 2, 3, 4], 1, (item) => {
-      begun.push(item)
-      return item === 2 ? Promise.reject(new Error('two')) : Promise.resolve()
-    })
-    await expect(work).rejects.toThrow('two')
-    expect(begun).toEqual([1, 2])
   })
 })

@@ -1,6 +1,11 @@
 // Runs a task for each item, at most `width` at a time, and starts no other one after a failure.
 
-/** Rejects with the first failure, once the tasks that had begun have ended. */
+/**
+ * In order, at most `width` at a time. It starts nothing more after one has failed.
+ *
+ * @throws the first failure, once the tasks that had begun have ended
+ * @example await inParallel(names, 4, (name) => files.remove(name))
+ */
 export const inParallel = async <T>(
   items: readonly T[],
   width: number,
