@@ -1,7 +1,8 @@
 // Packed documents in, the route table that requests are matched against out: the next table is built
 // beside the current one and swapped by one reference. One of these in every serving process.
 
-import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
+import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'
