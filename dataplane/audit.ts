@@ -1,6 +1,7 @@
 // Writes the audit log: one JSON line for each security event, with who did what and how it ended. It never writes a
 // secret, a token or a password; names are logged as they were given, cut to 200 characters.
 
+import type { SchemeName } from '../language/compile/security.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface AuditEvent {
@@ -9,7 +10,7 @@ export interface AuditEvent {
   /** Closed vocabulary of each room: `wrong_password`, `state_expired`, `refresh_reuse`, … `""` on success. */
   readonly reason: string
   readonly realm: string
-  readonly scheme: 'basic' | 'api_key' | 'oauth2' | 'oidc'
+  readonly scheme: SchemeName
   /** As far as it is known. */
   readonly authid?: string
   readonly clientId?: string

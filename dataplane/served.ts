@@ -1,7 +1,8 @@
 // Defines the targets of the route table: the served form of a document, shared by the store, which builds it, and
 // the dispatcher, which runs it. `P` is whatever the dispatcher builds of an operation at its first use.
 
-import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../language/compiled.ts'
+import type { CompiledSecurity } from '../language/compile/security.ts'
+import type { CompiledOperation, StatusCodes } from '../language/compiled.ts'
 import type { Method, Scheme } from '../language/document.ts'
 import type { EndpointRoute } from '../language/routes/endpoint-routes.ts'
 import type { Template } from '../language/expression/template.ts'

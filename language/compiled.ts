@@ -3,6 +3,7 @@
 // behaviour §2 are filled in; what only the realm knows (`timeout`) stays open.
 
 import type { CompiledAction } from './compile/action.ts'
+import type { CompiledEndpoint, CompiledSecurity } from './compile/security.ts'
 import type { Method, Scheme } from './document.ts'
 import type { ContextRead } from './expression/reads.ts'
 import type { Template } from './expression/template.ts'
@@ -94,34 +95,6 @@ export interface CallLimits<T = Template> {
   readonly retries: T
   readonly retryTimeout: T
 }
-
-/** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
-export interface SecurityRequirements {
-  readonly groups?: readonly string[]
-  readonly roles?: readonly string[]
-  readonly scopes?: readonly string[]
-}
-
-export type OAuth2Flow =
-  'implicit' | 'authorization_code' | 'client_credentials' | 'resource_owner_password_credentials'
-
-export type CompiledSecurity =
-  | { readonly type: 'anonymous' }
-  | ({ readonly type: 'basic' } & SecurityRequirements)
-  | ({ readonly type: 'api_key'; readonly headerName: string } & SecurityRequirements)
-  | ({ readonly type: 'oauth2' } & OAuth2Endpoints & SecurityRequirements)
-  | ({ readonly type: 'oidc'; readonly provider: string } & SecurityRequirements)
-
-export interface OAuth2Endpoints {
-  readonly flow: OAuth2Flow
-  readonly tokenPath: string
-  readonly revokeTokenPath: string
-}
-
-/** Endpoints of a version that the data plane mounts beside its paths. `oidc` first: the default provider. */
-export type CompiledEndpoint =
-  | { readonly type: 'oidc'; readonly provider: string }
-  | ({ readonly type: 'oauth2' } & OAuth2Endpoints)
 
 /** §2.6. Absent members fall back as behaviour §5 has it. `declared` is false where the document has none. */
 export interface CompiledResponse<T = Template> {

@@ -2,12 +2,8 @@
 // order they are used, flags for what need not be done. Built at first use.
 
 import { once } from '../../base/once.ts'
-import type {
-  BodyLimits,
-  CompiledOperation,
-  CompiledSecurity,
-  ContentType,
-} from '../../language/compiled.ts'
+import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'
+import type { BodyLimits, CompiledOperation, ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
 import type { RequestRow } from '../../telemetry/request-metrics.ts'
 import { type ActionResponse, actionResponse, NO_BODY } from '../actions/action-table.ts'
@@ -21,7 +17,7 @@ import { type HeaderWriter, prepareHeaders } from './response/headers.ts'
 import { prepareResponse, type ResponsePlan, type ResponseTemplates } from './response/plan.ts'
 import { createHeadMemo, type HeadMemo } from './response/write-response.ts'
 
-export type Guard = Exclude<CompiledSecurity, { readonly type: 'anonymous' }>
+export type Guard = SecurityScheme
 
 export interface PreparedOperation {
   readonly method: Method

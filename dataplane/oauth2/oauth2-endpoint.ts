@@ -2,7 +2,7 @@
 // nothing here knows a framework, a route table or a socket.
 
 import type { IncomingHttpHeaders } from 'node:http'
-import type { OAuth2Flow } from '../../language/compiled.ts'
+import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { Audit } from '../audit.ts'

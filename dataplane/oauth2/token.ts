@@ -1,6 +1,6 @@
 // The token endpoint (RFC 6749 §3.2): a form in, tokens or a refusal out.
 
-import type { OAuth2Flow } from '../../language/compiled.ts'
+import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import { isServedFlow } from '../../language/realm/token-flows.ts'
 import { tokenAnswer } from './answers.ts'

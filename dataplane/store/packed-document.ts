@@ -1,7 +1,8 @@
 // Defines the form in which a compiled document is stored and sent to workers: routes as data, and each operation as
 // a slice of bytes from which its closures are built at first use.
 
-import type { CompiledEndpoint, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
+import type { CompiledEndpoint, CompiledSecurity } from '../../language/compile/security.ts'
+import type { StatusCodes } from '../../language/compiled.ts'
 import type { Method, Scheme } from '../../language/document.ts'
 import type { HostPattern } from '../../language/routes/host-pattern.ts'
 import type { PathPattern } from '../../language/routes/path-pattern.ts'

@@ -1,7 +1,8 @@
 // Builds the route table from packed documents: the next table is built beside the current one and swapped by one
 // reference. Every serving process has one.
 
-import type { CompiledOperation, CompiledSecurity, StatusCodes } from '../../language/compiled.ts'
+import type { CompiledSecurity } from '../../language/compile/security.ts'
+import type { CompiledOperation, StatusCodes } from '../../language/compiled.ts'
 import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import type { Template } from '../../language/expression/template.ts'
 import { endpointRoutes } from '../../language/routes/endpoint-routes.ts'

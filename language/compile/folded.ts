@@ -7,6 +7,12 @@ import { isList, isMap, type ValueMap } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import { childPointer } from '../problem.ts'
 
+/** A folded value and the place in the document that a fault of it belongs to. */
+export interface Placed {
+  readonly template: Template
+  readonly pointer: string
+}
+
 /** A map whose members are folded values. `get` gives undefined for absent and for faulty members. */
 export interface FoldedMap {
   readonly pointer: string

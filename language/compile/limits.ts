@@ -4,9 +4,15 @@
 import type { BodyLimits, CallLimits } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Findings } from './findings.ts'
-import { type FoldedMap, type IntegerRange, readInteger, readIntegerOrWait } from './folded.ts'
+import {
+  type FoldedMap,
+  type IntegerRange,
+  type Placed,
+  readInteger,
+  readIntegerOrWait,
+} from './folded.ts'
 import { childPointer } from '../problem.ts'
-import type { Placed, Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000
 const DEFAULT_READ_BYTES = 8_000_000

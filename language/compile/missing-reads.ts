@@ -2,7 +2,7 @@
 // does not have, a header name in upper case, `action.error` in a successful response.
 
 import { didYouMean } from '../../base/nearest-name.ts'
-import type { CompiledSecurity } from '../compiled.ts'
+import type { CompiledSecurity } from './security.ts'
 import type { Method } from '../document.ts'
 import { showKey } from '../expression/errors.ts'
 import type { Root } from '../expression/template.ts'

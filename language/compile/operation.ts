@@ -5,22 +5,25 @@ import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
 import { compileBodyLimits, compileCallLimits, isLimit, nearest } from './limits.ts'
 import { checkHeaders } from './headers.ts'
-import type {
-  CompiledOperation,
-  CompiledResponse,
-  CompiledSecurity,
-  ContentType,
-} from '../compiled.ts'
+import type { CompiledSecurity } from './security.ts'
+import type { CompiledOperation, CompiledResponse, ContentType } from '../compiled.ts'
 import type { Method } from '../document.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Value } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
-import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
+import {
+  type FoldedMap,
+  type Placed,
+  readShape,
+  readTextOrWait,
+  readTexts,
+  toFoldedMap,
+} from './folded.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
 import { childPointer } from '../problem.ts'
-import type { Placed, Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { validatePart } from '../validate.ts'
 import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'
 import { writtenPlace } from './written-place.ts'

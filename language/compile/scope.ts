@@ -10,16 +10,11 @@ import type { Met } from '../expression/scope.ts'
 import type { ReadTemplate, Template } from '../expression/template.ts'
 import { setOwn, type Value } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
+import type { Placed } from './folded.ts'
 import { type Entry, entriesOf, labelOf, type Level } from './level.ts'
 import { membersOf, toMapTemplate } from './members.ts'
 import { settleAll } from './resolve-dependencies.ts'
 import { STATUS_CODES } from '../status-codes.ts'
-
-/** A folded value and the place in the document that its problems belong to. */
-export interface Placed {
-  readonly template: Template
-  readonly pointer: string
-}
 
 type EntryGroup = 'variables' | 'defaults'
 

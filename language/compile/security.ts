@@ -1,20 +1,56 @@
-// Compiles Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; a scheme that is not understood does not
-// load; one that the realm can't satisfy yet loads with a warning and rejects every request.
+// Compiles Security Objects (§2.8, behaviour §6): holds the compiled form of each security scheme, and one table of what
+// the language does with it. Only `{}` is anonymous; a scheme that is not understood does not load; one that the realm
+// can't satisfy yet loads with a warning and rejects every request.
 
 import { isHeaderName } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
-import type {
-  CompiledEndpoint,
-  CompiledSecurity,
-  OAuth2Flow,
-  SecurityRequirements,
-} from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { type FoldedMap, readOneOf, readText, readTexts, toFoldedMap } from './folded.ts'
+import {
+  type FoldedMap,
+  type Placed,
+  readOneOf,
+  readText,
+  readTexts,
+  toFoldedMap,
+} from './folded.ts'
 import { parsePath } from '../routes/path-pattern.ts'
 import { childPointer } from '../problem.ts'
-import type { Placed } from './scope.ts'
-import { isServedFlow } from '../realm/token-flows.ts'
+import { isServedFlow, type OAuth2Flow } from '../realm/token-flows.ts'
+
+/** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */
+export interface SecurityRequirements {
+  readonly groups?: readonly string[]
+  readonly roles?: readonly string[]
+  readonly scopes?: readonly string[]
+}
+
+interface OAuth2Endpoints {
+  readonly flow: OAuth2Flow
+  readonly tokenPath: string
+  readonly revokeTokenPath: string
+}
+
+/** Name of a security scheme → what its Security Object says beside the requirements. */
+interface SchemeForms {
+  readonly basic: object
+  readonly api_key: { readonly headerName: string }
+  readonly oauth2: OAuth2Endpoints
+  readonly oidc: { readonly provider: string }
+}
+
+export type SchemeName = keyof SchemeForms
+
+/** A Security Object that asks for credentials, of one of the schemes `K`. */
+export type SecurityScheme<K extends SchemeName = SchemeName> = {
+  readonly [P in K]: { readonly type: P } & SchemeForms[P] & SecurityRequirements
+}[K]
+
+export type CompiledSecurity = { readonly type: 'anonymous' } | SecurityScheme
+
+/** Endpoints of a version that the data plane mounts beside its paths. `oidc` first: the default provider. */
+export type CompiledEndpoint =
+  | { readonly type: 'oidc'; readonly provider: string }
+  | ({ readonly type: 'oauth2' } & OAuth2Endpoints)
 
 const FLOWS: readonly OAuth2Flow[] = [
   'implicit',
@@ -31,15 +67,28 @@ interface Reader {
   readonly findings: Findings
 }
 
-type SchemeCompiler = (reader: Reader) => CompiledSecurity | undefined
+/** What the language does with one security scheme. */
+interface SchemeKind<K extends SchemeName> {
+  /** Properties of its Security Object that no other scheme has. */
+  readonly own: readonly string[]
+  /** undefined: a problem was reported. */
+  readonly compile: (reader: Reader) => SecurityScheme<K> | undefined
+  /** Lower case: the header that credentials stand in. What the gateway has checked it does not send on. */
+  readonly credentialHeader: (scheme: SecurityScheme<K>) => string
+  /** What it mounts below `base_path`: `language/routes/endpoint-routes.ts` has the routes. */
+  readonly endpoint: (scheme: SecurityScheme<K>) => CompiledEndpoint | undefined
+}
 
-const SCHEMES: Readonly<
-  Record<
-    Exclude<CompiledSecurity['type'], 'anonymous'>,
-    { own: readonly string[]; compile: SchemeCompiler }
-  >
-> = {
-  basic: { own: [], compile: (reader) => ({ type: 'basic', ...requirementsOf(reader) }) },
+const inAuthorization = (): string => 'authorization'
+const noEndpoint = (): undefined => undefined
+
+const SCHEMES: { readonly [K in SchemeName]: SchemeKind<K> } = {
+  basic: {
+    own: [],
+    compile: (reader) => ({ type: 'basic', ...requirementsOf(reader) }),
+    credentialHeader: inAuthorization,
+    endpoint: noEndpoint,
+  },
   api_key: {
     own: ['header_name'],
     compile: (reader) => ({
@@ -47,15 +96,36 @@ const SCHEMES: Readonly<
       headerName: headerName(reader),
       ...requirementsOf(reader),
     }),
+    credentialHeader: (scheme) => scheme.headerName,
+    endpoint: noEndpoint,
   },
   oauth2: {
     own: ['flow', 'token_path', 'revoke_token_path'],
     compile: (reader) => compileOAuth2(reader),
+    credentialHeader: inAuthorization,
+    endpoint: ({ flow, tokenPath, revokeTokenPath }) => ({
+      type: 'oauth2',
+      flow,
+      tokenPath,
+      revokeTokenPath,
+    }),
   },
-  oidc: { own: ['provider'], compile: (reader) => compileOidc(reader) },
+  oidc: {
+    own: ['provider'],
+    compile: (reader) => compileOidc(reader),
+    credentialHeader: inAuthorization,
+    endpoint: ({ provider }) => ({ type: 'oidc', provider }),
+  },
 }
 
-type SchemeName = keyof typeof SCHEMES
+/**
+ * The header that credentials stand in, lower case.
+ * @example credentialHeaderOf({ type: 'basic' }) // 'authorization'
+ */
+export const credentialHeaderOf = <K extends SchemeName>(scheme: SecurityScheme<K>): string =>
+  SCHEMES[scheme.type].credentialHeader(scheme)
+
+const SCHEME_NAMES = Object.keys(SCHEMES) as readonly SchemeName[]
 
 /** undefined: a problem was reported. No scheme placed: anonymous. */
 export const compileSecurity = (
@@ -78,7 +148,7 @@ export const compileSecurity = (
       )
     return undefined
   }
-  const type = readOneOf(typeTemplate, typePointer, Object.keys(SCHEMES) as SchemeName[], findings)
+  const type = readOneOf(typeTemplate, typePointer, SCHEME_NAMES, findings)
   if (type === undefined) return undefined
   const scheme = SCHEMES[type]
   for (const key of map.keys)
@@ -97,20 +167,18 @@ export const endpointsOf = (
 ): readonly CompiledEndpoint[] => {
   const endpoints = new Map<string, CompiledEndpoint>()
   for (const security of securities) {
-    const endpoint = toEndpoint(security)
+    if (security === undefined || security.type === 'anonymous') continue
+    const endpoint = endpointOf(security)
     if (endpoint !== undefined) endpoints.set(JSON.stringify(endpoint), endpoint)
   }
   return [...endpoints.values()]
 }
 
-const toEndpoint = (security: CompiledSecurity | undefined): CompiledEndpoint | undefined => {
-  if (security?.type === 'oidc') return { type: 'oidc', provider: security.provider }
-  if (security?.type !== 'oauth2') return undefined
-  const { flow, tokenPath, revokeTokenPath } = security
-  return { type: 'oauth2', flow, tokenPath, revokeTokenPath }
-}
+const endpointOf = <K extends SchemeName>(
+  scheme: SecurityScheme<K>,
+): CompiledEndpoint | undefined => SCHEMES[scheme.type].endpoint(scheme)
 
-const compileOAuth2 = (reader: Reader): CompiledSecurity | undefined => {
+const compileOAuth2 = (reader: Reader): SecurityScheme<'oauth2'> | undefined => {
   const { map, findings } = reader
   const pointer = childPointer(map.pointer, 'flow')
   const flowTemplate = map.get('flow')
@@ -171,7 +239,7 @@ const headerName = (reader: Reader): string => {
   return name.toLowerCase()
 }
 
-const compileOidc = (reader: Reader): CompiledSecurity => {
+const compileOidc = (reader: Reader): SecurityScheme<'oidc'> => {
   const { map, realm, findings } = reader
   const provider = textMember(reader, 'provider') ?? 'default'
   if (realm !== undefined) {

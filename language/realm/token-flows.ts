@@ -1,6 +1,7 @@
 // Says which flows of an oauth2 scheme the gateway serves itself: their paths accept tokens of its token endpoint too.
 
-import type { OAuth2Flow } from '../compiled.ts'
+export type OAuth2Flow =
+  'implicit' | 'authorization_code' | 'client_credentials' | 'resource_owner_password_credentials'
 
 const SERVED: readonly OAuth2Flow[] = ['resource_owner_password_credentials', 'client_credentials']
 

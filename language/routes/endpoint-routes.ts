@@ -1,7 +1,8 @@
 // Lists the built-in routes that the security schemes of a version mount below `base_path` (§4.1, behaviour §6). The
 // routes that are claimed and those that are served both come from this table.
 
-import type { CompiledEndpoint, OAuth2Flow } from '../compiled.ts'
+import type { CompiledEndpoint } from '../compile/security.ts'
+import type { OAuth2Flow } from '../realm/token-flows.ts'
 import type { Method } from '../document.ts'
 
 export type OidcRouteName = 'login' | 'callback' | 'logout' | 'backChannelLogout'
@@ -45,14 +46,18 @@ type Mount = Pick<EndpointRoute, 'name' | 'path' | 'methods'>
 const flowsOf = (endpoint: CompiledEndpoint): readonly OAuth2Flow[] =>
   endpoint.type === 'oauth2' ? [endpoint.flow] : []
 
-const mountsOf = (endpoint: CompiledEndpoint): readonly Mount[] =>
-  endpoint.type === 'oidc'
-    ? OIDC
-    : [
+const mountsOf = (endpoint: CompiledEndpoint): readonly Mount[] => {
+  switch (endpoint.type) {
+    case 'oidc':
+      return OIDC
+    case 'oauth2':
+      return [
         { name: 'token', path: endpoint.tokenPath, methods: ['options', 'post'] },
         { name: 'revoke', path: endpoint.revokeTokenPath, methods: ['options', 'post'] },
         { name: 'oauthVerify', path: '/oauth/verify', methods: ['get', 'head', 'options'] },
       ]
+  }
+}
 
 const OIDC: readonly Mount[] = [
   { name: 'login', path: '/oidc/login', methods: ['get', 'options'] },

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { CompiledAction } from '../../language/compile/action.ts'
-import type { CompiledSecurity, ContentType, OAuth2Flow } from '../../language/compiled.ts'
+import type { SchemeName } from '../../language/compile/security.ts'
+import type { OAuth2Flow } from '../../language/realm/token-flows.ts'
+import type { ContentType } from '../../language/compiled.ts'
 import {
   type ApiDocument,
   type DefaultsObject,
@@ -138,7 +140,7 @@ describe('the schemas and the types name the same', () => {
     ],
     [
       'security types',
-      names<Exclude<CompiledSecurity['type'], 'anonymous'>>({
+      names<SchemeName>({
         basic: true,
         api_key: true,
         oauth2: true,

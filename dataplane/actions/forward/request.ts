@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
-import type { CompiledSecurity } from '../../../language/compiled.ts'
+import { type CompiledSecurity, credentialHeaderOf } from '../../../language/compile/security.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
 import type { Template } from '../../../language/expression/template.ts'
@@ -141,10 +141,8 @@ const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => st
 }
 
 /** The header that carries what the gateway has checked itself. */
-const credentialOf = (security: CompiledSecurity): string | undefined => {
-  if (security.type === 'anonymous') return undefined
-  return security.type === 'api_key' ? dashed(security.headerName.toLowerCase()) : 'authorization'
-}
+const credentialOf = (security: CompiledSecurity): string | undefined =>
+  security.type === 'anonymous' ? undefined : dashed(credentialHeaderOf(security).toLowerCase())
 
 const prepareHeaders = (
   action: ForwardAction,

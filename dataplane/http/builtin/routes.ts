@@ -3,6 +3,7 @@
 
 import cookieParser from 'cookie-parser'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { EndpointName } from '../../../language/routes/endpoint-routes.ts'
 import { GatewayError } from '../../gateway-error.ts'
 import type { RoutedVisit } from '../arrival.ts'
 import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
@@ -13,14 +14,33 @@ export const createRoutes = (rooms: Rooms): Router => {
   const routes = Router({ caseSensitive: true, strict: true })
   routes.use(cookieParser())
   routes.head('/*path', leave)
-  routes.get('/oidc/login', answer(oidcTask(rooms, 'login')))
-  routes.get('/oidc/:provider/callback', answer(oidcTask(rooms, 'callback')))
-  routes.get('/oidc/logout', answer(oidcTask(rooms, 'logout')))
-  routes.post('/oidc/logout', answer(oidcTask(rooms, 'logout')))
-  routes.post('/oidc/:provider/backchannel-logout', answer(oidcTask(rooms, 'backChannelLogout')))
-  routes.post('/oauth/token', answer(oauthTask(rooms, 'token')))
-  routes.post('/oauth/revoke', answer(oauthTask(rooms, 'revoke')))
+  for (const mount of Object.values(MOUNTS)) mount(routes, rooms)
   return routes
+}
+
+/** What is verified is answered without the router (`endpoints.ts`). */
+type RoutedName = Exclude<EndpointName, 'oidcVerify' | 'oauthVerify'>
+
+const MOUNTS: Readonly<Record<RoutedName, (routes: Router, rooms: Rooms) => void>> = {
+  login: (routes, rooms) => {
+    routes.get('/oidc/login', answer(oidcTask(rooms, 'login')))
+  },
+  callback: (routes, rooms) => {
+    routes.get('/oidc/:provider/callback', answer(oidcTask(rooms, 'callback')))
+  },
+  logout: (routes, rooms) => {
+    routes.get('/oidc/logout', answer(oidcTask(rooms, 'logout')))
+    routes.post('/oidc/logout', answer(oidcTask(rooms, 'logout')))
+  },
+  backChannelLogout: (routes, rooms) => {
+    routes.post('/oidc/:provider/backchannel-logout', answer(oidcTask(rooms, 'backChannelLogout')))
+  },
+  token: (routes, rooms) => {
+    routes.post('/oauth/token', answer(oauthTask(rooms, 'token')))
+  },
+  revoke: (routes, rooms) => {
+    routes.post('/oauth/revoke', answer(oauthTask(rooms, 'revoke')))
+  },
 }
 
 /** Express would answer HEAD by GET: a login must not begin by it. */

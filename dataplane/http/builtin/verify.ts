@@ -47,10 +47,14 @@ export const respondVerified = (visit: RoutedVisit): void => {
 }
 
 /** Of several oauth2 schemes whoever may pass one of them is somebody. */
-const guardOf = ({ endpoint, flows }: EndpointRoute): Guard =>
-  endpoint.type === 'oidc'
-    ? endpoint
-    : { ...endpoint, flow: flows.find(isServedFlow) ?? endpoint.flow }
+const guardOf = ({ endpoint, flows }: EndpointRoute): Guard => {
+  switch (endpoint.type) {
+    case 'oidc':
+      return endpoint
+    case 'oauth2':
+      return { ...endpoint, flow: flows.find(isServedFlow) ?? endpoint.flow }
+  }
+}
 
 /**
  * What is empty is left out; lists are joined with commas. What a header can't hold is percent-encoded, so that

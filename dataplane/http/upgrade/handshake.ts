@@ -2,9 +2,10 @@
 // know of it out, or the refusal. Pure.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { CompiledSecurity } from '../../../language/compiled.ts'
+import type { CompiledSecurity } from '../../../language/compile/security.ts'
 import type { Authority } from '../../authority.ts'
 import { GatewayError } from '../../gateway-error.ts'
+import { SCHEMES, type SchemeTraits } from '../../security/schemes/scheme-table.ts'
 import type { RelayHandshake } from '../../wamp/relay/handshake.ts'
 import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
@@ -68,17 +69,16 @@ export const checkOrigin = (
 const EXPECTED =
   'With a cookie, or a password, it is the own origin, or one that allowed_origins of the realm lists.'
 
-/** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
-type SentAlong = 'cookie' | 'password' | 'nothing'
+type SentAlong = SchemeTraits['sentByBrowsers']
 
+/** What a browser would send by itself to show who connects: a header decides alone (behaviour §6). */
 const sentAlong = (
   type: CompiledSecurity['type'],
   { authorization, cookie }: IncomingHttpHeaders,
 ): SentAlong => {
-  if (type === 'basic') return 'password'
-  return type === 'oidc' && authorization === undefined && cookie !== undefined
-    ? 'cookie'
-    : 'nothing'
+  const sent = type === 'anonymous' ? 'nothing' : SCHEMES[type].sentByBrowsers
+  const hasNoCookie = authorization !== undefined || cookie === undefined
+  return sent === 'cookie' && hasNoCookie ? 'nothing' : sent
 }
 
 type OriginRule = (

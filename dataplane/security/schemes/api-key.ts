@@ -29,6 +29,8 @@ export const createApiKey = (): Authenticator => {
   }
 }
 
+const OF_KEY = { type: 'api_key', authmethod: 'api_key' } as const
+
 const createKeyLookup = (): ((record: RealmRecord) => ReadonlyMap<string, Identity>) => {
   const findUser = createUserLookup()
   return oncePer(
@@ -38,7 +40,7 @@ const createKeyLookup = (): ((record: RealmRecord) => ReadonlyMap<string, Identi
           .toReversed()
           .map(({ key_sha256: digest, username }) => [
             digest,
-            userIdentity('api_key', record.uri, findUser(record, username) ?? { username }),
+            userIdentity(OF_KEY, record.uri, findUser(record, username) ?? { username }),
           ]),
       ),
   )

@@ -1,8 +1,9 @@
 // What an authenticator is given and what it gives back: the same shape for every scheme.
 
+import type { SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Identity } from './authentication.ts'
-import { rejected, type Scheme, unauthorized } from './challenge.ts'
+import { rejected, unauthorized } from './challenge.ts'
 
 /** One request of somebody who is to be known. */
 export interface Attempt {
@@ -65,7 +66,7 @@ export interface Refusal {
 export type Authenticator = (attempt: Attempt) => Outcome | Promise<Outcome>
 
 /** Nothing that this scheme understands was presented. */
-export const notPresented = (scheme: Scheme, realmUri: string): Refusal => ({
+export const notPresented = (scheme: SchemeName, realmUri: string): Refusal => ({
   kind: 'refused',
   error: unauthorized(scheme, realmUri),
   reason: undefined,
@@ -73,7 +74,7 @@ export const notPresented = (scheme: Scheme, realmUri: string): Refusal => ({
 
 /** What was presented does not count. */
 export const notAccepted = (
-  scheme: Scheme,
+  scheme: SchemeName,
   realmUri: string,
   reason: FailureReason,
   authid?: string,

@@ -2,7 +2,7 @@
 // Fails closed: whoever can't be checked is refused.
 
 import type { IncomingMessage } from 'node:http'
-import type { CompiledSecurity } from '../../../language/compiled.ts'
+import type { SchemeName, SecurityScheme } from '../../../language/compile/security.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
 
 /** What of a request authentication looks at. */
@@ -17,7 +17,7 @@ export interface Caller {
 
 /** `context.security` (behaviour §6). Names are snake_case: expressions read them. */
 export interface Identity extends ValueMap {
-  readonly type: 'basic' | 'api_key' | 'oauth2' | 'oidc'
+  readonly type: SchemeName
   readonly realm_uri: string
   readonly authid: string
   readonly username: string
@@ -43,10 +43,9 @@ export type Verdict =
 
 /**
  * At once where nothing has to be waited for: a credential that was verified before. Never rejects.
- * @param security never `anonymous`
  */
 export type Authenticate = (
-  security: Exclude<CompiledSecurity, { readonly type: 'anonymous' }>,
+  security: SecurityScheme,
   realmUri: string,
   caller: Caller,
 ) => Verdict | Promise<Verdict>

@@ -74,7 +74,7 @@ const createIdentities = (): ((realmUri: string, user: UserRecord) => Identity) 
   return (realmUri, user) => {
     const before = known.get(user)
     if (before?.realm_uri === realmUri) return before
-    const identity = userIdentity('basic', realmUri, user)
+    const identity = userIdentity({ type: 'basic', authmethod: 'password' }, realmUri, user)
     known.set(user, identity)
     return identity
   }

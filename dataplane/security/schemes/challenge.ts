@@ -1,57 +1,45 @@
 // The refusals of a security scheme, each with the challenge that belongs to it (RFC 9110 §11.6.1, RFC 7617 §2,
 // RFC 6750 §3). They tell a client what to do, never which part of its credentials was wrong.
 
-import type { CompiledSecurity } from '../../../language/compiled.ts'
+import type { SchemeName } from '../../../language/compile/security.ts'
 import { GatewayError } from '../../gateway-error.ts'
-
-export type Scheme = Exclude<CompiledSecurity['type'], 'anonymous'>
-
-const CHALLENGES: Readonly<Record<Scheme, (realm: string) => string>> = {
-  basic: (realm) => `Basic realm="${realm}", charset="UTF-8"`,
-  api_key: (realm) => `ApiKey realm="${realm}"`,
-  oauth2: (realm) => `Bearer realm="${realm}"`,
-  oidc: (realm) => `Bearer realm="${realm}"`,
-}
+import { SCHEMES } from './scheme-table.ts'
 
 /** The refusal of a request that has not shown who sends it. */
-export const unauthorized = (scheme: Scheme, realmUri: string): GatewayError =>
+export const unauthorized = (scheme: SchemeName, realmUri: string): GatewayError =>
   new GatewayError('svc.error.unauthorized', 'This operation needs credentials', {
     description: `Authenticate by ${scheme}.`,
     headers: { 'www-authenticate': challengeOf(scheme, realmUri) },
   })
 
 /** The refusal of credentials that do not count. `invalid_token` where they are a token (RFC 6750 §3.1). */
-export const rejected = (scheme: Scheme, realmUri: string): GatewayError =>
+export const rejected = (scheme: SchemeName, realmUri: string): GatewayError =>
   new GatewayError('svc.error.unauthorized', 'These credentials are not accepted here', {
     description: `Authenticate by ${scheme}; what was sent is wrong, has expired or was revoked.`,
-    headers: { 'www-authenticate': `${challengeOf(scheme, realmUri)}${INVALID[scheme]}` },
+    headers: {
+      'www-authenticate': `${challengeOf(scheme, realmUri)}${SCHEMES[scheme].onRejection}`,
+    },
   })
-
-const INVALID_TOKEN =
-  ', error="invalid_token", error_description="The token is wrong, has expired or was revoked"'
-
-const INVALID: Readonly<Record<Scheme, string>> = {
-  basic: '',
-  api_key: '',
-  oauth2: INVALID_TOKEN,
-  oidc: INVALID_TOKEN,
-}
 
 /** The refusal of somebody who is known. `scopes`: what a token would need (RFC 6750 §3.1). */
 export const forbidden = (
-  scheme: Scheme,
+  scheme: SchemeName,
   realmUri: string,
   scopes: readonly string[] | undefined,
 ): GatewayError =>
   new GatewayError('svc.error.forbidden', 'This operation is not open to this caller', {
     description: 'It asks for groups, roles or scopes that the caller does not have.',
-    ...(scheme === 'oauth2' && scopes !== undefined
-      ? { headers: { 'www-authenticate': insufficientScope(realmUri, scopes) } }
+    ...(SCHEMES[scheme].tellsScopes && scopes !== undefined
+      ? { headers: { 'www-authenticate': insufficientScope(scheme, realmUri, scopes) } }
       : {}),
   })
 
-const insufficientScope = (realmUri: string, scopes: readonly string[]): string =>
-  `${challengeOf('oauth2', realmUri)}, error="insufficient_scope", scope="${quote(scopes.join(' ')).replaceAll('%20', ' ')}"`
+const insufficientScope = (
+  scheme: SchemeName,
+  realmUri: string,
+  scopes: readonly string[],
+): string =>
+  `${challengeOf(scheme, realmUri)}, error="insufficient_scope", scope="${quote(scopes.join(' ')).replaceAll('%20', ' ')}"`
 
 /** The refusal of somebody who has failed too often: what was sent may be right, and was not looked at. */
 export const tooManyFailures = (retryAfterSeconds: number): GatewayError =>
@@ -67,8 +55,8 @@ export const uncheckable = (message: string, retryAfterSeconds: number): Gateway
     headers: { 'retry-after': String(retryAfterSeconds) },
   })
 
-const challengeOf = (scheme: Scheme, realmUri: string): string =>
-  CHALLENGES[scheme](quote(realmUri))
+const challengeOf = (scheme: SchemeName, realmUri: string): string =>
+  SCHEMES[scheme].challenge(quote(realmUri))
 
 /** A quoted string (RFC 9110 §5.6.4): what it can't hold is percent-encoded. */
 const quote = (text: string): string =>

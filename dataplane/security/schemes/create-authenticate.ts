@@ -1,6 +1,7 @@
 // Who may call: one authenticator per scheme, in one table. A request and what its operation demands come in, who
 // sends it or a refusal goes out. Fails closed: whoever can't be checked is refused.
 
+import { credentialHeaderOf, type SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Audit } from '../../audit.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -18,7 +19,7 @@ import {
 import type { Authenticate, Caller, Verdict } from './authentication.ts'
 import { createBasic } from './basic.ts'
 import { createBearer, fitsFlow } from './bearer.ts'
-import { forbidden, type Scheme, unauthorized } from './challenge.ts'
+import { forbidden, unauthorized } from './challenge.ts'
 import { isSafeMethod } from '../tokens/csrf.ts'
 import { createFailureReport, type ReportFailure } from './failure-report.ts'
 import { createIssuedTokens } from '../tokens/issued-token.ts'
@@ -101,13 +102,10 @@ const withinFlow = ({ security, realmUri }: Asked, outcome: Outcome): Outcome =>
     ? outcome
     : notAccepted('oauth2', realmUri, 'invalid_token', outcome.identity.authid)
 
-const credentialHeaderOf = (security: Secured): string =>
-  security.type === 'api_key' ? security.headerName : 'authorization'
-
 const createAuthenticators = (
   deps: AuthenticateDeps,
   gate: RevocationGate,
-): Readonly<Record<Scheme, Authenticator>> => {
+): Readonly<Record<SchemeName, Authenticator>> => {
   const { keys, tickets, accessTokens, passwords, now } = deps
   const issued = createIssuedTokens({ keys: createIssuerKeys({ fetch: deps.fetch, now }), now })
   return {

@@ -11,7 +11,7 @@ const NO_META: ValueMap = Object.freeze({})
 
 /** A user of the realm: groups are roles too. */
 export const userIdentity = (
-  type: 'basic' | 'api_key',
+  { type, authmethod }: Pick<Identity, 'type' | 'authmethod'>,
   realmUri: string,
   user: UserRecord,
 ): Identity =>
@@ -20,7 +20,7 @@ export const userIdentity = (
     realm_uri: realmUri,
     authid: user.username,
     username: user.username,
-    authmethod: type === 'basic' ? 'password' : 'api_key',
+    authmethod,
     authroles: user.groups ?? [],
     groups: user.groups ?? [],
     client_id: '',

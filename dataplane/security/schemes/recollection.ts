@@ -3,15 +3,16 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { SchemeName } from '../../../language/compile/security.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import type { Grounds, Known, Outcome } from './attempt.ts'
-import type { Scheme } from './challenge.ts'
 import { isSafeMethod } from '../tokens/csrf.ts'
 import type { RevocationGate } from './revocation-gate.ts'
+import { SCHEMES } from './scheme-table.ts'
 
 /** The one header that credentials stood in. */
 export interface Bearing {
-  readonly scheme: Scheme
+  readonly scheme: SchemeName
   /** Lower case. */
   readonly header: string
 }
@@ -24,7 +25,7 @@ export interface Recollections {
 }
 
 interface Recollection extends Grounds {
-  readonly scheme: Scheme
+  readonly scheme: SchemeName
   /** Weak: a connection that lives long must not keep a realm of long ago. */
   readonly record: WeakRef<RealmRecord>
   readonly header: string
@@ -51,13 +52,13 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
         return undefined
       }
       if (last.scheme !== scheme) return undefined
-      if (scheme !== 'oidc' && last.header !== header) return undefined
+      if (!comesInCookies(scheme) && last.header !== header) return undefined
       const text = textThatCounts(request, scheme, last.header)
       return text === last.text && gate(last) === 'good' ? last.outcome : undefined
     },
     keep: (request, { scheme, header }, record, outcome) => {
       if (outcome.kind !== 'identity') return
-      const used = scheme === 'oidc' ? ticketHeader(request) : header
+      const used = comesInCookies(scheme) ? ticketHeader(request) : header
       const text = textThatCounts(request, scheme, used)
       if (text === undefined || text.length > MAX_LENGTH) return
       const { until, revocationKeys } = outcome.grounds
@@ -70,14 +71,16 @@ export const createRecollections = (gate: RevocationGate, now: () => number): Re
 /** What decides alone, or undefined: a cookie does not where there is more to look at (behaviour §6). */
 const textThatCounts = (
   { rawHeaders, method }: IncomingMessage,
-  scheme: Scheme,
+  scheme: SchemeName,
   header: string,
 ): string | undefined => {
-  const isByCookie = scheme === 'oidc' && header === 'cookie'
+  const isByCookie = comesInCookies(scheme) && header === 'cookie'
   if (isByCookie && (!isSafeMethod(method) || hasHeader(rawHeaders, 'authorization')))
     return undefined
   return soleValue(rawHeaders, header)
 }
+
+const comesInCookies = (scheme: SchemeName): boolean => SCHEMES[scheme].sentByBrowsers === 'cookie'
 
 const ticketHeader = ({ rawHeaders }: IncomingMessage): string =>
   hasHeader(rawHeaders, 'authorization') ? 'authorization' : 'cookie'

@@ -1,6 +1,6 @@
 // Whether somebody who is known may: the `groups`, `roles` and `scopes` of a Security Object (behaviour §6). Pure.
 
-import type { SecurityRequirements } from '../../../language/compiled.ts'
+import type { SecurityRequirements } from '../../../language/compile/security.ts'
 import type { Identity } from './authentication.ts'
 
 /**

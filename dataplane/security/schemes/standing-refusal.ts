@@ -1,12 +1,13 @@
 // The refusal of a ticket or token that is genuine and does not count: what the deny-list says in, an outcome out.
 
+import type { SchemeName } from '../../../language/compile/security.ts'
 import { notAccepted, type Refusal } from './attempt.ts'
-import { type Scheme, uncheckable } from './challenge.ts'
+import { uncheckable } from './challenge.ts'
 import type { Standing } from './revocation-gate.ts'
 
 /** undefined where it is good. */
 export const standingRefusal = (
-  scheme: Scheme,
+  scheme: SchemeName,
   realmUri: string,
   standing: Standing,
   authid: string,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import type { CompiledEndpoint } from '../../../language/compile/security.ts'
 import type {
   CompiledApi,
-  CompiledEndpoint,
   CompiledOperation,
   CompiledPath,
   CompiledVersion,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CompiledEndpoint } from '../../../language/compiled.ts'
+import type { CompiledEndpoint } from '../../../language/compile/security.ts'
 import { endpointRoutes } from '../../../language/routes/endpoint-routes.ts'
 
 const oidc = (provider: string): CompiledEndpoint => ({ type: 'oidc', provider })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import type { CompiledSecurity } from '../../../../language/compiled.ts'
+import type { CompiledSecurity } from '../../../../language/compile/security.ts'
 import { constant, type Template } from '../../../../language/expression/template.ts'
 import { listenHttp, type Listening } from '../../upstream/servers.ts'
 import {

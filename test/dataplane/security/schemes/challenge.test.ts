@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import {
   forbidden,
   rejected,
-  type Scheme,
   tooManyFailures,
   unauthorized,
   uncheckable,
 } from '../../../../dataplane/security/schemes/challenge.ts'
+import type { SchemeName } from '../../../../language/compile/security.ts'
 
-const SCHEMES: readonly (readonly [Scheme, string, boolean])[] = [
+const SCHEMES: readonly (readonly [SchemeName, string, boolean])[] = [
   ['basic', 'Basic realm="a.b", charset="UTF-8"', false],
   ['api_key', 'ApiKey realm="a.b"', false],
   ['oauth2', 'Bearer realm="a.b"', true],
@@ -44,7 +44,7 @@ describe('challenges', () => {
 })
 
 describe('other refusals', () => {
-  it.each<[Scheme, readonly string[] | undefined, string | undefined]>([
+  it.each<[SchemeName, readonly string[] | undefined, string | undefined]>([
     ['oauth2', ['read', 'write'], 'error="insufficient_scope", scope="read write"'],
     ['oauth2', ['re"ad\r\n'], 'scope="re%22ad%0D%0A"'],
     ['oauth2', undefined, undefined],
