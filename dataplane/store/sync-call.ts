@@ -1,10 +1,11 @@
 // The body of a sync call, its entries not yet looked into: shape and bounds of the call itself. In: JSON
 // whose large entries are still to be parsed. Out: a call, or what is wrong with it.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 
 /** Parsed when it is wanted; throws what parsing throws. */
 export type Lazy = () => unknown

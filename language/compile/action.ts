@@ -1,5 +1,6 @@
 // Compiles Action Objects (§2.5, behaviour §4): one compiler per type, in one table.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { checkHeaders } from './headers.ts'
 import { compileHosts } from './hosts.ts'
 import type { CompiledAction, ForwardTarget } from '../compiled.ts'
@@ -8,7 +9,6 @@ import { ownValue } from '../expression/lookup.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readOneOf, readShape, readText, readTextOrWait } from './folded.ts'
-import { childPointer } from '../problem.ts'
 import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 
 type Compiler = (map: FoldedMap, findings: Findings) => CompiledAction | undefined

@@ -1,11 +1,11 @@
 // Reads typed members of folded values: a known value must have the right type now; a value that waits for the request
 // may wait where the language allows it. Every problem names its place.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
-import { childPointer } from '../problem.ts'
 
 /** A map whose members are folded values. `get` gives undefined for absent and for faulty members. */
 export interface FoldedMap {

@@ -1,11 +1,11 @@
 // Compiles limits and time-outs (§8, behaviour §2): the nearest level that sets one wins; a limit that no level sets
 // has the default of the table below.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { BodyLimits, CallLimits } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, type IntegerRange, readInteger, readIntegerOrWait } from './folded.ts'
-import { childPointer } from '../problem.ts'
 import type { Placed, Scope } from './scope.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000

@@ -1,6 +1,7 @@
 // Compiles an Operation Object (§2.4), which is one method of one path folded in the path's scope, into all that
 // serving it needs. Problems are reported, and then nothing is returned.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
 import { compileBodyLimits, compileCallLimits, nearest } from './limits.ts'
@@ -20,7 +21,6 @@ import type { Findings } from './findings.ts'
 import { type FoldedMap, readShape, readTextOrWait, readTexts, toFoldedMap } from './folded.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
-import { childPointer } from '../problem.ts'
 import type { Placed, Scope } from './scope.ts'
 import { validatePart } from '../validate.ts'
 

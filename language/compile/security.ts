@@ -1,6 +1,7 @@
 // Compiles Security Objects (§2.8, behaviour §6). Only `{}` is anonymous; a scheme that is not understood does not
 // load; one that the realm can't satisfy yet loads with a warning and rejects every request.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { isHeaderName } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
 import type {
@@ -12,7 +13,6 @@ import type {
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readOneOf, readText, readTexts, toFoldedMap } from './folded.ts'
 import { parsePath } from '../routes/path-pattern.ts'
-import { childPointer } from '../problem.ts'
 import type { Placed } from './scope.ts'
 import { isServedFlow } from '../realm/token-flows.ts'
 

@@ -1,9 +1,10 @@
 // What the file of `--sidecar` says, already parsed, in; what an injected gateway is, or every fault with its
 // pointer, out. Strict, as what an API server refuses here would be refused of each pod. Pure.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { listAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import {
   checkShape,
   KEY_REFERENCE,

@@ -1,5 +1,6 @@
 // AdmissionReview of admission.k8s.io/v1 as we read and answer it: an unknown value in, a request out, and back.
 
+import { pointerKeys } from '../../base/json-pointer.ts'
 import { mapAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 
@@ -103,8 +104,7 @@ export const follow = (
   pointer: string,
 ): { readonly node: Value; readonly isReached: boolean } => {
   let node = root
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of pointerKeys(pointer)) {
     const next = isList(node) ? node[Number(key)] : isMap(node) ? memberAt(node, key) : undefined
     if (next === undefined) return { node, isReached: false }
     node = next
