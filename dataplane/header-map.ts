@@ -1,19 +1,43 @@
-// Builds the map of an upstream's response headers that a document reads, whether the body is passed through or read.
+// Makes maps of headers, as documents read them, out of lists of names and values.
 
 import { setOwn, type Value, type ValueMap } from '../language/expression/value.ts'
 
-/** `action.result.headers`: repeated ones joined, `set-cookie` always a list. */
-export const headerMap = (pairs: readonly (readonly [name: string, value: string])[]): ValueMap => {
+/**
+ * `request.headers`: names in lower case; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265
+ * §5.4).
+ *
+ * @param raw as `IncomingMessage.rawHeaders` has them
+ */
+export const requestHeaderMap = (raw: readonly string[]): ValueMap => {
+  const map: Record<string, Value> = {}
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] ?? '').toLowerCase()
+    join(map, name, raw[at + 1] ?? '', name === 'cookie' ? '; ' : ', ')
+  }
+  return map
+}
+
+/**
+ * `action.result.headers`: repeated headers joined with `, `, `set-cookie` always a list. The same whether the body of the
+ * response passes through or is read.
+ *
+ * @param pairs with names in lower case
+ */
+export const responseHeaderMap = (
+  pairs: readonly (readonly [name: string, value: string])[],
+): ValueMap => {
   const map: Record<string, Value> = {}
   const cookies: string[] = []
   for (const [name, value] of pairs) {
     if (name === 'set-cookie') {
       cookies.push(value)
       map[name] = cookies
-    } else {
-      const before = Object.hasOwn(map, name) ? map[name] : undefined
-      setOwn(map, name, typeof before === 'string' ? `${before}, ${value}` : value)
-    }
+    } else join(map, name, value, ', ')
   }
   return map
+}
+
+const join = (map: Record<string, Value>, name: string, value: string, joint: string): void => {
+  const before = Object.hasOwn(map, name) ? map[name] : undefined
+  setOwn(map, name, typeof before === 'string' ? before + joint + value : value)
 }

@@ -1,7 +1,8 @@
 // Checks the bounds of behaviour §2 on an unknown value before anything else reads a document, and lists every broken
 // bound. Never follows a cycle, never reads more than 4 MiB of JSON text.
 
-import { childPointer, type Problem, type ProblemCode } from './problem.ts'
+import { childPointer } from '../base/json-pointer.ts'
+import type { Problem, ProblemCode } from './problem.ts'
 
 /** Of a document, as JSON text. */
 export const MAX_BYTES = 4 * 1024 * 1024

@@ -36,15 +36,3 @@ export interface Warning {
   readonly path: string
   readonly message: string
 }
-
-/**
- * The pointer of a child.
- * @example childPointer('/versions/v1/paths', '/a~b') // '/versions/v1/paths/~1a~0b'
- */
-export const childPointer = (parent: string, key: string | number): string =>
-  `${parent}/${escapeToken(String(key))}`
-
-const escapeToken = (token: string): string =>
-  token.includes('~') || token.includes('/')
-    ? token.replaceAll('~', '~0').replaceAll('/', '~1')
-    : token

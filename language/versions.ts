@@ -1,8 +1,8 @@
 // Reads `versions`, which is a map by name or an array (behaviour §2), as named versions with their pointers.
 
+import { childPointer } from '../base/json-pointer.ts'
 import { ownValue } from './expression/lookup.ts'
 import { isMap, setOwn, type Value, type ValueMap } from './expression/value.ts'
-import { childPointer } from './problem.ts'
 
 export interface NamedVersion {
   readonly name: string

@@ -9,7 +9,7 @@ import {
   type Value,
   type ValueMap,
 } from '../../language/expression/value.ts'
-import { childPointer } from '../../language/problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import {
   type GuardedMapSchema,

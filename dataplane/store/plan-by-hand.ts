@@ -5,13 +5,14 @@ import { hash } from 'node:crypto'
 import { conflictProblem } from '../../language/routes/conflicts.ts'
 import { digestOf } from '../../language/wire/digest.ts'
 import type { Value } from '../../language/expression/value.ts'
-import type { Problem, Warning } from '../../language/problem.ts'
+import type { Warning } from '../../language/problem.ts'
 import { judgeRealm } from './judge-realm.ts'
 import type { SyncItem } from '../../language/wire/wire.ts'
 import { factsOf } from '../../language/realm/facts.ts'
 import type { Draft } from './draft.ts'
 import type { HeldDocument } from './holdings.ts'
 import type { Judge, Judgement } from './judge.ts'
+import { rejectedItem } from './rejected-item.ts'
 
 /** `notOwner`: the entry belongs to the manager, which alone may change it. */
 export interface HandResult {
@@ -42,13 +43,13 @@ export const loadByHand = async (
   const before = draft.document(id)
   if (before !== undefined && before.managedBy !== null)
     return ownedBy('spec', id, before.managedBy)
-  if (!judgement.ok) return { item: rejected('spec', id, judgement.problems) }
+  if (!judgement.ok) return { item: rejectedItem('spec', id, judgement.problems) }
   const since = before?.since ?? context.nextSince()
   const candidate = heldByHand(judgement, since, context.nowMs)
   const clashes = draft.clashesOf(candidate)
   if (clashes.length > 0) {
     const problems = clashes.map(({ claim, winnerId }) => conflictProblem(claim, winnerId))
-    return { item: rejected('spec', id, problems) }
+    return { item: rejectedItem('spec', id, problems) }
   }
   draft.putDocument(candidate, judgement.pack({ since, rank: 1 }))
   return { item: done('spec', id, 'loaded', judgement.warnings) }
@@ -65,7 +66,7 @@ export const deleteByHand = (draft: Draft, id: string): HandResult => {
 
 export const putRealmByHand = (draft: Draft, record: unknown): HandResult => {
   const validated = judgeRealm(record)
-  if (!validated.ok) return { item: rejected('realm', '', validated.problems) }
+  if (!validated.ok) return { item: rejectedItem('realm', '', validated.problems) }
   const { realm } = validated
   const before = draft.realm(realm.uri)
   if (before !== undefined && before.managedBy !== null)
@@ -98,7 +99,7 @@ const heldByHand = (
 }
 
 const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): HandResult => ({
-  item: rejected(kind, id, [
+  item: rejectedItem(kind, id, [
     {
       code: 'invalid_value',
       path: kind === 'spec' ? '/id' : '/uri',
@@ -106,14 +107,6 @@ const ownedBy = (kind: SyncItem['kind'], id: string, manager: string): HandResul
     },
   ]),
   notOwner: manager,
-})
-
-const rejected = (kind: SyncItem['kind'], id: string, errors: readonly Problem[]): SyncItem => ({
-  id,
-  kind,
-  result: 'rejected',
-  errors,
-  warnings: [],
 })
 
 const done = (

@@ -11,6 +11,7 @@ import type { SyncItem } from '../../language/wire/wire.ts'
 import { lenientFactsOf } from '../realm/realm-facts.ts'
 import type { Draft } from './draft.ts'
 import type { Judge } from './judge.ts'
+import { rejectedItem } from './rejected-item.ts'
 
 export interface ManagedContext {
   readonly judge: Judge
@@ -27,7 +28,7 @@ export const putManagedSpec = async (
   context: ManagedContext,
 ): Promise<SyncItem> => {
   const put = readSpecPut(entry)
-  if ('errors' in put) return rejected('spec', put.id, put.errors)
+  if ('errors' in put) return rejectedItem('spec', put.id, put.errors)
   const before = draft.document(put.id)
   const isSame =
     before?.managedBy === context.manager &&
@@ -42,9 +43,9 @@ export const putManagedSpec = async (
     realm: (uri) => lenientFactsOf(context.leaving.has(uri) ? undefined : draft.realm(uri)?.record),
     ...(put.variables && { variables: put.variables }),
   })
-  if (!judgement.ok) return rejected('spec', put.id, judgement.problems)
+  if (!judgement.ok) return rejectedItem('spec', put.id, judgement.problems)
   const faults = faultsOf(judgement, put)
-  if (faults.length > 0) return rejected('spec', put.id, faults)
+  if (faults.length > 0) return rejectedItem('spec', put.id, faults)
   const { claims, forwards, warnings } = judgement
   draft.putDocument(
     {
@@ -81,15 +82,15 @@ export const putManagedRealm = (
   { manager }: { readonly manager: string },
 ): SyncItem => {
   const put = readRealmPut(entry)
-  if ('errors' in put) return rejected('realm', put.id, put.errors)
+  if ('errors' in put) return rejectedItem('realm', put.id, put.errors)
   const before = draft.realm(put.uri)
   const result = { id: put.uri, kind: 'realm', errors: [], warnings: [] } as const
   if (before?.managedBy === manager && before.digest === put.digest)
     return { ...result, result: 'unchanged' }
   const validated = judgeNewerRealm(put.realm)
-  if (!validated.ok) return rejected('realm', put.uri, validated.problems)
+  if (!validated.ok) return rejectedItem('realm', put.uri, validated.problems)
   if (validated.realm.uri !== put.uri)
-    return rejected('realm', put.uri, [
+    return rejectedItem('realm', put.uri, [
       {
         code: 'invalid_value',
         path: '/uri',
@@ -215,12 +216,4 @@ const unfit = (path: string, message: string): Problem => ({
   code: 'invalid_datatype',
   path,
   message,
-})
-
-const rejected = (kind: SyncItem['kind'], id: string, errors: readonly Problem[]): SyncItem => ({
-  id,
-  kind,
-  result: 'rejected',
-  errors,
-  warnings: [],
 })

@@ -1,10 +1,11 @@
 // Reads the body of a sync call, and validates its shape and bounds, but not its entries, which may still have to be
 // parsed.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value } from '../../language/expression/value.ts'
 import { isMap } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 
 /** Parsed when it is called; throws what parsing throws. */
 export type Lazy = () => unknown

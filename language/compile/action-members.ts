@@ -4,7 +4,7 @@ import { checkHeaders } from './headers.ts'
 import type { Template } from '../expression/template.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readShape, readTextOrWait } from './folded.ts'
-import { childPointer } from '../problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 
 /** The one of `names` that is there; the first where none is. */
 export const presentName = (map: FoldedMap, names: readonly string[]): string =>

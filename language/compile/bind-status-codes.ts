@@ -1,6 +1,7 @@
 // Binds reads of `status_codes` to the operation's own merged map, also in a variable that an ancestor has folded. So
 // such reads wait until an operation uses them, and become values here wherever nothing else waits.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { StatusCodes } from '../compiled.ts'
 import { ExpressionError } from '../expression/errors.ts'
 import { someRead } from '../expression/reads.ts'
@@ -9,7 +10,6 @@ import { constant, type PipeArgument, type Root, type Template } from '../expres
 import { FAULT, fold } from '../expression/fold.ts'
 import type { Value } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
-import { childPointer } from '../problem.ts'
 import type { Scope } from './scope.ts'
 
 interface Binding {

@@ -1,11 +1,11 @@
 // Reads typed members of folded values: a known value must have the right type now; a value that waits for the request
 // may wait where the language allows it. Every problem names its place.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type MapTemplate, type Template } from '../expression/template.ts'
 import { isList, isMap, type ValueMap } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
-import { childPointer } from '../problem.ts'
 
 /** A folded value and the place in the document that a fault of it belongs to. */
 export interface Placed {

@@ -1,11 +1,11 @@
 // Checks the header maps of a document, so that names and known values that no HTTP message can carry are rejected at
 // load, not when the first request fails (RFC 9110 §5.1, §5.5).
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { Template } from '../expression/template.ts'
 import { isList, type Value } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import { membersOf } from './members.ts'
-import { childPointer } from '../problem.ts'
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 

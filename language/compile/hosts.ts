@@ -1,12 +1,12 @@
 // Compiles the `hosts` of a forward (behaviour §4): upstream hosts with weights. Known values are checked at load,
 // others at the request. Messages show no values: a variable may have come from a Secret.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { FAULT } from '../expression/fold.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isList } from '../expression/value.ts'
 import type { Findings } from './findings.ts'
 import { type FoldedMap, readIntegerOrWait, readTextOrWait, toFoldedMap } from './folded.ts'
-import { childPointer } from '../problem.ts'
 import { readOrigin } from '../upstream-origin.ts'
 
 /** `weight` yields a whole number from 0 to 1000; where it is known at load, it is a number. */

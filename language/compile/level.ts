@@ -1,10 +1,10 @@
 // Lists the named entries that one level of a document (API, version, path) defines, each with the place that its
 // problems belong to. Folds nothing.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { constant, type Template } from '../expression/template.ts'
 import { isMap, type Value, type ValueMap } from '../expression/value.ts'
 import { membersOf } from './members.ts'
-import { childPointer } from '../problem.ts'
 
 /** Members that are not maps have been reported before. */
 export interface Level {

@@ -1,6 +1,7 @@
 // Compiles limits and time-outs (§8, behaviour §2): the nearest level that sets one wins; a limit that no level sets
 // has the default of the table below.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { BodyLimits, CallLimits } from '../compiled.ts'
 import { constant, type Template } from '../expression/template.ts'
 import type { Findings } from './findings.ts'
@@ -11,7 +12,6 @@ import {
   readInteger,
   readIntegerOrWait,
 } from './folded.ts'
-import { childPointer } from '../problem.ts'
 import type { Scope } from './scope.ts'
 
 const DEFAULT_MAX_BYTES = 25_000_000

@@ -1,6 +1,7 @@
 // Compiles an Operation Object (§2.4), which is one method of one path folded in the path's scope, into all that
 // serving it needs. Problems are reported, and then nothing is returned.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import { compileAction } from './action.ts'
 import { compileBodyLimits, compileCallLimits, isLimit, nearest } from './limits.ts'
@@ -22,7 +23,6 @@ import {
 } from './folded.ts'
 import { toPlain } from './plain.ts'
 import { operationReads } from '../operation-reads.ts'
-import { childPointer } from '../problem.ts'
 import type { Scope } from './scope.ts'
 import { validatePart } from '../validate.ts'
 import { type WarnAt, warnOfFailures } from './warn-of-failures.ts'

@@ -1,6 +1,7 @@
 // Compiles a Path Object (§2.3) of a version, with all that it inherits, into its ways through the route table and its
 // compiled operations.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { foldInScope } from './bind-status-codes.ts'
 import type { RealmFacts } from '../environment.ts'
 import { LIMIT_NAMES, nearest } from './limits.ts'
@@ -17,7 +18,6 @@ import type { Findings } from './findings.ts'
 import { type Placed, readTexts, toFoldedMap } from './folded.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { joinPatterns, parsePath, type PathPattern } from '../routes/path-pattern.ts'
-import { childPointer } from '../problem.ts'
 import { createScope, type Scope } from './scope.ts'
 
 const SCHEMES: readonly Scheme[] = ['http', 'https']

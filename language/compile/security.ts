@@ -2,6 +2,7 @@
 // the language does with it. Only `{}` is anonymous; a scheme that is not understood does not load; one that the realm
 // can't satisfy yet loads with a warning and rejects every request.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { isHeaderName } from './headers.ts'
 import type { RealmFacts } from '../environment.ts'
 import type { Findings } from './findings.ts'
@@ -14,7 +15,6 @@ import {
   toFoldedMap,
 } from './folded.ts'
 import { parsePath } from '../routes/path-pattern.ts'
-import { childPointer } from '../problem.ts'
 import { isServedFlow, type OAuth2Flow } from '../realm/token-flows.ts'
 
 /** Requirements of behaviour §6: at least one of `groups`, of `roles`; all of `scopes`. */

@@ -1,5 +1,6 @@
 // Compiles Version Objects (§2.2): one version of an API with all its paths.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { endpointsOf } from './security.ts'
 import { compilePath, compileSchemes, inheritedSecurity, type VersionGround } from './path.ts'
 import type { CompiledVersion } from '../compiled.ts'
@@ -11,7 +12,6 @@ import type { Findings } from './findings.ts'
 import { readInteger, readTexts } from './folded.ts'
 import type { NamedVersion } from '../versions.ts'
 import { parseBasePath } from '../routes/path-pattern.ts'
-import { childPointer } from '../problem.ts'
 import type { HostPattern } from '../routes/host-pattern.ts'
 import { createScope, type Scope } from './scope.ts'
 

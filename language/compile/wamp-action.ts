@@ -3,7 +3,7 @@
 
 import { ownValue } from '../expression/lookup.ts'
 import { constant, type Template } from '../expression/template.ts'
-import { childPointer } from '../problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 import { isWampPattern, type WampMatch } from '../wamp-uri.ts'
 import { presentName, requiredText, shapeMember, textMember } from './action-members.ts'
 import type { Findings } from './findings.ts'

@@ -4,7 +4,7 @@
 import { ownValue } from '../expression/lookup.ts'
 import { parse } from '../expression/syntax/parse.ts'
 import { isList, type Value } from '../expression/value.ts'
-import { childPointer } from '../problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 import type { EntryPlace, Scope } from './scope.ts'
 
 /** Variables may name each other, one after the other. */

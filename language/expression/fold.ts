@@ -1,6 +1,7 @@
 // Folds a value of a document in its scope into a template: what is known at load becomes a constant, the rest waits.
 // Reports every problem with its pointer; nothing here throws or sees a request.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import type { Ast } from './syntax/ast.ts'
 import { boundMessage, showSource } from './errors.ts'
 import { isFree } from './free.ts'
@@ -39,16 +40,12 @@ interface Walk extends Site {
 const createWalk = (pointer: string, scope: FoldScope, report: Report): Walk => {
   const keys: (string | number)[] = []
   const refuse = (message: string): typeof FAULT => {
-    const path = keys.reduce<string>((parent, key) => `${parent}/${escapeToken(key)}`, pointer)
+    const path = keys.reduce<string>((parent, key) => childPointer(parent, key), pointer)
     report({ code: 'invalid_expression', path, message: boundMessage(message) })
     return FAULT
   }
   return { scope, refuse, keys, added: 0 }
 }
-
-/** RFC 6901 §3. */
-const escapeToken = (key: string | number): string =>
-  String(key).replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** Undefined: it holds no expression. */
 const foldValue = (value: Value, walk: Walk): Template | undefined => {

@@ -1,8 +1,9 @@
 // Validates the structure of realm records and lists every problem. A record carries security, so unknown properties
 // are rejected; no message ever shows a value of it.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
-import { childPointer, type Problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 import type { RealmRecord } from './record.ts'
 import { ANNOTATIONS } from '../schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'

@@ -1,11 +1,12 @@
 // Computes which routes a document claims, and which document wins where two claim the same (behaviour §2,
 // *Conflicts*). Ages come with the documents, never from a clock.
 
+import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import type { CompiledApi, CompiledVersion } from '../compiled.ts'
 import { endpointRoutes } from './endpoint-routes.ts'
 import { hostKey } from './host-pattern.ts'
 import { keyOf, pathKey, printWay } from './path-pattern.ts'
-import { childPointer, type Problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 
 /** A route that a document wants for itself, or, with `sharedBy`, with documents of that realm. */
 export interface Claim {
@@ -184,18 +185,12 @@ const pathClaims = (version: CompiledVersion): readonly Claim[] => {
   return version.paths.flatMap(({ pointer, patterns, operations }) => {
     const [way, another] = patterns
     const isPlain = way !== undefined && another === undefined
-    const path = isPlain ? printWay(way) : base + keyOf(keyOfPointer(pointer))
+    const path = isPlain ? printWay(way) : base + keyOf(pointerKeys(pointer).at(-1) ?? '')
     return Object.entries(operations).map(([method, operation]) => ({
       key: `${path}\t${method}`,
       pointer: operation.pointer,
     }))
   })
-}
-
-/** The last member of a pointer, as it stands in the document (RFC 6901 §4). */
-const keyOfPointer = (pointer: string): string => {
-  const token = pointer.slice(pointer.lastIndexOf('/') + 1)
-  return token.includes('~') ? token.replaceAll('~1', '/').replaceAll('~0', '~') : token
 }
 
 const endpointClaims = (version: CompiledVersion, realmUri: string): readonly Claim[] => {

@@ -1,10 +1,11 @@
 // Bounds how many routes a document stands for, before any of them is built. Pure, never throws.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
 import { parseHost } from './host-pattern.ts'
 import { countForms } from './path-pattern.ts'
-import { childPointer, type Problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
 import { namedVersions } from '../versions.ts'
 
 /** The default of behaviour §2. A document of 20,000 routes takes a third of a second to compile. */

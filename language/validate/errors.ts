@@ -1,7 +1,8 @@
 // Turns the errors of a JSON Schema validator into located problems: one for each mistake, without the echoes that
 // branching keywords (`if`, `anyOf`) make. Knows no particular validator and never validates by itself.
 
-import { childPointer, type Problem, type ProblemCode } from '../problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
+import type { Problem, ProblemCode } from '../problem.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
 import { describeFault, type Place, type SchemaFault } from './messages.ts'
 

@@ -1,10 +1,11 @@
 // Warns of properties that nothing reads, so that a misspelt name does not pass silently. The published schema is the
 // only list of names; free-form maps are not searched.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { mapAt } from '../expression/members.ts'
 import { isMap, type ValueMap } from '../expression/value.ts'
-import { childPointer, type Warning } from '../problem.ts'
+import type { Warning } from '../problem.ts'
 import apiSchema from '../schema/api-specification.schema.json' with { type: 'json' }
 
 export const MAX_WARNINGS = 1000

@@ -1,9 +1,9 @@
 // Lists every member of the entries of a sync call with its effect on an older gateway that does not know it: it is
 // ignored, or, where it is a policy, the entry is rejected. Both programs read these tables.
 
+import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 import { ownValue } from '../expression/lookup.ts'
 import { isMap } from '../expression/value.ts'
-import { childPointer } from '../problem.ts'
 import type { ExtensibleSchema } from '../schema/realm-notation.ts'
 import { REALM_SCHEMA } from '../schema/realm-schema.ts'
 import { ROUTER_SCHEMA } from '../schema/router-schema.ts'
@@ -91,7 +91,6 @@ const membersWhere = (
   )
 
 const mapAtPointer = (entry: unknown, pointer: string): object => {
-  const names = pointer.split('/').slice(1)
-  const found = names.reduce<unknown>((map, name) => ownValue(map, name), entry)
+  const found = pointerKeys(pointer).reduce<unknown>((map, key) => ownValue(map, key), entry)
   return isMap(found) ? found : {}
 }

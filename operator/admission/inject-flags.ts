@@ -2,9 +2,10 @@
 // allowed. Uses the gateway's own table: with one problem no Pod with a sidecar would start. Shows no value that may be
 // a secret. Pure.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import { isMap, type Value } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import { CONFIG_FLAG } from '../../telemetry/settings-source.ts'
 import type { Setting, SettingsTable } from '../../telemetry/settings-table.ts'
 import { parseSettings } from '../../telemetry/settings.ts'

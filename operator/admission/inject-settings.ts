@@ -1,9 +1,10 @@
 // Reads the parsed file of `--sidecar` into the settings of injected gateways, or lists every problem with its pointer.
 // Strict, because a mistake here would have the API server reject each pod. Pure.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { listAt, mapsAt, memberAt, textAt } from '../../language/expression/members.ts'
 import { isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 import {
   checkShape,
   KEY_REFERENCE,

@@ -1,6 +1,7 @@
 // Computes the JSON patch that puts a gateway beside the application of a Pod, or the reason why there is none. Pure.
 // Only adds: everything in the Pod stays as it is, but for its termination grace period.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { mapAt, mapsAt, memberAt, numberAt, textAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../language/expression/value.ts'
 import type { Pod, PodSpec } from '../kubernetes/objects.ts'
@@ -115,7 +116,7 @@ const labelPatch = (pod: Pod): readonly PatchOperation[] => {
   if (labelOf(pod, DATA_PLANE_LABEL) === SIDECAR_POOL) return []
   if (!isMap(memberAt(mapAt(pod, 'metadata'), 'labels')))
     return [add('/metadata/labels', { [DATA_PLANE_LABEL]: SIDECAR_POOL })]
-  return [add(`/metadata/labels/${DATA_PLANE_LABEL.replaceAll('/', '~1')}`, SIDECAR_POOL)]
+  return [add(childPointer('/metadata/labels', DATA_PLANE_LABEL), SIDECAR_POOL)]
 }
 
 /**

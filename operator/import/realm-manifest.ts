@@ -1,6 +1,7 @@
 // A realm as a gateway tells of it in; the Realm resource, what of its Secret is to be filled in, and what could not be
 // carried over, out. Pure; holds no secret, as it is told none.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import {
   isList,
@@ -56,7 +57,7 @@ const specOf = (
   const reference = references.get(pointer)
   if (reference !== undefined) return reference
   const inner: Inner = (each, member, token) =>
-    specOf(each, member, `${pointer}/${escapeToken(token)}`, references)
+    specOf(each, member, childPointer(pointer, token), references)
   if (shape.type === 'object' && isMap(value)) {
     return objectSpec(shape, value, inner, (token) =>
       [`${pointer}/${token}`, `${pointer}/${token}/0`].some((each) => references.has(each)),
@@ -102,8 +103,6 @@ const mapSpec = (shape: Shape, value: ValueMap, inner: Inner): ValueMap => {
   for (const [key, item] of Object.entries(value)) setOwn(spec, key, inner(shape, item, key))
   return spec
 }
-
-const escapeToken = (token: string): string => token.replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** @example keyOf('/users/0/password_hash', {users: [{username: 'carol'}]}) // 'password-hash-carol' */
 const keyOf = (pointer: string, record: ValueMap): string => {

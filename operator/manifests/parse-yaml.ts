@@ -2,6 +2,7 @@
 // worth a warning, or the one fault that makes the file unreadable. Never throws, never evaluates a tag.
 
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
+import { pointerKeys } from '../../base/json-pointer.ts'
 import { type ScalarWarning, warnOfScalars } from './scalar-warnings.ts'
 
 export interface ParsedDocument {
@@ -84,9 +85,9 @@ const readDocument = (
 }
 
 const offsetOf = (document: Document.Parsed, pointer: string): number | undefined => {
-  const tokens = pointer.split('/').slice(1).map(unescapeToken)
-  for (let length = tokens.length; length > 0; length--) {
-    const node: unknown = document.getIn(tokens.slice(0, length), true)
+  const keys = pointerKeys(pointer)
+  for (let length = keys.length; length > 0; length--) {
+    const node: unknown = document.getIn(keys.slice(0, length), true)
     if (hasRange(node)) return node.range[0]
   }
   return document.contents?.range[0]
@@ -94,7 +95,5 @@ const offsetOf = (document: Document.Parsed, pointer: string): number | undefine
 
 const hasRange = (node: unknown): node is { readonly range: readonly [number, number, number] } =>
   typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)
-
-const unescapeToken = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')
 
 const firstLine = (message: string): string => message.split('\n')[0] ?? message

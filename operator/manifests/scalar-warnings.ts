@@ -2,7 +2,7 @@
 // do. A parsed document in; a warning for each, with line and pointer, out.
 
 import { type Document, isPair, isScalar, Scalar, visit } from 'yaml'
-import { childPointer } from '../../language/problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 
 export interface ScalarWarning {
   readonly line: number

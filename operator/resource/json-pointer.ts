@@ -1,5 +1,6 @@
 // Follows JSON pointers (RFC 6901) into values that were not validated.
 
+import { pointerKeys } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
 
@@ -12,8 +13,7 @@ export const followPointer = (
   pointer: string,
 ): { readonly node: Value; readonly isReached: boolean } => {
   let node = root
-  for (const token of pointer.split('/').slice(1)) {
-    const key = token.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of pointerKeys(pointer)) {
     const next = isList(node) ? node[Number(key)] : isMap(node) ? memberAt(node, key) : undefined
     if (next === undefined) return { node, isReached: false }
     node = next

@@ -1,9 +1,10 @@
 // The shape of a spec as data: the guard below checks unknown YAML against it, realm-record.ts maps by it,
 // and the CRDs are generated from it. Reports every fault with its pointer, never stops at the first.
 
+import { childPointer } from '../../base/json-pointer.ts'
 import { memberAt } from '../../language/expression/members.ts'
 import { isList, isMap, type Value } from '../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../language/problem.ts'
+import type { Problem } from '../../language/problem.ts'
 
 export type Shape = (
   | StringShape

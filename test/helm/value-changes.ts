@@ -5,6 +5,7 @@
 // or of lines of a text, and its place has the index at which the run begins in what was there before.
 
 import { isDeepStrictEqual } from 'node:util'
+import { childPointer, pointerKeys } from '../../base/json-pointer.ts'
 
 /** Without `before` it is new there; without `after` it goes away. */
 export interface Change {
@@ -38,7 +39,7 @@ const changesOfMaps = (place: string, before: JsonMap, after: JsonMap): Found =>
   const [olds, nows] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
   const keys = [...new Set([...olds.keys(), ...nows.keys()])].sort()
   return keys.flatMap((key): Found => {
-    const [here, old, now] = [placeIn(place, key), olds.get(key), nows.get(key)]
+    const [here, old, now] = [childPointer(place, key), olds.get(key), nows.get(key)]
     if (now === undefined) return [[here, { before: old }]]
     if (old !== undefined) return changesOf(here, old, now)
     // A new map is told key by key: a label reads alike whether or not it is the first one.
@@ -54,15 +55,15 @@ const changesOfLists = (place: string, before: List, after: List): Found => {
   const isPair = (each: unknown, i: number): boolean =>
     (isMap(each) && isMap(after[i])) || (hasLines(each) && hasLines(after[i]))
   return before.length === after.length && before.every(isPair)
-    ? before.flatMap((each, i) => changesOf(placeIn(place, i), each, after[i]))
-    : runsOf(before, after).map(([i, change]) => [placeIn(place, i), change])
+    ? before.flatMap((each, i) => changesOf(childPointer(place, i), each, after[i]))
+    : runsOf(before, after).map(([i, change]) => [childPointer(place, i), change])
 }
 
 const changesOfNamed = (place: string, before: Named, after: Named): Found => {
   const names = [...after.keys()]
   const lastOld = names.findLastIndex((name) => before.has(name))
   return [...new Set([...before.keys(), ...names])].flatMap((name): Found => {
-    const [here, old, now] = [placeIn(place, name), before.get(name), after.get(name)]
+    const [here, old, now] = [childPointer(place, name), before.get(name), after.get(name)]
     if (now === undefined) return [[here, { before: old }]]
     if (old !== undefined) return changesOf(here, old, now)
     const at = names.indexOf(name)
@@ -72,7 +73,7 @@ const changesOfNamed = (place: string, before: Named, after: Named): Found => {
 
 const changesOfTexts = (place: string, before: string, after: string): Found =>
   runsOf(before.split('\n'), after.split('\n')).map(([i, run]) => [
-    placeIn(place, i),
+    childPointer(place, i),
     {
       ...(run.before && { before: run.before.join('\n') }),
       ...(run.after && { after: run.after.join('\n') }),
@@ -129,7 +130,7 @@ interface Step {
 export const applyChanges = (value: unknown, changes: Changes): unknown =>
   applySteps(
     value,
-    Object.entries(changes).map(([place, change]) => ({ tokens: tokensOf(place), change })),
+    Object.entries(changes).map(([place, change]) => ({ tokens: pointerKeys(place), change })),
   )
 
 /** Undefined, in and out: nothing is there. */
@@ -245,15 +246,6 @@ export const sortKeys = (value: unknown): unknown => {
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(entries.map(([key, each]) => [key, sortKeys(each)]))
 }
-
-const placeIn = (place: string, token: string | number): string =>
-  `${place}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
-
-const tokensOf = (place: string): readonly string[] =>
-  place
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 const isList = (value: unknown): value is List => Array.isArray(value)
 

@@ -1,6 +1,7 @@
 // Documents of the conformance cases: the files' shorthands in, plain documents out. Loads nothing.
 
 import { readdirSync, readFileSync } from 'node:fs'
+import { pointerKeys } from '../../base/json-pointer.ts'
 import { isMap, setOwn, type Value } from '../../language/expression/value.ts'
 
 const CASES = new URL('../conformance/cases/', import.meta.url)
@@ -77,10 +78,7 @@ const changed = (base: Value, { set = {}, remove = [] }: Step['load'] = {}): Val
 }
 
 const change = (document: Value, pointer: string, value: Value | undefined): void => {
-  const keys = pointer
-    .slice(1)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const keys = pointerKeys(pointer)
   const last = keys.pop() ?? ''
   let target = document as Record<string, Value>
   for (const key of keys) target = target[key] as Record<string, Value>

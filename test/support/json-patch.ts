@@ -1,5 +1,7 @@
 // A value and a JSON patch (RFC 6902) that only adds in; the patched copy out.
 
+import { pointerKeys } from '../../base/json-pointer.ts'
+
 interface Added {
   readonly op: 'add'
   readonly path: string
@@ -10,10 +12,10 @@ interface Added {
 export const applyPatch = <T>(value: T, patch: readonly Added[]): T => {
   const copy = structuredClone(value)
   for (const { path, value: added } of patch) {
-    const tokens = path.split('/').slice(1).map(unescape)
-    const last = tokens.pop() ?? ''
+    const keys = pointerKeys(path)
+    const last = keys.pop() ?? ''
     let parent: unknown = copy
-    for (const token of tokens) parent = Reflect.get(Object(parent) as object, token) as unknown
+    for (const key of keys) parent = Reflect.get(Object(parent) as object, key) as unknown
     if (Array.isArray(parent)) {
       const index = last === '-' ? parent.length : Number(last)
       if (!(index <= parent.length)) throw new Error(`${path} is beyond the list`)
@@ -24,5 +26,3 @@ export const applyPatch = <T>(value: T, patch: readonly Added[]): T => {
   }
   return copy
 }
-
-const unescape = (token: string): string => token.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -1,7 +1,7 @@
 // Makes a realm record that has every member of the schema once, so that a member that is added later is in it too.
 
 import type { Value } from '../../language/expression/value.ts'
-import { childPointer } from '../../language/problem.ts'
+import { childPointer } from '../../base/json-pointer.ts'
 import type { RealmRecord } from '../../language/realm/record.ts'
 import {
   type LeafSchema,

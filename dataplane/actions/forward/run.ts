@@ -3,7 +3,7 @@
 
 import { DrainWatch } from './drain-watch.ts'
 import { comesWithoutBody } from '../../framing.ts'
-import { headerMap } from '../../header-map.ts'
+import { responseHeaderMap } from '../../header-map.ts'
 import type { IsScarce } from '../../least-rate.ts'
 import { ByteCollector } from '../../memory/byte-collector.ts'
 import { NO_MEMORY } from '../../memory/no-memory.ts'
@@ -289,7 +289,7 @@ export class Forwarding implements UpstreamSink {
   /** Headers and body as the document sees them. */
   #report(headers: Pairs, body: Parameters<typeof answerError>[2]): void {
     if (!this.#settle()) return
-    const map = headerMap(headers)
+    const map = responseHeaderMap(headers)
     if (this.#status >= 400) {
       this.#exchange.fail(answerError(this.#status, map, body))
       return

@@ -7,6 +7,7 @@ import { setOwn, type Value, type ValueMap } from '../../../language/expression/
 import { clientPeername } from '../../client-address.ts'
 import { decodeForm } from '../../codec/codec.ts'
 import type { RequestView } from '../../context.ts'
+import { requestHeaderMap } from '../../header-map.ts'
 import type { Candidate, Match } from '../../router/route.ts'
 import type { Client } from './forwarded.ts'
 import type { RequestHead } from './head.ts'
@@ -65,7 +66,7 @@ export const fillRequestView = <T>(
   // Behind a proxy that is trusted, forwarding needs to know who the client was.
   if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
   if (needs.host) fillHost(view, facts)
-  if (needs.headers) view.headers = headerMap(facts.request.rawHeaders)
+  if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
   if (needs.queryParams) view.query_params = queryParams(target.query)
   if (needs.bindings) view.bindings = bindingMap(facts.match, facts.candidate)
 }
@@ -82,19 +83,6 @@ const fillHost = <T>(view: RequestView, { head, request }: RequestFacts<T>): voi
   const { host, port } = head.authority
   view.host = host
   view.port = port === '' ? String(request.socket.localPort ?? '') : port
-}
-
-/** Lower-case names; repeated headers joined with `, `, cookies with `; ` (RFC 9110 §5.3, RFC 6265 §5.4). */
-const headerMap = (rawHeaders: readonly string[]): ValueMap => {
-  const map: Record<string, Value> = {}
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const name = (rawHeaders[index] ?? '').toLowerCase()
-    const value = rawHeaders[index + 1] ?? ''
-    const earlier = Object.hasOwn(map, name) ? map[name] : undefined
-    const joint = name === 'cookie' ? '; ' : ', '
-    setOwn(map, name, typeof earlier === 'string' ? earlier + joint + value : value)
-  }
-  return map
 }
 
 const bindingMap = <T>(match: Match<T>, candidate: Candidate<T>): ValueMap => {

@@ -6,7 +6,7 @@ import type { ValueMap } from '../../../language/expression/value.ts'
 import type { ActionError, StreamHead } from '../../actions/performer.ts'
 import type { Context } from '../../context.ts'
 import { frameResponse } from '../../framing.ts'
-import { headerMap } from '../../header-map.ts'
+import { responseHeaderMap } from '../../header-map.ts'
 import { viewError } from '../action-error.ts'
 import { recordBody } from '../errors.ts'
 import { toLocation } from './location.ts'
@@ -86,7 +86,7 @@ export const planStream = (
   context.action = {
     result: {
       status_code: head.statusCode,
-      headers: readsAction ? headerMap(head.headers) : {},
+      headers: readsAction ? responseHeaderMap(head.headers) : {},
       uri: headerOf(head.headers, 'location') ?? '',
     },
   }

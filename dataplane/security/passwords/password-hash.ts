@@ -2,7 +2,8 @@
 // bounded: a realm record must not be able to take the machine's memory.
 
 import { scrypt, timingSafeEqual } from 'node:crypto'
-import { childPointer, type Problem } from '../../../language/problem.ts'
+import { childPointer } from '../../../base/json-pointer.ts'
+import type { Problem } from '../../../language/problem.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 
 export interface PasswordHash {

@@ -2,8 +2,9 @@
 // algorithm, ES256, for everything this gateway signs. No message ever shows a key.
 
 import { createPrivateKey, createPublicKey, hkdfSync, type KeyObject } from 'node:crypto'
+import { childPointer } from '../../../base/json-pointer.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
-import { childPointer, type Problem } from '../../../language/problem.ts'
+import type { Problem } from '../../../language/problem.ts'
 import type { RealmRecord } from '../../../language/realm/record.ts'
 import {
   jwkOfScalar,

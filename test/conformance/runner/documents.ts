@@ -1,6 +1,7 @@
 // What a case says about a document comes in, the document goes out: given, varied by JSON pointers,
 // and grown where a generator stands for something big.
 
+import { pointerKeys } from '../../../base/json-pointer.ts'
 import type { LoadSpec } from './case-file.ts'
 import { isList, isMap, onlyKey, type Json, type JsonMap } from './json.ts'
 import { CaseError } from './placeholders.ts'
@@ -12,18 +13,18 @@ export const documentOf = (spec: LoadSpec, documents: JsonMap): Json => {
   if (!Object.hasOwn(documents, name))
     throw new CaseError(`no document named '${name}' in this file`)
   const removed = (spec.remove ?? []).reduce<Json>(
-    (document, pointer) => change(document, keysOf(pointer), undefined),
+    (document, pointer) => change(document, pointerKeys(pointer), undefined),
     documents[name] ?? null,
   )
   return Object.entries(spec.set ?? {}).reduce<Json>(
-    (document, [pointer, value]) => change(document, keysOf(pointer), value),
+    (document, [pointer, value]) => change(document, pointerKeys(pointer), value),
     removed,
   )
 }
 
 /** The value at a JSON pointer; undefined if there is none. */
 export const valueAt = (root: Json, pointer: string): Json | undefined =>
-  keysOf(pointer).reduce<Json | undefined>((at, key) => {
+  pointerKeys(pointer).reduce<Json | undefined>((at, key) => {
     if (isList(at)) return at[Number(key)]
     return isMap(at) && Object.hasOwn(at, key) ? at[key] : undefined
   }, root)
@@ -62,12 +63,6 @@ const textOf = (value: Json | undefined): string => {
   if (typeof value !== 'string') throw new CaseError('a generator takes a text')
   return value
 }
-
-const keysOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
 
 /** A copy of `root` with the member at `keys` set, or removed where `value` is undefined. */
 const change = (root: Json, keys: readonly string[], value: Json | undefined): Json => {

@@ -1,4 +1,3 @@
-import { headerMap } from '../../../dataplane/header-map.ts'
 import { describe, expect, it } from '@jest/globals'
 import {
   dashed,
@@ -310,44 +309,6 @@ describe('fromUpstream', () => {
   ])('%s', (_, sent, kept) => {
     expect(fromUpstream(raw(sent))).toEqual(kept)
     expect(fromUpstream(raw(sent).map((each) => Buffer.from(each)))).toEqual(kept)
-  })
-
-  it.each<[string, Pairs, ValueMap]>([
-    [
-      'joined',
-      [
-        ['x-many', 'one'],
-        ['x-many', 'two'],
-      ],
-      { 'x-many': 'one, two' },
-    ],
-    ['one cookie is a list', [['set-cookie', 'a=1']], { 'set-cookie': ['a=1'] }],
-    [
-      'cookies',
-      [
-        ['set-cookie', 'a=1'],
-        ['set-cookie', 'b=2'],
-      ],
-      { 'set-cookie': ['a=1', 'b=2'] },
-    ],
-    [
-      'reserved words',
-      [
-        ['constructor', 'c'],
-        ['tostring', 't'],
-      ],
-      { constructor: 'c', tostring: 't' },
-    ],
-  ])('as a map: %s', (_, pairs, map) => {
-    expect(headerMap(pairs)).toEqual(map)
-  })
-
-  it('a header called __proto__ is a key like any other', () => {
-    const map = headerMap([
-      ['__proto__', 'x'],
-      ['__proto__', 'y'],
-    ])
-    expect(Object.entries(map)).toEqual([['__proto__', 'x, y']])
   })
 
   it('values by name', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { childPointer } from '../../../base/json-pointer.ts'
 import type { CompiledEndpoint } from '../../../language/compile/security.ts'
 import type {
   CompiledApi,
@@ -25,7 +26,6 @@ import {
   pathKey,
   type PathPattern,
 } from '../../../language/routes/path-pattern.ts'
-import { childPointer } from '../../../language/problem.ts'
 
 const constant = (value: ConstantTemplate['value']): ConstantTemplate => ({
   kind: 'constant',
