@@ -1,4 +1,5 @@
-// Action type → what performs it, in one table: a new type does not compile until it stands here.
+// Creates the performer of an action by its type, from one table: a new type does not compile until it is in the
+// table.
 
 import type { CompiledAction, CompiledOperation } from '../../language/compiled.ts'
 import { prepareForward, type ForwardEnvironment } from './forward/forward.ts'
@@ -11,7 +12,7 @@ import { prepareWampRegister } from './wamp/register.ts'
 import { prepareWampRelease } from './wamp/release.ts'
 import { prepareWampSubscribe } from './wamp/subscribe.ts'
 
-/** What actions reach of the world, for one version of one document. */
+/** What actions need from outside, for one version of one document. */
 export interface ActionEnvironment {
   readonly forward: ForwardEnvironment
   readonly wamp: WampEnvironment
@@ -45,7 +46,7 @@ export const createPerformer = (
   environment: ActionEnvironment,
 ): Perform => {
   const { action } = operation
-  // The table's type pairs each action with its own factory; a union of functions can't be called as such.
+  // The table's type pairs each action with its own factory; a union of functions cannot be called as such.
   const factory = FACTORIES[action.type] as Factory<CompiledAction>
   return factory(operation, environment)
 }

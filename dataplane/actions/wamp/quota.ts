@@ -1,10 +1,10 @@
-// Calls in flight of one version (behaviour §4, `pool_size`): a count that has an end. Nobody waits in
-// line: who finds no place is told at once.
+// Counts the calls of one version that are in progress (behaviour §4, `pool_size`), up to a bound. No call waits: one
+// without a permit is rejected immediately.
 
 export interface CallQuota {
   readonly limit: number
   readonly inFlight: number
-  /** True is paid back with one `leave`. */
+  /** If it returns true, call `leave` once. */
   tryEnter(): boolean
   leave(): void
 }
