@@ -1,5 +1,5 @@
-// `pool_size` (behaviour §2): how many connections a version uses at once per upstream origin. Who
-// comes too late waits in line, bounded in length and time, and clients take turns. It opens no connection itself.
+// Limits how many connections a version uses at once per upstream origin (`pool_size`, behaviour §2). Requests beyond
+// that wait in a queue, bounded in length and time, in which clients take turns. It opens no connection itself.
 
 import { createWaitingLine, type Waiting, type WaitingLine } from './waiting-line.ts'
 

@@ -1,5 +1,5 @@
-// This file lets a request wait for a slot of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
-// requests find a slot free and never come here.
+// Lets a request wait for a slot of its version's pool (`pool_size`), then passes it to its dispatcher. Most requests
+// find a slot free and never come here.
 
 import type { Endpoint } from './endpoint-set.ts'
 import type { Limiter, Ticket } from './limiter.ts'
@@ -12,7 +12,7 @@ import {
 } from './upstream.ts'
 import { FAILURE_MESSAGES } from './upstream-call.ts'
 
-/** @param limiter has granted a slot, which is given back when the request is over; undefined: it needs none */
+/** @param limiter has granted a slot, which is released when the request is over; undefined: it needs none */
 export type Dispatch = (
   request: UpstreamRequest,
   sink: UpstreamSink,
@@ -25,7 +25,7 @@ export class QueuedCall implements UpstreamCall, Ticket {
   readonly #sink: UpstreamSink
   readonly #limiter: Limiter
   readonly #dispatch: Dispatch
-  /** Once there was a slot. */
+  /** Set once a slot was granted. */
   #call: UpstreamCall | undefined
   #isOver = false
 
@@ -39,7 +39,7 @@ export class QueuedCall implements UpstreamCall, Ticket {
 
   enqueue(): this {
     if (this.#limiter.enqueue(this, this.#request.connectTimeoutMs)) return this
-    // The sink hears nothing before `send` has returned.
+    // The sink is not called before `send` has returned.
     queueMicrotask(() => {
       this.onRefused()
     })

@@ -1,5 +1,5 @@
-// This file keeps the tickets that wait for a slot. Clients take turns, whatever number of tickets each of them
-// has waiting; within one client the first to come is the first to go.
+// Queues the tickets that wait for a slot. Clients take turns, whatever number of tickets each of them has waiting;
+// within one client the tickets are first in, first out.
 
 export interface Waiting {
   /**
