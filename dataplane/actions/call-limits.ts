@@ -1,4 +1,4 @@
-// The times and counts of a forward or a WAMP call, evaluated per request: templates in, checked numbers out.
+// Evaluates the times and counts of a forward or a WAMP call for each request, and validates them.
 
 import type { CallLimits } from '../../language/compiled.ts'
 import { ExpressionError } from '../../language/expression/errors.ts'
@@ -15,8 +15,8 @@ export interface CallTimes {
 }
 
 /**
- * @param callTimeoutMs the realm's, where nothing nearer sets a `timeout`
- * @returns a reader that throws ExpressionError for what is no count of milliseconds or attempts
+ * @param callTimeoutMs the realm's, used if the operation sets no `timeout`
+ * @returns a reader that throws ExpressionError for anything but a count of milliseconds or attempts
  */
 export const prepareLimits = (
   limits: CallLimits,
@@ -46,7 +46,7 @@ const prepareNumber = (
   return (context) => toCount(name, run(context))
 }
 
-/** Longer than the timers of the platform hold is for ever. */
+/** Times beyond the bound of the platform's timers count as infinite. */
 const LONGEST = 2 ** 31 - 1
 
 const toCount = (name: string, value: Value): number => {

@@ -1,5 +1,5 @@
-// What `on_error` sees of a forward that failed (behaviour §4): causes in, `action.error` out. Inner
-// addresses stay out of it.
+// Builds `action.error`, which `on_error` reads, for a forward that failed (behaviour §4). It never contains internal
+// addresses.
 
 import { ownValue } from '../../language/expression/lookup.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
@@ -8,7 +8,7 @@ import type { ActionError } from './performer.ts'
 
 export type ForwardErrorUri = 'svc.error.bad_gateway' | 'svc.error.timeout' | 'svc.error.overloaded'
 
-/** Specification §7.3, behaviour §3: where a document's own map does not say otherwise. */
+/** Specification §7.3, behaviour §3: the statuses unless a document's own map sets others. */
 const STATUSES = {
   'svc.error.bad_gateway': 504,
   'svc.error.timeout': 504,
@@ -26,8 +26,7 @@ const URIS = {
   aborted: 'svc.error.bad_gateway',
 } as const satisfies Record<UpstreamFailure, ForwardErrorUri>
 
-/**
- * No usable answer came.
+/** For a request without a usable response.
  *
  * @param statusCodes the operation's merged map
  */
@@ -52,7 +51,7 @@ export const gatewayError = (
   message,
 })
 
-/** The upstream answered, with a status of 400 or more. */
+/** For a response with a status of 400 or more. */
 export const answerError = (status: number, headers: ValueMap, body: Value): ActionError => ({
   error_uri: `svc.error.upstream.${status}`,
   args: [],

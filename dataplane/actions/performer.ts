@@ -1,6 +1,6 @@
-// How dispatch and the actions talk: dispatch hands a performer an `Exchange`, and the performer
-// reports exactly one outcome to it, at once or later. Callbacks, not promises: the head of an
-// upstream's answer and its first bytes come in one tick, and a static answer needs no tick at all.
+// Defines how dispatch and the actions work together: dispatch gives a performer an `Exchange`, and the performer
+// reports exactly one result to it, synchronously or later. It uses callbacks, not promises: the head of an
+// upstream's response and its first bytes arrive in one tick, and a static response needs no tick at all.
 
 import type { IncomingMessage } from 'node:http'
 import type { Authority } from '../authority.ts'
@@ -17,44 +17,51 @@ export interface ActionError {
   readonly status_code: number
   readonly headers: ValueMap
   readonly body: Value
-  /** For the error record where the document has no `on_error`; not visible to expressions. */
+  /** For the error record if the document has no `on_error`; not visible to expressions. */
   readonly message: string
 }
 
-/** Head of an upstream answer whose body passes through unread. Names lower case, in order, end-to-end only. */
+/** The head of an upstream response whose body passes through unread. Names lower case, in order, end-to-end only. */
 export interface StreamHead {
   readonly statusCode: number
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** False: none follows, by status or method of the request, also where the headers describe one. */
+  /** False: none follows, because of status or method, even if the headers describe one. */
   readonly hasBody: boolean
 }
 
-/** Where passed-through bytes go. `write` returns false when the client is slow: pause until `onDrain`. */
+/**
+ * Takes the bytes of a body that passes through. `write` returns false if the client is slow: pause until `onDrain`.
+ */
 export interface ByteSink {
-  /** False: no body is wanted; what is written is thrown away. */
+  /** False: the response has no body; what is written is discarded. */
   readonly takesBody: boolean
   write(chunk: Uint8Array): boolean
   onDrain(resume: () => void): void
-  /** Cuts the client's connection where fewer bytes came than were promised. */
+  /** Closes the client's connection if fewer bytes were written than declared. */
   end(): void
-  /** The upstream died in the middle: the client's connection is cut, so that it can't take half for whole. */
+  /**
+   * Call it when the upstream failed half-way: closes the client's connection, so that the client cannot take half a
+   * body for the whole.
+   */
   destroy(cause: Error): void
 }
 
 /** One server-sent event (WHATWG HTML §9.2): `data` is `on_result.body` with `result` as `action.result`. */
 export interface OutgoingEvent {
   readonly result: ValueMap
-  /** Field `event`; a plain message without. */
+  /** Field `event`; if left out, an unnamed message. */
   readonly name?: string
   /** Field `id`. */
   readonly id?: string
 }
 
-/** Where the events of an answer go. What may wait for a slow client is bounded: beyond that it is cut off. */
+/**
+ * Takes the events of a response. What may wait for a slow client is bounded: beyond that the client is disconnected.
+ */
 export interface EventSink {
   /**
-   * False: the client has gone or was cut off, or the event's expressions failed: the stream is over. One and
-   * the same `result` for several streams is rendered once, where its body reads nothing of the request.
+   * False: the stream is over, as the client disconnected or was too slow, or the event's expressions failed. The
+   * same `result` object for several streams is rendered once, if its body reads nothing of the request.
    */
   send(event: OutgoingEvent): boolean
   /** Sends `on_error.body` as an event named `failure`, then ends. */
@@ -67,36 +74,45 @@ export interface Exchange {
   readonly context: Context
   /** The raw request: streamed bodies are read from it by the forward action only. */
   readonly incoming: IncomingMessage
-  /** Pays for what is held for this request until its answer is settled. */
+  /** Charged for what is held for this request until its response has ended. */
   readonly memory: Holding
-  /** Whom the client has asked for. */
+  /** The host that the client has requested. */
   readonly authority: Authority
   /**
-   * Whose request it is, where slots are shared out: an IPv4 address, the /64 of an IPv6 address. undefined: not
-   * known, as for those behind a proxy that does not tell.
+   * By which client slots are shared: an IPv4 address, the /64 of an IPv6 address. undefined: not known, as behind a
+   * proxy that does not name its clients.
    */
   readonly from: string | undefined
-  /** Undecoded body where dispatch has buffered it (a template reads it, or it is small). */
+  /** The undecoded body if dispatch has buffered it (a template reads it, or it is small). */
   readonly rawBody: Buffer | undefined
   /** The action succeeded; goes through `on_result`. */
   succeed(result: ValueMap): void
   /** The action failed; goes through `on_error`. */
   fail(error: ActionError): void
-  /** Not the action's outcome: a refusal, or an expression that failed. Never goes through `on_error`. */
+  /**
+   * The request is rejected, or an expression failed, which is no result of the action. Never goes through
+   * `on_error`.
+   */
   refuse(error: Error): void
-  /** The body passes through: writes the head now, gives where the bytes go; undefined if the client has gone or the head was refused. */
+  /**
+   * The body passes through: writes the head now and returns the sink of the bytes; undefined if the client has
+   * disconnected or the head was rejected.
+   */
   stream(head: StreamHead): ByteSink | undefined
-  /** What Accept says of `text/event-stream`: better than the other types on offer, at all, not at all. */
+  /** How Accept rates `text/event-stream`: above the other types offered, acceptable, not acceptable. */
   readonly eventStreams: 'preferred' | 'accepted' | 'refused'
   /**
-   * The answer becomes a stream of events: writes the head now (status and headers of `on_result`, `action.result`
-   * being `result`). Heartbeats are looked after. undefined: nothing can follow, and all is settled; the client
-   * has gone, the head was refused, the request is a HEAD, or the gateway shuts down.
+   * Makes the response a stream of events: writes the head now (status and headers of `on_result`, with `result` as
+   * `action.result`) and sends heartbeats. undefined: the exchange is over, because the client has disconnected, the
+   * head was rejected, the request is a HEAD, or the gateway shuts down.
    */
   events(result: ValueMap): EventSink | undefined
-  /** Runs when the client goes away or the gateway gives the request up, also to shut down. At most one at a time; undefined clears it. */
+  /**
+   * Sets the listener that is called when the client disconnects or the gateway aborts the request, also for a
+   * shutdown. There is at most one; undefined clears it.
+   */
   onCancel(cancel: (() => void) | undefined): void
 }
 
-/** Built once per operation at its first use; run for every request. */
+/** Built once per operation at its first use; called for every request. */
 export type Perform = (exchange: Exchange) => void

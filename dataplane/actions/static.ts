@@ -1,5 +1,5 @@
-// The static action (§2.5): the document's own headers and body. They are evaluated here only where a
-// template of the response reads `action.result`; else the response evaluates them itself, once.
+// Implements the static action (§2.5): the document's own headers and body. They are evaluated here only if a
+// template of the response reads `action.result`; otherwise the response evaluates them itself, once.
 
 import type { StaticAction } from '../../language/compile/action.ts'
 import type { CompiledOperation } from '../../language/compiled.ts'

@@ -1,10 +1,10 @@
-// What `on_error` sees of a failed action, and the status that goes with it (behaviour §4, §5). Pure.
+// Builds what `on_error` reads of a failed action, and the status of its response (behaviour §4, §5).
 
 import type { StatusCodes } from '../../language/compiled.ts'
 import type { ValueMap } from '../../language/expression/value.ts'
 import type { ActionError } from '../actions/performer.ts'
 
-/** `action.error`, with the status that the document's table gives it. */
+/** Builds `action.error`, with the status from the document's table. */
 export const viewError = (
   { message, ...visible }: ActionError,
   codes: StatusCodes,
@@ -13,7 +13,7 @@ export const viewError = (
   return { error: { ...visible, status_code: status }, message, status }
 }
 
-/** The upstream's own status, else what the document's table says of the error URI, else 500. */
+/** The upstream's own status, otherwise the one of the error URI in the document's table, otherwise 500. */
 const statusOfError = (
   error: Pick<ActionError, 'error_uri' | 'status_code'>,
   codes: StatusCodes,

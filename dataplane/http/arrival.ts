@@ -1,4 +1,4 @@
-// What dispatch is given once, and what it knows of a request on the way: the shapes its steps share.
+// Defines the options of dispatch, and the types of a request that its steps share.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CompiledAction } from '../../language/compile/action.ts'
@@ -23,13 +23,13 @@ import type { WebSocketRoutes } from './upgrade/web-socket-route.ts'
 export interface DispatchOptions {
   readonly table: () => RouteTable<Served>
   readonly preparation: Preparation
-  /** Endpoints of the gateway's own; without it there are none. */
+  /** Handles requests for built-in endpoints; if left out, there are none. */
   readonly endpoints?: EndpointHandler
-  /** Where connections may be upgraded: plain requests are told so. None if left out. */
+  /** Finds the paths of WebSocket connections, so that plain requests to them get 426; if left out, there are none. */
   readonly webSockets?: WebSocketRoutes
-  /** Who sends a request. Left out: nobody can be checked, so all but anonymous operations refuse. */
+  /** Authenticates requests. If left out, all but anonymous operations reject every request. */
   readonly authenticate?: Authenticate
-  /** Told of every request that had to show who sends it. */
+  /** Called for every request that had to be authenticated. */
   readonly onAuthentication?: (scheme: Guard['type'], outcome: AuthenticationOutcome) => void
   readonly readClient: ReadClient
   readonly nextRequestId: () => string
@@ -38,33 +38,33 @@ export interface DispatchOptions {
   /** Unix time, milliseconds. */
   readonly wallClock: () => number
   readonly accessLog: AccessLog | undefined
-  /** Told what became of requests, where there are traces. */
+  /** Called with the result of each request, if requests are traced. */
   readonly traces?: SettledTraces | undefined
-  /** Requests that are being answered; counted up and down here. */
+  /** Requests in progress; dispatch counts it up and down. */
   readonly inFlight: { count: number }
-  /** Where open streams of events are known; without, each listener has its own. */
+  /** The registry of open event streams; if left out, each listener has its own. */
   readonly eventStreams?: EventStreams
-  /** What bodies and answers may take of memory. */
+  /** The memory budget of bodies and responses. */
   readonly memory: MemoryBudget
-  /** Whether memory or connections are short; never if left out. */
+  /** Whether memory or connections are short; if left out, never. */
   readonly isScarce?: IsScarce | undefined
   readonly onRefused: (code: GatewayErrorCode) => void
-  /** Where requests count that no document serves. */
+  /** The row for requests that no document serves. */
   readonly unmatched: RequestRow
   readonly onUnexpected: OnUnexpected
 }
 
-/** A fault of our own, and whose request it was. */
+/** Called for an unexpected error, with the id of its request. */
 export type OnUnexpected = (error: unknown, requestId: string, request: IncomingMessage) => void
 
-/** `identity`, or why a request was refused. */
+/** `identity`, or why a request was rejected. */
 export type AuthenticationOutcome = 'identity' | 'csrf' | GatewayErrorCode
 
 export type Path = ServedPath<PreparedOperation>
 
 export type Served = ServedTarget<PreparedOperation>
 
-/** What is known of a request before a document is found for it. */
+/** A request that was received and is not matched to a route yet. */
 export interface Arrival {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -80,14 +80,14 @@ export interface Settlement {
   readonly status: number
   /** Of the body. */
   readonly bytes: number
-  /** The gateway answered by itself, with this code. */
+  /** The gateway responded with an error record of this code. */
   readonly refusal?: GatewayErrorCode
 }
 
-/** A status that is counted, never sent: what nginx counts for a client that did not wait. */
+/** A status that is counted, never sent: nginx uses it for a client that did not wait for the response. */
 export const CLIENT_WENT_AWAY = 499
 
-/** What served a request, as far as it is known. */
+/** The operation that served a request, as far as it is known. */
 export interface TracedOperation {
   readonly version: ServedVersion
   /** The document's pattern, with the `base_path`. */
@@ -95,9 +95,9 @@ export interface TracedOperation {
   readonly action: CompiledAction['type'] | 'endpoint' | 'ws'
 }
 
-/** Traces, as far as those know of them who settle requests. */
+/** The part of tracing that is called when a request ends. */
 export interface SettledTraces {
-  /** Ends the span; of a connection that was upgraded when that ends. */
+  /** Ends the span; that of an upgraded connection ends with the connection. */
   settled(
     arrival: Omit<Arrival, 'response'>,
     settlement: Settlement,
@@ -106,7 +106,7 @@ export interface SettledTraces {
   traceIdOf(request: IncomingMessage): string | undefined
 }
 
-/** And after: everything its exchange needs. */
+/** A matched request: everything its exchange needs. */
 export interface Admission {
   readonly arrival: Arrival
   readonly match: Match<Served>
@@ -115,13 +115,13 @@ export interface Admission {
   readonly language: string
 }
 
-/** A request for an endpoint of the gateway's own (§4.1, behaviour §6), handed to whoever answers it. */
+/** A request for a built-in endpoint (§4.1, behaviour §6), as its handler gets it. */
 export interface EndpointVisit {
   readonly dispatch: DispatchOptions
   readonly arrival: Arrival
-  /** Whose settings count. */
+  /** The version whose settings apply. */
   readonly version: ServedVersion
-  /** What requests are counted by. */
+  /** The path by which requests are counted. */
   readonly template: string
   /** undefined: the public keys of all realms. */
   readonly route: EndpointRoute | undefined
@@ -131,10 +131,10 @@ export interface EndpointVisit {
   readonly allow: string
 }
 
-/** One for an endpoint that a document mounts. */
+/** A request for an endpoint that a document mounts. */
 export interface RoutedVisit extends EndpointVisit {
   readonly route: EndpointRoute
 }
 
-/** Answers and reports the request: whatever happens, once. */
+/** Responds to and records the request exactly once, whatever happens. */
 export type EndpointHandler = (visit: EndpointVisit) => void

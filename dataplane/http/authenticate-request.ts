@@ -1,5 +1,5 @@
-// A matched request and what its operation demands in, who sends it or why it is refused out: at once where
-// that is known already, else later. Nothing of the body is read before.
+// Authenticates a matched request as its operation demands. It decides synchronously if the identity is known
+// already, and never reads the body.
 
 import type { IncomingMessage } from 'node:http'
 import { clientAddress } from '../client-address.ts'
@@ -10,17 +10,17 @@ import { toGatewayError } from './errors.ts'
 import type { Guard } from './prepared-operation.ts'
 import { asError } from '../../base/thrown.ts'
 
-/** What becomes of the request: exactly one of these is called, once. */
+/** What to do next: exactly one of these is called, once. */
 export interface Continuation {
   readonly proceed: (identity: Identity) => void
   readonly refuse: (error: unknown) => void
-  /** The client went away while it was waited for. */
+  /** The client disconnected while authentication was pending. */
   readonly abandon: () => void
-  /** One of these has thrown after waiting; nobody else hears of it. */
+  /** One of these has thrown after waiting; no other code sees the error. */
   readonly fail: (error: unknown) => void
 }
 
-/** Says so to `onAuthentication`, whatever comes of it. */
+/** Calls `onAuthentication` with every result. */
 export const authenticateRequest = (
   options: DispatchOptions,
   arrival: Omit<Arrival, 'response'>,
@@ -48,13 +48,13 @@ export const authenticateRequest = (
     .catch(then.fail)
 }
 
-/** Fails closed: without anybody who could check credentials there are none that count. */
+/** Fails closed: if nothing can verify credentials, none are accepted. */
 const refuseAll: Authenticate = ({ type }, realmUri) => ({
   kind: 'refused',
   error: unauthorized(type, realmUri),
 })
 
-/** A CSRF refusal would hide among those of missing groups. */
+/** CSRF rejections are counted apart from those for missing groups. */
 const outcomeOf = (verdict: Verdict): AuthenticationOutcome => {
   if (verdict.kind === 'identity') return 'identity'
   const { code, reason } = toGatewayError(verdict.error)
@@ -63,7 +63,7 @@ const outcomeOf = (verdict: Verdict): AuthenticationOutcome => {
 
 export const callerOf = (arrival: Omit<Arrival, 'response'>): Caller => new RequestCaller(arrival)
 
-/** The address costs a call into the system where it is the socket's: it is read by who needs it. */
+/** The address is computed when it is read: for an address of the socket that is a system call. */
 class RequestCaller implements Caller {
   readonly request: IncomingMessage
   readonly requestId: string

@@ -1,11 +1,14 @@
-// This file tells whose request it is where something is shared out among clients: by the address of the client, or
-// by none where only a proxy's is known.
+// Determines by which address a client counts where something is shared among clients: its own, or none if only a
+// proxy's is known.
 
 import { clientAddress } from '../client-address.ts'
 import { placeOf } from '../security/passwords/damping.ts'
 import type { Arrival } from './arrival.ts'
 
-/** undefined: behind a trusted proxy that does not say, or on a socket without addresses, there may be many. */
+/**
+ * undefined: there may be many clients, behind a trusted proxy that does not name them, or on a socket without
+ * addresses.
+ */
 export const placeOfClient = ({
   request,
   client,

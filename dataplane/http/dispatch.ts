@@ -1,5 +1,5 @@
-// The hot path: a request in, one response out. Matches it against the route table it starts with, and
-// does only what the document asks for. Nothing awaits unless a body must be read or an action waits.
+// Dispatches a request, the hot path: it matches it against the current route table, performs only the steps that the
+// document needs, and sends one response. Nothing awaits unless a body must be read or an action waits.
 
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
@@ -32,7 +32,7 @@ import { abandonOperation, refuseOperation, serveOperation } from './serve-opera
 import { upgradeRequired } from './upgrade/handshake.ts'
 import { visitEndpoint, visitKeys } from './builtin/endpoints.ts'
 
-/** Operations whose closures are kept at once: about 100 MB when all are large. */
+/** Most operations whose closures are cached: about 100 MB if all are large. */
 const PREPARED_LIMIT = 20_000
 
 /** The listener of a public server that speaks `scheme`. */
@@ -54,7 +54,7 @@ export const createDispatch = (options: DispatchOptions, scheme: Scheme): Reques
   const faulty = new WeakSet<Socket>()
   return (request, response) => {
     const { socket } = request
-    // It follows a request whose end is ambiguous: the connection is being closed.
+    // It follows a request whose end is ambiguous, so the connection is being closed.
     if (faulty.has(socket)) return
     options.inFlight.count++
     const client = options.readClient(request, scheme)
@@ -111,7 +111,7 @@ const find = (options: DispatchOptions, arrival: Arrival): Found => {
   const { authority, target } = arrival.head
   const found = match(options.table(), authority.host, target.path)
   if (found === 'malformed')
-    throw new GatewayError('svc.error.invalid_data', 'The path holds a broken percent-encoding')
+    throw new GatewayError('svc.error.invalid_data', 'The path has an invalid percent-encoding')
   if (found === undefined) throw unmatchedError(options, arrival)
   return { arrival, match: found }
 }
@@ -146,7 +146,7 @@ const serveGuarded = (
   )
 }
 
-/** False: this request needs the long way, for its body or its Accept. */
+/** False: this request needs all steps, for its body or its Accept. */
 const serveFixed = (
   options: DispatchOptions,
   { arrival, operation, language }: Pick<Admission, 'arrival' | 'operation' | 'language'>,
@@ -169,12 +169,12 @@ const unmatchedError = (
 ): GatewayError =>
   webSockets?.find(head.authority.host, head.target.path, scheme) === undefined
     ? notFound()
-    : upgradeRequired('This path takes WebSocket connections only')
+    : upgradeRequired('This path accepts only WebSocket connections')
 
 const notFound = (): GatewayError =>
   new GatewayError('svc.error.not_found', 'Nothing is served at this host and path')
 
-/** undefined: it has been answered. */
+/** undefined: the request has been answered. */
 const selectOrAnswer = (
   options: DispatchOptions,
   found: Found,
@@ -191,7 +191,7 @@ const selectOrAnswer = (
   }
 }
 
-/** An OPTIONS that no document declares: what may be done here, with the headers of the path (CORS). */
+/** Responds to an OPTIONS that no document declares, with the methods and headers of the path (CORS). */
 const answerOptions = (options: DispatchOptions, found: Found): void => {
   const { arrival, match: matched } = found
   const headers = pathHeaders(found).filter(([name]) => name !== 'allow')

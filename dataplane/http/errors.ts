@@ -1,4 +1,4 @@
-// Errors in, statuses and error records out: the one place where either is decided.
+// Maps errors to statuses and error records. It is the only place where either is decided.
 
 import { ExpressionError } from '../../language/expression/errors.ts'
 import { toJson } from '../../language/expression/json.ts'
@@ -31,7 +31,7 @@ const STATUSES: Readonly<Record<GatewayErrorCode, number>> = {
 const EXPRESSION_HINT =
   'An expression of the API Specification could not be evaluated for this request.'
 
-/** What a client may know of an error: anything unforeseen is `internal` and says nothing else. */
+/** What a client may know of an error: anything unexpected is `internal` without details. */
 export const toGatewayError = (error: unknown): GatewayError => {
   if (error instanceof GatewayError) return error
   if (error instanceof ExpressionError)
@@ -40,18 +40,18 @@ export const toGatewayError = (error: unknown): GatewayError => {
       cause: error,
     })
   return new GatewayError('svc.error.internal', 'The gateway failed to answer this request', {
-    description: 'Give the request id to whoever runs the gateway.',
+    description: 'Report the request id to the administrators of the gateway.',
     cause: error,
   })
 }
 
-/** 406: `served` are the types that the operation could answer in. */
+/** 406: `served` are the types that the operation can respond with. */
 export const notAcceptable = (served: readonly string[]): GatewayError =>
   new GatewayError('svc.error.not_acceptable', 'None of the types in Accept can be served here', {
     description: `This operation serves ${served.join(' and ')}.`,
   })
 
-/** The answer to a refusal; `headers` are the operation's, so that CORS works on errors. */
+/** The response to a rejected request; `headers` are the operation's, so that CORS works on errors. */
 export const errorAnswer = (
   error: GatewayError,
   contentType: string,
@@ -80,7 +80,7 @@ interface ErrorBody {
   readonly body: string | Buffer
 }
 
-/** An error record in the type the client takes. */
+/** An error record in a type that the client accepts. */
 export const recordBody = (
   code: string,
   message: string,

@@ -1,5 +1,5 @@
-// One request on its way: what dispatch knows of it, and where its action reports to. Turns every outcome
-// into exactly one response, whichever comes first.
+// Handles one request from its match to its response: what dispatch knows of it, and where its action reports to. It
+// turns results into exactly one response, whichever comes first.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ContentType } from '../../language/compiled.ts'
@@ -38,13 +38,13 @@ import {
 import type { IsScarce } from '../least-rate.ts'
 import { asError } from '../../base/thrown.ts'
 
-/** Who is told what becomes of requests, and where they are known while they last. */
+/** What is called when requests end, and where they are known while they are in progress. */
 export interface ExchangeObserver {
-  /** Told once per request, when its answer is settled. */
+  /** Called once per request, when its response has ended. */
   settled(exchange: HttpExchange, settlement: Settlement): void
-  /** A fault of the gateway's own: the client learns its request id and nothing else. */
+  /** Called for an unexpected error: the client gets the request id and nothing else. */
   readonly unexpected: OnUnexpected
-  /** Open streams of events. */
+  /** The registry of open event streams. */
   readonly streams: EventStreams
   readonly memory: MemoryBudget
   /** Of `DispatchOptions`. */
@@ -142,7 +142,7 @@ export class HttpExchange implements Exchange {
     return isEvents ? this.#followEvents(sink) : sink
   }
 
-  /** Events that pass through have no end of their own either: it comes with ours, in order. */
+  /** Event streams that pass through have no end of their own either: they end in order when the gateway does. */
   #followEvents(sink: ByteSink): ByteSink | undefined {
     const { streams } = this.#observer
     if (streams.isEnding) {
@@ -205,14 +205,14 @@ export class HttpExchange implements Exchange {
     })
   }
 
-  /** The client has gone: nothing is written any more. */
+  /** The client has disconnected: nothing more is written. */
   abandon(): void {
     if (this.#isSettled) return
     this.#isSettled = true
     this.#settled({ status: CLIENT_WENT_AWAY, bytes: 0 })
   }
 
-  /** @throws ExpressionError and whatever node has against a header: nothing has been written then */
+  /** @throws ExpressionError, or node's error for a header; nothing has been written then */
   #openEvents(result: ValueMap): EventSink | undefined {
     const { context, operation, response } = this
     const { streams } = this.#observer
@@ -272,8 +272,8 @@ export class HttpExchange implements Exchange {
   }
 
   /**
-   * What was held for the request is held no more, and nothing that still comes for it is, as an answer that was being
-   * inflated when the client went; what the client has not taken of its answer is.
+   * Releases what was held for the request, and rejects what would still be held for it, such as a body that was
+   * being inflated when the client disconnected. What the client has not read of its response stays counted.
    */
   #holdBacklog(holding: Holding | undefined): void {
     const { response } = this
@@ -288,5 +288,5 @@ export class HttpExchange implements Exchange {
   }
 }
 
-/** Less is not counted: it is what the kernel may not have taken yet. */
+/** Less is not counted, as the kernel may just not have accepted it yet. */
 const BACKLOG_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
-// Keeps the closures of operations that are in use, and lets go of those that are not: a bounded ring
-// with a second chance for what was used since the hand last passed. A hit costs one property read. The
-// ring holds no document: what has been replaced goes with all that was built of it.
+// Caches the closures of operations that are in use and releases the others: a bounded ring with a second chance for
+// those used since the hand last passed. A hit costs one property read. The ring references no document, so that a
+// replaced one is freed with everything built of it.
 
 import type { OperationSlot } from '../served.ts'
 
@@ -8,7 +8,7 @@ export interface OperationCache<P> {
   get(slot: OperationSlot<P>): P
 }
 
-/** @param build makes what is kept of a slot; @param limit slots that are kept built at once */
+/** @param build creates what is cached of a slot; @param limit most slots that are cached */
 export const createOperationCache = <P>(
   build: (slot: OperationSlot<P>) => P,
   limit: number,

@@ -1,5 +1,5 @@
-// A compiled operation in, everything that serving a request of it needs out: closures, lists in the
-// order they are used, flags for what need not be done. Built at first use.
+// Prepares everything that is needed to serve a request of a compiled operation: closures, lists in the order of use,
+// and flags for steps that can be skipped. It is built at first use.
 
 import { once } from '../../base/once.ts'
 import type { CompiledSecurity, SecurityScheme } from '../../language/compile/security.ts'

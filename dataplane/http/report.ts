@@ -1,4 +1,4 @@
-// What became of a request, for metrics and the access log; and the answers that no document gives.
+// Records finished requests in metrics and the access log, and responds to requests that no document serves.
 
 import { clientPeername } from '../client-address.ts'
 import { toGatewayError, errorAnswer } from './errors.ts'
@@ -10,7 +10,7 @@ import type { HeaderList } from './response/headers.ts'
 import type { Answer } from './response/plan.ts'
 import { type Envelope, writeAnswer } from './response/write-response.ts'
 
-/** A refusal before any operation was found. */
+/** Rejects a request before any operation was found. */
 export const refuseUnmatched = (
   options: DispatchOptions,
   arrival: Arrival,
@@ -55,12 +55,12 @@ const settlementOf = (
   refusal: GatewayErrorCode | undefined,
 ): Settlement => (refusal === undefined ? { status, bytes } : { status, bytes, refusal })
 
-/** What a request counts to. */
+/** The operation that a request is counted for. */
 export interface ReportedOperation extends TracedOperation {
   readonly row: RequestRow
 }
 
-/** An operation has answered, or its client has gone. */
+/** Records a request whose operation has responded, or whose client has disconnected. */
 export const report = (
   options: DispatchOptions,
   arrival: Omit<Arrival, 'response'>,

@@ -1,5 +1,5 @@
-// Requests of a public listener in, a server span for each of them out (OpenTelemetry's HTTP conventions). It
-// stands around dispatch, so that without traces dispatch does nothing for them. Never writes a query or a header.
+// Creates a server span for each request of a public listener (OpenTelemetry's HTTP conventions). It wraps dispatch,
+// so that without traces dispatch does nothing for them. It never records a query or a header.
 
 import type { IncomingMessage } from 'node:http'
 import type { Scheme } from '../../language/document.ts'
@@ -20,7 +20,7 @@ import type { ReadClient } from './request/forwarded.ts'
 import { toMethod } from './select-route.ts'
 
 export interface RequestTraces extends SettledTraces {
-  /** `handlers`, with a span begun before each request that they are given. */
+  /** Wraps `handlers` so that a span begins before each request. */
   around(handlers: ServerHandlers, scheme: Scheme): ServerHandlers
   /** Ends the spans of connections that are still open. */
   close(): void
@@ -29,7 +29,7 @@ export interface RequestTraces extends SettledTraces {
 export interface RequestTracesOptions {
   readonly tracer: Tracer
   readonly spans: RequestSpans
-  /** Whose `traceparent` is believed: that of whoever is believed in all else. */
+  /** Decides whose `traceparent` is trusted: that of trusted proxies. */
   readonly readClient: ReadClient
 }
 
@@ -138,7 +138,7 @@ const outcomeOf = ({ status, bytes, refusal }: Settlement): Record<string, strin
   }
 }
 
-/** Longer ones are no names (RFC 1035). */
+/** Longer names are not valid (RFC 1035). */
 const MAX_HOST = 255
 
 const serverOf = ({ host, port }: Authority): Record<string, string | number> => ({

@@ -1,4 +1,4 @@
-// Which operation or endpoint of a matched path serves a request (behaviour §3): scheme, then method. Pure.
+// Selects which operation or endpoint of a matched path serves a request (behaviour §3): by scheme, then by method.
 
 import { type Method, METHODS, type Scheme } from '../../language/document.ts'
 import { GatewayError } from '../gateway-error.ts'
@@ -16,7 +16,7 @@ export interface SelectedEndpoint {
   readonly endpoint: ServedEndpoint
 }
 
-/** `undefined`: an OPTIONS that nobody declares; `allow` answers it. */
+/** `undefined`: an OPTIONS that no document declares; the gateway responds with `allow`. */
 export const selectTarget = <P>(
   match: Match<ServedTarget<P>>,
   scheme: Scheme,
@@ -37,7 +37,7 @@ export const selectTarget = <P>(
   })
 }
 
-/** @param only for a method that stands in for another: endpoints name all of theirs */
+/** @param only for a method that stands in for another: endpoints list all of theirs */
 const find = <P>(
   match: Match<ServedTarget<P>>,
   scheme: Scheme,
@@ -60,12 +60,12 @@ const find = <P>(
   return undefined
 }
 
-/** A path of a document, not an endpoint of the gateway's own. */
+/** A path of a document, not a built-in endpoint. */
 export const isPath = <P>(
   candidate: Candidate<ServedTarget<P>>,
 ): candidate is Candidate<ServedPath<P>> => candidate.target.kind === 'path'
 
-/** The union over all that share the path; HEAD comes with a document's GET, OPTIONS always. */
+/** The methods of all documents that share the path; HEAD comes with a document's GET, OPTIONS always. */
 export const allowOf = <P>(match: Match<ServedTarget<P>>, scheme: Scheme): string => {
   const methods = new Set<string>(['OPTIONS'])
   for (const { target } of match.candidates) {

@@ -1,5 +1,5 @@
-// A request whose sender is known in, its operation performed out: Accept → Content-Type → body → action.
-// Every step may refuse; what it refuses with goes through errors.ts.
+// Serves an operation for a request whose sender is known: Accept → Content-Type → body → action. Every step may
+// reject the request; errors.ts turns its error into a response.
 
 import type { ContentType } from '../../language/compiled.ts'
 import type { Method } from '../../language/document.ts'
@@ -26,7 +26,7 @@ import { toMethod } from './select-route.ts'
 import type { Envelope } from './response/write-response.ts'
 import { asError } from '../../base/thrown.ts'
 
-/** @param identity undefined where the operation asks for none */
+/** @param identity undefined if the operation demands none */
 export const serveOperation = (
   admission: Admission,
   observer: ExchangeObserver,
@@ -48,7 +48,7 @@ export const serveOperation = (
   else perform(exchange)
 }
 
-/** Whoever sends it may not, or is not known: with the headers of the operation, so that CORS works. */
+/** Rejects a request whose sender is unknown or not allowed, with the headers of the operation, so that CORS works. */
 export const refuseOperation = (
   admission: Admission,
   observer: ExchangeObserver,
@@ -59,7 +59,7 @@ export const refuseOperation = (
   refuse(exchange, error)
 }
 
-/** The client went while it was found out who it is. */
+/** Records that the client disconnected while it was being authenticated. */
 export const abandonOperation = (admission: Admission, observer: ExchangeObserver): void => {
   openExchange(admission, observer, errorType(admission)).abandon()
 }
@@ -116,7 +116,7 @@ const checkAdmission = ({ arrival, operation }: Admission, isAcceptable: boolean
 const servedBy = ({ offers, events }: PreparedOperation): readonly string[] =>
   events === undefined ? offers : [...offers, EVENT_STREAM]
 
-/** Whether events are what it will be, the action decides. */
+/** The action decides whether the response really is a stream of events. */
 const takesEvents = ({ events, offers }: PreparedOperation, accept: string | undefined): boolean =>
   events !== undefined && rateEventStream(accept, offers) !== 'refused'
 
@@ -128,14 +128,14 @@ const checkContentType = (head: RequestHead, operation: PreparedOperation): void
     'svc.error.unsupported_media_type',
     head.contentType === undefined
       ? 'The body has no Content-Type'
-      : 'Bodies of this Content-Type are not taken here',
-    { description: `This operation takes ${operation.accepts.join(', ')}.` },
+      : 'Bodies of this Content-Type are not accepted here',
+    { description: `This operation accepts ${operation.accepts.join(', ')}.` },
   )
 }
 
 /**
- * A body is awaited, within its limits, before the action: kept where something reads it, else counted. It is
- * left to the forward action where it goes upstream unread.
+ * Whether a body is read, within its limits, before the action: it is kept if something reads it, otherwise counted.
+ * The forward action reads it itself if it goes upstream unread.
  */
 const needsBody = ({ arrival, operation }: Admission): boolean => {
   if (!hasBody(arrival.head)) return false

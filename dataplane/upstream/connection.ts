@@ -1,5 +1,5 @@
-// One connection to an upstream, as undici keeps it: it goes to the address that the pool chooses at the time of
-// connecting, or where that one does not answer to another, and it knows which it has. It decides nothing itself.
+// Manages one connection to an upstream over undici: it connects to the address that the pool chooses, or to another
+// one if that does not respond, and records which address it has. The pool makes all decisions.
 
 import type { EventEmitter } from 'node:events'
 import type { LookupFunction, Socket } from 'node:net'
@@ -15,23 +15,23 @@ export interface Connection {
   socket: Socket | undefined
   isBusy: boolean
   isConnected: boolean
-  /** A request is out and nothing of its answer is in. */
+  /** A request was sent and nothing of its response has arrived. */
   awaitsAnswer: boolean
-  /** undefined: it is not known yet which addresses there are. */
+  /** undefined: the addresses are not known yet. */
   endpoint: Endpoint | undefined
-  /** An attempt to connect to the endpoint is under way, or was made. */
+  /** An attempt to connect to the endpoint is in progress, or was made. */
   hasAttempted: boolean
-  /** It takes no request after that time. */
+  /** It gets no request after that time. */
   readonly dueMs: number
-  /** In a row, of those that tell of a fault of the instance behind it. */
+  /** Consecutive responses that indicate a fault of the instance behind it. */
   badAnswers: number
-  /** It has answered without a fault. */
+  /** It has returned a response without a fault. */
   hasServed: boolean
-  /** Of the request that has it. */
+  /** The realm of the request that uses it. */
   realm: string | undefined
   avoid: Endpoint | undefined
   method: string
-  /** Among the outstanding requests of the endpoint. */
+  /** Whether it is counted among the outstanding requests of the endpoint. */
   isCounted: boolean
   isJudged: boolean
   begunAt: number
@@ -42,29 +42,32 @@ export interface ConnectionOptions {
   readonly connector: Connector
   readonly keepAliveMs: number
   readonly dueMs: number
-  /** undefined: the origin is an address itself. */
+  /** undefined: the host of the origin is an address itself. */
   readonly whenKnown: ((callback: (error: Error | null) => void) => void) | undefined
-  /** Milliseconds in which the event loop ran: what came in meanwhile was heard. */
+  /** Milliseconds in which the event loop ran, so that bytes which arrived were seen. */
   readonly heardMs: () => number
 }
 
 /** What the pool does for a connection. */
 export interface ConnectionEvents {
-  /** The endpoint to connect to first, and those to try where it does not answer. Called when addresses are known. */
+  /** The endpoint to connect to first, and those to try if it does not respond. Called when addresses are known. */
   candidates(connection: Connection): readonly Endpoint[]
-  /** It connects to this one now. */
+  /** It now connects to this endpoint. */
   assign(connection: Connection, endpoint: Endpoint): void
-  /** Its endpoint did not answer, or not as it should. */
+  /** Its endpoint did not respond, or failed. */
   onAttemptFailed(connection: Connection, fault: SharedFault): void
-  /** Its endpoint took the connection. */
+  /** Its endpoint accepted the connection. */
   onConnected(connection: Connection): void
   onDisconnected(connection: Connection): void
 }
 
 const MAX_HEAD_BYTES = 64 * 1024
-/** As the connector leaves to one of several addresses, before it tries the next. */
+/** The time that the connector gives one of several addresses before it tries the next. */
 const ATTEMPT_MS = 250
-/** Where the event loop stood for a part of them, the peer may have answered: so many count, in ticks that come a little late. */
+/**
+ * If the event loop was blocked for a part of that time, the peer may have responded: at least this much must have
+ * been observed, as ticks come a little late.
+ */
 const TELLING_ATTEMPT_MS = 150
 
 export const openConnection = (
@@ -98,7 +101,7 @@ export const openConnection = (
       connection.isConnected = false
       events.onDisconnected(connection)
     })
-  // A handler that threw has been told so by then; without a listener it would end the process.
+  // A handler that threw was notified before; without a listener the error would end the process.
   const emitter: EventEmitter = connection.client
   emitter.on('error', () => undefined)
   return connection
@@ -106,7 +109,7 @@ export const openConnection = (
 
 export const destroyConnection = ({ client, socket }: Connection): void => {
   client.destroy(null, () => undefined)
-  // A client that still connects would wait for the kernel to give up.
+  // A client that is still connecting would wait for the kernel's time-out.
   socket?.destroy()
 }
 
@@ -119,12 +122,12 @@ const openClient = ({ origin, keepAliveMs }: ConnectionOptions, connect: Connect
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: MAX_HEAD_BYTES,
-    // Deadlines are our own: undici's timers tick twice a second and may fire half a second early.
+    // We use our own deadlines: undici's timers tick twice a second and may fire half a second early.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
 
-/** Not at once, so that whoever listens to attempts hears of the first. */
+/** Not synchronously, so that listeners to attempts are called for the first one. */
 const connectSocket =
   (connection: Connection, options: ConnectionOptions, events: ConnectionEvents): Connect =>
   (to, connected) => {
@@ -134,7 +137,7 @@ const connectSocket =
       return
     }
     whenKnown((error) => {
-      // Nobody waits for it any more.
+      // No request waits for it any more.
       if (error !== null || connection.client.destroyed) {
         connected(error ?? GIVEN_UP, null)
         return
@@ -152,21 +155,21 @@ const connectSocket =
     })
   }
 
-/** A socket tries several addresses by itself, but only one port. */
+/** Groups endpoints by port: a socket tries several addresses by itself, but only one port. */
 const groupByPort = (endpoints: readonly Endpoint[]): (readonly Endpoint[])[] => [
   ...Map.groupBy(endpoints, ({ port }) => port).values(),
 ]
 
 interface Attempt extends Pick<ConnectionOptions, 'connector' | 'heardMs'> {
   readonly connection: Connection
-  /** One at least, all of one port. */
+  /** At least one endpoint, all of one port. */
   readonly group: readonly Endpoint[]
   readonly isLast: boolean
   readonly to: Parameters<Connector>[0]
   readonly events: ConnectionEvents
 }
 
-/** @param onFailed instead of `connected`: nobody of the group took the connection */
+/** @param onFailed called instead of `connected` if no endpoint of the group accepted the connection */
 const attempt = (
   { connection, group, isLast, to, connector, heardMs, events }: Attempt,
   connected: OnConnected,
@@ -183,7 +186,7 @@ const attempt = (
       if (isGivenUp) return
       const [failure] = outcome
       if (failure === null || isOpen) {
-        // The peer took the connection, but not the handshake of TLS.
+        // The peer accepted the connection, but the TLS handshake failed.
         if (failure !== null) events.onAttemptFailed(connection, 'tls')
         connected(...outcome)
       } else onFailed(failure)
@@ -192,7 +195,7 @@ const attempt = (
   )
   keep(connection, socket)
   const timer = isLast ? undefined : setTimeout(giveUp, ATTEMPT_MS * group.length)
-  // Of one that we have destroyed ourselves nobody can tell what would have become.
+  // An attempt that we have destroyed ourselves says nothing about the endpoint.
   const onAttemptFailed = (fault: SharedFault) => (): void => {
     if (socket?.destroyed === false) events.onAttemptFailed(connection, fault)
   }
@@ -215,7 +218,7 @@ const attempt = (
       events.onConnected(connection)
     })
 
-  /** Nothing is heard of the last of them. */
+  /** Gives up when the last of them has not responded. */
   function giveUp(): void {
     if (socket?.destroyed !== false) return
     onUnheard()
@@ -245,10 +248,10 @@ const keep = (connection: Connection, socket: Socket | undefined): void => {
   if (socket !== undefined) skipContinue(socket, connection)
 }
 
-const NOT_HEARD = new Error('nothing is heard of this address')
-const GIVEN_UP = new Error('nobody waits for this connection')
+const NOT_HEARD = new Error('this address does not respond')
+const GIVEN_UP = new Error('no request waits for this connection any more')
 
-/** undici reads its sockets by `read`; there is no other place between them and its parser. */
+/** Hooks into `read`, by which undici reads its sockets: there is no other place between them and its parser. */
 const skipContinue = (socket: Socket, connection: Connection): void => {
   const read = socket.read.bind(socket) as (size?: number) => Buffer | null
   socket.read = (size) => {

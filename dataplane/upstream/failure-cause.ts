@@ -1,9 +1,9 @@
-// Names what made a request to an upstream fail, for people and metrics: a failure and the error behind it come in, a word of a
-// closed list goes out. Who is to blame for it is settled elsewhere. Pure.
+// Names what made a request to an upstream fail, for people and metrics, with a word from a closed list.
+// failure-blame.ts decides who is to blame.
 
 import type { UpstreamFailure } from './upstream.ts'
 
-/** Those of `UpstreamFailure`, of `refused` the ones that can be told apart, and answers that tell of a fault. */
+/** Those of `UpstreamFailure`, with `refused` divided as far as possible, and statuses that indicate a fault. */
 export type FailureCause =
   UpstreamFailure | 'dns' | 'tls' | 'status_502' | 'status_503' | 'status_504'
 
@@ -15,7 +15,7 @@ export const causeOf = (failure: UpstreamFailure, error: Error | undefined): Fai
   return errors.some(isOfTls) ? 'tls' : 'refused'
 }
 
-/** undefined: the answer tells of no fault of the instance that gave it. */
+/** undefined: the status does not indicate a fault of the instance that sent it. */
 export const causeOfStatus = (statusCode: number): FailureCause | undefined =>
   statusCode < 502 || statusCode > 504 ? undefined : STATUSES[statusCode]
 
@@ -36,7 +36,9 @@ const LOOKUP_CODES: ReadonlySet<string> = new Set([
 
 const isOfLookup = (error: unknown): boolean => LOOKUP_CODES.has(codeOf(error))
 
-/** Of Node and OpenSSL: `ERR_SSL_WRONG_VERSION_NUMBER`, `CERT_HAS_EXPIRED`, `UNABLE_TO_VERIFY_LEAF_SIGNATURE`, … */
+/**
+ * Codes of Node and OpenSSL: `ERR_SSL_WRONG_VERSION_NUMBER`, `CERT_HAS_EXPIRED`, `UNABLE_TO_VERIFY_LEAF_SIGNATURE`, …
+ */
 const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_)|SELF_SIGNED|^(?:EPROTO|HOSTNAME_MISMATCH|INVALID_CA)$/
 

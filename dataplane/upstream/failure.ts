@@ -1,11 +1,10 @@
-// What undici, the socket or the parser complain of becomes one of the few failures that callers
-// distinguish. Pure.
+// Classifies errors of undici, the socket or the parser into the few failures that callers distinguish.
 
 import type { UpstreamFailure } from './upstream.ts'
 import { DestinationDenied } from './destinations/allowed-addresses.ts'
 
 /**
- * @param wasSent whether the request had begun to leave for the upstream
+ * @param wasSent whether sending of the request to the upstream had begun
  */
 export const classifyFailure = (error: unknown, wasSent: boolean): UpstreamFailure => {
   if (!wasSent) return isDenied(error) ? 'denied' : 'refused'
@@ -20,8 +19,8 @@ const isDenied = (error: unknown): boolean =>
 const isMalformed = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
   if ('code' in error && error.code === 'UND_ERR_HEADERS_OVERFLOW') return true
-  // An end in the middle of a chunked body is a parser error too, but means that the peer broke off.
+  // An end in the middle of a chunked body is a parser error too, but means that the peer aborted.
   if (error.name === 'HTTPParserError') return !error.message.includes('Invalid EOF state')
-  // A `101` that nobody asked for, or an answer without a question.
+  // A `101` that was not requested, or a response without a request.
   return error.message === 'bad response' || error.message === 'bad upgrade'
 }

@@ -1,5 +1,5 @@
-// Which headers cross the gateway (behaviour §4): lists of names and values come in, what may go on
-// comes out. Framing is never copied, it is made anew. Pure.
+// Decides which headers cross the gateway, in both directions (behaviour §4). Framing headers are never copied, but
+// always created here.
 
 import { isHeaderName, isHeaderValue } from '../../language/compile/headers.ts'
 import type { Value, ValueMap } from '../../language/expression/value.ts'
@@ -8,7 +8,7 @@ import { isOwnCookie, setsOwnCookie } from '../own-cookies.ts'
 /** name, value, name, value; names lower case */
 export type HeaderList = string[]
 
-/** RFC 9110 §7.6.1, and what older proxies made of it. Names in `Connection` come on top. */
+/** RFC 9110 §7.6.1, and those of older proxies. Names in `Connection` are added to them. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
@@ -22,7 +22,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Ours to set, for every request, whoever named them. */
+/** Set by the gateway for every request, whoever named them. */
 const FRAMED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   'content-length',
@@ -35,8 +35,8 @@ const FRAMED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Clients could lie in these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the latter two
- * instead of the path, and so past what the path is guarded by.
+ * Clients could forge these; a document may set them. Some servers (IIS, older Symfony and Zend) route by the latter
+ * two instead of the path, which would bypass the security of the path.
  */
 const CLAIMS: ReadonlySet<string> = new Set([
   'forwarded',
@@ -45,7 +45,7 @@ const CLAIMS: ReadonlySet<string> = new Set([
   'x-rewrite-url',
 ])
 
-/** Never goes upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */
+/** Never sent upstream from a client. Servers read `_` as `-`, so both spellings count as one name. */
 const isWithheld = (name: string): boolean => {
   const plain = dashed(name)
   return FRAMED.has(plain) || isClaim(plain)
@@ -54,15 +54,15 @@ const isWithheld = (name: string): boolean => {
 const isClaim = (plain: string): boolean =>
   CLAIMS.has(plain) || plain.startsWith('x-forwarded') || plain.startsWith('x-svc-')
 
-/** The name that servers make of it. Lower case in, lower case out. */
+/** The name as servers read it. It takes and returns lower case. */
 export const dashed = (name: string): string =>
   name.includes('_') ? name.replaceAll('_', '-') : name
 
 /**
- * What of a client's headers goes to the upstream.
+ * Selects the headers of a client that are sent to the upstream.
  *
- * @param raw as `IncomingMessage.rawHeaders` has them
- * @param credential `dashed` name of the header that the gateway has checked, and so keeps
+ * @param raw in the form of `IncomingMessage.rawHeaders`
+ * @param credential `dashed` name of the header that the gateway has verified, and so removes
  * @example
  * fromClient(['Host', 'a', 'Accept', '*\/*'], undefined) // ['accept', '*\/*']
  */
@@ -80,22 +80,22 @@ export const fromClient = (raw: readonly string[], credential: string | undefine
 
 export interface DocumentHeaders {
   readonly list: HeaderList
-  /** First name or value that can't stand in a header. */
+  /** The first name or value that is not valid in a header. */
   readonly fault?: string
 }
 
 /** How the headers of a document are read. */
 export interface DocumentReading {
   readonly toText: (value: Value) => string
-  /** Whether the client sent this very value under this `dashed` name. */
+  /** Whether the client sent the same value under this `dashed` name. */
   readonly isClients: (plain: string, value: string) => boolean
-  /** As in `fromClient`; undefined where the document names its headers one by one. */
+  /** As in `fromClient`; undefined if the document names its headers one by one. */
   readonly credential: string | undefined
 }
 
 /**
- * What of the headers that a document gives goes to the upstream. A claim or credential that is nothing
- * but the client's own value handed on (`{{request.headers}}`) is the client's, and withheld.
+ * Selects the headers of a document that are sent to the upstream. A claim or credential that is just the client's
+ * own value passed on (`{{request.headers}}`) is the client's, and removed.
  */
 export const fromDocument = (
   map: ValueMap,
@@ -104,14 +104,14 @@ export const fromDocument = (
   const list: HeaderList = []
   for (const key of Object.keys(map)) {
     const name = key.toLowerCase()
-    if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is no header name` }
+    if (!isHeaderName(name)) return { list, fault: `'${key.slice(0, 64)}' is not a header name` }
     const plain = dashed(name)
     if (FRAMED.has(plain)) continue
     for (const value of textsOf(map[key] ?? null, toText)) {
       if (!isHeaderValue(value)) {
         return {
           list,
-          fault: `the value of header '${name}' holds a line break or control character`,
+          fault: `the value of header '${name}' contains a line break or control character`,
         }
       }
       const isSuspect = plain === credential || isClaim(plain)
@@ -121,13 +121,13 @@ export const fromDocument = (
   return { list }
 }
 
-/** Null is no header, a list is several. */
+/** Null means no header, a list several. */
 const textsOf = (value: Value, toText: (value: Value) => string): readonly string[] => {
   if (value === null) return []
   return Array.isArray(value) ? (value as readonly Value[]).map(toText) : [toText(value)]
 }
 
-/** Header values are bytes. Text that does not fit goes as UTF-8; values of requests fit as they came. */
+/** Header values are bytes. Text beyond Latin-1 is sent as UTF-8; values of requests are Latin-1 already. */
 const asLatin1 = (text: string): string =>
   BEYOND_LATIN1.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text
 
@@ -145,9 +145,9 @@ const withoutOwnCookies = (value: string): string | undefined => {
 }
 
 /**
- * What of an upstream's answer goes to the client: names lower case, in order, end-to-end only.
- * `content-length` stays, unless the answer was chunked as well. Cookies of the gateway are its own to set: an upstream
- * could log a browser in as somebody else by one.
+ * Selects the headers of an upstream's response that are sent to the client: names in lower case, in order,
+ * end-to-end only. `content-length` stays, unless the response was chunked as well. Only the gateway sets its own
+ * cookies: with one an upstream could log a browser in as another user.
  */
 export const fromUpstream = (
   raw: readonly (string | Buffer)[],
@@ -170,8 +170,8 @@ export const fromUpstream = (
 }
 
 /**
- * An answer in a transfer coding besides `chunked`, once: nobody undoes it here, and a client that gets the bytes
- * without its name could not either (RFC 9112 §6.1).
+ * Whether a response has a transfer coding other than `chunked`, once: the gateway does not decode it, and a client
+ * that gets the bytes without its name could not either (RFC 9112 §6.1).
  */
 export const hasForeignCoding = (raw: readonly (string | Buffer)[]): boolean => {
   let isChunked = false
@@ -204,7 +204,7 @@ export const valuesOf = (raw: readonly (string | Buffer)[], name: string): reado
 const textOf = (part: string | Buffer | undefined): string =>
   typeof part === 'string' ? part : (part?.toString('latin1') ?? '')
 
-/** `keep-alive` and `close` name no header that could have passed; most `Connection` headers hold no more. */
+/** `keep-alive` and `close` name no header that could pass; most `Connection` headers contain nothing else. */
 const addTokens = (
   named: ReadonlySet<string> | undefined,
   value: string,

@@ -1,14 +1,14 @@
-// `100 Continue` that nobody asked for, which undici takes for an attack: bytes come in, those of the
-// real answer go out. Everything else is left to the parser. Pure.
+// Removes a `100 Continue` that was not requested from the bytes of a response, as undici takes it for an attack.
+// Everything else is left to the parser.
 
 const STATUS_AT = 'HTTP/1.1 '.length
 const END = Buffer.from('\r\n\r\n')
 
 /**
- * RFC 9110 §15.2: a client must be able to read interim answers even if it expects none. Others than 100
- * undici reads by itself.
+ * RFC 9110 §15.2: a client must be able to read interim responses even if it expects none. undici reads those other
+ * than 100 by itself.
  *
- * @param chunk what has come where the head of an answer is due
+ * @param chunk the bytes that arrived where the head of a response is due
  * @example
  * withoutContinue(Buffer.from('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK…')) // 'HTTP/1.1 200 OK…'
  */
@@ -19,5 +19,5 @@ export const withoutContinue = (chunk: Buffer): Buffer => {
 }
 
 const isContinue = (chunk: Buffer): boolean =>
-  // The first byte of the status tells nearly all answers apart.
+  // The first byte of the status rules out nearly all responses.
   chunk[STATUS_AT] === 0x31 && /^HTTP\/1\.[01] 100\b/.test(chunk.toString('latin1', 0, 16))

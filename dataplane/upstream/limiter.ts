@@ -1,5 +1,5 @@
-// Bounds how many connections a version uses at once per upstream origin (`pool_size`, behaviour §2). Who comes too late
-// waits, bounded in number and time, and clients take turns. It opens no connection itself.
+// Limits how many connections a version uses at once per upstream origin (`pool_size`, behaviour §2). Requests beyond
+// that wait in a queue, bounded in length and time, in which clients take turns. It opens no connection itself.
 //
 // Beside the limiter of base/: it knows whose permits they are, and as every request passes it, it makes no promise.
 

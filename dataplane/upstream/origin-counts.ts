@@ -1,9 +1,10 @@
-// Counts requests and failures per origin, of a bounded number of origins, for metrics: the rest is counted as `other`. Only
-// what documents name gets a place of its own: origins that requests make up, by an expression, would else take all of them.
+// Counts requests and failures per origin for metrics, for a bounded number of origins; the rest is counted as
+// `other`. Only origins that documents name have an entry: those that requests make up, by an expression, would
+// otherwise take all of them.
 
 import type { FailureCause } from './failure-cause.ts'
 
-/** Counted by whoever has it, without a look at any table. */
+/** Its holder counts directly, without a lookup. */
 export interface OriginCounts {
   /** `other`, or the origin. */
   readonly label: string
@@ -20,15 +21,15 @@ export interface CountedFailures {
 interface Place {
   readonly counts: OriginCounts
   readonly realm: string
-  /** Requests when it was last looked at, and when there had been more than the time before. */
+  /** Requests at the last look, and when they had last increased. */
   seen: number
   usedMs: number
 }
 
-/** Label of all that has no place. No origin is so called. */
+/** The label of all origins without an entry. No origin has this name. */
 export const OTHER = 'other'
 const MOST_PLACES = 200
-/** One that was not used for so long makes room, where there is none. */
+/** An entry that was not used for this long is removed if room is needed. */
 const IDLE_MS = 600_000
 
 /**
@@ -45,14 +46,14 @@ export class CountsTable {
 
   /**
    * @param now monotonic, milliseconds
-   * @param onEvicted is told of counts that have no place any more
+   * @param onEvicted called with counts that were removed
    */
   constructor(now: () => number, onEvicted: (counts: OriginCounts) => void) {
     this.#now = now
     this.#onEvicted = onEvicted
   }
 
-  /** `other` where there is no place: none is idle, and no realm has more than the one that asks. */
+  /** `other` if there is no room: none is idle, and no realm has more than the one that asks. */
   place(origin: string, realm: string): OriginCounts {
     const known = this.#places.get(origin)
     if (known !== undefined) return known.counts
@@ -62,7 +63,7 @@ export class CountsTable {
     return counts
   }
 
-  /** For metrics; also notes which are in use. */
+  /** Reads the counts for metrics, and records which are in use. */
   read(): readonly OriginCounts[] {
     this.#look()
     const all = Array.from(this.#places.values(), ({ counts }) => counts)
@@ -98,7 +99,7 @@ export class CountsTable {
     return first !== undefined && this.#now() - first.usedMs >= IDLE_MS ? first : undefined
   }
 
-  /** Of the realm that has most, unless that is the one that asks, or would then have as few. */
+  /** An entry of the realm that has most, unless that is the one that asks, or would then have as few. */
   #ofLargest(realm: string): Place | undefined {
     const byRealm = Map.groupBy(this.#places.values(), (place) => place.realm)
     const [largest = []] = [...byRealm.values()].sort((left, right) => right.length - left.length)

@@ -1,5 +1,6 @@
-// Keeps what is told of each origin: counts of requests and failures, the last failure, and for how long nothing has answered.
-// It outlives the connections by ten minutes, as many origins as are bounded. A request costs an addition here.
+// Keeps records of each origin: counts of requests and failures, the last failure, and for how long there was no good
+// response. Records outlive the connections by ten minutes, and their number is bounded. A request costs an addition
+// here.
 
 import { CountsTable, type OriginCounts } from './origin-counts.ts'
 import { type FailureCause, causeOfStatus } from './failure-cause.ts'
@@ -11,13 +12,13 @@ export interface LastFailure {
   readonly atMs: number
 }
 
-/** What a document names, or a request has made up; as a document that is confined sees it, or everybody else. */
+/** An origin that a document names, or a request has made up, as a confined document or all others see it. */
 export interface RecordKey {
   readonly origin: string
   readonly confinedTo: string | undefined
 }
 
-/** Of those that no connection is left of. */
+/** The bound for origins without connections. */
 const MOST_RECORDS = 1000
 const KEPT_MS = 600_000
 
@@ -25,7 +26,7 @@ export class OriginLedger {
   readonly counts: CountsTable
   readonly #now: () => number
   readonly #records = new Map<string, OriginRecord>()
-  /** Without users, those that were given back long ago first. */
+  /** Records without users, the longest unused first. */
   readonly #unused = new Map<string, OriginRecord>()
 
   /** @param now monotonic, milliseconds */
@@ -37,14 +38,14 @@ export class OriginLedger {
     })
   }
 
-  /** To be given back with `release`. */
+  /** Call `release` when it is no longer used. */
   acquire(key: RecordKey): OriginRecord {
     const text = textOf(key)
     const record = this.#records.get(text) ?? new OriginRecord(key, this.counts.other, this.#now)
     this.#records.set(text, record)
     this.#unused.delete(text)
     record.users++
-    // There may be room by now.
+    // There may be room now.
     if (record.namedBy !== undefined) this.name(record, record.namedBy)
     return record
   }
@@ -56,7 +57,7 @@ export class OriginLedger {
     this.#forgetOld()
   }
 
-  /** A document of the realm names it. */
+  /** Records that a document of the realm names it. */
   name(record: OriginRecord, realm: string): void {
     record.namedBy = realm
     if (record.counts === this.counts.other)
@@ -78,13 +79,13 @@ export class OriginLedger {
   }
 }
 
-/** No origin has a blank in it. */
+/** An origin contains no space. */
 const textOf = ({ origin, confinedTo }: RecordKey): string =>
   confinedTo === undefined ? origin : `${origin} ${confinedTo}`
 
 export class OriginRecord {
   readonly key: RecordKey
-  /** Pools that use it. */
+  /** The number of pools that use it. */
   users = 0
   releasedMs = 0
   /** Realm of the document that named it first; undefined: no document does. */
@@ -106,7 +107,7 @@ export class OriginRecord {
     else this.onFailure(cause, 'realm', realm)
   }
 
-  /** @param blame whether it tells anything of the upstream, and of whom it tells it */
+  /** @param blame whether it says anything about the upstream, and for whom */
   onFailure(cause: FailureCause, blame: 'shared' | 'realm' | 'none', realm?: string): void {
     this.#count(cause)
     if (blame === 'shared') this.#streaks.onSharedFailure(cause, this.#now())
@@ -120,7 +121,7 @@ export class OriginRecord {
   #count(cause: FailureCause): void {
     const { failures } = this.counts
     failures.set(cause, (failures.get(cause) ?? 0) + 1)
-    // What clients give up is no failure of the upstream.
+    // A request that the client aborts is no failure of the upstream.
     if (cause !== 'aborted') this.lastFailure = { cause, atMs: this.#now() }
   }
 }

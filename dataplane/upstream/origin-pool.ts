@@ -1,7 +1,7 @@
-// The connections to one origin: requests are spread over its addresses, and over the connections to each, of which the
-// one that has rested longest is handed out; new ones are opened where there is none. Each carries one request at a time,
-// so a request knows its connection and can give it up while it still connects. How many there may be is the limiters'
-// affair.
+// Pools the connections to one origin. It spreads requests over the addresses, and over the connections to each, of
+// which it takes the longest idle one; it opens new ones if there is none. Each connection carries one request at a
+// time, so that a request can abort its connection while it is still connecting. The limiters bound how many there
+// are.
 
 import {
   type Connection,
@@ -35,29 +35,32 @@ export interface PoolOptions {
   readonly heardMs: () => number
   /** Idle connections are closed after this time, or a second or two before the time that the upstream names. */
   readonly keepAliveMs: number
-  /** A connection takes no new request after this time, or up to a quarter earlier; 0: no matter how old it is. */
+  /** A connection gets no new request after this time, or up to a quarter earlier; 0: no bound. */
   readonly maxAgeMs: number
-  /** No connection is left. */
+  /** Called when no connection is left. */
   readonly onEmpty: () => void
 }
 
-/** So many answers in a row that tell of a fault, and a connection is closed: the next may reach another instance. */
+/**
+ * After this many consecutive responses that indicate a fault a connection is closed, as the next may reach another
+ * instance.
+ */
 const BAD_ANSWERS = 3
-/** Where none is better, each that is closed doubles what the next may have. */
+/** If no connection is better, each that is closed doubles the number for the next. */
 const MOST_BAD_ANSWERS = 96
 
-/** So much of its time a connection may lose, that not all are renewed at once. */
+/** The share of its lifetime that a connection may lose, so that not all are renewed at once. */
 const EARLIER = 0.25
 
-/** Addresses that one connection tries, so many of each family. */
+/** How many addresses of each family one connection tries. */
 const TRIED_OF_FAMILY = 2
 
 export class OriginPool implements ConnectionEvents {
-  /** What is told of the origin. */
+  /** The record of the origin. */
   readonly record: OriginRecord
   readonly #options: PoolOptions
   readonly #all = new Set<Connection>()
-  /** By endpoint that is known, those that have rested longest first. */
+  /** Idle connections by known endpoint, the longest idle first. */
   readonly #idle = new Map<Endpoint, Connection[]>()
   #isClosing = false
   #badAnswers = BAD_ANSWERS
@@ -67,7 +70,7 @@ export class OriginPool implements ConnectionEvents {
     this.record = options.record
   }
 
-  /** @param avoid of the attempt before: another address is taken, or where there is none a new connection */
+  /** @param avoid of the attempt before: another address is taken or, if there is none, a new connection */
   take(realm: string | undefined, avoid: Endpoint | undefined, method: string): Connection {
     const { addresses, clock, turns } = this.#options
     const nowMs = clock.now()
@@ -75,7 +78,7 @@ export class OriginPool implements ConnectionEvents {
     addresses.touch(nowMs)
     const { set } = addresses
     const endpoint = set.size === 1 ? set.members[0] : this.#choose(realm, avoid, method, nowMs)
-    // To be avoided and yet chosen: there is no other, so a new connection may lead elsewhere.
+    // Chosen although it should be avoided: there is no other, but a new connection may lead elsewhere.
     const idle =
       endpoint === undefined || endpoint === avoid ? undefined : this.#takeIdle(endpoint, nowMs)
     const connection = idle ?? this.#open(nowMs)
@@ -89,7 +92,7 @@ export class OriginPool implements ConnectionEvents {
     return connection
   }
 
-  /** The request is over and the connection may serve another. */
+  /** Call it when the request is over and the connection may serve another. */
   giveBack(connection: Connection): void {
     const { endpoint } = connection
     if (this.#isClosing || endpoint?.isKnown !== true || this.#isBad(connection)) {
@@ -102,14 +105,14 @@ export class OriginPool implements ConnectionEvents {
     else idle.push(connection)
   }
 
-  /** The request failed or was given up: the connection is of no use any more. */
+  /** Call it when the request failed or was aborted: the connection cannot be used any more. */
   drop(connection: Connection): void {
     this.#leave(connection)
     this.#forget(connection)
     destroyLater(connection)
   }
 
-  /** Idle connections now, the others when their request is over. */
+  /** Closes idle connections now, the others when their request is over. */
   close(): void {
     this.#isClosing = true
     for (const idle of [...this.#idle.values()]) for (const each of [...idle]) this.drop(each)
@@ -124,7 +127,7 @@ export class OriginPool implements ConnectionEvents {
     return counts
   }
 
-  /** What is known of the origin. */
+  /** The addresses of the origin. */
   get addresses(): OriginAddresses {
     return this.#options.addresses
   }
@@ -133,7 +136,7 @@ export class OriginPool implements ConnectionEvents {
     return this.#options.health
   }
 
-  /** The addresses have changed. */
+  /** Call it when the addresses have changed. */
   onAddresses(): void {
     this.#options.health.fit(this.#options.addresses.set)
     for (const [endpoint, idle] of this.#idle) {
@@ -143,7 +146,7 @@ export class OriginPool implements ConnectionEvents {
     }
   }
 
-  /** The head of an answer is there. */
+  /** Call it when the head of a response has arrived. */
   onStatus(connection: Connection, statusCode: number): void {
     const isBad = statusCode >= 502 && statusCode <= 504
     connection.badAnswers = isBad ? connection.badAnswers + 1 : 0
@@ -155,11 +158,11 @@ export class OriginPool implements ConnectionEvents {
     this.judge(connection, isBad ? 'status' : undefined)
   }
 
-  /** What became of a request, as far as its address is to blame or to praise for it. Counts once for each. */
+  /** Records the result of a request for the health of its address, once for each request. */
   judge(connection: Connection, fault: SharedFault | RealmFault | undefined): void {
     const { endpoint, realm, begunAt } = connection
     const { set } = this.#options.addresses
-    // Of one that is not known any more nothing is asked.
+    // An endpoint that is not known any more needs no record.
     if (connection.isJudged || endpoint?.isKnown !== true) return
     connection.isJudged = true
     if (set.size > 1) this.#options.health.report({ endpoint, realm, fault, begunAt }, set)
@@ -170,7 +173,7 @@ export class OriginPool implements ConnectionEvents {
     addresses.touch(clock.now())
     const { members } = addresses.set
     const { endpoint, realm, avoid, method } = connection
-    // Chosen when the connection was taken, unless the addresses were not known or have changed since.
+    // It was chosen when the connection was taken, unless the addresses were not known or have changed since.
     const first =
       endpoint !== undefined && members.includes(endpoint)
         ? endpoint
@@ -199,7 +202,7 @@ export class OriginPool implements ConnectionEvents {
     endpoint.outstanding++
   }
 
-  /** The request may go on, to another address. */
+  /** The request may continue with another address. */
   onAttemptFailed(connection: Connection, fault: SharedFault): void {
     const { endpoint, begunAt } = connection
     const { set } = this.#options.addresses
@@ -214,7 +217,7 @@ export class OriginPool implements ConnectionEvents {
   }
 
   onDisconnected(connection: Connection): void {
-    // A busy one tells its request, or connects anew for one that was just handed to it.
+    // A busy one reports it to its request, or reconnects for one that it was just given.
     if (!connection.isBusy) this.#forget(connection)
   }
 
@@ -235,7 +238,7 @@ export class OriginPool implements ConnectionEvents {
     const idle = this.#idle.get(endpoint)
     for (let next = idle?.shift(); next !== undefined; next = idle?.shift()) {
       if (nowMs < next.dueMs) return next
-      // Not `drop`: without any connection the pool would be given up, and it is about to open one.
+      // Not `drop`: without any connection the pool would be removed, but it is about to open one.
       this.#all.delete(next)
       destroyLater(next)
     }
@@ -260,7 +263,7 @@ export class OriginPool implements ConnectionEvents {
   }
 
   #isBad({ badAnswers, hasServed }: Connection): boolean {
-    // Others do well: one that never did is not asked twice more.
+    // Others work: one that never did gets no two further requests.
     const isWorse = !hasServed && badAnswers > 0 && this.#badAnswers === BAD_ANSWERS
     if (!isWorse && badAnswers < this.#badAnswers) return false
     this.#badAnswers = Math.min(2 * this.#badAnswers, MOST_BAD_ANSWERS)
@@ -289,7 +292,7 @@ export class OriginPool implements ConnectionEvents {
 }
 
 const destroyLater = (connection: Connection): void => {
-  // undici may be in the middle of its own bookkeeping for this very client.
+  // undici may be in the middle of its own bookkeeping for this client.
   queueMicrotask(() => {
     destroyConnection(connection)
   })

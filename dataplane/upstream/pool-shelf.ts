@@ -1,5 +1,5 @@
-// Pools without connections, kept for a minute with what they know of addresses and their health: else what fails would be
-// forgotten with its last connection. Bounded, the one that has lain longest goes first.
+// Keeps pools without connections for a minute, with what they know of addresses and their health: otherwise failures
+// would be forgotten with the last connection. It is bounded, and drops the longest unused pool first.
 
 import type { OriginPool } from './origin-pool.ts'
 
@@ -18,7 +18,7 @@ interface Kept {
   readonly sinceMs: number
 }
 
-/** @param onGone what is not kept any more */
+/** @param onGone called with pools that are dropped */
 export const createPoolShelf = (
   now: () => number,
   onGone: (pool: OriginPool) => void,
@@ -35,7 +35,7 @@ export const createPoolShelf = (
 
   return {
     put(key, pool) {
-      // Nothing is known of one address that would be missed.
+      // With a single address nothing worth keeping is known.
       if (pool.addresses.isLiteral || pool.addresses.set.size === 0) onGone(pool)
       else kept.set(key, { pool, sinceMs: now() })
       dropOld()

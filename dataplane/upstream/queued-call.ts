@@ -1,5 +1,5 @@
-// Lets a request wait for a permit of its version's pool (`pool_size`), then hands it to whoever dispatches it. Most
-// requests find a permit free and never come here.
+// Lets a request wait for a permit of its version's pool (`pool_size`), then passes it to its dispatcher. Most requests
+// find one free and never come here.
 
 import type { Endpoint } from './endpoints/endpoint-set.ts'
 import type { Limiter, Waiting } from './limiter.ts'
@@ -12,7 +12,7 @@ import {
 } from './upstream.ts'
 import { FAILURE_MESSAGES } from './upstream-call.ts'
 
-/** @param limiter has granted a permit, which is given back when the request is over; undefined: it needs none */
+/** @param limiter has granted a permit, which is released when the request is over; undefined: it needs none */
 export type Dispatch = (
   request: UpstreamRequest,
   sink: UpstreamSink,
@@ -25,7 +25,7 @@ export class QueuedCall implements UpstreamCall, Waiting {
   readonly #sink: UpstreamSink
   readonly #limiter: Limiter
   readonly #dispatch: Dispatch
-  /** Once there was a permit. */
+  /** Set once a permit was granted. */
   #call: UpstreamCall | undefined
   #isOver = false
 
@@ -39,7 +39,7 @@ export class QueuedCall implements UpstreamCall, Waiting {
 
   enqueue(): this {
     if (this.#limiter.enqueue(this, this.#request.connectTimeoutMs)) return this
-    // The sink hears nothing before `send` has returned.
+    // The sink is not called before `send` has returned.
     queueMicrotask(() => {
       this.onRefused()
     })

@@ -1,14 +1,14 @@
-// The head of an upstream's answer in, how long it asks to be left alone out (RFC 9110 §10.2.3). Pure, and without a clock:
-// a date counts from the answer's own `Date`.
+// Reads from the head of an upstream's response how long the upstream asks clients to wait (RFC 9110 §10.2.3). It
+// needs no clock: a date counts from the response's own `Date`.
 
 import { valuesOf } from './headers.ts'
 
-/** More is as good as never. */
+/** Longer times mean never. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
  * @param raw flat list name, value, name, value
- * @returns milliseconds, 0 or more; undefined where it does not say, or not in one voice, or what can't be read
+ * @returns milliseconds, 0 or more; undefined if there is no such header, or several that differ, or an invalid one
  * @example
  * retryAfterMs(['Retry-After', '2']) // 2000
  */
@@ -22,7 +22,7 @@ export const retryAfterMs = (raw: readonly (string | Buffer)[]): number | undefi
   return Math.min(Math.max(at - from, 0), LONGEST_MS)
 }
 
-/** Of the forms of HTTP dates the one that may be sent. */
+/** The only form of HTTP dates that may be sent. */
 const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
 const readDate = (text: string | undefined): number | undefined => {

@@ -1,10 +1,10 @@
-// Bounds how much retries add to what an upstream gets: requests and retries come in, by realm and origin, leave to retry
-// goes out. Without it an upstream that is overloaded would get each request several times.
+// Bounds how much retries add to the requests of an upstream, by realm and origin. Without it an overloaded upstream
+// would get each request several times.
 
 import { RecentMap } from '../../base/recent-map.ts'
 
 export interface RetryBudget {
-  /** @returns the account of a request that may be retried, which has been counted */
+  /** @returns the account for a request that may be retried, which is counted by this call */
   open(realm: string | undefined, origin: string): RetryAccount
 }
 
@@ -14,14 +14,14 @@ export interface RetryAccount {
   spend(): void
 }
 
-/** Of the requests that may be retried. */
+/** The share of retries in the requests that may be retried. */
 const SHARE = 0.2
 const LEAST_PER_SECOND = 3
-/** What is not used is kept for ten seconds: a document that is seldom called gets all the retries that it names. */
+/** Unused retries are kept for ten seconds, so that a rarely called document gets all the retries that it declares. */
 const LEAST_SAVED = 10 * LEAST_PER_SECOND
-/** Saved up by requests that needed no retry. */
+/** The most that requests without a retry can save up. */
 const MOST_SAVED = 100
-/** Between one and two times so many are remembered; a new one begins with the least. */
+/** Between one and two times this many accounts are kept; a new one starts with the least. */
 const ACCOUNTS = 2000
 
 /**
@@ -35,7 +35,7 @@ export const createRetryBudget = (now: () => number): RetryBudget => {
   const accounts = new RecentMap<Account>(ACCOUNTS)
   return {
     open(realm = '', origin) {
-      // No realm has a blank in it.
+      // A realm contains no space.
       const key = `${realm} ${origin}`
       const known = accounts.get(key)
       const account = known ?? new Account(now)
@@ -57,7 +57,7 @@ class Account implements RetryAccount {
     this.#sinceMs = now()
   }
 
-  /** A request that may be retried. */
+  /** Counts a request that may be retried. */
   count(): void {
     this.#saved = Math.min(MOST_SAVED, this.#saved + SHARE)
   }

@@ -1,15 +1,15 @@
-// Whether, and after how long, something is attempted once more (behaviour §2). The decision is pure; the
-// runner only waits. Neither sends anything.
+// Decides whether and after how long something is attempted again (behaviour §2), and waits for that time. It sends
+// nothing.
 
 import { type BackOff, backOffMs } from '../../base/back-off.ts'
 import type { RetryAccount } from './retry-budget.ts'
 import type { UpstreamFailure } from './upstream.ts'
 
-/** How an attempt ended: a status, or a failure before or after the first byte of an answer. */
+/** How an attempt ended: a status, or a failure before or after the first byte of a response. */
 export type AttemptOutcome =
   | {
       readonly status: number
-      /** How long the upstream asks to be left alone; it counts for 503 alone. */
+      /** How long the upstream asks clients to wait; used only for 503. */
       readonly retryAfterMs?: number | undefined
     }
   | { readonly failure: UpstreamFailure; readonly headSeen: boolean }
@@ -41,7 +41,7 @@ const BACK_OFF: BackOff = { firstMs: 25, capMs: 2000 }
 export const isIdempotent = (method: string): boolean => IDEMPOTENT.has(method)
 
 /**
- * May this outcome be answered with another attempt at all?
+ * Whether another attempt is allowed after this result at all.
  *
  * @internal
  * @example
@@ -56,16 +56,16 @@ export const isRetryable = (outcome: AttemptOutcome, idempotent: boolean): boole
 
 export interface Pauses {
   /**
-   * True: `again` will run after a pause. False: there were enough attempts, or it is too late.
+   * True: `again` is called after a delay. False: there were enough attempts, or it is too late.
    *
-   * @param leastMs the pause is no shorter; 0 if left out
+   * @param leastMs the least delay; if left out, 0
    */
   offer(again: () => void, leastMs?: number): boolean
-  /** Ends a pause; `again` is not called. */
+  /** Cancels the delay; `again` is not called. */
   cancel(): void
 }
 
-/** The waits between attempts, whatever is attempted. Made when the first attempt starts. */
+/** Waits between attempts, whatever is attempted. Create it when the first attempt starts. */
 export const createPauses = (
   { retries, retryTimeoutMs }: Omit<RetryPolicy, 'isIdempotent'>,
   clock: RetryClock,
@@ -90,15 +90,14 @@ export const createPauses = (
 }
 
 export interface Retrier {
-  /** True: `again` will run after a pause. False: the outcome stands. */
+  /** True: `again` is called after a delay. False: the result is final. */
   offer(outcome: AttemptOutcome, again: () => void): boolean
-  /** Ends a pause; `again` is not called. */
+  /** Cancels the delay; `again` is not called. */
   cancel(): void
 }
 
 /**
- * Made when the first attempt starts.
- * @param account what other retries leave for this one; no bound if left out
+ * Create it when the first attempt starts. @param account the budget shared with other retries; if left out, no bound
  */
 export const createRetrier = (
   policy: RetryPolicy,

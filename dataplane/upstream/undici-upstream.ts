@@ -1,5 +1,5 @@
-// The `Upstream` over undici: requests come in, connections per origin are shared by everyone who
-// names that origin and live over reloads. It follows no redirect and retries nothing.
+// Implements `Upstream` with undici: all requests to an origin share its connections, which outlive reloads. It
+// follows no redirect and retries nothing.
 
 import { lookup } from 'node:dns'
 import { createDeadlines } from '../deadlines.ts'
@@ -30,17 +30,19 @@ export interface UpstreamOptions {
   readonly guard: DestinationGuard
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa?: readonly string[]
-  /** How long an idle connection is kept where the upstream names no time. */
+  /** How long an idle connection is kept if the upstream names no time. */
   readonly keepAliveMs?: number
-  /** A connection takes no new request after this time, or up to a quarter earlier, a minute if left out; 0: no matter how old it is. */
+  /**
+   * A connection gets no new request after this time, or up to a quarter earlier; if left out, a minute; 0: no bound.
+   */
   readonly maxAgeMs?: number
-  /** Told of each address that gets no requests for a while, and of its readmission. */
+  /** Called for each address that gets no requests for a while, and for its readmission. */
   readonly onHealth?: (event: HealthEvent) => void
-  /** Names to addresses; `dns.lookup` if left out. */
+  /** Resolves names; if left out, `dns.lookup`. */
   readonly resolve?: Resolve
-  /** For requests that are confined to a namespace; `cluster.local` if left out. */
+  /** For requests that are confined to a namespace; if left out, `cluster.local`. */
   readonly clusterDomain?: string
-  /** What the operator tells of Services; nothing if left out. */
+  /** What the operator reports of Services; if left out, nothing. */
   readonly services?: ServiceDirectory
   readonly clock?: PoolClock
 }
@@ -56,19 +58,19 @@ export interface BalancingUpstream extends Upstream {
   endpoints(): readonly EndpointCount[]
   /** For counters: a bounded number of origins that documents name, and `other`. */
   counts(): CountsTable
-  /** For people; without detail only what has failed of late. */
+  /** For people; without detail only recent failures. */
   view(isDetailed: boolean): UpstreamsView
 }
 
 const KEEP_ALIVE_MS = 4000
 const MAX_AGE_MS = 60_000
-/** Of all origins together, as far as each can have two. */
+/** The bound of all origins together, as far as each can have two. */
 const MOST_ADDRESSES = 20_000
 const MOST_OF_ORIGIN = { lookup: 64, list: 250 }
 const SYSTEM: PoolClock = { now: () => performance.now(), random: Math.random }
 
 /**
- * @throws Error for a CA that is none
+ * @throws Error for a CA that is not valid
  * @example
  * const upstream = createUpstream({ guard: createGuard() })
  * const call = upstream.send({ origin: 'http://orders:8080', method: 'GET', … }, sink)
@@ -102,7 +104,7 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
     return pool
   }
 
-  /** @param limiter has granted a slot */
+  /** @param limiter that has granted a slot */
   const dispatch: Dispatch = (request, sink, limiter) => {
     if (whenEmpty !== undefined) return refuse(request, sink, limiter)
     const key = poolKey(request)
@@ -137,7 +139,7 @@ export const createUpstream = (options: UpstreamOptions): BalancingUpstream => {
   }
 }
 
-/** What each of so many origins may have. */
+/** How many addresses each of this many origins may have. */
 const mostAddresses = (of: keyof typeof MOST_OF_ORIGIN, origins: number): number =>
   Math.max(2, Math.min(MOST_OF_ORIGIN[of], Math.floor(MOST_ADDRESSES / origins)))
 
@@ -159,7 +161,7 @@ interface OpeningTools {
 
 type Opener = (request: UpstreamRequest, onEmpty: () => void) => OriginPool
 
-/** All pools trust the same. */
+/** All pools share one trust store. */
 const createOpener = (
   options: UpstreamOptions,
   { registry, ledger, clock, most, heardMs }: OpeningTools,
@@ -206,11 +208,11 @@ const createOpener = (
   }
 }
 
-/** Literals of IPv6 stand in brackets. */
+/** IPv6 literals have brackets. */
 const plainHost = (hostname: string): string =>
   hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 
-/** A connection that one document may open must not serve another that may not. No origin has a blank in it. */
+/** A connection that one document may open must not serve another that may not. An origin contains no space. */
 const poolKey = ({ origin, confinedTo }: UpstreamRequest): string =>
   confinedTo === undefined ? origin : `${origin} ${confinedTo}`
 
@@ -230,7 +232,7 @@ const sumByOrigin = (pools: Iterable<OriginPool>): readonly UpstreamStats[] => {
   return [...sums.values()]
 }
 
-/** A document that is confined may see other addresses of an origin than others: the longest list counts. */
+/** A confined document may see other addresses of an origin than others do: the longest list counts. */
 const countEndpoints = (pools: readonly OriginPool[]): readonly EndpointCount[] => {
   const byOrigin = new Map<string, readonly EndpointState[]>()
   for (const { addresses, health, record } of pools) {

@@ -1,6 +1,6 @@
-// This file carries one request out on a connection of its origin's pool: undici's handler on one side, the caller's sink on
-// the other. Every end, whoever brings it about, passes through `onResponseEnd` or `#fail` exactly once, and connection and
-// slot are given back before the sink hears of it.
+// Sends one request on a connection of its origin's pool, between undici's handler and the caller's sink. Every end
+// passes through `onResponseEnd` or `#fail` exactly once, and connection and slot are released before the sink is
+// called.
 
 import type { Dispatcher } from 'undici'
 import type { Readable } from 'node:stream'
@@ -23,21 +23,21 @@ import {
 type Controller = Dispatcher.DispatchController
 type Phase = 'connecting' | 'sending' | 'waiting' | 'reading' | 'over'
 
-/** What became of a request, for people who read its error record. */
+/** The text of each failure, for people who read the error record. */
 export const FAILURE_MESSAGES = {
-  overloaded: 'Too many requests wait for this upstream.',
+  overloaded: 'Too many requests are waiting for this upstream.',
   refused: 'The upstream could not be reached.',
   denied: 'The upstream is not an allowed destination.',
   connect_timeout: 'Connecting to the upstream took too long.',
   timeout: 'The upstream did not answer in time.',
-  reset: 'The upstream broke the connection off.',
-  malformed: 'The upstream answered with something that is not HTTP.',
-  aborted: 'The request to the upstream was given up.',
+  reset: 'The upstream closed the connection unexpectedly.',
+  malformed: 'The upstream sent a response that is not valid HTTP.',
+  aborted: 'The request to the upstream was aborted.',
 } as const satisfies Record<UpstreamFailure, string>
 
 export interface CallTools {
   readonly deadlines: Deadlines
-  /** Of the version's pool, one slot of which the call has and gives back; undefined: it needs none. */
+  /** The limiter of the version's pool, one slot of which the call has and releases; undefined: it needs none. */
   readonly limiter: Limiter | undefined
 }
 
@@ -71,7 +71,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.#limiter = limiter
   }
 
-  /** The sink hears nothing before this has returned. */
+  /** The sink is not called before this has returned. */
   dispatch(): this {
     const { method, path, connectTimeoutMs } = this.#request
     const body = this.#body
@@ -104,7 +104,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
   }
 
   onRequestStart(controller: Controller): void {
-    // Given up while it connected, and the connection won the race.
+    // Aborted while it connected, but the connection was faster.
     if (this.#phase === 'over') throw new UpstreamError('aborted', FAILURE_MESSAGES.aborted, false)
     this.#controller = controller
     this.#phase = 'sending'
@@ -139,7 +139,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     if (this.#phase === 'over') return
     this.#extend()
     if (this.#sink.onData(chunk)) return
-    // A slow client is not the upstream's fault: no deadline while we do not read.
+    // A slow client is not the upstream's fault: there is no deadline while we do not read.
     this.due = 0
     controller.pause()
   }
@@ -171,7 +171,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
       blameOf(failure, fault),
       this.#request.realm,
     )
-    // The next in line must not begin while undici is in the middle of this one.
+    // The next request must not start while undici is in the middle of this one.
     if (this.#isDispatching) {
       queueMicrotask(() => {
         this.#tell(error)
@@ -188,7 +188,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
     this.due = this.#deadlines.dueIn(this.#request.timeoutMs)
   }
 
-  /** Whoever feeds the body is slow, and the upstream would take more: the time is not the upstream's. */
+  /** The source of the body is slow, while the upstream could read more: this time does not count as the upstream's. */
   #waitsForOurBody(): boolean {
     const body = this.#body
     return this.#phase === 'sending' && isStream(body) && !body.isPaused()
@@ -204,7 +204,7 @@ export class DispatchedCall implements Dispatcher.DispatchHandler, UpstreamCall,
 
 type ParsedHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** undici has decoded and gathered them already; taking the raw buffers would do it twice. */
+/** undici has decoded and collected them already; using the raw buffers would do it twice. */
 const flatten = (headers: ParsedHeaders): string[] => {
   const list: string[] = []
   for (const name of Object.keys(headers)) {

@@ -1,6 +1,6 @@
-// Shows what one process knows of its upstreams, as plain data that is sent to the primary: addresses with their state, what is
-// under way, the last failure, and what has answered nobody for a while. Of a bounded number of addresses; never a path, a
-// query or a header.
+// Builds a view of what one process knows of its upstreams, as plain data for the primary: addresses with their
+// state, requests in progress, the last failure, and origins without a good response for a while. It has a bounded
+// number of addresses, and never a path, a query or a header.
 
 import type { FailureCause } from './failure-cause.ts'
 import type { EjectionCause } from './endpoints/outlier-detector.ts'
@@ -14,7 +14,7 @@ export type AddressState = 'healthy' | 'starting_slowly' | 'ejected_for_realms' 
 export interface EjectionView {
   /** undefined: for all requests. */
   readonly realm: string | undefined
-  /** Then a request tries it: in the past, if none came since. */
+  /** When a request will try it again; in the past if none came since. */
   readonly untilMs: number
   readonly why: EjectionCause
   readonly fault: string | undefined
@@ -24,11 +24,11 @@ export interface AddressView {
   readonly address: string
   readonly state: AddressState
   readonly outstanding: number
-  /** Those for realms: eight at most. */
+  /** At most eight for realms. */
   readonly ejections: readonly EjectionView[]
 }
 
-/** Nothing has answered as it should for half a minute; or something has, after a failure, and `isFailing` is false. */
+/** There was no good response for half a minute; or there was one after a failure, and `isFailing` is false. */
 export interface TroubleView {
   readonly realm: string | undefined
   readonly cause: FailureCause
@@ -38,7 +38,7 @@ export interface TroubleView {
 
 export interface OriginView {
   readonly origin: string
-  /** Namespace of the documents that see it so. */
+  /** The namespace of the documents that see it like this. */
   readonly confinedTo: string | undefined
   readonly addresses: readonly AddressView[]
   readonly connections: Readonly<Record<'connected' | 'running' | 'queued', number>>
@@ -49,13 +49,13 @@ export interface OriginView {
 /** Survives `structuredClone`. */
 export interface UpstreamsView {
   readonly origins: readonly OriginView[]
-  /** There are more. */
+  /** Whether there are more. */
   readonly isTruncated: boolean
 }
 
 export interface ViewSources {
   readonly records: readonly OriginRecord[]
-  /** With connections, or without them. */
+  /** Pools with or without connections. */
   readonly pools: Iterable<OriginPool>
   /** Monotonic, milliseconds. */
   readonly nowMs: number
@@ -63,13 +63,13 @@ export interface ViewSources {
   readonly unixMs: number
 }
 
-/** Of all origins together; each has 64 at most. */
+/** The bound of all origins together; each has at most 64. */
 const MOST_ADDRESSES_TOLD = 1000
-/** One without an address counts, too. */
+/** An origin without an address counts, too. */
 const MOST_ORIGINS = 1000
 const MOST_EJECTIONS = 8
 
-/** Everything, as far as it is bounded: origins with trouble first, then those that documents name. */
+/** Everything within the bounds: failing origins first, then those that documents name. */
 export const viewUpstreams = (sources: ViewSources): UpstreamsView => {
   const byRecord = new Map(Array.from(sources.pools, (pool) => [pool.record, pool]))
   const ranked = sources.records
@@ -78,7 +78,7 @@ export const viewUpstreams = (sources: ViewSources): UpstreamsView => {
   return boundOrigins(ranked.map(({ view }) => view))
 }
 
-/** What has failed of late, without addresses. */
+/** Recent failures, without addresses. */
 export const viewTroubles = ({ records, nowMs, unixMs }: ViewSources): UpstreamsView => {
   const origins = records.flatMap((record): readonly OriginView[] => {
     const troubles = troublesOf(record, { nowMs, unixMs })
@@ -94,7 +94,7 @@ export const viewTroubles = ({ records, nowMs, unixMs }: ViewSources): Upstreams
   return { origins: origins.slice(0, MOST_ORIGINS), isTruncated: origins.length > MOST_ORIGINS }
 }
 
-/** Takes as many of the first origins as may be told. */
+/** Takes as many of the first origins as fit the bounds. */
 export const boundOrigins = <View extends { readonly addresses: readonly unknown[] }>(
   origins: readonly View[],
 ): { readonly origins: readonly View[]; readonly isTruncated: boolean } => {
@@ -167,7 +167,7 @@ const stateOf = (
 const unixOf = (atMs: number, { nowMs, unixMs }: Moment): number =>
   Math.round(unixMs + atMs - nowMs)
 
-/** The lower, the sooner. */
+/** A lower rank goes first. */
 const rankOf = ({ namedBy }: OriginRecord, { addresses, troubles }: OriginView): number => {
   const isTroubled =
     troubles.some(({ isFailing }) => isFailing) ||

@@ -1,5 +1,5 @@
-// The door to HTTP upstreams: send a request, give its head and body to a sink, abort. Small, so that
-// a faster client can stand beside undici without anyone noticing.
+// Defines the interface to HTTP upstreams: send a request, pass its head and body to a sink, abort. It is small, so
+// that a faster client could replace undici.
 
 import type { Readable } from 'node:stream'
 import type { Endpoint } from './endpoints/endpoint-set.ts'
@@ -14,35 +14,35 @@ export interface UpstreamRequest {
   readonly path: string
   /** Flat list name, value, name, value; no framing headers. */
   readonly headers: readonly string[]
-  /** A function opens a stream when it is to be sent: one that waits for its turn reads nothing of its client. */
+  /** A function opens a stream when the request is sent: one that waits in the queue reads nothing from its client. */
   readonly body: Uint8Array | Readable | (() => Readable) | null
-  /** Bytes of a streamed body when known: framed by length, else chunked. */
+  /** Bytes of a streamed body if known: it is framed by length, otherwise chunked. */
   readonly contentLength?: number | undefined
-  /** For a slot of the pool, and again for the connection. */
+  /** The most time for a slot of the pool, and again for the connection. */
   readonly connectTimeoutMs: number
-  /** Up to the response headers, then for the longest pause between chunks. */
+  /** The most time up to the response headers, then for each pause between chunks. */
   readonly timeoutMs: number
-  /** Of all that is in the cluster it may go to Services of this namespace alone. */
+  /** Within the cluster it may go only to Services of this namespace. */
   readonly confinedTo?: string | undefined
-  /** Whose request it is: answers that tell of a fault count for this realm alone. */
+  /** The realm of the request: responses that indicate a fault count only for this realm. */
   readonly realm?: string | undefined
-  /** Whose slots for connections to this origin it takes one of, or waits for one; undefined: it needs none. */
+  /** The pool scope in which it takes a slot for this origin, or waits for one; undefined: it needs none. */
   readonly scope?: PoolScope | undefined
-  /** The client that it is for, where slots are shared out (`Exchange.from`). */
+  /** The client that it is for, by which slots are shared (`Exchange.from`). */
   readonly from?: string | undefined
-  /** A document names the origin as it is: nothing of a request stands in it. */
+  /** A document names the origin literally: it contains nothing of a request. */
   readonly isNamed?: boolean | undefined
-  /** The attempt before: another address is taken, or where there is none a new connection. */
+  /** The endpoint of the attempt before: another address is taken or, if there is none, a new connection. */
   readonly after?: UpstreamCall | undefined
 }
 
 export type UpstreamFailure =
   | 'overloaded' // no slot became free in time, or too many wait for one
-  | 'refused' // no connection: nothing was sent
-  | 'denied' // the destination guard said no
+  | 'refused' // no connection was opened: nothing was sent
+  | 'denied' // the destination guard does not allow it
   | 'connect_timeout'
   | 'timeout'
-  | 'reset' // broken off; `headSeen` tells whether an answer had begun
+  | 'reset' // closed by the peer; `headSeen`: a response had begun
   | 'malformed'
   | 'aborted' // by us
 
@@ -71,16 +71,16 @@ export interface UpstreamSink {
 export interface UpstreamCall {
   abort(): void
   resume(): void
-  /** Where the request went, as far as it is known yet. */
+  /** The endpoint that the request went to, as far as it is known yet. */
   readonly endpoint?: Endpoint | undefined
 }
 
 export interface Upstream {
-  /** The sink hears nothing before this has returned. */
+  /** The sink is not called before this has returned. */
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall
-  /** For gauges: per origin that documents name, and `other`, connections open, busy, and requests that wait. */
+  /** For gauges: open and busy connections and waiting requests, per origin that documents name, and `other`. */
   stats(): readonly UpstreamStats[]
-  /** Origins that no loaded document names any more are closed when idle. */
+  /** Closes idle connections, and the others after their requests. */
   close(): Promise<void>
 }
 

@@ -1,16 +1,17 @@
-// Makes of an evaluated path and query the request target of a forward, which stays on its origin. Pure; refusals are
-// `svc.error.invalid_data`.
+// Builds the request target of a forward from an evaluated path and query, so that it stays on its origin. Invalid
+// ones are rejected with `svc.error.invalid_data`.
 
 import { GatewayError } from '../gateway-error.ts'
 
 /**
- * The request target of a path and a query (without `?`): byte for byte what they are, but that blanks, `#` and what is
- * not ASCII are percent-encoded. A `?` in the path begins the query.
+ * Returns the request target of a path and a query (without `?`): byte for byte the same, except that spaces, `#` and
+ * non-ASCII characters are percent-encoded. A `?` in the path begins the query.
  *
- * A client's own path has been matched by its decoded segments: what some server may read as other segments than these is
- * refused.
+ * A client's own path was matched by its decoded segments: a path that some server may read as other segments is
+ * rejected.
  *
- * @throws GatewayError `svc.error.invalid_data` for what would leave the origin or climb in it, or holds a control
+ * @throws GatewayError `svc.error.invalid_data` for a target that would leave the origin or climb in it, or contains
+ * a control character
  * @example
  * requestTarget('/a b', 'q[]=1') // '/a%20b?q[]=1'
  */
@@ -24,10 +25,13 @@ export const requestTarget = (path: string, query: string): string => {
   return whole === '' ? target : `${target}?${encodeQuery(whole)}`
 }
 
-/** One segment of a path, or one value of a query: what stands in it can't end it or begin another. */
+/** Encodes one segment of a path, or one value of a query, so that its content cannot end it or begin another. */
 export const encodePart = (text: string): string => encodeURIComponent(text.toWellFormed())
 
-/** A path that is not the client's own, or a piece of one: what RFC 3986 allows, and what `requestTarget` refuses, stays. */
+/**
+ * Encodes a path that is not the client's own, or a piece of one: what RFC 3986 allows, and what `requestTarget`
+ * rejects, stays.
+ */
 export const encodePathText = (text: string): string => encodeUnless(text, NOT_IN_PATH)
 
 /** The same of a query. */
@@ -39,14 +43,14 @@ const CLEAN_PATH = /^(?:\/(?!\.)[A-Za-z0-9\-._~!$&'()*+,:@]*)+$/
 const encodePath = (path: string): string => {
   if (path === '') return '/'
   if (!path.startsWith('/')) throw refused('does not begin with a slash')
-  if (FORBIDDEN.test(path)) throw refused('holds a control character or backslash')
-  if (hasDotSegment(path)) throw refused("holds a '.' or '..' segment")
+  if (FORBIDDEN.test(path)) throw refused('contains a control character or backslash')
+  if (hasDotSegment(path)) throw refused("contains a '.' or '..' segment")
   return encodeUnless(path, NOT_IN_TARGET)
 }
 
 const encodeQuery = (query: string): string => {
   if (CLEAN_QUERY.test(query)) return query
-  if (CONTROL.test(query)) throw refused('holds a control character in its query')
+  if (CONTROL.test(query)) throw refused('contains a control character in its query')
   return encodeUnless(query, NOT_IN_TARGET)
 }
 
@@ -54,10 +58,10 @@ const CLEAN_QUERY = /^[\x21\x22\x24-\x7e]*$/
 const CONTROL = /\p{Cc}/u
 const FORBIDDEN = /[\\\p{Cc}]/u
 
-// What ends a target, begins a fragment, or is no ASCII; all else reaches the upstream as it is.
+// Characters that end a target, begin a fragment, or are not ASCII; all others reach the upstream as they are.
 const NOT_IN_TARGET = /[^\x21\x22\x24-\x7e]+/gu
 
-// RFC 3986 §3.3, §3.4; a percent sign that begins no escape is one of them.
+// RFC 3986 §3.3, §3.4; also a percent sign that begins no escape.
 const NOT_IN_PATH = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%\\\p{Cc}]+/gu
 const NOT_IN_QUERY = /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%\p{Cc}]+/gu
 
@@ -81,5 +85,6 @@ const DOT_SEGMENT = /(?:^|\/)\.{1,2}(?:[/;]|$)/
 
 const refused = (what: string): GatewayError =>
   new GatewayError('svc.error.invalid_data', `The path to forward to ${what}.`, {
-    description: 'Paths begin with a slash and stay below it; encode data as single segments.',
+    description:
+      'A path must begin with a slash and stay below it; encode data as single segments.',
   })

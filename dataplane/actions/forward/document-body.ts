@@ -1,5 +1,5 @@
-// The body that a document gives to an upstream: a template in, a closure out that makes bytes and their
-// content type of it.
+// Prepares the body that a document sends to an upstream: a closure that evaluates its template to bytes and their
+// content type.
 
 import { jsonWriter, toJson } from '../../../language/expression/json.ts'
 import { type EvaluationContext, evaluator } from '../../../language/expression/run.ts'
@@ -11,7 +11,7 @@ import { writeMsgpack } from '../../codec/write-msgpack.ts'
 
 export interface OutgoingBody {
   readonly bytes: Buffer | null
-  /** undefined: the one that is there (the document's, else the request's) fits. */
+  /** undefined: the present one (the document's, otherwise the request's) is right. */
   readonly contentType: string | undefined
 }
 
@@ -20,7 +20,7 @@ const JSON_TYPE = 'application/json'
 
 /**
  * Maps and lists become JSON, unless `own`, the content type among the document's headers, names another
- * type that can hold them. Text and bytes go as they are. `""` and null are no body.
+ * type that can represent them. Text and bytes are sent as they are. `""` and null are no body.
  *
  * @throws ExpressionError (of the closure)
  */
@@ -48,7 +48,7 @@ const encode = (value: Value, own: string | undefined): OutgoingBody => {
 
 const toBytes = (value: Value): Buffer => Buffer.from(toJson(value))
 
-/** What a type can't hold is JSON in it, as the author of the document wanted. */
+/** A value that a type cannot represent is sent as JSON under that type, as the document says so. */
 const ENCODERS = {
   json: toBytes,
   msgpack: writeMsgpack,

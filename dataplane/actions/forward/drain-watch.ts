@@ -1,4 +1,4 @@
-// This file watches a client that what was written to it has not gone out to yet, while an upstream waits for it.
+// Watches a client that has not received yet what was written to it, while an upstream waits for it.
 
 import { bodyDeadlines } from '../../body-deadlines.ts'
 import type { Timed } from '../../deadlines.ts'
@@ -6,11 +6,11 @@ import { type IsScarce, longestTimeFor } from '../../least-rate.ts'
 
 export interface DrainWatchOptions {
   readonly isScarce: IsScarce
-  /** Told once; the watch has stopped by then. */
+  /** Called once; the watch has stopped by then. */
   readonly onTooSlow: () => void
 }
 
-/** How often is asked, of a client that is below the least rate, whether that matters. */
+/** How often it is checked whether a client below the least rate matters. */
 const LOOK_MS = 5000
 
 export class DrainWatch implements Timed {
@@ -22,7 +22,7 @@ export class DrainWatch implements Timed {
     this.#options = options
   }
 
-  /** So many bytes wait for the client; `stop` when they have gone out. */
+  /** Starts to watch for the number of bytes that wait for the client; call `stop` when they have gone out. */
   start(bytes: number): void {
     this.due = bodyDeadlines.dueIn(longestTimeFor(bytes))
     if (this.slot < 0) bodyDeadlines.add(this)

@@ -1,6 +1,5 @@
-// The `forward` action (specification §2.5, behaviour §4): an operation in, a performer out that sends
-// each request on to an upstream and reports the answer. Everything that does not depend on the
-// request is worked out here, once.
+// Implements the `forward` action (specification §2.5, behaviour §4), which sends each request on to an upstream and
+// reports the response. Everything that does not depend on the request is prepared once.
 
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'
@@ -23,31 +22,31 @@ export type ForwardOperation = CompiledOperation & { readonly action: ForwardAct
 
 export interface ForwardEnvironment {
   readonly upstream: Upstream
-  /** Of the version: its `pool_size`, per origin. */
+  /** The pool scope of the version: its `pool_size`, per origin. */
   readonly scope: PoolScope
-  /** Of the document: it may reach no other namespace of the cluster. */
+  /** The namespace of the document, which may reach no other one of the cluster. */
   readonly confinedTo?: string | undefined
-  /** Of the document: answers of upstreams that tell of a fault count for it alone. */
+  /** The realm of the document: responses that indicate a fault of an upstream count only for this realm. */
   readonly realm?: string | undefined
-  /** Of the process; without one retries are bounded by each request's own limits alone. */
+  /** The retry budget of the process; without one only each request's own limits bound its retries. */
   readonly retryBudget?: RetryBudget | undefined
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
-  /** Told of each of several `hosts` that cannot be reached, and of its readmission. */
+  /** Called for each of several `hosts` that cannot be reached, and for its readmission. */
   readonly onHostHealth?: ((event: HostHealthEvent) => void) | undefined
-  /** For tests: the clock and dice of retries, and of the choice among `hosts`. */
+  /** For tests: the clock and random source of retries, and of the choice among `hosts`. */
   readonly clock?: RetryClock
-  /** Whether memory or connections are short; of its slots the scope knows. */
+  /** Whether memory or connections are short; the scope itself knows about its slots. */
   readonly isScarce?: IsScarce | undefined
-  /** Where there are traces. */
+  /** If requests are traced. */
   readonly spanOf?: SpanOf | undefined
 }
 
 /**
  * Reads `id`, `method`, `scheme`, `path`, `query_string` of the context's request besides what the
- * document reads, and `peername` where it is filled (else the peer of the socket is the client).
+ * document reads, and `peername` if it is filled (otherwise the peer of the socket is the client).
  *
- * @throws (the performer) GatewayError and ExpressionError for a request that can't be forwarded
+ * @throws (the performer) GatewayError and ExpressionError for a request that cannot be forwarded
  * @example
  * const perform = prepareForward(operation, { upstream, scope: createPoolScope(200), callTimeoutMs })
  * perform(exchange)
@@ -85,7 +84,7 @@ export const prepareForward = (
   }
 }
 
-/** Without traces every request has the same ones. */
+/** Without traces all requests share the same tools. */
 const prepareTools = (
   {
     upstream,
@@ -153,7 +152,7 @@ const sendClientBody = (
     run(body)
     return
   }
-  // Else bodies that hardly come would hold the slots that are left.
+  // Otherwise bodies that arrive slowly would hold the remaining slots.
   exchange.onCancel(() => {
     body.close()
   })

@@ -1,5 +1,6 @@
-// Chooses which of the `hosts` of a forward each attempt goes to (behaviour §4): by weight, another one for a retry, and
-// for a while none that cannot be reached. One book of what was reached for each operation; it sends nothing itself.
+// Chooses which of the `hosts` of a forward each attempt goes to (behaviour §4): by weight, another one for a retry,
+// and for a while none that cannot be reached. Each operation keeps one record of which hosts were reached; it sends
+// nothing itself.
 
 import { MAX_WEIGHT } from '../../../language/compile/hosts.ts'
 import type { WeightedHost } from '../../../language/compile/hosts.ts'
@@ -35,10 +36,10 @@ interface Offer {
 }
 
 /**
- * Where all is known at load, a request costs a dice and a sum; else all weights, and the hosts of those above 0, are
- * evaluated for each request, so that a faulty one shows at once and not in its share of the requests.
+ * If everything is known at load, a request costs a random number and a sum. Otherwise all weights, and the hosts of
+ * those above 0, are evaluated for each request, so that an invalid one fails every request and not just its share.
  *
- * @returns a closure that throws ExpressionError or GatewayError for weights and hosts that are none
+ * @returns a closure that throws ExpressionError or GatewayError for invalid weights and hosts
  * @example
  * const choose = prepareHosts(action.hosts, { clock: SYSTEM_CLOCK })
  * const hosts = choose(context) // hosts.origin: 'http://orders:8080'
@@ -118,7 +119,7 @@ const toWeight = (value: Value): number | undefined => {
   return isWeight ? number : undefined
 }
 
-/** Of one request. */
+/** The choice of one request. */
 class WeightedChoice implements HostChoice {
   readonly #offer: Offer
   readonly #health: HostHealth
@@ -142,7 +143,7 @@ class WeightedChoice implements HostChoice {
 
   goOn(): void {
     this.#tried |= 1 << this.#at
-    // All had their turn: any but the last one again.
+    // All hosts were tried: any but the last one again.
     if (this.#tried === (1 << this.#offer.origins.length) - 1) this.#tried = 1 << this.#at
     this.#at = this.#choose()
     this.#begunAt = this.#health.turns.count
@@ -162,7 +163,7 @@ class WeightedChoice implements HostChoice {
     const probed = origins.findIndex((each, index) => !isTried(index) && this.#health.probe(each))
     if (probed >= 0) return probed
     const healthy = weights.map((each, index) => each * this.#health.shareOf(origins[index] ?? ''))
-    // One that was tried may do better the next time; one that is out was not reached by others either.
+    // A host that was tried may work the next time; an ejected one was not reached by others either.
     for (const shares of [healthy.map(unless(isTried)), healthy, weights.map(unless(isTried))]) {
       const drawn = draw(shares, this.#random())
       if (drawn !== undefined) return drawn
@@ -180,7 +181,7 @@ const unless =
   (weight: number, index: number): number =>
     isLeftOut(index) ? 0 : weight
 
-/** An index, each as likely as its share is large; undefined where all are 0. */
+/** Draws an index with a probability in proportion to its share; undefined if all are 0. */
 const draw = (shares: readonly number[], random: number): number | undefined => {
   let sum = 0
   for (const share of shares) sum += share
@@ -197,14 +198,14 @@ const draw = (shares: readonly number[], random: number): number | undefined => 
 }
 
 /**
- * What is known of whether the hosts of one operation can be reached. Only those that the document writes out are judged:
- * requests can fill no memory. Of an operation alone, so that no document takes a host from another.
+ * Tracks whether the hosts of one operation can be reached. It tracks only those that the document writes out, so
+ * that requests cannot fill memory, and for each operation separately, so that no document takes a host from another.
  */
 class HostHealth {
   readonly turns: Turns = { count: 0 }
   readonly #options: HostsOptions
   readonly #written: ReadonlySet<string>
-  /** Since the first failure. */
+  /** Created at the first failure. */
   #detector: OutlierDetector | undefined
 
   constructor(hosts: readonly WeightedHost[], options: HostsOptions) {
@@ -217,14 +218,14 @@ class HostHealth {
     return this.#detector?.isTroubled === true
   }
 
-  /** 0: it gets nothing. 1: its whole weight. */
+  /** 0: it gets no requests. 1: its whole weight. */
   shareOf(origin: string): number {
     return this.#detector?.shareOf(origin) ?? 1
   }
 
-  /** True: this very request is to try a host that got none for a while. */
+  /** True: this request should try a host that got none for a while. */
   probe(origin: string): boolean {
-    // Only connections count here, and a request that reached nobody is retried whatever its method.
+    // Only connections count here, and a request that reached no host is retried whatever its method.
     if (this.#detector?.isDue(origin, true) !== true) return false
     this.#detector.beginProbe(origin)
     return true

@@ -1,6 +1,6 @@
-// The client's body on its way to an upstream, unread: an IncomingMessage comes in, its bytes go out,
-// within the limits of the operation, and a second time while they are few. The message itself never
-// reaches the HTTP client, which would destroy it, and with it the client's connection.
+// Streams the client's body to an upstream unread, within the limits of the operation, and a second time while its
+// bytes are few. It never passes the message itself to the HTTP client, which would destroy it, and with it the
+// client's connection.
 
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
@@ -14,27 +14,29 @@ import { noMemoryToRead } from '../../memory/no-memory.ts'
 
 export interface StreamedBody {
   /**
-   * Before it is opened: reads so many bytes, or all where there are fewer, and calls back once. Not called back
-   * where it is refused or closed first.
+   * Before it is opened: reads this many bytes, or all if there are fewer, and then calls back once. It does not call
+   * back if the body is rejected or closed first.
    */
   readAhead(bytes: number, onRead: () => void): void
-  /** For one attempt. Opening again ends the one before. */
+  /** Opens the body for one attempt. Opening it again ends the previous stream. */
   open(): Readable
-  /** Nothing has been read that `open` could not give again. */
+  /** Everything read so far can be sent again by `open`. */
   readonly isReplayable: boolean
-  /** Nobody will open it any more: what still comes is thrown away. */
+  /** Call it when the body will not be opened again: the rest is discarded. */
   close(): void
 }
 
 export interface StreamOptions {
   readonly limits: BodyLimits
-  /** What is kept to be sent again. */
+  /** Most bytes that are kept to be sent again. */
   readonly keepBytes: number
-  /** Pays for what is kept. */
+  /** Charged for what is kept. */
   readonly memory: Holding
-  /** Below the least rate the body is refused while this says true. */
+  /** A body below the least rate is rejected while this returns true. */
   readonly isScarce: IsScarce
-  /** Too large, too slow, no memory for it, or the client is gone. Told at most once. */
+  /**
+   * Called at most once: the body is too large, too slow, there is no memory for it, or the client has disconnected.
+   */
   readonly onFault: (fault: GatewayError) => void
 }
 
@@ -79,14 +81,14 @@ export const collectBody = (
   return { cancel }
 }
 
-/** What a chunk costs beside its bytes. */
+/** The memory of a chunk in addition to its bytes. */
 const CHUNK_BYTES = 128
 
 class IncomingBody implements StreamedBody {
   readonly #incoming: IncomingMessage
   readonly #options: StreamOptions
   readonly #watch: BodyWatch
-  /** What `open` begins with. */
+  /** The chunks that `open` sends first. */
   #kept: Buffer[] = []
   #aheadBytes = 0
   #onAhead: (() => void) | undefined
@@ -143,13 +145,13 @@ class IncomingBody implements StreamedBody {
     const out = this.#out
     this.#out = undefined
     this.#kept = []
-    // An upstream that has answered before it got the whole of the body gets no more of it.
+    // An upstream that has responded before it got the whole body gets no more of it.
     if (!this.#isOver) out?.destroy()
     this.#incoming.off('data', this.#onData).off('end', this.#onEnd)
     if (this.#isAttached && !this.#isOver) this.#incoming.resume()
   }
 
-  /** First at the first read: a body that is not wanted is not touched. */
+  /** Starts at the first read: a body that is not needed is not touched. */
   #pull(): void {
     if (this.#isOver) return
     if (!this.#isAttached) {
@@ -160,7 +162,7 @@ class IncomingBody implements StreamedBody {
     this.#watch.start()
   }
 
-  /** The reader takes no more for now: the client's time stands still. */
+  /** The reader takes no more for now, so the client's clock is paused. */
   #hold(): void {
     this.#watch.stop()
     this.#incoming.pause()
@@ -193,7 +195,10 @@ class IncomingBody implements StreamedBody {
     onRead?.()
   }
 
-  /** What there is no memory for can't be sent a second time, and what was read ahead can't be sent at all. */
+  /**
+   * Without memory, the body cannot be sent a second time; what was read ahead could not be sent at all, so it is
+   * rejected.
+   */
   #keep(chunk: Buffer): void {
     const { keepBytes, memory } = this.#options
     const isAhead = this.#onAhead !== undefined
@@ -215,13 +220,13 @@ class IncomingBody implements StreamedBody {
   }
 }
 
-// The rest of the body will not be read: the connection can't serve another request.
+// The rest of the body will not be read, so the connection cannot serve another request.
 const CLOSE = { headers: { connection: 'close' } }
 
 const tooLarge = ({ maxBytes }: BodyLimits): GatewayError =>
   new GatewayError(
     'svc.error.payload_too_large',
-    `The body is larger than the ${maxBytes} bytes that are taken here`,
+    `The body is larger than the ${maxBytes} bytes that are accepted here`,
     CLOSE,
   )
 

@@ -1,5 +1,5 @@
-// An exchange in, the request to the upstream out: everything that the document leaves open is taken
-// from the client's request. Closures are made once per operation.
+// Builds the request to an upstream from an exchange: everything that the document leaves open comes from the
+// client's request. Closures are created once per operation.
 
 import type { IncomingMessage } from 'node:http'
 import type { ForwardAction } from '../../../language/compile/forward-action.ts'
@@ -23,30 +23,30 @@ import { encodePart, encodePathText, encodeQueryText, requestTarget } from '../.
 import { prepareDocumentBody } from './document-body.ts'
 import type { Exchange } from '../performer.ts'
 
-/** Of several hosts the one that the attempt at hand goes to. */
+/** The host, of several, that the current attempt goes to. */
 export interface HostChoice {
   readonly origin: string
-  /** Chooses anew, for another attempt. */
+  /** Chooses again, for another attempt. */
   goOn(): void
-  /** An answer has begun. */
+  /** Call it when a response has begun. */
   onReached(): void
-  /** Nobody answered the attempt to connect. */
+  /** Call it when the connection could not be opened. */
   onUnreached(): void
 }
 
-/** What goes upstream, but for times. */
+/** The request to the upstream, without its times. */
 export interface OutgoingRequest {
   /** Of the first attempt. */
   readonly origin: string
-  /** Where the document names several; they tell the origin of each attempt. */
+  /** Set if the document names several hosts; it has the origin of each attempt. */
   readonly hosts: HostChoice | undefined
-  /** The document names it as it is. */
+  /** Whether the document names the origin literally. */
   readonly isNamed: boolean
   /** Upper case. */
   readonly method: string
   readonly path: string
   readonly headers: HeaderList
-  /** `client`: the body of the request, as it comes. */
+  /** `client`: the body of the request, as it arrives. */
   readonly body: Buffer | null | 'client'
 }
 
@@ -55,14 +55,14 @@ export interface RequestOptions {
   /** The origin, or the choice among several. */
   readonly target: (context: EvaluationContext) => string | HostChoice
   readonly security: CompiledSecurity
-  /** HEAD is served by GET, and the document reads the body that a HEAD would not bring. */
+  /** HEAD is sent as GET, because the document reads a body, which the response to a HEAD would not have. */
   readonly getsForHead: boolean
 }
 
 type PrepareRequest = (exchange: Exchange) => OutgoingRequest
 
 /**
- * @returns a closure that throws GatewayError or ExpressionError for what can't be forwarded
+ * @returns a closure that throws GatewayError or ExpressionError for requests that cannot be forwarded
  */
 export const prepareRequest = ({
   action,
@@ -103,7 +103,7 @@ const isNamedByDocument = ({ host, hosts }: ForwardAction): boolean =>
     ? hosts.every((each) => each.host.kind === 'constant')
     : host.kind === 'constant'
 
-/** A constant host is read once; others are few, so that they are remembered for a while. */
+/** A constant host is parsed once; others are few, so that they are cached for a while. */
 export const prepareOrigin = (host: Template): ((context: EvaluationContext) => string) => {
   const run = evaluator(host)
   const known = new Map<string, string>()
@@ -134,13 +134,13 @@ const preparePathAndQuery = (action: ForwardAction): ((exchange: Exchange) => st
       path === undefined ? context.request.path : path(context),
       query === undefined ? context.request.query_string : query(context),
     )
-    // An empty query is none to documents; a signature may count it.
+    // Documents do not see an empty query, but a signature may include it.
     const isEmptyQuery = query === undefined && incoming.url?.endsWith('?') === true
     return isEmptyQuery && !target.includes('?') ? `${target}?` : target
   }
 }
 
-/** The header that carries what the gateway has checked itself. */
+/** The header with the credentials that the gateway itself has verified. */
 const credentialOf = (security: CompiledSecurity): string | undefined =>
   security.type === 'anonymous' ? undefined : dashed(credentialHeaderOf(security).toLowerCase())
 
@@ -160,7 +160,7 @@ const prepareHeaders = (
   return (exchange) => {
     const { incoming, context } = exchange
     const list = document(incoming, context)
-    // They belong to the body, which goes as it came.
+    // They describe the body, which is sent as it came.
     if (keepsBody)
       for (const name of ['content-type', 'content-encoding']) borrow(list, incoming, name)
     for (const name of ['traceparent', 'tracestate']) borrow(list, incoming, name)
@@ -174,7 +174,7 @@ const prepareDocumentHeaders = (
   credential: string | undefined,
 ): ((incoming: IncomingMessage, context: EvaluationContext) => HeaderList) => {
   const run = evaluator(template)
-  // Written name by name, the document means what it sets; a whole map is merely handed on.
+  // If the headers are written name by name, the document means what it sets; a whole map is just passed on.
   const isExplicit = template.kind === 'map' || template.kind === 'constant'
   return (incoming, context) => {
     const map = run(context)
@@ -232,7 +232,7 @@ const clientBody = ({ incoming, rawBody }: Exchange): OutgoingRequest['body'] =>
   return hasBody ? 'client' : null
 }
 
-/** Bytes of the client's body, if it says. */
+/** Bytes of the client's body, if it declares them. */
 export const declaredLength = ({ rawHeaders }: IncomingMessage): number | undefined => {
   const [length] = valuesOf(rawHeaders, 'content-length')
   return length === undefined ? undefined : Number(length)

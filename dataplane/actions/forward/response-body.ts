@@ -1,5 +1,5 @@
-// The body of an upstream's answer where the document reads it: collected bytes come in, a value goes
-// out. Compressed bodies are inflated within a bound, off the event loop.
+// Decodes the body of an upstream's response if the document reads it. Compressed bodies are inflated within a bound,
+// off the event loop.
 
 import {
   brotliDecompress,
@@ -15,7 +15,7 @@ import { GatewayError } from '../../gateway-error.ts'
 import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemory } from '../../memory/no-memory.ts'
 
-/** What is read of an answer at most, as received and as inflated (behaviour §4). */
+/** Most bytes that are read of a response, as received and as inflated (behaviour §4). */
 export const MAX_ANSWER_BYTES = 25_000_000
 
 type Pairs = readonly (readonly [name: string, value: string])[]
@@ -23,23 +23,23 @@ type Pairs = readonly (readonly [name: string, value: string])[]
 /** @internal */
 export interface DecodedAnswer {
   readonly body: Value
-  /** Without `content-encoding` and `content-length` where they do not hold for `body` any more. */
+  /** Without `content-encoding` and `content-length` if they no longer describe `body`. */
   readonly headers: Pairs
 }
 
 interface AnswerOptions {
-  /** An undecodable body is given as it is, for its status matters more. */
+  /** An undecodable body is passed on as it is, as its status matters more. */
   readonly isLenient: boolean
-  /** Pays for what the body is inflated and decoded to. */
+  /** Charged for what the body is inflated and decoded to. */
   readonly memory: Holding
 }
 
 type Done = (fault: Error | 'no memory' | undefined, answer?: DecodedAnswer) => void
 
 /**
- * JSON and msgpack become values, all else text, or bytes where it is no UTF-8. An empty body is `""`.
+ * JSON and msgpack become values, everything else text, or bytes if it is not UTF-8. An empty body is `""`.
  *
- * @param done told later, or at once where there is nothing to inflate
+ * @param done called later, or synchronously if there is nothing to inflate
  */
 export const decodeAnswer = (
   headers: Pairs,
@@ -51,7 +51,7 @@ export const decodeAnswer = (
   inflateAll(bytes, codings, (error, plain) => {
     if (error !== null) {
       done(
-        new Error('The upstream sent a compressed body that is broken or too large.', {
+        new Error('The upstream sent a compressed body that is invalid or too large.', {
           cause: error,
         }),
       )
@@ -107,7 +107,7 @@ const unreadable = (cause: unknown): string =>
 
 const textOrBytes = (bytes: Buffer): Value => {
   const text = bytes.toString('utf8')
-  // A replacement character may also stand there in its own right; only then are the bytes compared.
+  // The text may also contain a replacement character of its own; only then are the bytes compared.
   return !text.includes('\uFFFD') || Buffer.from(text).equals(bytes) ? text : bytes
 }
 
@@ -132,7 +132,7 @@ const INFLATERS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
   ],
 ])
 
-/** Those that can be undone, last applied first. An unknown one leaves the body as it is. */
+/** Codings that can be decoded, last applied first. An unknown one leaves the body as it is. */
 const codingsOf = (headers: Pairs): readonly Inflate[] => {
   const names = headers
     .filter(([name]) => name === 'content-encoding')
@@ -143,7 +143,7 @@ const codingsOf = (headers: Pairs): readonly Inflate[] => {
   return inflaters.every((each) => each !== undefined) ? inflaters.reverse() : []
 }
 
-/** More are an attack: each layer may blow up a thousandfold. */
+/** More are an attack: each layer may expand a thousandfold. */
 const MAX_CODINGS = 3
 
 const inflateAll = (

@@ -1,12 +1,12 @@
-// What an operation wants of an upstream's answer, known before any request: whether the body passes
-// through unread, and on which side somebody reads it. Pure.
+// Determines at load what an operation needs of an upstream's response: whether the body passes through unread, and
+// which side of the document reads it.
 
 import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { CompiledOperation, CompiledResponse } from '../../../language/compiled.ts'
 import { readsOf } from '../../../language/expression/reads.ts'
 
 export interface OutcomePlan {
-  /** `on_result` hands the body through unchanged, or is left out, and nothing else reads it. */
+  /** `on_result` passes the body through unchanged, or is left out, and nothing else reads it. */
   readonly passesThrough: boolean
   readonly readsResultBody: boolean
   readonly readsErrorBody: boolean

@@ -1,5 +1,5 @@
-// One forward from its exchange to its outcome: it sends the request, takes the answer the way the document wants it, retries,
-// and reports what came of it exactly once. It has one call to the upstream at a time, which is given up when the client is.
+// Performs one forward: it sends the request, handles the response as the document needs it, retries, and reports the
+// result exactly once. It has one call to the upstream at a time, which is aborted when the client disconnects.
 
 import { DrainWatch } from './drain-watch.ts'
 import { comesWithoutBody } from '../../framing.ts'
@@ -47,7 +47,7 @@ export interface ForwardTools {
   readonly outcome: OutcomePlan
 }
 
-/** A forward whose body is at hand, or can be opened. */
+/** A forward whose body is available, or can be opened. */
 export interface ReadyRequest {
   readonly outgoing: OutgoingRequest
   readonly limits: CallTimes
@@ -55,13 +55,13 @@ export interface ReadyRequest {
   readonly contentLength: number | undefined
 }
 
-/** What is read to keep a connection usable; a longer rest costs more than a new connection. */
+/** Most bytes that are read to keep a connection usable; reading more costs more than a new connection. */
 const DISCARDED_BYTES = 64 * 1024
 const DISCARDING_MS = 1000
 
 type Pairs = readonly (readonly [name: string, value: string])[]
 
-/** What becomes of the answer: nobody knows yet, the client gets it, the document reads it, nobody wants it. */
+/** What to do with the response: not known yet, pass it to the client, read it for the document, discard it. */
 type Mode = 'head' | 'pass' | 'collect' | 'discard'
 
 export class Forwarding implements UpstreamSink {
@@ -69,21 +69,21 @@ export class Forwarding implements UpstreamSink {
   readonly #tools: ForwardTools
   readonly #ready: ReadyRequest
   readonly #retrier: Retrier | undefined
-  /** The latest; the ones before it are over. */
+  /** The latest call; earlier ones are over. */
   #call: UpstreamCall | undefined
   #isSettled = false
   #mode: Mode = 'head'
   #status = 0
   #headers: Pairs = []
-  /** Where the answer is passed on to. */
+  /** The sink of a response that passes through. */
   #out: ByteSink | undefined
-  /** Of a client that has made us wait once. */
+  /** Set for a client that had to be waited for once. */
   #drain: DrainWatch | undefined
-  /** What the document reads. */
+  /** The body that the document reads. */
   #body: ByteCollector | undefined
-  /** Of the body, what was not passed on. */
+  /** Bytes of the body that were not passed on. */
   #length = 0
-  /** Ends what is read to no use. */
+  /** Ends the discarding of a response. */
   #timer: NodeJS.Timeout | undefined
 
   constructor(exchange: Exchange, tools: ForwardTools, ready: ReadyRequest) {
@@ -105,7 +105,7 @@ export class Forwarding implements UpstreamSink {
     this.#send()
   }
 
-  /** The request is refused for what the client does: its body is too large or too slow. */
+  /** Rejects the request because of the client: its body is too large or too slow. */
   refuse(fault: Error): void {
     if (this.#isSettled) return
     this.#giveUp(fault)
@@ -182,7 +182,7 @@ export class Forwarding implements UpstreamSink {
   }
 
   #send(): void {
-    // What is still read to no use must not be taken for the next answer.
+    // A response that is still being discarded must not be taken for the next one.
     this.#call?.abort()
     const { outgoing, limits, body, contentLength } = this.#ready
     const { upstream, scope, confinedTo, realm } = this.#tools
@@ -212,7 +212,7 @@ export class Forwarding implements UpstreamSink {
   #isRetried(outcome: AttemptOutcome): boolean {
     const { body } = this.#ready
     if (this.#retrier === undefined || this.#isSettled) return false
-    // A large body at hand may go again where nothing of it has gone.
+    // A large available body may be sent again if nothing of it was sent.
     const isSmall =
       body === null || (isStreamed(body) ? body.isReplayable : body.length <= REPLAYED_BYTES)
     const isUnsent = 'failure' in outcome && !outcome.headSeen && outcome.failure === 'refused'
@@ -262,7 +262,7 @@ export class Forwarding implements UpstreamSink {
     return false
   }
 
-  /** The connection is kept if little is left to read. */
+  /** Reads and discards the rest; the connection is kept if little is left. */
   #discard(): void {
     this.#mode = 'discard'
     this.#timer = setTimeout(() => {
@@ -286,7 +286,7 @@ export class Forwarding implements UpstreamSink {
     })
   }
 
-  /** Headers and body as the document sees them. */
+  /** Reports headers and body as the document sees them. */
   #report(headers: Pairs, body: Parameters<typeof answerError>[2]): void {
     if (!this.#settle()) return
     const map = responseHeaderMap(headers)
@@ -298,7 +298,7 @@ export class Forwarding implements UpstreamSink {
     this.#exchange.succeed({ status_code: this.#status, headers: map, body, uri })
   }
 
-  /** What the upstream still sends is of no use. */
+  /** Fails the action and discards what the upstream still sends. */
   #failWith(uri: ForwardErrorUri, message: string): void {
     const error = gatewayError(uri, message, this.#exchange.context.status_codes)
     const isFirst = this.#settle()
@@ -306,7 +306,7 @@ export class Forwarding implements UpstreamSink {
     if (isFirst) this.#exchange.fail(error)
   }
 
-  /** True once: the outcome may be reported. */
+  /** True once: the result may be reported. */
   #settle(): boolean {
     if (this.#isSettled) return false
     this.#isSettled = true
@@ -316,7 +316,7 @@ export class Forwarding implements UpstreamSink {
     return true
   }
 
-  /** What was passed on is cut for `cause`. */
+  /** Aborts the call and, because of `cause`, the response to the client. */
   #giveUp(cause?: Error): void {
     if (!this.#settle()) return
     this.#retrier?.cancel()
@@ -333,20 +333,21 @@ export class Forwarding implements UpstreamSink {
 const isStreamed = (body: ReadyRequest['body']): body is StreamedBody =>
   body !== null && !(body instanceof Uint8Array)
 
-/** A shorter time to connect says more of the document than of the host. */
+/** A failure with a shorter time-out says more about the document than about the host. */
 const TELLING_MS = 1000
 
 const isOfHost = (failure: UpstreamFailure, { connectTimeoutMs }: CallTimes): boolean =>
   failure === 'refused' || (failure === 'connect_timeout' && connectTimeoutMs >= TELLING_MS)
 
-/** Its headers are read only where they may count. */
+/** Reads the headers only for statuses where they matter. */
 const answered = (status: number, raw: readonly (string | Buffer)[]): AttemptOutcome =>
   status === 503 ? { status, retryAfterMs: retryAfterMs(raw) } : { status }
 
-/** What clients would not all read alike is passed on to none. */
+/** Rejects a head that clients would not all interpret alike. */
 const faultOfHead = (statusCode: number, raw: readonly (string | Buffer)[]): string | undefined => {
   // RFC 9110 §15.
-  if (statusCode > 599) return `The upstream answered with ${statusCode}, which is no HTTP status.`
+  if (statusCode > 599)
+    return `The upstream answered with ${statusCode}, which is not an HTTP status.`
   return hasForeignCoding(raw)
     ? 'The upstream answered in a transfer coding other than chunked.'
     : undefined

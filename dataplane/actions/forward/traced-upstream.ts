@@ -1,5 +1,5 @@
-// An upstream and the span of the request that it is used for in, the same upstream out with a client span
-// for each attempt (OpenTelemetry's HTTP conventions), whose context goes along. Decides nothing.
+// Wraps an upstream so that each attempt has a client span (OpenTelemetry's HTTP conventions) below the span of the
+// request, whose context is sent along. It decides nothing.
 
 import type { SpanAttributes, TraceSpan } from '../../../telemetry/tracer.ts'
 import type {
@@ -9,13 +9,13 @@ import type {
   UpstreamSink,
 } from '../../upstream/upstream.ts'
 
-/** For one request: what it sends again counts as resent. */
+/** For one request: its further attempts count as resent. */
 export const traceUpstream = (upstream: Upstream, parent: TraceSpan): Upstream => {
   let attempts = 0
   return {
     send: (request, sink) => {
       const resends = attempts++
-      // Nobody keeps any of it: the decision alone goes on.
+      // The trace is not sampled: only that decision is propagated.
       if (!parent.isRecorded) return upstream.send(withContext(request, parent), sink)
       const attributes = attributesOf(request, resends)
       const span = parent.child({ name: request.method, kind: 'client', attributes })
@@ -26,7 +26,7 @@ export const traceUpstream = (upstream: Upstream, parent: TraceSpan): Upstream =
   }
 }
 
-/** Ours instead of what the client or the document sent. */
+/** Replaces the trace context that the client or the document sent. */
 const withContext = (request: UpstreamRequest, span: TraceSpan): UpstreamRequest => {
   const headers: string[] = []
   for (let at = 0; at + 1 < request.headers.length; at += 2) {
@@ -83,7 +83,7 @@ class TracedSink implements UpstreamSink {
 
   #end(error?: UpstreamError): void {
     const status = this.#status
-    // What is broken off by us after its head is an answer that was of no more use.
+    // A response that the gateway aborts after its head was no longer needed, which is no error.
     const failure =
       error === undefined || (error.failure === 'aborted' && status > 0) ? undefined : error.failure
     const type = failure ?? (status >= 400 ? String(status) : undefined)

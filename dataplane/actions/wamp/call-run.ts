@@ -1,5 +1,5 @@
-// One WAMP call from its exchange to its outcome: sends it, waits for the answer, tries again where that is
-// safe, and reports exactly once. When the client leaves or time is up, the router is told to cancel.
+// Performs one WAMP call: it sends it, waits for the result, retries where that is safe, and reports exactly once.
+// When the client disconnects or time is up, it tells the router to cancel.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import { createPauses, type Pauses, type RetryClock } from '../../upstream/retry.ts'
@@ -99,7 +99,7 @@ export class Calling implements CallHandler, SpanOwner {
     }
   }
 
-  /** A handler with `onProgress` is what asks the callee for progressive results. */
+  /** Returns a handler with `onProgress`, which requests progressive results from the callee. */
   #progressive(): CallHandler {
     return {
       onResult: (result) => {
@@ -116,7 +116,7 @@ export class Calling implements CallHandler, SpanOwner {
     }
   }
 
-  /** undefined: nobody listens any more, and the call is cancelled. */
+  /** undefined: the client no longer listens, and the call is cancelled. */
   #sendEvent(name: string, result: ValueMap): EventSink | undefined {
     this.#sink ??= this.#exchange.events(result)
     if (this.#sink?.send({ name, result }) === true) return this.#sink
@@ -138,8 +138,8 @@ const viewOf = ({ requestId, args, kwargs, details }: WampResult): ValueMap => (
 })
 
 /**
- * Behaviour §2: what the router can't have seen, or answered that it has given to nobody. A call that was lost
- * with its connection may have been carried out.
+ * Behaviour §2: a call is retried if the router cannot have seen it, or has responded that it passed it to no callee.
+ * A call that was lost with its connection may have been performed.
  */
 const isRetried = ({ wasSent, uri }: WampFault): boolean =>
   wasSent ? REFUSED_BY_ROUTER.has(uri) : NOT_SENT.has(uri)
@@ -149,7 +149,7 @@ const REFUSED_BY_ROUTER: ReadonlySet<string> = new Set([
   'wamp.error.network_failure',
 ])
 
-/** Not for what can't be encoded: it never will be. */
+/** Not for a call that cannot be encoded, as it never will be. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   'wamp.error.net_failure',
   'wamp.error.network_failure',

@@ -1,5 +1,5 @@
-// The `wamp_call` action (specification §2.5, behaviour §4): an operation in, a performer out that turns each
-// request into a call and its result into the answer.
+// Implements the `wamp_call` action (specification §2.5, behaviour §4), which makes each request a call and its
+// result the response.
 
 import type { WampCallAction } from '../../../language/compile/wamp-action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'
@@ -14,9 +14,9 @@ import { prepareClient } from './client-for.ts'
 import { prepareWampRequest } from './request.ts'
 
 /**
- * The deadline is `options.timeout` where it is more than 0, else `timeout`; retries and their pauses count.
- * Where a client prefers `text/event-stream`, progressive results are events named `progress` and the last
- * one is named `result`; then the deadline holds up to the first result, and for each pause after it.
+ * The deadline is `options.timeout` if it is more than 0, otherwise `timeout`; it includes retries and their
+ * back-off. If a client prefers `text/event-stream`, progressive results are events named `progress` and the last one
+ * is named `result`; the deadline then applies up to the first result, and to each pause after it.
  *
  * @throws (the performer) ExpressionError
  */
@@ -41,7 +41,7 @@ export const prepareWampCall = (
   })
 }
 
-/** Routers disagree on its unit: it is sent where the realm's record names that unit. */
+/** Routers disagree on the unit of `timeout`: it is sent if the realm's record names that unit. */
 const withTimeout = (
   { sent, timeoutMs }: CheckedOptions,
   unit: 'ms' | 's' | undefined,

@@ -1,4 +1,4 @@
-// The client of a realm for one exchange: the realm's own, or where the request is traced, one that traces too.
+// Provides the client of a realm for one exchange: the realm's own or, if the request is traced, one that traces too.
 
 import type { Exchange } from '../performer.ts'
 import { type CallingClient, traceClient } from './traced-client.ts'
@@ -10,7 +10,7 @@ type ClientFor = (
   options: Pick<CheckedOptions, 'forwardsTrace'>,
 ) => () => CallingClient
 
-/** Without traces it gives `client` of the environment itself, for every exchange. */
+/** Without traces it returns `client` of the environment itself, for every exchange. */
 export const prepareClient = ({
   client,
   realmUri,

@@ -1,5 +1,4 @@
-// What WAMP actions reach of the world, for one version of one document. Whoever wires the gateway
-// hands it in; nothing here does anything.
+// Defines what WAMP actions need from outside, for one version of one document.
 
 import type { Limiter } from '../../../base/limiter.ts'
 import type { SpanOf } from '../../request-spans.ts'
@@ -12,24 +11,27 @@ import type { CallbackRules } from './callback/url.ts'
 
 export interface WampEnvironment {
   readonly realmUri: string
-  /** The document as it is now: the namespace where its callbacks may reach no other of the cluster. */
+  /**
+   * From the current version of the document: the namespace that its callbacks may not leave for another one of the
+   * cluster.
+   */
   readonly confinedTo?: () => string | undefined
-  /** Of the version's realm; asked for at each request, also when the realm is gone. */
+  /** The client of the version's realm; called for each request, also when the realm was removed. */
   readonly client: () => WampClient
   /** Of the version: bounds by its `pool_size` what all its operations have under way; nobody waits for a permit. */
   readonly calls: Limiter
   /** The realm's call timeout: the `timeout` of operations that set none. */
   readonly callTimeoutMs: () => number
-  /** One wheel for all calls of the process. */
+  /** One deadline list for all calls of the process. */
   readonly deadlines: Deadlines
   /** One for all callbacks of the process. */
   readonly callbacks: CallbackPoster
-  /** The realm as it is now: who may be called back, and what signs. undefined: it is gone. */
+  /** The current rules of the realm: who may be called back, and what signs. undefined: the realm was removed. */
   readonly realm: () => CallbackRules | undefined
-  /** Which limits only report; all are enforced if left out. */
+  /** Which limits only report; if left out, all are enforced. */
   readonly limits?: LimitPolicy
-  /** For tests: the clock and dice of retries. */
+  /** For tests: the clock and random source of retries. */
   readonly clock?: RetryClock
-  /** Where there are traces. */
+  /** If requests are traced. */
   readonly spanOf?: SpanOf | undefined
 }

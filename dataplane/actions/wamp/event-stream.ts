@@ -1,6 +1,6 @@
-// One stream of server-sent events (behaviour §4, `wamp_subscribe`): follows a topic for as long as the
-// client listens. The head is written when the router has acknowledged: until then a failure is an
-// ordinary answer.
+// Serves one stream of server-sent events (behaviour §4, `wamp_subscribe`): it follows a topic for as long as the
+// client listens. The head is written when the router has acknowledged; until then a failure gets an ordinary
+// response.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Follower, Following, WampClient } from '../../wamp/realm/wamp-client.ts'
@@ -12,7 +12,7 @@ import { Span, type SpanOwner, type SpanTools } from './operation-lifetime.ts'
 
 export interface StreamTools extends SpanTools {
   readonly client: () => WampClient
-  /** The same result for the same event: what is made of it can be made once for all streams. */
+  /** Returns the same result for the same event, so that it is rendered once for all streams. */
   readonly view: (event: WampEvent) => ValueMap
 }
 
@@ -36,7 +36,7 @@ export class Streaming implements Follower, SpanOwner {
     this.#span = new Span(exchange, tools, this)
   }
 
-  /** `timeoutMs` is up to the router's acknowledgement; it holds its permit up to there too. */
+  /** `timeoutMs` applies up to the router's acknowledgement; the stream holds its permit up to there too. */
   start(topic: Topic, { timeoutMs, connectTimeoutMs }: OperationTimes): void {
     if (!this.#span.begin(timeoutMs)) {
       this.#exchange.fail(overloadedError(this.#exchange.context.status_codes))
@@ -55,7 +55,7 @@ export class Streaming implements Follower, SpanOwner {
       if (this.#span.end()) failExchange(this.#exchange, error)
       return
     }
-    // It may have been told of its end before it was known what to end.
+    // It may have ended before there was anything to unfollow.
     if (this.#isOver) this.#following.end()
   }
 

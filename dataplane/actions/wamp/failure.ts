@@ -1,5 +1,5 @@
-// What `on_error` sees of a WAMP operation that failed (behaviour §4): faults in, `action.error` out.
-// Their messages are the bridge's, for clients to read.
+// Builds `action.error`, which `on_error` reads, for a WAMP operation that failed (behaviour §4). The messages are
+// the bridge's, written for clients.
 
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { boundMessage } from '../../../language/expression/errors.ts'
@@ -11,7 +11,7 @@ import { sayWampError } from './error-text.ts'
 import { asError } from '../../../base/thrown.ts'
 
 /**
- * @param statusCodes the operation's merged map; what it does not name is 500
+ * @param statusCodes the operation's merged map; URIs that it does not have are 500
  * @param subject the URI that was called, published to, …
  */
 export const faultError = (fault: WampFault, statusCodes: ValueMap, subject = ''): ActionError => {
@@ -31,12 +31,12 @@ export const faultError = (fault: WampFault, statusCodes: ValueMap, subject = ''
 }
 
 export const overdueError = (statusCodes: ValueMap): ActionError =>
-  gatewayError('svc.error.timeout', 'The WAMP operation took too long.', statusCodes)
+  gatewayError('svc.error.timeout', 'The WAMP operation did not finish in time.', statusCodes)
 
 export const overloadedError = (statusCodes: ValueMap): ActionError =>
-  gatewayError('svc.error.overloaded', 'Too many WAMP operations are in flight.', statusCodes)
+  gatewayError('svc.error.overloaded', 'Too many WAMP operations are in progress.', statusCodes)
 
-/** A fault that is thrown before anything is under way fails the action; all else is thrown on. */
+/** Lets a fault that is thrown before anything has started fail the action; everything else is thrown on. */
 export const failingOnFaults =
   (perform: Perform): Perform =>
   (exchange) => {
@@ -48,7 +48,7 @@ export const failingOnFaults =
     }
   }
 
-/** What was rejected or thrown while the operation was under way: a fault fails it, all else is a bug. */
+/** Handles an error of a running operation: a fault fails it, everything else is a bug. */
 export const failExchange = (exchange: Exchange, error: unknown, subject = ''): void => {
   if (error instanceof WampFault) {
     exchange.fail(faultError(error, exchange.context.status_codes, subject))

@@ -1,13 +1,13 @@
-// `options.forward_identity` (behaviour §4): who called, as the gateway has authenticated them, goes to the
-// callee, who sees the gateway's session otherwise. What a client puts there never does.
+// Adds the authenticated caller to the arguments of a call (`options.forward_identity`, behaviour §4), as the callee
+// otherwise sees only the gateway's session. A value that a client sends there is replaced.
 
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isList, type Value, type ValueMap } from '../../../language/expression/value.ts'
 import { CALLER_KEY } from './validate.ts'
 
 /**
- * `kwargs` with `_caller: {authid, authrole, authmethod, realm}` over whatever stands there. Of several
- * roles the first: joined ones could be taken for a role of that name.
+ * Returns `kwargs` with `_caller: {authid, authrole, authmethod, realm}`, which replaces any value there. Of several
+ * roles it has the first: joined ones could be taken for a role of that name.
  *
  * @param security of the context: empty for anonymous requests
  */

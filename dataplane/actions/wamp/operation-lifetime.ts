@@ -1,5 +1,5 @@
-// The time that a WAMP operation is under way for one exchange: it holds a permit of its version, a deadline
-// on the shared wheel, an ear at the client and a place among those that wait for a session, and lets all go together, once.
+// Holds what a running WAMP operation uses: a permit of its version, a deadline on the shared list, a disconnect
+// listener, and a place among those that wait for a session. It releases all of them together, once.
 
 import type { Limiter } from '../../../base/limiter.ts'
 import type { Deadlines, Timed } from '../../deadlines.ts'
@@ -7,9 +7,12 @@ import type { SessionWait, WampClient } from '../../wamp/realm/wamp-client.ts'
 import type { Exchange } from '../performer.ts'
 
 export interface SpanOwner {
-  /** Time is up; the span has ended. */
+  /** Called when time is up; the lifetime has ended. */
   onOverdue(): void
-  /** The client has gone, or the gateway gives up; the span has ended. Nothing is written any more. */
+  /**
+   * Called when the client has disconnected, or the gateway aborts the request; the lifetime has ended, and nothing
+   * more is written.
+   */
   onGone(): void
 }
 
@@ -46,8 +49,8 @@ export class Span implements Timed {
   }
 
   /**
-   * Runs `start` at once, or where a session is being opened, when that is over, within the span: what has ended meanwhile
-   * is never started.
+   * Calls `start` synchronously or, while a session is being opened, when that is over. An operation that has ended
+   * meanwhile is never started.
    */
   whenJoined(longestMs: number, start: () => void): void {
     this.#wait = this.#tools.client().awaitSession(longestMs, () => {
@@ -61,12 +64,12 @@ export class Span implements Timed {
     return this.#isOpen
   }
 
-  /** Time starts anew. */
+  /** Restarts the deadline. */
   extend(timeoutMs: number): void {
     this.due = this.#tools.deadlines.dueIn(timeoutMs)
   }
 
-  /** True once: the outcome may be reported. */
+  /** True once: the result may be reported. */
   end(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false

@@ -1,5 +1,5 @@
-// A WAMP operation that a promise stands for, from its exchange to its outcome: with a permit and within
-// its deadline, reported exactly once. What comes after its end is undone, for nobody knows of it.
+// Performs a WAMP operation that is represented by a promise, with a permit and within its deadline, and reports its
+// result exactly once. A result that arrives after its end is undone, as no client knows of it.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { Exchange } from '../performer.ts'
@@ -13,13 +13,13 @@ export interface OperationSteps<T> {
   start(): Promise<T>
   /** What `action.result` is. */
   view(done: T): ValueMap
-  /** It is done, but time was up or the client had left. Nobody hears whether this succeeds. */
+  /** Undoes an operation that succeeded after time was up or the client had disconnected. Its own result is ignored. */
   undo?(done: T): Promise<unknown>
 }
 
 export interface OperationTimes {
   readonly timeoutMs: number
-  /** For a session that is being opened; 0: it needs none. */
+  /** How long to wait for a session that is being opened; 0: it needs none. */
   readonly connectTimeoutMs: number
 }
 
@@ -39,7 +39,7 @@ export const runOperation = <T>(
     exchange.fail(overloadedError(exchange.context.status_codes))
     return
   }
-  // Async: what is thrown at once is a rejection like all others.
+  // Async, so that a synchronous throw is a rejection like all others.
   const start = async (): Promise<T> => steps.start()
   span.whenJoined(connectTimeoutMs, () => {
     void start().then(

@@ -1,5 +1,5 @@
-// The `options` of a WAMP action: an evaluated map in, what goes to the router and what the gateway keeps
-// for itself out. Routers end a session for an option of the wrong type; others they ignore.
+// Validates the `options` of a WAMP action, and separates those for the router from the gateway's own. Routers end a
+// session for an option of the wrong type; others they ignore.
 
 import { ownValue } from '../../../language/expression/lookup.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
@@ -10,12 +10,12 @@ import { checkFit, invalid } from './validate.ts'
 export type OptionsKind = 'call' | 'publish' | 'subscribe' | 'register'
 
 export interface CheckedOptions {
-  /** As they go to the router. */
+  /** The options that are sent to the router. */
   readonly sent: ValueMap
-  /** How long the router may take, never longer than timers hold; 0: nothing is said. Milliseconds. */
+  /** How long the router may take, in milliseconds, never beyond the bound of timers; 0: not set. */
   readonly timeoutMs: number
   readonly forwardsIdentity: boolean
-  /** The context of the trace goes to the callee, or to subscribers, where there are traces. */
+  /** Whether the trace context is sent to the callee, or to subscribers, if requests are traced. */
   readonly forwardsTrace: boolean
   readonly match: WampMatch
 }
@@ -25,7 +25,7 @@ export interface CheckedOptions {
  * @example checkOptions('call', { timeout: 500, x: 1 }) // {sent: {x: 1}, timeoutMs: 500, …}
  */
 export const checkOptions = (kind: OptionsKind, value: Value): CheckedOptions => {
-  if (!isMap(value)) throw invalid('options: a map is expected')
+  if (!isMap(value)) throw invalid('options: expected a map')
   checkFit('options', value)
   for (const name of Object.keys(value)) checkOption(kind, name, value[name] ?? null)
   return split(kind, value)
@@ -36,16 +36,16 @@ type Check = readonly [isRight: (value: Value) => boolean, expected: string]
 const checkOption = (kind: OptionsKind, name: string, value: Value): void => {
   const known = KNOWN[kind].get(name)
   if (known === undefined) {
-    if (RESERVED.test(name)) throw invalid(`options.${name}: documents can't set this option here`)
+    if (RESERVED.test(name)) throw invalid(`options.${name}: documents cannot set this option here`)
     return
   }
   const [isRight, expected] = known
-  if (!isRight(value)) throw invalid(`options.${name}: ${expected} is expected`)
+  if (!isRight(value)) throw invalid(`options.${name}: expected ${expected}`)
 }
 
 /**
- * What only routers and the gateway say, and modes of payload that both ends must have agreed on: a router
- * ends the session where they have not.
+ * Options that only routers and the gateway set, and payload modes that both ends must have agreed on: otherwise a
+ * router ends the session.
  */
 const RESERVED =
   /^(?:receive_progress|progress|forward_for|forward_identity|forward_trace|(?:caller|publisher|enc|ppt)(?:_.*)?)$/
@@ -54,11 +54,11 @@ const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false']
 const TEXT: Check = [(value) => typeof value === 'string', 'a text']
 const COUNT: Check = [
   (value) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0,
-  'a whole number, 0 or more,',
+  'a whole number, 0 or more',
 ]
 const POSITIVE: Check = [
   (value) => typeof value === 'number' && Number.isSafeInteger(value) && value > 0,
-  'a whole number, 1 or more,',
+  'a whole number, 1 or more',
 ]
 const TEXTS: Check = [
   (value) => isList(value) && value.every((item) => typeof item === 'string'),
@@ -114,7 +114,7 @@ const KNOWN = {
   ]),
 } as const satisfies Record<OptionsKind, ReadonlyMap<string, Check>>
 
-/** Longer than the timers of the platform hold is for ever. */
+/** Times beyond the bound of the platform's timers count as infinite. */
 const LONGEST_MS = 2 ** 31 - 1
 
 const split = (kind: OptionsKind, options: ValueMap): CheckedOptions => {
@@ -131,8 +131,8 @@ const split = (kind: OptionsKind, options: ValueMap): CheckedOptions => {
 }
 
 /**
- * The publisher is the gateway's session, and so are the event streams and callbacks of its clients: routers would
- * keep from them what another client publishes, where both happen to be at the same session.
+ * The publisher is the gateway's session, and so are the subscribers for event streams and callbacks: without this,
+ * routers would exclude them from what another client publishes in the same session.
  */
 const HEARD_BY_ALL: ValueMap = { exclude_me: false }
 

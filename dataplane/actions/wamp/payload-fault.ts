@@ -1,5 +1,5 @@
-// Whether a value may be given to a router at all (behaviour §4): one walk, a value in, the first unfit
-// place out. Two routers were seen to end the session, or never to answer, for what is refused here.
+// Checks in one walk whether a value may be sent to a router (behaviour §4), and finds the first invalid place. Two
+// routers were seen to end the session, or never to respond, for values that are rejected here.
 
 import { isList, type Value, type ValueMap } from '../../../language/expression/value.ts'
 
@@ -13,8 +13,8 @@ export interface Unfit {
 }
 
 /**
- * Texts, and keys, without half surrogate pairs and not beginning with U+0000; nesting of 64 at most. Bytes
- * are fit. A value that is fit costs nothing but the walk.
+ * Valid are texts and keys without half surrogate pairs that do not begin with U+0000, nested at most 64 levels, and
+ * bytes. A valid value costs nothing but the walk.
  * @example unfitOf({ name: '\u0000x' }) // {place: '.name', reason: 'the text begins with U+0000 …'}
  */
 export const unfitOf = (value: Value): Unfit | undefined => findUnfit(value, MAX_NESTING)
@@ -49,13 +49,13 @@ const explainText = (text: string, what: 'text' | 'key'): Unfit => ({
   reason:
     text.charCodeAt(0) === 0
       ? `the ${what} begins with U+0000, which not every WAMP router carries`
-      : `the ${what} holds half a surrogate pair, which no UTF-8 can hold`,
+      : `the ${what} contains half a surrogate pair, which UTF-8 cannot represent`,
   place: '',
 })
 
 const SHOWN_PLACE = 200
 
-/** On the way back up: the outer step stands before the inner ones. */
+/** Called on the way back up: the outer step goes before the inner ones. */
 const below = (step: string, { reason, place }: Unfit): Unfit => ({
   reason,
   place: place.length > SHOWN_PLACE ? `${step}…` : step + place,

@@ -1,5 +1,5 @@
-// The `wamp_publish` action (behaviour §4): an operation in, a performer out that publishes, waits for the
-// router's acknowledgement and reports the id of the publication.
+// Implements the `wamp_publish` action (behaviour §4), which publishes, waits for the router's acknowledgement and
+// reports the id of the publication.
 
 import type { WampPublishAction } from '../../../language/compile/wamp-action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'
@@ -11,7 +11,7 @@ import { runOperation } from './operation.ts'
 import { prepareWampRequest } from './request.ts'
 
 /**
- * Is never repeated: nobody could tell two publications from one.
+ * It is never retried, as a subscriber could not recognise a repeated publication.
  *
  * @throws (the performer) ExpressionError
  */

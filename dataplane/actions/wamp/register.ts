@@ -1,5 +1,5 @@
-// The `wamp_register` action (behaviour §4): an operation in, a performer out that registers a procedure
-// whose invocations are posted to the URL in `kwargs.callback`.
+// Implements the `wamp_register` action (behaviour §4), which registers a procedure whose invocations are posted to
+// the URL in `kwargs.callback`.
 
 import type { WampRegisterAction } from '../../../language/compile/wamp-action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'

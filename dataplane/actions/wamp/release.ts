@@ -1,5 +1,5 @@
-// The `wamp_unregister` and `wamp_unsubscribe` actions (behaviour §4): an operation in, a performer out that
-// ends what was registered or subscribed for a callback, by the id in `args`.
+// Implements the `wamp_unregister` and `wamp_unsubscribe` actions (behaviour §4), which end what was registered or
+// subscribed for a callback, by the id in `args`.
 
 import type {
   WampUnregisterAction,
@@ -38,7 +38,7 @@ export const prepareWampRelease = (
   const timesOf = prepareLimits(limits, environment.callTimeoutMs)
   return failingOnFaults((exchange) => {
     const { context } = exchange
-    // They have no effect, but a fault of theirs is told.
+    // They have no effect, but their errors are reported.
     for (const evaluate of others) evaluate(context)
     const evaluated = args(context)
     const { timeoutMs } = timesOf(context)
@@ -58,10 +58,10 @@ export const prepareWampRelease = (
   })
 }
 
-/** A number, or its decimal text, as paths and queries have it. */
+/** A number, or its decimal text, as in paths and queries. */
 const idOf = (kind: HeldKind, value: Value): number => {
   const [first, ...rest] = checkArgs(value)
   const id = typeof first === 'string' && /^\d{1,16}$/.test(first) ? Number(first) : first
   if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0 && rest.length === 0) return id
-  throw invalid(`args: the id of the ${kind} is expected, and nothing else`)
+  throw invalid(`args: expected the id of the ${kind}, and nothing else`)
 }

@@ -1,5 +1,5 @@
-// The members of a WAMP action, for each request: templates in, checked values out. All of them are
-// evaluated before any is checked, so that a fault of the document is told before one of the data.
+// Evaluates and validates the members of a WAMP action for each request. All of them are evaluated before any is
+// validated, so that an error of the document is reported before one of the data.
 
 import type { CompiledOperation } from '../../../language/compiled.ts'
 import { evaluator } from '../../../language/expression/run.ts'
@@ -27,9 +27,9 @@ export interface WampRequest {
   readonly uri: string
   readonly options: CheckedOptions
   readonly args: readonly Value[]
-  /** With `_caller` where the document says so, and never with the client's. */
+  /** With `_caller` if the document says so, and never with the client's. */
   readonly kwargs: ValueMap
-  /** `options.timeout`, more than 0, is the `timeout`. */
+  /** `options.timeout`, if more than 0, is the `timeout`. */
   readonly times: CallTimes
 }
 
@@ -84,7 +84,7 @@ export const prepareWampRequest = (
   }
 }
 
-/** The same text as last time was fine: most operations only ever see one. */
+/** Skips the check for the same text as last time: most operations only ever see one. */
 const rememberingUri = (
   name: string,
   limits: LimitPolicy | undefined,
@@ -92,7 +92,7 @@ const rememberingUri = (
   let fine: string | undefined
   let fineFor: WampMatch | undefined
   return ({ value, inserted }, match) => {
-    // The same text may have been put together of other values.
+    // The same text may have been composed of other values.
     checkInserted(name, inserted, match, limits)
     if (value !== fine || match !== fineFor) {
       fine = checkUri(name, value, match)
@@ -102,7 +102,7 @@ const rememberingUri = (
   }
 }
 
-/** What is known at load is checked at the first request alone, whatever comes of it. */
+/** A value that is known at load is checked only at the first request, whether or not it is valid. */
 const once = <T>(template: Template, check: (value: Value) => T): ((value: Value) => T) => {
   if (template.kind !== 'constant') return check
   let outcome: (() => T) | undefined

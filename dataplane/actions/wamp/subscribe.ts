@@ -1,5 +1,5 @@
-// The `wamp_subscribe` action (behaviour §4): an operation in, a performer out that answers with the events
-// of a topic, or, where `kwargs.callback` names a URL, has them posted there until they are unsubscribed.
+// Implements the `wamp_subscribe` action (behaviour §4), which responds with the events of a topic or, if
+// `kwargs.callback` names a URL, has them posted there until they are unsubscribed.
 
 import type { WampSubscribeAction } from '../../../language/compile/wamp-action.ts'
 import type { CompiledOperation } from '../../../language/compiled.ts'
@@ -64,7 +64,7 @@ const notAcceptable = (): GatewayError =>
   })
 
 /**
- * Followers of a topic are told of the same event object one after the other, in one turn. It is not kept longer:
+ * All followers of a topic get the same event object one after the other, in one tick. Its view is not cached longer:
  * an event may have megabytes, and be the last one for days.
  */
 const rememberingView = (): ((event: WampEvent) => ValueMap) => {

@@ -1,5 +1,5 @@
-// A realm's client and the span of the request that it is used for in, its calls and publications out with a
-// span for each attempt (OpenTelemetry's conventions for RPC and messaging). Decides nothing.
+// Wraps a realm's client so that each attempt of a call or publication has a span (OpenTelemetry's conventions for
+// RPC and messaging) below the span of the request. It decides nothing.
 
 import type { ValueMap } from '../../../language/expression/value.ts'
 import type { TraceSpan } from '../../../telemetry/tracer.ts'
@@ -9,16 +9,16 @@ import { type CallHandler, type PendingCall, WampFault } from '../../wamp/sessio
 export type CallingClient = Pick<WampClient, 'awaitSession' | 'call' | 'publish'>
 
 export interface TracedClientOptions {
-  /** Asked at each use. */
+  /** Called at each use. */
   readonly client: () => CallingClient
   readonly parent: TraceSpan
   readonly realmUri: string
-  /** `options.forward_trace`: the context goes along as `kwargs._trace`. WAMP has no place of its own for it. */
+  /** `options.forward_trace`: the context is sent as `kwargs._trace`, as WAMP has no field for it. */
   readonly isForwarded: boolean
 }
 
 export const traceClient = (options: TracedClientOptions): CallingClient => ({
-  // The spans are those of attempts, which begin when the wait is over.
+  // Spans cover attempts, which begin when the wait is over.
   awaitSession: (longestMs, onOver) => options.client().awaitSession(longestMs, onOver),
   call: (request, handler) => {
     const span = begin(options, 'call', request.procedure)
@@ -46,7 +46,7 @@ export const traceClient = (options: TracedClientOptions): CallingClient => ({
 
 const TRACE_KEY = '_trace'
 const DONE = { attributes: {}, isError: false }
-/** URIs may be made of what a client sends. */
+/** URIs may contain input of a client. */
 const MAX_URI = 255
 
 const begin = (
@@ -89,7 +89,7 @@ const observed = (handler: CallHandler, span: TraceSpan): CallHandler => ({
     endFailed(span, fault)
     handler.onFailure(fault)
   },
-  // Whether it is there decides whether progress is asked for.
+  // Its presence decides whether progressive results are requested.
   ...(handler.onProgress && {
     onProgress: (result) => {
       handler.onProgress?.(result)
@@ -97,7 +97,7 @@ const observed = (handler: CallHandler, span: TraceSpan): CallHandler => ({
   }),
 })
 
-/** After `cancel` the handler hears nothing more. */
+/** After `cancel` the handler is not called any more. */
 const pendingOf = (pending: PendingCall, span: TraceSpan): PendingCall => ({
   cancel: () => {
     pending.cancel()

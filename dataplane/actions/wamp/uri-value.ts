@@ -1,5 +1,5 @@
-// The URI of a WAMP action is evaluated here: its template in, for each request its value out, and which texts in it the
-// document did not choose. Whether those may stand there is for `checkUri` to say.
+// Evaluates the URI of a WAMP action for each request, and determines which of its texts the document did not choose.
+// Whether they are valid is for `checkUri` to decide.
 
 import { isOfDocument } from '../../../language/expression/provenance.ts'
 import { type EvaluationContext, evaluator, joiner } from '../../../language/expression/run.ts'
@@ -9,7 +9,10 @@ import type { Value } from '../../../language/expression/value.ts'
 
 export interface EvaluatedUri {
   readonly value: Value
-  /** What requests and claims put between texts of the document. Empty where a tag is the whole URI. */
+  /**
+   * The texts that requests and token claims insert between texts of the document. Empty if one template is the whole
+   * URI.
+   */
   readonly inserted: readonly string[]
 }
 
@@ -40,7 +43,7 @@ export const prepareUri = (template: Template): ((context: EvaluationContext) =>
   }
 }
 
-/** Of a text within the text, its own parts. */
+/** The parts that the document did not choose, also of nested texts. */
 const foreignParts = ({ parts }: TextTemplate): ReadonlySet<Template> => {
   const foreign = new Set<Template>()
   for (const part of parts) {

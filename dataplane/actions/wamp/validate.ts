@@ -1,5 +1,5 @@
-// What an action is about to give to a router: evaluated values in, the same values checked and typed out
-// (behaviour §4). Nothing that fails here is ever sent: a client can't end the session that all share.
+// Validates and types the evaluated values that an action sends to a router (behaviour §4). Nothing that fails here
+// is ever sent, so that a client cannot end the session that all share.
 
 import { boundMessage } from '../../../language/expression/errors.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../language/expression/value.ts'
@@ -8,12 +8,12 @@ import { ENFORCED, type LimitPolicy } from '../../limit-policy.ts'
 import { WampFault } from '../../wamp/session/joined-session.ts'
 import { isFitText, unfitOf } from './payload-fault.ts'
 
-/** What the gateway tells callees of the caller; nobody else may set it. */
+/** The key under which the gateway sends the caller to callees; nothing else may set it. */
 export const CALLER_KEY = '_caller'
 
 /**
- * What a request puts into a longer URI is one part of it, or a piece of one: with a dot it would name another procedure
- * than the document means, and nothing at all would open a pattern to everything.
+ * What a request inserts into a longer URI must be one part of it, or a piece of one: with a dot it would name
+ * another procedure than the document means, and an empty value would open a pattern to everything.
  * @throws WampFault `wamp.error.invalid_uri`
  */
 export const checkInserted = (
@@ -30,18 +30,19 @@ export const checkInserted = (
   }
 }
 
-const NO_DOT = 'a value inside a longer URI may hold no dot: it would add parts to the URI'
-const NOT_EMPTY = 'a value inside a pattern may not be empty: it would match more'
+const NO_DOT =
+  'a value inside a longer URI must not contain a dot, which would add parts to the URI'
+const NOT_EMPTY = 'a value inside a pattern must not be empty, as the pattern would match more'
 
 /**
- * @param name how the document calls it: `procedure`, `topic`
+ * @param name its name in the document: `procedure`, `topic`
  * @throws WampFault `wamp.error.invalid_uri`
  */
 export const checkUri = (name: string, value: Value, match: WampMatch): string => {
   if (typeof value === 'string' && isFitText(value) && isWampPattern(value, match)) return value
   throw refusal(
     'wamp.error.invalid_uri',
-    `${name}: a WAMP URI is expected: parts separated by dots, ${EMPTY_PARTS[match]}, without blanks and #`,
+    `${name}: expected a WAMP URI: parts separated by dots, ${EMPTY_PARTS[match]}, without spaces and #`,
   )
 }
 
@@ -53,26 +54,26 @@ const EMPTY_PARTS = {
 
 /** @throws WampFault `wamp.error.invalid_argument` */
 export const checkArgs = (value: Value): readonly Value[] => {
-  if (!isList(value)) throw invalid('args: a list is expected')
+  if (!isList(value)) throw invalid('args: expected a list')
   checkFit('args', value)
   return value
 }
 
 /**
- * `_caller` is refused: a callee may trust it (docs/wamp.md, *Caller identity*).
+ * `_caller` is rejected, as a callee may trust it (docs/wamp.md, *Caller identity*).
  * @throws WampFault `wamp.error.invalid_argument`
  */
 export const checkKwargs = (value: Value): ValueMap => {
   const kwargs = checkKwargsMap(value)
   if (!Object.hasOwn(kwargs, CALLER_KEY)) return kwargs
   throw invalid(
-    `kwargs.${CALLER_KEY}: only the gateway sets it; the document asks for it by options.forward_identity`,
+    `kwargs.${CALLER_KEY}: only the gateway sets it, if the document has options.forward_identity`,
   )
 }
 
-/** As `checkKwargs`, where the gateway puts its own `_caller` over whatever stands there. */
+/** Like `checkKwargs`, for when the gateway replaces `_caller` with its own. */
 export const checkKwargsMap = (value: Value): ValueMap => {
-  if (!isMap(value)) throw invalid('kwargs: a map is expected')
+  if (!isMap(value)) throw invalid('kwargs: expected a map')
   checkFit('kwargs', value)
   return value
 }
@@ -86,6 +87,6 @@ export const checkFit = (name: string, value: Value): void => {
 export const invalid = (message: string): WampFault =>
   refusal('wamp.error.invalid_argument', message)
 
-/** An action that fails before anything is sent. */
+/** For an action that fails before anything is sent. */
 export const refusal = (uri: string, message: string): WampFault =>
   new WampFault(uri, boundMessage(message), { wasSent: false })

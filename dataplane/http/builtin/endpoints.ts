@@ -1,6 +1,6 @@
-// Answers requests whose path leads to an endpoint of the gateway's own. What needs no login (OPTIONS, verify, public
-// keys) is answered here; the rest goes to the Express router, which is loaded, with the rooms behind it, at the
-// first such request, or as soon as something is served that has such endpoints.
+// Handles requests for built-in endpoints. Those without a login (OPTIONS, verify, public keys) are answered here;
+// the rest goes to an Express router, which is loaded with its rooms at the first such request, or as soon as a
+// document with such endpoints is served.
 
 import { loadOnce } from '../../../base/single-flight.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -21,7 +21,7 @@ import { KEYS_METHODS, KEYS_PATH, KEYS_VERSION, respondKeys } from './keys.ts'
 import { endpointHeaders, refuse, respondPreflight } from './respond.ts'
 import { respondVerified } from './verify.ts'
 
-/** A request whose path our table has matched. */
+/** Handles a request that the route table has matched to a built-in endpoint. */
 export const visitEndpoint = (
   dispatch: DispatchOptions,
   { arrival, match }: Found,
@@ -40,7 +40,7 @@ export const visitEndpoint = (
   })
 }
 
-/** Whatever the host: keys are those of all realms. */
+/** Handles a request for the public keys, on any host: they are the keys of all realms. */
 export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => {
   const { method = '', headers } = arrival.request
   const allow = KEYS_METHODS.join(', ')
@@ -64,14 +64,14 @@ export const visitKeys = (dispatch: DispatchOptions, arrival: Arrival): void => 
   })
 }
 
-/** Rooms are loaded by one call at a time; a failure is logged, and the next request loads again. */
+/** One call at a time loads the rooms; a failure is logged, and the next request tries again. */
 export interface EndpointDeps extends Rooms {
   readonly tokenKeys: Pick<TokenKeys, 'publicKeys'>
 }
 
 export interface Endpoints {
   readonly handle: EndpointHandler
-  /** Loads all of it now, lest the first login wait for it. Never rejects. */
+  /** Loads all rooms now, so that the first login does not wait for them. Never rejects. */
   readonly warmUp: () => Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// Asks the rooms behind the endpoints of the gateway's own: makes of a routed request the plain one that OpenID
-// Connect and OAuth 2 take, with its body, which is bounded in size and time.
+// Calls OpenID Connect and OAuth 2 for the built-in endpoints: it converts a routed request to the plain one that
+// they take, with its body, which is bounded in size and time.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { MemoryBudget } from '../../memory/memory-budget.ts'
@@ -13,7 +13,7 @@ import { checkDeclaredLength, readBody } from '../request/body.ts'
 import { hasBody } from '../request/head.ts'
 import type { EndpointAnswer } from './respond.ts'
 
-/** What the endpoints are made of: the rooms behind them, loaded when they are asked for. */
+/** The rooms behind the endpoints, loaded at first use. */
 export interface Rooms {
   readonly loadOidc: () => Promise<Oidc>
   readonly loadOAuth2: () => Promise<OAuth2>
@@ -21,7 +21,7 @@ export interface Rooms {
   readonly ownOrigin: string | undefined
 }
 
-/** What the router has found in a request. */
+/** A request as the router has matched it. */
 export interface Routed {
   readonly visit: RoutedVisit
   /** Bindings of the route, decoded. */
@@ -30,8 +30,8 @@ export interface Routed {
 }
 
 /**
- * Rejects with what becomes an error record.
- * @returns undefined when the client has gone: there is nobody to answer
+ * Rejects with an error that becomes an error record. @returns undefined if the client has disconnected: there is
+ * nothing to respond to
  */
 export type EndpointTask = (routed: Routed) => Promise<EndpointAnswer | undefined>
 
@@ -76,11 +76,11 @@ export const oauthTask =
     })
   }
 
-/** Node keeps the first of two `Authorization` headers: whoever stands before us may have looked at the other. */
+/** Node keeps the first of two `Authorization` headers; a proxy in front may have checked the other. */
 const headersOf = ({ headers, rawHeaders }: IncomingMessage): IncomingHttpHeaders =>
   readAuthorization(rawHeaders)?.scheme === '' ? { ...headers, authorization: '' } : headers
 
-/** As `readText` where it is a form; whatever else comes is not read and counts as nothing. */
+/** Like `readText` if the body is a form; any other body is not read and counts as empty. */
 const readForm = async (arrival: Arrival, memory: MemoryBudget): Promise<string | undefined> =>
   FORM.test(arrival.head.contentType ?? '') ? readText(arrival, memory) : ''
 
@@ -90,7 +90,7 @@ const LIMITS = { maxBytes: 65_536, readBytes: 65_536, readMs: 15_000 }
 
 /**
  * `""` without a body. Rejects with 413, 408 or 503.
- * @returns undefined when the client has gone
+ * @returns undefined if the client has disconnected
  */
 const readText = async (
   { request, response, head }: Arrival,

@@ -1,5 +1,5 @@
 // Serves `/.well-known/jwks.json`: the public halves of all signing keys as a JWK Set (RFC 7517 §5), on every host
-// and before any document (behaviour §2). Nothing private can get in.
+// and before any document (behaviour §2). It copies public members only.
 
 import { hash } from 'node:crypto'
 import { STATUS_CODES } from '../../../language/status-codes.ts'
@@ -12,7 +12,7 @@ export const KEYS_PATH = '/.well-known/jwks.json'
 
 export const KEYS_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** The gateway itself: no document has it. */
+/** Stands for the gateway itself, as no document has these keys. */
 export const KEYS_VERSION: ServedVersion = {
   apiId: '',
   name: '',
@@ -24,8 +24,8 @@ export const KEYS_VERSION: ServedVersion = {
 }
 
 /**
- * Segments are compared decoded, as the router compares them, so that no spelling leads past it. One look at
- * one character for all other paths.
+ * Compares decoded segments, as the router does, so that no spelling bypasses it. All other paths cost one look at
+ * one character.
  */
 export const isKeysPath = (path: string): boolean => {
   const first = path.charCodeAt(1)
@@ -57,7 +57,7 @@ export const respondKeys = (
   const headers = [
     ['cache-control', CACHE_CONTROL],
     ['etag', etag],
-    // One answer for everybody: it may be cached.
+    // The response is the same for everybody and may be cached.
     ['access-control-allow-origin', '*'],
   ] as const
   if (isKnown(visit.arrival.request.headers['if-none-match'], etag))
@@ -70,7 +70,7 @@ export const respondKeys = (
     })
 }
 
-/** Long enough that services do not ask for every token, short enough for a rotation. */
+/** Long enough that services do not fetch keys for every token, short enough for a rotation. */
 const CACHE_CONTROL = 'public, max-age=300'
 
 /** RFC 7517 §4, RFC 7518 §6.2.1, §6.3.1. */

@@ -1,5 +1,5 @@
-// Answers a request for an endpoint of the gateway's own: writes its one HTTP response, with the headers that all
-// such answers carry, and its row in metrics and access log.
+// Writes the one HTTP response to a request for a built-in endpoint, with the headers that all such responses carry,
+// and its row in metrics and access log.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Method } from '../../../language/document.ts'
@@ -14,21 +14,21 @@ import type { Answer } from '../response/plan.ts'
 import { composeHead, writeFramedHead } from '../response/write-response.ts'
 import { toMethod } from '../select-route.ts'
 
-/** What an endpoint answers. */
+/** The response of an endpoint. */
 export interface EndpointAnswer {
   readonly status: number
-  /** Lower-case names; `set-cookie` may stand several times. */
+  /** Lower-case names; `set-cookie` may occur several times. */
   readonly headers: HeaderList
   readonly body: string
 }
 
-/** @param answer undefined: the client has gone, and there is nobody to answer */
+/** @param answer undefined: the client has disconnected, and there is nothing to respond to */
 export const respond = (visit: EndpointVisit, answer: EndpointAnswer | undefined): void => {
   if (answer === undefined) abandon(visit)
   else write(visit, { ...answer, contentType: headerOf(answer.headers, 'content-type') })
 }
 
-/** An error record; of a fault of our own the client learns the request id and nothing else. */
+/** Responds with an error record; of an unexpected error the client gets the request id and nothing else. */
 export const refuse = (visit: EndpointVisit, error: unknown): void => {
   const { dispatch, arrival } = visit
   const known = toGatewayError(error)
@@ -41,7 +41,7 @@ export const refuse = (visit: EndpointVisit, error: unknown): void => {
   write(visit, errorAnswer(known, refusalType(arrival.head.accept), headers), known)
 }
 
-/** OPTIONS: what may be done at the path. */
+/** Responds to OPTIONS with the methods of the path. */
 export const respondPreflight = (visit: EndpointVisit): void => {
   const { headers } = visit.arrival.request
   respond(visit, {
@@ -57,8 +57,8 @@ export const respondPreflight = (visit: EndpointVisit): void => {
 }
 
 /**
- * What every answer but the public keys carries (behaviour §6): nothing is cached, no referrer leaves, any origin may
- * read it, and none with credentials.
+ * The headers of every response but the public keys (behaviour §6): it is not cached, no referrer is sent, any origin
+ * may read it, but not with credentials.
  */
 export const endpointHeaders = ({ origin }: IncomingHttpHeaders): HeaderList => [
   ['cache-control', 'no-store'],
@@ -67,7 +67,7 @@ export const endpointHeaders = ({ origin }: IncomingHttpHeaders): HeaderList => 
   ...(origin === undefined ? [] : ([['access-control-allow-origin', origin]] as const)),
 ]
 
-/** Names (RFC 9110 §5.1), as they were asked for. */
+/** The header names (RFC 9110 §5.1) that a preflight asks for. */
 const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
   const asked = headers['access-control-request-headers']
   const isSound =
@@ -80,7 +80,7 @@ const askedHeaders = (headers: IncomingHttpHeaders): HeaderList => {
 const MAX_ASKED = 1024
 const NAME = /^ ?[A-Za-z0-9!#$%&'*+.^_`|~-]+ ?$/
 
-/** Node checks every name and value here: they come from rooms that speak with strangers. */
+/** Node validates every name and value here, as they may contain input of clients and identity providers. */
 const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): void => {
   const { arrival, version } = visit
   const { response, request } = arrival
@@ -105,7 +105,7 @@ const write = (visit: EndpointVisit, answer: Answer, refusal?: GatewayError): vo
   settle(visit, { status, bytes, ...(refusal && { refusal: refusal.code }) })
 }
 
-/** The client went away while it was waited for. */
+/** The client disconnected before the response was ready. */
 const abandon = (visit: EndpointVisit): void => {
   settle(visit, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }

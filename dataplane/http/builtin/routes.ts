@@ -1,5 +1,5 @@
-// Routes requests for endpoints of the gateway's own that somebody logs in by: an Express router, mounted behind our
-// own route table, which has found the document already. It matches method and path below `base_path`.
+// Routes requests for built-in endpoints of logins: an Express router behind the gateway's own route table, which has
+// found the document already. It matches method and path below `base_path`.
 
 import cookieParser from 'cookie-parser'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
@@ -9,7 +9,7 @@ import type { RoutedVisit } from '../arrival.ts'
 import { type EndpointTask, oauthTask, oidcTask, type Routed, type Rooms } from './handlers.ts'
 import { refuse, respond } from './respond.ts'
 
-/** The routes and methods are those of `language/routes/endpoint-routes.ts`, which documents are judged by. */
+/** The routes and methods are those of `language/routes/endpoint-routes.ts`, against which documents are validated. */
 export const createRoutes = (rooms: Rooms): Router => {
   const routes = Router({ caseSensitive: true, strict: true })
   routes.use(cookieParser())
@@ -43,7 +43,7 @@ const MOUNTS: Readonly<Record<RoutedName, (routes: Router, rooms: Rooms) => void
   },
 }
 
-/** Express would answer HEAD by GET: a login must not begin by it. */
+/** Express would serve HEAD by GET, but HEAD must not begin a login. */
 const leave: RequestHandler = (_request, _response, next) => {
   next('router')
 }
@@ -55,11 +55,11 @@ const answer =
     respond(routed.visit, await task(routed))
   }
 
-/** Hands a visit to the router, and refuses what comes back from it. */
+/** Passes a request to the router, and rejects it if no route takes it. */
 export const routeVisit = (routes: Router, visit: RoutedVisit): void => {
   const { request, response } = visit.arrival
-  // The router adds to what it is given (`params`, `cookies`, `next`, …). Adding to the request itself would cost the
-  // requests for documents too: node's code would meet requests of several shapes. Log and traces need its `url`.
+  // The router adds properties (`params`, `cookies`, `next`, …). Adding them to the request itself would slow down
+  // requests for documents too, as node's code would see requests of several shapes. Log and traces need its `url`.
   const routed = {
     method: request.method,
     url: pathBelowBase(visit),
@@ -72,15 +72,15 @@ export const routeVisit = (routes: Router, visit: RoutedVisit): void => {
 }
 
 /**
- * As the routes have it: segments decoded once, as our table compares them, no `/` at the end, and the endpoints of
- * OAuth 2 at their usual paths, wherever `token_path` and `revoke_token_path` have put them.
+ * The path as the routes declare it: segments decoded once, as the route table compares them, no `/` at the end, and
+ * the endpoints of OAuth 2 at their default paths, wherever `token_path` and `revoke_token_path` have put them.
  */
 const pathBelowBase = ({ route: { name, path }, bound = '' }: RoutedVisit): string => {
   if (name === 'token' || name === 'revoke') return `/oauth/${name}`
   return path.replace(/:[^/]+/, () => encodeURIComponent(bound))
 }
 
-/** Our table refuses such a method itself; this holds should the two ever differ. */
+/** The route table rejects such a method itself; this is for the case that the two ever differ. */
 const methodNotAllowed = ({ allow }: RoutedVisit): GatewayError =>
   new GatewayError('svc.error.method_not_allowed', 'This path does not serve that method', {
     description: `It serves ${allow}.`,

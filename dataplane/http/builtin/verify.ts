@@ -1,5 +1,5 @@
-// Serves `/oidc/verify` and `/oauth/verify` (behaviour §6): tells who sends a request, in JSON and in headers, to
-// proxies that ask before they pass a request on (nginx auth_request, Envoy ext_authz).
+// Serves `/oidc/verify` and `/oauth/verify` (behaviour §6), which report the identity of a caller, in JSON and in
+// headers, to proxies that ask before they forward a request (nginx auth_request, Envoy ext_authz).
 
 import { toJson } from '../../../language/expression/json.ts'
 import { isList, type Value } from '../../../language/expression/value.ts'
@@ -13,8 +13,8 @@ import type { HeaderList } from '../response/headers.ts'
 import { endpointHeaders, refuse, respond } from './respond.ts'
 
 /**
- * Asks for nothing but the scheme: groups, roles and scopes are of operations. At once where the credentials are
- * known already, as each request of somebody else waits for this one.
+ * Demands nothing but the scheme, as groups, roles and scopes belong to operations. Responds synchronously if the
+ * credentials are known already, because a request at the proxy waits for it.
  */
 export const respondVerified = (visit: RoutedVisit): void => {
   const { dispatch, arrival, version, route } = visit
@@ -46,7 +46,7 @@ export const respondVerified = (visit: RoutedVisit): void => {
   )
 }
 
-/** Of several oauth2 schemes whoever may pass one of them is somebody. */
+/** With several oauth2 schemes, satisfying any one of them authenticates the caller. */
 const guardOf = ({ endpoint, flows }: EndpointRoute): Guard => {
   switch (endpoint.type) {
     case 'oidc':
@@ -57,8 +57,8 @@ const guardOf = ({ endpoint, flows }: EndpointRoute): Guard => {
 }
 
 /**
- * What is empty is left out; lists are joined with commas. What a header can't hold is percent-encoded, so that
- * nothing can pass for something else.
+ * Omits empty values and joins lists with commas. Characters that a header cannot carry are percent-encoded, so that
+ * no value can pass for another.
  */
 const identityHeaders = (identity: Identity): HeaderList =>
   MEMBERS.flatMap(([name, member]) => {
@@ -80,7 +80,7 @@ const MEMBERS = [
   ['x-svc-locale', 'locale'],
 ] as const satisfies readonly (readonly [string, keyof Identity])[]
 
-/** A map (the scope of a ticket) is in the body alone. */
+/** A map (the scope of a ticket) is only in the body. */
 const toText = (value: Value | undefined): string => {
   if (typeof value === 'string') return encode(value)
   return isList(value ?? null) ? texts(value).map(encodeElement).join(',') : ''
@@ -91,10 +91,10 @@ const texts = (value: Value | undefined): readonly string[] =>
     (each): each is string => typeof each === 'string',
   )
 
-/** `%` too, else an escape could be forged; blanks at the ends, for they would be trimmed. */
+/** Encodes `%` too, or an escape could be forged; and spaces at the ends, as they would be trimmed. */
 const encode = (text: string): string => text.toWellFormed().replace(UNSAFE, encodeURIComponent)
 
 const UNSAFE = /[^ -~]|%|^ | $/gu
 
-/** A comma within a name makes no two of it. */
+/** Encodes a comma within a name, so that it does not become two names. */
 const encodeElement = (text: string): string => encode(text).replaceAll(',', '%2C')

@@ -1,4 +1,4 @@
-// Reads a request body within its limits: bytes, and one deadline for the whole. Decodes nothing.
+// Reads a request body within its limits: bytes, and one deadline for the whole. It decodes nothing.
 
 import type { IncomingMessage } from 'node:http'
 import type { BodyLimits } from '../../../language/compiled.ts'
@@ -10,30 +10,29 @@ import type { Holding } from '../../memory/memory-budget.ts'
 import { noMemoryToRead } from '../../memory/no-memory.ts'
 import type { RequestHead } from './head.ts'
 
-/** `gone`: nobody waits for an answer any more. */
+/** `gone`: the client has disconnected. */
 type Done = (outcome: Error | 'gone' | undefined, bytes: Buffer, length: number) => void
 
 export interface BodyPolicy {
   readonly limits: BodyLimits
   /** `Content-Length`; NaN without one. */
   readonly declaredLength: number
-  /** Pays for the bytes; undefined: they are counted and dropped. */
+  /** Charged for the bytes; undefined: they are counted and dropped. */
   readonly holding: Holding | undefined
-  /** Below the least rate the body is refused while this says true. */
+  /** A body below the least rate is rejected while this returns true. */
   readonly isScarce?: IsScarce | undefined
 }
 
 const NOTHING = Buffer.alloc(0)
 
-/** Refuses a declared length over the limit before a byte of it comes. */
+/** Rejects a declared length over the limit before a byte of it is read. */
 export const checkDeclaredLength = (head: RequestHead, limits: BodyLimits): void => {
   if (head.contentLength > limits.maxBytes) throw tooLarge(limits)
 }
 
 /**
- * Collects the body, or counts it.
- * `done` gets `payload_too_large`, `request_timeout`, `overloaded` where there is no memory for it, or `gone` when the
- * client goes away.
+ * Collects the body, or counts it. `done` gets `payload_too_large`, `request_timeout`, `overloaded` if there is no
+ * memory for it, or `gone` if the client disconnects.
  */
 export const readBody = (
   request: IncomingMessage,
@@ -87,11 +86,11 @@ export const readBody = (
   request.on('close', onClose)
 }
 
-/** The rest of the body will not be read: the connection can't be used for another request. */
+/** The rest of the body will not be read, so the connection cannot be used for another request. */
 const tooLarge = (limits: BodyLimits): GatewayError =>
   new GatewayError(
     'svc.error.payload_too_large',
-    `The body is larger than the ${limits.maxBytes} bytes that are taken here`,
+    `The body is larger than the ${limits.maxBytes} bytes that are accepted here`,
     { headers: { connection: 'close' } },
   )
 

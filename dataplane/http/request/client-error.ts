@@ -1,5 +1,5 @@
-// What the HTTP parser refuses is answered with an error record too, in bytes, because there is no request
-// to respond to. The connection always ends.
+// Responds to input that the HTTP parser rejects with an error record, in bytes, as there is no request object. The
+// connection always ends.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -15,12 +15,13 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     code: 'svc.error.invalid_data',
-    message: 'The request line and headers are larger, or more, than this gateway takes',
+    message:
+      'The request line and headers are larger, or have more lines, than this gateway accepts',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: '413 Payload Too Large',
     code: 'svc.error.payload_too_large',
-    message: 'The chunk extensions of the body are larger than this gateway takes',
+    message: 'The chunk extensions of the body are larger than this gateway accepts',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
@@ -32,22 +33,23 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 const MALFORMED: Refusal = {
   status: '400 Bad Request',
   code: 'svc.error.invalid_data',
-  message: 'This is no well-formed HTTP/1.1 request',
+  message: 'This is not a well-formed HTTP/1.1 request',
 }
 
-/** A client that reads nothing, or never hangs up, keeps its connection no longer than this. */
+/** A client that reads nothing, or never disconnects, keeps its connection no longer than this. */
 const LINGER_MS = 1000
 
-/** For `clientError` of a server. @param nextRequestId answers carry an id like all others */
+/** For `clientError` of a server. @param nextRequestId gives these responses an id like all others */
 export const createClientErrorHandler =
   (nextRequestId: () => string) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const awaited = awaitedOn(socket)
     const isOver = !socket.writable || error.code === 'ECONNRESET'
     if (awaited !== undefined && !isOver) {
-      // It is the last one: nothing behind it can be read, or has to be (`Connection: close`, RFC 9112 §9.6).
+      // It is the last request: nothing behind it can be read, or has to be (`Connection: close`, RFC 9112 §9.6).
       awaited.shouldKeepAlive = false
-      // The head may have been sent already, and say otherwise: else the connection would be kept, and read no more.
+      // The head may have been sent already and say otherwise; the connection would then be kept, but not read any
+      // more.
       awaited.once?.('finish', () => {
         socket.end()
         linger(socket)
@@ -68,7 +70,7 @@ export const createClientErrorHandler =
     linger(socket)
   }
 
-/** At once would reset the connection under an answer that the client has not read yet. */
+/** Closing immediately would reset the connection before the client has read the response. */
 const linger = (socket: Duplex): void => {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS)
   socket.once('close', () => {
@@ -83,21 +85,21 @@ interface Answering {
   once?(event: 'finish', listener: () => void): unknown
 }
 
-/** The answer that is still to come, or coming, to a request that has come whole: the fault is behind it. */
+/** The pending response to a complete request: the malformed input came behind that request. */
 const awaitedOn = (socket: Duplex): Answering | undefined => {
   const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
   return message?.req?.complete === true ? message : undefined
 }
 
-/** True while the head of an earlier answer is already on this connection: bytes of ours would end up in it. */
+/** True while the head of an earlier response has been sent on this connection: our bytes would end up in its body. */
 const isAnswering = (socket: Duplex): boolean => {
   const { _httpMessage: message } = socket as { _httpMessage?: Answering | null }
   return message?.headersSent === true
 }
 
 /**
- * True while the body of a request comes that has its answer already: another one, by a client that uses its connections
- * for several people, would be taken for the answer to the next request.
+ * True while the body of an answered request still arrives: a client that shares its connections among several users
+ * would take a second response for the one to its next request.
  */
 const isAnswered = (socket: Duplex): boolean => {
   const { _httpMessage: message, parser } = socket as {

@@ -1,5 +1,5 @@
-// Who really sent a request: what proxies in front of us say is believed only when their addresses are
-// trusted (`--trusted-proxies`).
+// Determines the client of a request: what proxies in front say is trusted only if their addresses are
+// (`--trusted-proxies`).
 
 import { isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
@@ -15,8 +15,8 @@ export interface Client {
   readonly peername: string
   readonly address: string
   /**
-   * False: there is no X-Forwarded-For, and `address` is the proxy's, as of all its clients. True for one that can't be
-   * read: whoever can spoil the header must not gain by it.
+   * False: there is no X-Forwarded-For, and `address` is the proxy's, the same for all its clients. True for a
+   * malformed one, so that nobody gains by sending a malformed header.
    */
   readonly isAddressKnown: boolean
   readonly requestId: string | undefined

@@ -1,5 +1,6 @@
-// The raw head of a request in, the few fields that routing and negotiation need out, and whether it must be refused:
-// one pass over the raw header list. Building node's header map would cost more than all the rest of a static answer.
+// Reads the few fields of a raw request head that routing and negotiation need, and whether it must be rejected, in
+// one pass over the raw header list. Building node's header map would cost more than all the rest of a static
+// response.
 
 import type { IncomingMessage } from 'node:http'
 import {
@@ -11,9 +12,9 @@ import {
 import type { HeadFault } from './head-fault.ts'
 
 export interface RequestHead {
-  /** The request must be refused; neither target nor authority are to be used. */
+  /** The request must be rejected; neither target nor authority may be used. */
   readonly fault: HeadFault | undefined
-  /** Whom the request is for, by its absolute target, else by its Host. */
+  /** The host that the request is for, from its absolute target, otherwise from its Host. */
   readonly authority: Authority
   readonly target: Target
   readonly accept: string | undefined
@@ -48,7 +49,7 @@ interface Draft {
 
 /**
  * Repeated `Accept` and `Accept-Language` lines count as one list (RFC 9110 §5.3). The authority of an absolute target
- * takes the place of Host in the message too (RFC 9112 §3.2.2): nothing behind this may see another one.
+ * replaces Host in the message too (RFC 9112 §3.2.2), so that no later code sees another one.
  * @param readAuthority `createAuthorityReader()` where many requests are read
  */
 export const readHead = (
@@ -115,8 +116,8 @@ const READERS: Readonly<Record<number, Reader>> = {
 export const hasBody = (head: RequestHead): boolean => head.isChunked || head.contentLength > 0
 
 /**
- * The parser takes HTTP/0.9 and 2.0, chunks by HTTP/1.0, and any coding before `chunked`, which it does not undo.
- * Whoever stands before us may have read the end of such a request elsewhere (RFC 9112 §6.1).
+ * The parser accepts HTTP/0.9 and 2.0, chunks in HTTP/1.0, and any coding before `chunked`, which it does not decode.
+ * A proxy in front may have found the end of such a request elsewhere (RFC 9112 §6.1).
  */
 const faultOfFraming = (
   { isChunked, codings }: Draft,
@@ -140,7 +141,7 @@ const locate = (
   const host = readAuthority(draft.host)
   if (host === undefined) return 'host'
   const named = sent.authority === undefined ? host : readAuthority(sent.authority)
-  // RFC 9110 §4.2.1: a URI with an empty host is none.
+  // RFC 9110 §4.2.1: a URI with an empty host is invalid.
   if (named === undefined || (named.host === '' && sent.authority !== undefined)) return 'target'
   if (sent.authority !== undefined) replaceHost(request, named)
   draft.target = sent
@@ -154,7 +155,7 @@ interface SentTarget extends Target {
 }
 
 /**
- * `no_path`: it names none (`*`, an authority). `scheme`: of another protocol.
+ * `no_path`: the target has none (`*`, an authority). `scheme`: it is of another protocol.
  * @internal
  */
 export const readTarget = (url: string): SentTarget | 'no_path' | 'scheme' => {
@@ -181,7 +182,7 @@ const firstOf = (a: number, b: number, otherwise: number): number => {
   return b < 0 ? a : Math.min(a, b)
 }
 
-/** Also where node has made its map of headers already. */
+/** Also if node has built its map of headers already. */
 const replaceHost = ({ rawHeaders, headers }: IncomingMessage, { text }: Authority): void => {
   const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && is(name, 'host'))
   if (at < 0) rawHeaders.push('Host', text)

@@ -1,5 +1,5 @@
-// Request ids: UUIDv7 (RFC 9562 §5.7), made from a clock and random bytes that are handed in. Random
-// bytes are drawn and turned into hex digits in blocks; an id takes its digits from there.
+// Creates request ids: UUIDv7 (RFC 9562 §5.7), from a clock and random bytes that are passed in. Random bytes are
+// drawn and converted to hex digits in blocks, from which each id takes its digits.
 
 const BLOCK_BYTES = 4096
 /** 3 of rand_a, 15 of rand_b. */
@@ -9,7 +9,7 @@ const VARIANT = '8'
 
 /**
  * @param now Unix time in milliseconds
- * @param fillRandom fills the bytes it is given, as `crypto.randomFillSync` does
+ * @param fillRandom fills the bytes that it gets, as `crypto.randomFillSync` does
  */
 export const createRequestIds = (
   now: () => number,

@@ -63,7 +63,7 @@ export const fillRequestView = <T>(
   view.path = target.path
   view.query_string = target.query
   view.language = facts.language
-  // Behind a proxy that is trusted, forwarding needs to know who the client was.
+  // Behind a trusted proxy, forwarding needs the address of the client.
   if (needs.peername || facts.client !== undefined) view.peername = readPeername(facts)
   if (needs.host) fillHost(view, facts)
   if (needs.headers) view.headers = requestHeaderMap(facts.request.rawHeaders)
@@ -73,7 +73,7 @@ export const fillRequestView = <T>(
 
 const NOTHING: ValueMap = Object.freeze({})
 
-/** Percent-escapes that are no UTF-8 become U+FFFD, as browsers have it: a query never fails a request. */
+/** Percent-escapes that are not UTF-8 become U+FFFD, as in browsers: a query never fails a request. */
 const queryParams = (query: string): ValueMap => (query === '' ? NOTHING : decodeForm(query))
 
 const readPeername = <T>({ client, request }: RequestFacts<T>): string =>

@@ -1,5 +1,5 @@
-// Answers that are the same for every request, made once per content type: nothing is evaluated, no
-// context is built, and the head is a text to which the request's id and language are added.
+// Caches responses that are the same for every request, one per content type: nothing is evaluated, no context is
+// built, and the head is a text to which the request's id and language are added.
 
 import type { ServerResponse } from 'node:http'
 import { frameResponse } from '../../framing.ts'
@@ -10,11 +10,11 @@ import { composeLines, type Envelope, toWritable, writeAnswer } from './write-re
 
 export interface FixedAnswer {
   readonly status: number
-  /** Head lines but for the id of the request and the language picked for it; undefined: it goes the long way. */
+  /** Head lines without the id and language of the request; undefined: the response is written header by header. */
   readonly lines: string | undefined
-  /** False where the document sets the language by itself. */
+  /** False if the document sets the language itself. */
   readonly addsLanguage: boolean
-  /** The same answer for the long way. */
+  /** The same response for writing header by header. */
   readonly answer: Answer
   readonly envelope: Envelope
   readonly body: string | Buffer
@@ -22,12 +22,12 @@ export interface FixedAnswer {
   readonly bytes: number
 }
 
-/** `envelope` gives what stays; its id and language are replaced at each writing. */
+/** `envelope` has what stays the same; its id and language are replaced at each writing. */
 export const fixAnswer = (answer: Answer, envelope: Envelope): FixedAnswer => {
   const { status } = answer
-  // Long ones as bytes: a long text would be copied for each client, for as long as it does not read.
+  // Long bodies as bytes: a long string would be copied for each client that does not read it yet.
   const body = toWritable(answer.body)
-  // To HEAD it has the same head, and `writeFixed` writes no more.
+  // The response to HEAD has the same head, and `writeFixed` writes no body.
   const { length, hasBody } = frameResponse(status, false, { kind: 'whole', bytes: body.length })
   const lines =
     length === undefined ? undefined : composeLines(answer, { ...envelope, language: undefined })

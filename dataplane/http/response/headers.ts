@@ -1,5 +1,5 @@
-// Header maps of a document, evaluated for one response: names lower case, values text, checked so that
-// nothing can end a header line early. Framing is the gateway's: it is left out here.
+// Evaluates the header maps of a document for one response: names in lower case, values as text, validated so that
+// nothing can end a header line early. Framing headers are left out, as they are the gateway's.
 
 import { isHeaderName, isHeaderValue } from '../../../language/compile/headers.ts'
 import { ExpressionError } from '../../../language/expression/errors.ts'
@@ -26,11 +26,11 @@ const FRAMING: ReadonlySet<string> = new Set([
 ])
 
 export interface HeaderWriter {
-  /** Known from the start, when no header waits for the request. */
+  /** Known from the start, if no header depends on the request. */
   readonly constant: HeaderList | undefined
   /** @throws ExpressionError for an entry that fails, or that no header can carry. */
   write(context: EvaluationContext): HeaderList
-  /** Leaves out what can't be evaluated yet: for the gateway's own refusals. */
+  /** Leaves out what cannot be evaluated yet: for error responses of the gateway itself. */
   writeWhatIsKnown(context: EvaluationContext): HeaderList
 }
 
@@ -78,12 +78,12 @@ const toHeaderList = (entries: readonly (readonly [string, Value])[]): HeaderLis
   const list: (readonly [string, string])[] = []
   for (const [written, value] of entries) {
     if (!isHeaderName(written))
-      throw new ExpressionError(`headers: '${written.slice(0, 100)}' is no header name`)
+      throw new ExpressionError(`headers: '${written.slice(0, 100)}' is not a header name`)
     const name = written.toLowerCase()
     if (FRAMING.has(name) || value === null) continue
     for (const item of isList(value) ? value : [value]) {
       const text = headerText(name, item)
-      // Whatever an upstream has put into what the document makes of it.
+      // An upstream's value may be part of it.
       if (name !== 'set-cookie' || !setsOwnCookie(text)) list.push([name, text])
     }
   }
@@ -96,12 +96,12 @@ const headerText = (name: string, value: Value): string => {
   const text = toText(value)
   if (!isHeaderValue(text))
     throw new ExpressionError(
-      `headers: the value of '${name}' holds a line break or control character`,
+      `headers: the value of '${name}' contains a line break or control character`,
     )
   return isLatin1(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
-/** Node writes header text as Latin-1: other characters go as their UTF-8 bytes. */
+/** Node writes header text as Latin-1; other characters are sent as their UTF-8 bytes. */
 const isLatin1 = (text: string): boolean => {
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return false
   return true

@@ -1,5 +1,5 @@
-// Content negotiation (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`,
-// Accept-Language against `languages`. Pure; headers of any length are read in one pass.
+// Negotiates content (RFC 9110 §12): Accept against `provides`, Content-Type against `accepts`, Accept-Language
+// against `languages`. It reads headers of any length in one pass.
 
 import type { ContentType } from '../../../language/compiled.ts'
 import { mediaKind } from '../../codec/codec.ts'
@@ -9,12 +9,12 @@ interface Range {
   readonly q: number
 }
 
-/** More ranges than this are not looked at: nobody means them. */
+/** Further ranges are ignored: no real client sends so many. */
 const MAX_RANGES = 64
 
 /**
- * The content type to answer in: the best by q, among equals the first of `offers`; undefined: none is
- * acceptable. `offers` stand JSON first (see `orderOffers`).
+ * Picks the content type of the response: the best by q, among equals the first of `offers`; undefined: none is
+ * acceptable. JSON is first in `offers` (see `orderOffers`).
  */
 export const pickContentType = (
   accept: string | undefined,
@@ -36,8 +36,8 @@ export const pickContentType = (
 }
 
 /**
- * Whether to answer with server-sent events where an operation can do that and what it `offers`: `preferred`
- * with a higher q than every offer, `accepted` with any, or without an Accept.
+ * Rates server-sent events against what an operation `offers` otherwise: `preferred` with a higher q than every
+ * offer, `accepted` with any q, or without an Accept.
  * @example rateEventStream('text/event-stream, application/json;q=0.9', offers) // 'preferred'
  */
 export const rateEventStream = (
@@ -55,7 +55,10 @@ export const EVENT_STREAM = 'text/event-stream'
 
 const REFUSAL_TYPES: readonly ContentType[] = ['application/json', 'application/msgpack']
 
-/** The type of the gateway's own answers: one that the client accepts, whatever an operation provides; else JSON. */
+/**
+ * The type of the gateway's own error records: one that the client accepts, whatever an operation provides; otherwise
+ * JSON.
+ */
 export const refusalType = (accept: string | undefined): ContentType =>
   pickContentType(accept, REFUSAL_TYPES) ?? 'application/json'
 
@@ -66,7 +69,7 @@ export const orderOffers = (provides: readonly ContentType[]): readonly ContentT
   return [json, msgpack].filter((type) => type !== undefined)
 }
 
-/** The most specific range decides (RFC 9110 §12.5.1); parameters but q are passed over. */
+/** The most specific range decides (RFC 9110 §12.5.1); parameters other than q are ignored. */
 const qualityOf = (offer: string, ranges: readonly Range[]): number => {
   const semicolon = offer.indexOf(';')
   const type = semicolon < 0 ? offer : offer.slice(0, semicolon)
@@ -121,7 +124,7 @@ export const isAcceptedType = (
   return accepts.some((accepted) => accepted === type || accepted.startsWith(`${type};`))
 }
 
-/** Every type that the language knows is UTF-8 by definition; no charset, or one that says so. */
+/** Every type that the language knows is UTF-8 by definition, so the charset must be absent or UTF-8. */
 const isUtf8 = (parameters: string): boolean =>
   parameters.split(';').every((parameter) => {
     const [name = '', value = ''] = parameter.split('=', 2)
@@ -131,8 +134,8 @@ const isUtf8 = (parameters: string): boolean =>
   })
 
 /**
- * The language to answer in (RFC 4647 §3.3, both ways: `es` picks `es-AR`, `es-AR` picks `es`): the best
- * by q, the first of `languages` if none fits.
+ * Picks the language of the response (RFC 4647 §3.3, both ways: `es` picks `es-AR`, `es-AR` picks `es`): the best by
+ * q, or the first of `languages` if none matches.
  */
 export const pickLanguage = (
   acceptLanguage: string | undefined,

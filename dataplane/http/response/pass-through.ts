@@ -1,11 +1,10 @@
-// The head of an upstream's answer whose body passes through: what the client is given of it
-// (behaviour §5). Pure.
+// Decides which headers of an upstream's response the client gets when its body passes through (behaviour §5).
 
 import type { StreamHead } from '../../actions/performer.ts'
 import { comesWithoutBody, type Content, type Framing, toLength } from '../../framing.ts'
 import { headerOf, type HeaderList } from './headers.ts'
 
-/** What of an upstream's answer there is to send, where the response has `status`. */
+/** The content of an upstream's response that is sent, if the response has `status`. */
 export const contentOf = (
   { statusCode, headers, hasBody }: StreamHead,
   status: number,
@@ -17,19 +16,19 @@ export const contentOf = (
     : { kind: 'described', bytes }
 }
 
-/** What stays of the upstream's headers beside those of `on_result`. */
+/** The upstream's headers that stay beside those of `on_result`. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
   'content-type',
   'content-encoding',
   'content-length',
 ])
 
-/** How bytes are to be read: of no use, and of harm, where there are none. */
+/** How to decode the bytes: useless, and harmful, without a body. */
 const CODING_FIELDS: ReadonlySet<string> = new Set(['content-encoding', 'content-range'])
 
 const BODY_FIELDS: ReadonlySet<string> = new Set([...KEPT_FIELDS, ...CODING_FIELDS])
 
-/** And which representation they are of: a cache would keep the empty response under its name. */
+/** And which representation they are of: a cache would store the empty response under it. */
 const REPRESENTATION_FIELDS: ReadonlySet<string> = new Set([
   ...BODY_FIELDS,
   'accept-ranges',
@@ -45,13 +44,13 @@ export interface StreamHeaders {
   /** End-to-end, names lower case, in order. */
   readonly upstream: HeaderList
   readonly own: HeaderList
-  /** `on_result` sets headers: of the upstream's only what describes the body stays. */
+  /** `on_result` sets headers: of the upstream's only those that describe the body stay. */
   readonly replaces: boolean
 }
 
 /**
- * The upstream's headers, ours over them by name; Content-Length is for the framing to say. Where no body comes,
- * nothing that describes one.
+ * Merges the upstream's headers with our own, which win by name. Content-Length is left to the framing, and without a
+ * body no header that describes one stays.
  */
 export const mergeStreamHeaders = (
   status: number,
@@ -67,7 +66,7 @@ export const mergeStreamHeaders = (
       (!replaces || KEPT_FIELDS.has(name)) &&
       headerOf(own, name) === undefined,
   )
-  // A document may hand on the upstream's headers as a whole.
+  // A document may pass on the upstream's headers as a whole.
   const added = hasNoContent ? own.filter(([name]) => !CODING_FIELDS.has(name)) : own
   return [...kept, ...added]
 }
@@ -75,8 +74,8 @@ export const mergeStreamHeaders = (
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Server-sent events of which nobody knows the end: they may end anywhere, as a client drops half an event (WHATWG HTML
- * §9.2.6). Compressed ones may not: half a coding is a fault.
+ * Server-sent events of unknown length, which may end anywhere, as a client drops an incomplete event (WHATWG HTML
+ * §9.2.6). Compressed ones may not: a truncated coding is an error.
  */
 export const isOpenEventStream = (headers: HeaderList): boolean => {
   const contentType = headerOf(headers, 'content-type')

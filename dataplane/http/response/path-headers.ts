@@ -1,5 +1,5 @@
-// The headers of a path for answers that no operation gives: 405, the 404 of another scheme, the OPTIONS
-// that nobody declared. So CORS works on all of them, also where the origin is echoed.
+// Provides the headers of a path for responses that no operation creates: 405, the 404 of another scheme, an OPTIONS
+// that is not declared. CORS thus works on all of them, also if the origin is echoed.
 
 import type { ContextRead } from '../../../language/expression/reads.ts'
 import type { Scheme } from '../../../language/document.ts'
@@ -13,15 +13,15 @@ import { fillRequestView, needsOf } from '../request/view.ts'
 import { type HeaderList, prepareHeaders } from './headers.ts'
 import { isPath } from '../select-route.ts'
 
-/** What is known of a request whose path somebody serves. */
+/** A request whose path some document serves. */
 export interface Found {
   readonly arrival: Arrival
   readonly match: Match<Served>
 }
 
 /**
- * Of the oldest document that serves the scheme; else of the oldest; endpoints come last. What can't be
- * evaluated is left out.
+ * The headers of the oldest document that serves the scheme, otherwise of the oldest; endpoints come last. What
+ * cannot be evaluated is left out.
  */
 export const pathHeaders = ({ arrival, match }: Found): HeaderList => {
   const candidate = servingCandidate(match, arrival.scheme)

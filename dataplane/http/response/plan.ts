@@ -1,5 +1,5 @@
-// One side of an operation's response (`on_result` or `on_error`), prepared once: closures for headers,
-// status, uri and body. What is read of the outcome stands in the context by then.
+// Prepares one side of an operation's response (`on_result` or `on_error`) once: closures for headers, status, uri
+// and body. When they run, the result of the action is in the context.
 
 import { once } from '../../../base/once.ts'
 import type { CompiledResponse, ContentType } from '../../../language/compiled.ts'
@@ -14,11 +14,11 @@ import { mediaKind } from '../../codec/codec.ts'
 import { writeMsgpack } from '../../codec/write-msgpack.ts'
 import { type HeaderList, headerOf, type HeaderWriter, prepareHeaders } from './headers.ts'
 
-/** What goes on the wire, but for what every response carries. */
+/** The response, without the headers that every response carries. */
 export interface Answer {
   readonly status: number
   readonly headers: HeaderList
-  /** undefined: the body has no content type because there is none. */
+  /** undefined: there is no body. */
   readonly contentType: string | undefined
   readonly body: string | Buffer
 }
@@ -29,9 +29,9 @@ export interface ResponsePlan {
   status(context: EvaluationContext): number | undefined
   uri(context: EvaluationContext): string
   body(context: EvaluationContext, contentType: ContentType, headers: HeaderList): EncodedBody
-  /** The `status_code` that a map body may carry; undefined where it has none that is a status. */
+  /** The `status_code` of a map body; undefined if it has no valid one. */
   statusOfBody(context: EvaluationContext): number | undefined
-  /** Nothing in it waits for the request. */
+  /** Nothing in it depends on the request. */
   readonly isConstant: boolean
 }
 
@@ -42,15 +42,16 @@ export interface EncodedBody {
 
 const EMPTY: EncodedBody = { contentType: undefined, bytes: '' }
 
-/** What a response is made of, the fall-backs for what the document leaves out in their places. */
+/** The templates of a response, with defaults for those that the document leaves out. */
 export type ResponseTemplates = Pick<CompiledResponse, 'statusCode' | 'uri'> & {
   readonly headers: Template
   readonly body: Template
 }
 
 /**
- * The body as JSON text is built now; as a value, for the few answers that are something else, at the first
- * of them, from templates that `again` unpacks again: an operation in use holds a third of the memory so.
+ * The closure of the body as JSON text is built now. The one of the body as a value, for the few responses of another
+ * type, is built at the first of them, from templates that `again` unpacks: this reduces the memory of an operation
+ * in use to a third.
  */
 export const prepareResponse = (
   templates: ResponseTemplates,
@@ -86,7 +87,7 @@ const prepareJson = (
   const write = jsonWriter(template)
   return (context, contentType) => {
     const bytes = write(context)
-    // An empty text and null are no payload.
+    // An empty text and null mean no payload.
     return bytes === '""' || bytes === 'null' ? EMPTY : { contentType, bytes }
   }
 }
@@ -99,7 +100,7 @@ const encodeValue = (value: Value, contentType: string): EncodedBody => {
     : { contentType, bytes: toJson(value) }
 }
 
-/** The document names the content type itself: texts and bytes go as they are, the rest is encoded. */
+/** The document names the content type itself: texts and bytes are sent as they are, the rest is encoded. */
 const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody => {
   if (value === '' || value === null) return EMPTY
   if (value instanceof Uint8Array) return { contentType: own, bytes: Buffer.from(value) }
@@ -111,7 +112,7 @@ const encodeAs = (value: Value, own: string, negotiated: string): EncodedBody =>
   return { contentType: own, bytes: toText(value) }
 }
 
-/** Only that member of a map is evaluated: the body has been already, and what it produced is paid for. */
+/** Evaluates only that member of a map: the body has been evaluated already, and is charged to the budget. */
 const prepareStatusOfBody = (
   template: Template,
 ): ((context: EvaluationContext) => number | undefined) => {
@@ -130,7 +131,7 @@ const prepareStatusOfBody = (
   }
 }
 
-/** A text in another JSON type (`application/problem+json`) has been made by the document itself. */
+/** A text of another JSON type (`application/problem+json`) was produced by the document itself. */
 const IS_JSON = /^\s*application\/json\s*(?:;|$)/i
 
 /** A number or numeric text from 200 to 599. @throws ExpressionError for anything else */
@@ -153,7 +154,7 @@ const toUri = (value: Value): string => {
   throw new ExpressionError('uri: text is expected')
 }
 
-/** The status of a success, where the document sets none. */
+/** The status of a success, if the document sets none. */
 export const successStatus = (
   method: Method,
   uri: string,

@@ -1,6 +1,6 @@
-// The head of a response as one text. Node checks and joins header by header: 1.6 µs of the 11 µs that a
-// small answer costs, for names and values that were checked when they were made. What node would write
-// is compared with what this writes once at start; if they ever differ, node does it.
+// Writes the head of a response as one string. Node checks and joins it header by header: 1.6 µs of the 11 µs that a
+// small response costs, for names and values that were validated when they were created. At the start the result is
+// compared with what node would write; if they ever differ, node writes all heads.
 
 import { IncomingMessage, ServerResponse, STATUS_CODES } from 'node:http'
 import { Socket } from 'node:net'
@@ -27,7 +27,7 @@ const statusLine = (status: number): string =>
 
 /**
  * Sets the whole head, as `writeHead` would, if nothing about this response is out of the ordinary. `lines`
- * must hold the Content-Length and neither Date nor Connection.
+ * must contain Content-Length and neither Date nor Connection.
  * @returns false: `writeHead` must be called
  */
 export const presetHead = (response: ServerResponse, status: number, lines: string): boolean => {
@@ -43,7 +43,7 @@ const preset = (response: ServerResponse, status: number, lines: string): void =
   internals._header = statusLine(status) + lines + ending(seconds)
 }
 
-/** Persistent, dated, not the last of its connection, its head not begun. */
+/** Persistent, with a date, not the last on its connection, and with its head not started. */
 const isOrdinary = (response: ServerResponse): boolean => {
   const internals = response as unknown as Internals
   return (
@@ -57,7 +57,7 @@ const isOrdinary = (response: ServerResponse): boolean => {
   )
 }
 
-/** Date (RFC 9110 §6.6.1) and persistence; made once a second. */
+/** Date (RFC 9110 §6.6.1) and persistence; created once a second. */
 const createEnding = (now: () => number): ((keepAliveSeconds: number) => string) => {
   let madeAt = -1
   let madeFor = -1
@@ -76,7 +76,7 @@ const createEnding = (now: () => number): ((keepAliveSeconds: number) => string)
 
 const ending = createEnding(Date.now)
 
-/** Does node write the very same bytes? */
+/** Whether node writes the same bytes. */
 const probe = (): boolean => {
   const fresh = (): ServerResponse & Internals => {
     const request = new IncomingMessage(new Socket())

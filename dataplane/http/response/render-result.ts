@@ -1,5 +1,5 @@
-// The outcome of an action in, what is answered out: status, headers and body as the operation's response
-// declares them, and as behaviour §5 has it where it declares nothing. Writes nothing.
+// Renders the result of an action: status, headers and body as the operation's response declares them, and by
+// behaviour §5 where it declares nothing. It writes nothing.
 
 import type { ContentType } from '../../../language/compiled.ts'
 import type { ValueMap } from '../../../language/expression/value.ts'
@@ -16,7 +16,7 @@ import { headerOf, type HeaderList } from './headers.ts'
 import { type Answer, type EncodedBody, type ResponsePlan, successStatus } from './plan.ts'
 import type { FramedHead } from './write-response.ts'
 
-/** For whom it is rendered: `action` of the context is set here. */
+/** The exchange that it is rendered for: `action` of its context is set here. */
 export interface Addressee {
   readonly context: Context
   readonly operation: PreparedOperation
@@ -32,7 +32,7 @@ export const renderSuccess = (addressee: Addressee, result: ValueMap): Answer =>
 }
 
 /**
- * Of a result that stands in the context, or that nothing reads.
+ * Renders a result that is in the context already, or that nothing reads.
  * @throws ExpressionError
  */
 export const renderResult = (
@@ -74,7 +74,7 @@ const renderError = (
 }
 
 /**
- * Head of an upstream's answer whose body passes through.
+ * Renders the head of an upstream's response whose body passes through.
  * @throws ExpressionError
  */
 export const planStream = (
@@ -102,7 +102,7 @@ export const planStream = (
 }
 
 /**
- * Head of an answer whose body follows as events.
+ * Renders the head of a response whose body follows as events.
  * @throws ExpressionError
  */
 export const planEvents = (

@@ -1,11 +1,11 @@
-// Where the bytes of an upstream's answer go when they pass through: straight into the client's response, with its
-// back-pressure, never more and never fewer than the head has promised. Cut off if the upstream dies half-way.
+// Writes the body of an upstream's response that passes through into the client's response, with its back-pressure,
+// never more and never fewer bytes than the head has declared. It aborts the response if the upstream dies half-way.
 
 import type { ServerResponse } from 'node:http'
 import type { ByteSink } from '../../actions/performer.ts'
 import type { Framing } from '../../framing.ts'
 
-/** `onEnd` is told once how many bytes were written, also when either side broke off. */
+/** `onEnd` is called once with the number of bytes written, also if either side aborted. */
 export const createByteSink = (
   response: ServerResponse,
   { length, hasBody }: Framing,
@@ -19,7 +19,7 @@ export const createByteSink = (
     onEnd(bytes)
   }
   const cut = (): void => {
-    // A client must never take half an answer for a whole one, nor what is too much for its next one.
+    // A client must never take half a response for a whole one, nor excess bytes for its next one.
     if (!isEnded) response.destroy()
     finish()
   }

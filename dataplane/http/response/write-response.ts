@@ -1,5 +1,5 @@
-// An answer in, one HTTP response out, with what every response of the gateway carries. One flat header
-// list and one string where possible: node then makes a single write of it.
+// Writes one HTTP response, with the headers that every response of the gateway carries. It uses one flat header list
+// and one string where possible, so that node makes a single write of it.
 
 import type { ServerResponse } from 'node:http'
 import { type Framing, frameResponse, isAlwaysEmpty } from '../../framing.ts'
@@ -8,19 +8,19 @@ import { EVENT_STREAM } from './negotiate.ts'
 import { headerOf, type HeaderList } from './headers.ts'
 import type { Answer } from './plan.ts'
 
-/** What a response carries besides the answer itself. */
+/** What a response carries besides its own status, headers and body. */
 export interface Envelope {
   readonly requestId: string
   /** Picked from the version's languages; undefined before a version is known. */
   readonly language: string | undefined
   readonly deprecation: Readonly<Record<string, string>> | undefined
-  /** What the answer was negotiated by: `accept`, `accept, accept-language`. */
+  /** The headers that the response was negotiated by: `accept`, `accept, accept-language`. */
   readonly vary: string | undefined
-  /** Of the operation, whose deprecation and `vary` are always the same. */
+  /** The cache of the operation, whose deprecation and `vary` are always the same. */
   readonly memo?: HeadMemo
 }
 
-/** Writes and ends the response; gives the bytes of the body that were written. */
+/** Writes and ends the response; returns the number of bytes of its body. */
 export const writeAnswer = (
   response: ServerResponse,
   answer: Answer,
@@ -42,7 +42,7 @@ export const writeAnswer = (
 }
 
 /**
- * The one way of a head into a response that is not preset: framing headers are written nowhere else.
+ * The only place that writes a head which is not preset: framing headers are written nowhere else.
  * @param head flat list of names and values, which is added to
  */
 export const writeFramedHead = (
@@ -52,12 +52,12 @@ export const writeFramedHead = (
   { length }: Framing,
 ): void => {
   if (length !== undefined) head.push('content-length', String(length))
-  // RFC 9112 §6.1: HTTP/1.0 has no chunks; node would send them to a client that says `TE: chunked`.
+  // RFC 9112 §6.1: HTTP/1.0 has no chunks; node would send them to a client that sends `TE: chunked`.
   else if (response.req.httpVersionMinor === 0) response.useChunkedEncodingByDefault = false
   response.writeHead(status, head)
 }
 
-/** @returns false: node must see the head */
+/** @returns false: node must write the head */
 const presetComposed = (
   response: ServerResponse,
   answer: Answer,
@@ -71,7 +71,7 @@ const presetComposed = (
   return presetHead(response, answer.status, all)
 }
 
-/** The head lines of an answer that an operation gave before, and what they were made of. */
+/** The head lines of an earlier response of an operation, and what they were made of. */
 export interface HeadMemo {
   headers: HeaderList | undefined
   contentType: string | undefined
@@ -87,8 +87,8 @@ export const createHeadMemo = (): HeadMemo => ({
 })
 
 /**
- * All lines but the id of the request and the length; undefined if node must see them. Where no header waits for the
- * request an operation has the very same list each time, and mostly the same lines.
+ * All lines but the id of the request and the length; undefined if node must write them. If no header depends on the
+ * request, an operation has the same list each time, and mostly the same lines.
  */
 export const composeLines = (answer: Answer, envelope: Envelope): string | undefined => {
   const { headers, contentType } = answer
@@ -109,15 +109,15 @@ export const composeLines = (answer: Answer, envelope: Envelope): string | undef
 /** Name and value of the request's id, which `composeHead` puts first. */
 const ID_ENTRIES = 2
 
-/** Names that node must see, for they change what it does. Values are never just such a word. */
+/** Names that node must see, as they change what it does. No value equals such a name. */
 const isSpecial = (text: string): boolean => text === 'connection' || text === 'date'
 
 /** Longer texts are not joined with the head into one string. */
 const ONE_WRITE_CHARACTERS = 16_384
 
 /**
- * ASCII goes as Latin-1 text: node joins it with the head and makes one write, 7 % of a small answer. Other
- * text goes as bytes, lest the head be encoded as UTF-8 along with it.
+ * ASCII is passed on as Latin-1 text: node joins it with the head in one write, which saves 7 % of a small response.
+ * Other text is passed on as bytes, so that the head is not encoded as UTF-8 along with it.
  */
 export const toWritable = (body: string | Buffer): string | Buffer =>
   typeof body === 'string' && (body.length > ONE_WRITE_CHARACTERS || !isAscii(body))
@@ -126,7 +126,7 @@ export const toWritable = (body: string | Buffer): string | Buffer =>
 
 const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
-/** Flat list: the gateway's own headers, then the answer's; the answer's win by name, but for `Vary`. */
+/** A flat list of the gateway's own headers, then those of the answer, which win by name, except for `Vary`. */
 export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
   const head = ['x-request-id', envelope.requestId]
   const { headers } = answer
@@ -148,7 +148,7 @@ export const composeHead = (answer: Answer, envelope: Envelope): string[] => {
   return head
 }
 
-/** What we negotiated by holds beside what a document says (`origin`): or caches mix answers up. */
+/** Adds what was negotiated by to what a document sets (`origin`); otherwise caches would mix up responses. */
 const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
   const at = headers.findIndex(([name]) => name === 'vary')
   const own = headers[at]?.[1]
@@ -158,14 +158,14 @@ const withVary = (headers: HeaderList, negotiated: string): HeaderList => {
   return headers.with(at, ['vary', [own, ...added].join(', ')])
 }
 
-/** Head of an answer whose body follows. */
+/** The head of a response whose body follows. */
 export interface FramedHead {
   readonly status: number
   readonly headers: HeaderList
   readonly framing: Framing
 }
 
-/** Head of an answer whose body follows as events. They are for this client, now: nothing may keep them back. */
+/** Writes the head of a response whose body follows as events, which must be neither cached nor buffered. */
 export const writeEventHead = (
   response: ServerResponse,
   { status, headers, framing }: FramedHead,
@@ -178,13 +178,13 @@ export const writeEventHead = (
   response.flushHeaders()
 }
 
-/** `x-accel-buffering`: nginx, and ingresses made of it, pass on what comes as it comes. */
+/** `x-accel-buffering`: nginx, and ingresses based on it, pass on events without buffering. */
 const EVENT_HEADERS: HeaderList = [
   ['cache-control', 'no-store'],
   ['x-accel-buffering', 'no'],
 ]
 
-/** Head of an upstream's answer that passes through: its own headers, ours over them by name. */
+/** Writes the head of an upstream's response that passes through: its own headers, with ours replacing them by name. */
 export const writeStreamHead = (
   response: ServerResponse,
   { status, headers, framing }: FramedHead,
@@ -200,8 +200,8 @@ export const writeStreamHead = (
 }
 
 /**
- * For a stream that ends when the gateway goes: a client that took the connection for free again would send its next
- * request, which is the stream's, into a connection that is being closed, and lose it.
+ * For a stream that ends when the gateway shuts down: a client that reused the connection would lose its next
+ * request, the reconnect of the stream, in a connection that is being closed.
  */
 export const beLastOnConnection = (response: ServerResponse): void => {
   response.shouldKeepAlive = false

@@ -1,5 +1,5 @@
-// Server-sent events as text (WHATWG HTML §9.2.6): fields in, the lines of one event out. Nothing that
-// stands in a field can end its line, so that nobody's data becomes an event of its own.
+// Formats server-sent events as text (WHATWG HTML §9.2.6). Nothing in a field can end its line, so that no data
+// becomes an event of its own.
 
 export interface EventFields {
   readonly name?: string
@@ -9,14 +9,14 @@ export interface EventFields {
 }
 
 /**
- * One event with its blank line. Empty data gives an empty `data` line: the client dispatches the event with
- * `""` as data, where without the line it would drop the event.
+ * Formats one event with its blank line. Empty data gives an empty `data` line: the client dispatches the event with
+ * `""` as data; without the line it would drop the event.
  * @example formatEvent({ name: 'tick', data: 'a\nb' }) // 'event: tick\ndata: a\ndata: b\n\n'
  */
 export const formatEvent = ({ name, id, data }: EventFields): string =>
   `${field('event', name)}${field('id', id)}${dataLines(data)}\n`
 
-/** A comment, which clients pass over: for what is between us, and to keep a line open. */
+/** Formats a comment, which clients ignore: for proxies and people, and to keep a connection open. */
 export const formatComment = (text: string): string => {
   const line = oneLine(text)
   return line === '' ? ':\n\n' : `: ${line}\n\n`
@@ -34,7 +34,7 @@ const CONTROLS = /\p{Cc}/gu
 
 const dataLines = (data: string): string => {
   if (data === '') return 'data:\n'
-  // JSON text has no line ends: it is looked through, but not split.
+  // JSON text has no line ends: it is searched for them, but not split.
   if (!LINE_END.test(data)) return `data: ${data}\n`
   return data
     .split(LINE_END)

@@ -1,5 +1,5 @@
-// How an operation's results become server-sent events, prepared once per operation. What does not depend
-// on who listens is rendered once per result, however many streams it goes to.
+// Maps an operation's results to server-sent events, prepared once per operation. What does not depend on the
+// listener is rendered once per result, however many streams it goes to.
 
 import { functionNamed } from '../../../language/expression/functions/functions.ts'
 import { childrenOf } from '../../../language/expression/children.ts'
@@ -16,17 +16,17 @@ import { formatEvent } from './format.ts'
 
 export interface EventPlan {
   /**
-   * The bytes of one event. `action` and `budget` of the context are set for it where it is evaluated.
+   * Renders one event to bytes. `action` and `budget` of the context are set for it if it is evaluated.
    * @throws ExpressionError
    */
   write(event: OutgoingEvent, context: Context): EventBytes
-  /** Data of the event that tells of a failure, read from `action.error`; undefined: the error record. */
+  /** Renders the data of the event that reports a failure, from `action.error`; undefined: the error record. */
   readonly failure: ((context: Context) => string) | undefined
-  /** Ends only with its client: nothing is lost where it ends early, for the client comes back. */
+  /** Ends only with its client: nothing is lost if it ends early, as the client reconnects. */
   readonly isEndless: boolean
 }
 
-/** `body` and `failure`: of `on_result` and `on_error`, what they fall back to in place; no `failure`: not declared. */
+/** `body` and `failure`: of `on_result` and `on_error`, with defaults filled in; no `failure`: not declared. */
 export interface EventTemplates {
   readonly isEndless: boolean
   readonly body: Template
@@ -47,14 +47,14 @@ export const prepareEvents = ({ isEndless, body, failure }: EventTemplates): Eve
   }
 }
 
-/** What templates may produce is counted per event: a stream has no end (behaviour §1). */
+/** The budget of templates applies per event, as a stream has no end (behaviour §1). */
 export const BUDGET = new Context().budget
 
 type Render = (event: OutgoingEvent, context: Context) => EventBytes
 
 /**
- * A publication goes to its streams one after the other, with one and the same result: its bytes are kept for
- * as long as somebody holds the result.
+ * A publication is passed to its streams one after the other with the same result object: its bytes are cached as
+ * long as the result is referenced.
  */
 const renderedOnce = (render: Render): Render => {
   const rendered = new WeakMap<
@@ -81,7 +81,7 @@ const prepareData = (template: Template): ((context: Context) => string) => {
   }
 }
 
-/** It reads nothing of the request or its caller, and draws nothing by lot. */
+/** It reads nothing of the request or its caller, and uses no random or time function. */
 const isSameForAll = (template: Template): boolean =>
   !someRead(template, (root) => root === 'request' || root === 'security') && !draws(template)
 
@@ -92,5 +92,5 @@ const draws = (template: PipeArgument): boolean => {
   return childrenOf(template).some(draws)
 }
 
-/** A step to a key, which no table holds, is. */
+/** A step to a key, which is in no table, is pure. */
 const isPure = (name: string): boolean => functionNamed(name)?.isPure ?? true

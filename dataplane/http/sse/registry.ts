@@ -1,5 +1,5 @@
-// All streams of events that one process has open: keeps them alive through silence with one timer, and
-// ends them when the gateway goes. It knows nothing of what they carry.
+// Keeps the registry of all event streams that one process has open: it sends heartbeats with one timer, and ends the
+// streams when the gateway shuts down. It knows nothing of what they carry.
 
 import {
   createUnboundedMemory,
@@ -7,39 +7,44 @@ import {
   type MemoryBudget,
 } from '../../memory/memory-budget.ts'
 
-/** One open stream, as seen from here. */
+/** One open stream. */
 export interface OpenEventStream {
   /** Called `BEATS` times per heartbeat interval. */
   beat(): void
-  /** Ends in order, if it would not by itself: the client comes back, to another gateway. */
+  /** Ends the stream in order, if it has no end of its own: the client reconnects, to another gateway. */
   shutDown(): void
 }
 
 export interface EventStreams {
   /** Open now. */
   readonly size: number
-  /** Pays for the events that wait for slow clients. */
+  /** Charged for the events that wait for slow clients. */
   readonly memory: Holding
-  /** `endAll` has been called: what opens now ends at once. */
+  /** `endAll` has been called: streams that open now end immediately. */
   readonly isEnding: boolean
-  /** When the gateway stops serving: ends every stream that has no end of its own, and each that opens later. */
+  /**
+   * Call it when the gateway stops serving: ends every stream that has no end of its own, and each that opens later.
+   */
   endAll(): void
   add(stream: OpenEventStream): void
   remove(stream: OpenEventStream): void
-  /** A client was too slow for its events. */
+  /** Called when a client was too slow for its events. */
   cutOff(): void
 }
 
 export interface EventStreamsOptions {
   readonly onCutOff?: () => void
-  /** Unbounded if left out. */
+  /** If left out, unbounded. */
   readonly memory?: MemoryBudget
 }
 
-/** Behaviour §4: the longest silence, then a comment is sent. Less than what proxies wait by default (nginx 60 s). */
+/**
+ * Behaviour §4: a comment is sent after this much silence. It is less than the default time-out of proxies (nginx 60
+ * s).
+ */
 const HEARTBEAT_MS = 15_000
 
-/** Into so many parts an interval is divided: silence lasts between 14 and 15 of them. */
+/** The number of parts of an interval: a silence lasts between 14 and 15 of them. */
 export const BEATS = 15
 
 /**

@@ -1,5 +1,5 @@
-// What an action reports while its answer is a stream of events: each outcome becomes bytes of the
-// response, and the stream ends exactly once, whoever ends it.
+// Writes what an action reports to a response that is a stream of events: each result becomes bytes of the response,
+// and the stream ends exactly once, whichever side ends it.
 
 import type { StatusCodes } from '../../../language/compiled.ts'
 import type { ActionError, EventSink, OutgoingEvent } from '../../actions/performer.ts'
@@ -12,16 +12,19 @@ import { type EventBytes, type EventOutput, toEventBytes } from './writer.ts'
 import { BEATS, type EventStreams, type OpenEventStream } from './registry.ts'
 import { formatComment, formatEvent } from './format.ts'
 
-/** `action`: it knows. `fault`: its next `send` says so. `shutdown`, `client`: it must be told. */
+/**
+ * `action`: the action ended it. `fault`: its next `send` returns false. `shutdown`, `client`: the action must be
+ * notified.
+ */
 export type EndedBy = 'action' | 'fault' | 'client' | 'shutdown'
 
 export interface StreamEnd {
   readonly by: EndedBy
   /** Of the body. */
   readonly bytes: number
-  /** An expression failed, or the action did in a way that nobody foresaw. */
+  /** The code of the error record, if an expression failed, or the action failed unexpectedly. */
   readonly refusal?: GatewayErrorCode
-  /** Of a refusal. */
+  /** The error behind `refusal`. */
   readonly error?: unknown
 }
 
@@ -31,7 +34,7 @@ export interface EventSinkParts {
   readonly context: Context
   readonly statusCodes: StatusCodes
   readonly streams: EventStreams
-  /** Told once. */
+  /** Called once. */
   readonly onEnd: (end: StreamEnd) => void
 }
 
@@ -40,7 +43,7 @@ const HEARTBEAT = toEventBytes(formatComment(''))
 export class HttpEventSink implements EventSink, OpenEventStream {
   readonly #parts: EventSinkParts
   #isOver = false
-  /** Beats since something was sent. */
+  /** Heartbeat parts since something was sent. */
   #silence = 0
 
   constructor(parts: EventSinkParts) {
@@ -90,7 +93,7 @@ export class HttpEventSink implements EventSink, OpenEventStream {
     this.#finish({ by: 'fault', refusal: code, error })
   }
 
-  /** The client has gone. */
+  /** The client has disconnected. */
   abandon(): void {
     this.#close({ by: 'client' })
   }

@@ -1,21 +1,21 @@
-// Bytes of events in, a client's response out, in order and bounded: who reads too slowly is told apart
-// from who reads. It knows nothing of what events mean.
+// Writes events to a client's response, in order and within bounds, and detects clients that read too slowly. It
+// knows nothing of what events mean.
 
 import type { ServerResponse } from 'node:http'
 import type { Holding } from '../../memory/memory-budget.ts'
 
-/** An event as bytes, and as a chunk of HTTP/1.1 that holds them: made once for all who get it. */
+/** An event as bytes, and as a chunk of HTTP/1.1 with them: created once for all clients. */
 export interface EventBytes {
   readonly body: Buffer
   readonly chunk: Buffer
-  /** For how many clients it waits. */
+  /** How many clients it waits for. */
   waiting: number
 }
 
-/** What may wait for a client besides what is on its way to it. */
+/** Most bytes that may wait for a client, besides those being sent. */
 const MAX_WAITING_BYTES = 1024 * 1024
 
-/** What an event that waits costs beside its bytes, which all its streams share. */
+/** The cost of an event that waits, besides its bytes, which all its streams share. */
 const OVERHEAD_BYTES = 64
 
 export const toEventBytes = (text: string): EventBytes => {
@@ -26,26 +26,26 @@ export const toEventBytes = (text: string): EventBytes => {
 }
 
 export class EventOutput {
-  /** Of the body, handed over to be sent. */
+  /** Bytes of the body that were handed over to be sent. */
   bytes = 0
   readonly #response: ServerResponse
   readonly #memory: Holding
   #waiting: EventBytes[] = []
   #waitingBytes = 0
   #isBlocked = false
-  /** Was handed over last, and is more than the client takes now. */
+  /** The event that was handed over last, if the client does not read it fast enough. */
   #onItsWay: EventBytes | undefined
 
   /**
    * @param response its head has been written
-   * @param memory of all streams together: pays for the bytes of each event that waits once
+   * @param memory of all streams together: charged once for the bytes of each event that waits
    */
   constructor(response: ServerResponse, memory: Holding) {
     this.#response = response
     this.#memory = memory
   }
 
-  /** Everything has gone out. */
+  /** Everything has been sent. */
   get isIdle(): boolean {
     return !this.#isBlocked && this.#response.writableLength === 0
   }
@@ -54,7 +54,7 @@ export class EventOutput {
     return this.#response.destroyed
   }
 
-  /** False: nothing more can be written, as too much waits or the client has gone. */
+  /** False: nothing more can be written, as too much waits or the client has disconnected. */
   write(event: EventBytes): boolean {
     if (this.isGone) return false
     if (!this.#isBlocked) {
@@ -70,7 +70,7 @@ export class EventOutput {
     return true
   }
 
-  /** After all that waits. */
+  /** Ends the response after everything that waits. */
   end(): void {
     if (this.isGone) return
     for (const event of this.#waiting) this.#hand(event)
@@ -83,15 +83,15 @@ export class EventOutput {
     this.#response.destroy()
   }
 
-  /** Nothing of what waits will be sent. */
+  /** Drops everything that waits. */
   discard(): void {
     this.#forget(this.#waiting.length)
     this.#arrived()
   }
 
   /**
-   * By the socket, which a request has from its start to its end: node makes four writes of a chunk, framed here it is
-   * one (3.5 µs and 2.1 µs per stream and event). False: no more until it has drained.
+   * Writes to the socket, which a request has from its start to its end: node makes four writes of a chunk, framed
+   * here it is one (3.5 µs and 2.1 µs per stream and event). False: no more until it has drained.
    */
   #hand({ body, chunk }: EventBytes): boolean {
     const { socket, chunkedEncoding } = this.#response
@@ -102,7 +102,7 @@ export class EventOutput {
   #block(event: EventBytes): void {
     this.#isBlocked = true
     this.#onItsWay = event
-    // It has gone to the socket, room or not.
+    // It was handed to the socket in any case.
     if (event.waiting++ === 0) this.#memory.add(event.chunk.length)
     this.#response.socket?.once('drain', () => {
       this.#resume()

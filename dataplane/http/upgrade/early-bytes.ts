@@ -1,19 +1,19 @@
-// The socket of a client that waits for its upgrade in: what it sends meanwhile out, and word when it goes, which
-// only who reads hears. Bounded; it writes nothing.
+// Reads what a client sends while it waits for its upgrade, and notices when it disconnects, which only a reader can.
+// It is bounded and writes nothing.
 
 import type { Duplex } from 'node:stream'
 
 export interface EarlyBytes {
-  /** It has ended its half or is gone: nobody upgrades who says nothing more. */
+  /** The client has ended its half or disconnected, and is not upgraded any more. */
   readonly hasGone: boolean
-  /** What has come so far; nothing is read any more. To be called once. */
+  /** Returns what has arrived so far and stops reading. Call it once. */
   take(): Buffer
 }
 
-/** A client waits for its answer before it speaks (RFC 6455 §4.1): more than this is not read ahead. */
+/** A client waits for the response before it sends frames (RFC 6455 §4.1): more than this is not read ahead. */
 const MAX_BYTES = 16 * 1024
 
-/** @param head came behind the request */
+/** @param head the bytes that came behind the request */
 export const readEarly = (socket: Duplex, head: Buffer, onGone: () => void): EarlyBytes => {
   const chunks = [head]
   let bytes = head.length

@@ -1,5 +1,5 @@
-// The opening handshake of a WebSocket client (RFC 6455 §4.2.1) and where it comes from in, what a router need
-// know of it out, or the refusal. Pure.
+// Validates the opening handshake of a WebSocket client (RFC 6455 §4.2.1) and its origin, and extracts what a router
+// needs of it.
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { CompiledSecurity } from '../../../language/compile/security.ts'
@@ -11,8 +11,7 @@ import type { RealmOrigins } from '../realm-origins.ts'
 import { hasBody, type RequestHead } from '../request/head.ts'
 
 /**
- * False for what is served as a plain request, as if it asked for no upgrade: other protocols, other methods,
- * HTTP/1.0, a body.
+ * False for requests that are served as if they asked for no upgrade: other protocols, other methods, HTTP/1.0, a body.
  */
 export const asksForWebSocket = (request: IncomingMessage, head: RequestHead): boolean =>
   request.method === 'GET' &&
@@ -23,7 +22,7 @@ export const asksForWebSocket = (request: IncomingMessage, head: RequestHead): b
 /** @throws GatewayError 426 for another version, 400 for no key, or no WAMP sub-protocol */
 export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
   if (headers['sec-websocket-version'] !== '13')
-    throw upgradeRequired('Only version 13 of the WebSocket protocol is spoken here', {
+    throw upgradeRequired('Only version 13 of the WebSocket protocol is supported', {
       'sec-websocket-version': '13',
     })
   const key = headers['sec-websocket-key'] ?? ''
@@ -41,14 +40,14 @@ export const readHandshake = ({ headers }: IncomingMessage): RelayHandshake => {
 const KEY = /^[+/0-9A-Za-z]{22}==$/
 /** A token (RFC 9110 §5.6.2) of the WAMP registry. */
 const PROTOCOL = /^wamp\.2\.[\w.-]{1,64}$/
-/** There are not that many. */
+/** More than exist. */
 const MAX_PROTOCOLS = 32
 
 /**
- * Browsers always say where a connection comes from (RFC 6455 §10.2); who says nothing is none, and could
- * say anything. So where origins are listed, a present one must be among them, and an absent one passes. But cookies
- * and passwords that were given once come along whatever page asks (no CORS, no CSRF value): then it must be a page
- * of ours, or a listed one.
+ * Browsers always send the Origin of a connection (RFC 6455 §10.2); a client without one is no browser, and could
+ * send any. So if origins are listed, a present one must be among them, and an absent one passes. But browsers send
+ * cookies and stored passwords whatever page connects (no CORS, no CSRF value): then the origin must be the gateway's
+ * own, or a listed one.
  * @throws GatewayError 403
  */
 export const checkOrigin = (
@@ -61,13 +60,13 @@ export const checkOrigin = (
   if (RULES[sent](headers.origin, origins, authority)) return
   throw new GatewayError(
     'svc.error.forbidden',
-    'WebSocket connections from this origin are not taken',
+    'WebSocket connections from this origin are not allowed',
     sent === 'nothing' ? {} : { description: EXPECTED },
   )
 }
 
 const EXPECTED =
-  'With a cookie, or a password, it is the own origin, or one that allowed_origins of the realm lists.'
+  'With a cookie or a password, the Origin must be that of the gateway, or be in allowed_origins of the realm.'
 
 type SentAlong = SchemeTraits['sentByBrowsers']
 
@@ -90,7 +89,7 @@ type OriginRule = (
 const RULES = {
   cookie: (origin, { listed, own }) =>
     origin !== undefined && (listed.includes(origin) || own.includes(origin)),
-  // A password belongs to the host that a browser has asked for: here Host can't be another's.
+  // A browser sends a password to the host that it was given for, so Host is trustworthy here.
   password: (origin, { listed, own }, { host, port }) =>
     origin === undefined ||
     listed.includes(origin) ||
@@ -100,7 +99,7 @@ const RULES = {
     origin === undefined || listed.length === 0 || listed.includes(origin),
 } as const satisfies Record<SentAlong, OriginRule>
 
-/** `null` has none. */
+/** The origin `null` has none. */
 const hostOf = (origin: string): string | undefined => origin.split('://')[1]
 
 /** 426 (RFC 9110 §15.5.22). */

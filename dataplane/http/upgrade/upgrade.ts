@@ -1,5 +1,5 @@
-// A request for a WebSocket connection in, the connection carried to the router of the version's realm out, or
-// a refusal like any other: match → scheme → origin → authenticate → handshake → router.
+// Upgrades a request for a WebSocket connection and relays it to the router of the version's realm, or rejects it
+// like any other request: match → scheme → origin → authenticate → handshake → router.
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -31,24 +31,24 @@ import { checkScheme, type WebSocketRoutes } from './web-socket-route.ts'
 import { writeAnswer } from '../response/write-response.ts'
 
 export interface UpgradeOptions {
-  /** What requests are authenticated, counted and logged by. */
+  /** The options by which requests are authenticated, counted and logged. */
   readonly dispatch: DispatchOptions
   readonly webSockets: WebSocketRoutes
   readonly relays: Pick<Relays, 'open'>
   readonly origins: (realmUri: string) => RealmOrigins
 }
 
-/** What is known of a request that asks to upgrade. */
+/** A request that asks to upgrade. */
 interface Upgrade {
   readonly arrival: Omit<Arrival, 'response'>
   readonly socket: Duplex
-  /** What the client has sent behind its request. */
+  /** The bytes that the client has sent behind its request. */
   readonly head: Buffer
 }
 
 /**
- * For a public server that speaks `scheme`. Whatever asks for another protocol, or elsewhere, stays a plain
- * request, which dispatch answers.
+ * For a public server of `scheme`. A request for another protocol, or another path, stays an ordinary request, which
+ * dispatch handles.
  * @example createPlainServer(limits, { onRequest, ...createUpgrade(options, 'http') })
  */
 export const createUpgrade = (
@@ -83,7 +83,7 @@ export const createUpgrade = (
 const schemeOf = ({ dispatch }: UpgradeOptions, request: IncomingMessage, scheme: Scheme): Scheme =>
   dispatch.readClient(request, scheme)?.scheme ?? scheme
 
-/** An earlier request of this connection waits for its answer: frames would end up in it. */
+/** An earlier request of this connection waits for its response, into which frames would be written. */
 const isAnswering = (socket: Duplex): boolean => responseOn(socket) !== undefined
 
 const find = (
@@ -123,13 +123,13 @@ const serve = async (options: UpgradeOptions, upgrade: Upgrade): Promise<void> =
   }
 }
 
-/** The client has gone. */
+/** Records that the client has disconnected. */
 const forget = (options: UpgradeOptions, upgrade: Upgrade, found: ServedWebSocket): void => {
   upgrade.socket.destroy()
   settle(options, upgrade, found, { status: CLIENT_WENT_AWAY, bytes: 0 })
 }
 
-/** The document went between two looks at the table. */
+/** Rejects a request whose document was removed between two lookups in the table. */
 const refuseGone = ({ dispatch }: UpgradeOptions, { arrival, socket }: Upgrade): void => {
   const response = createSocketResponse(arrival.request, socket)
   if (response === undefined) return
@@ -156,7 +156,7 @@ const admit = async (
   return relays.open(place, readHandshake(request), signal)
 }
 
-/** Rejects with the refusal. */
+/** Rejects if the client may not connect. */
 const authenticated = (
   dispatch: DispatchOptions,
   arrival: Upgrade['arrival'],
@@ -166,7 +166,7 @@ const authenticated = (
     const proceed = (): void => {
       resolve()
     }
-    // Who has gone is not written to, and is nobody.
+    // A client that has disconnected gets no response and has no identity.
     const abandon = (): void => {
       reject(unauthorized(demand.guard.type, demand.realmUri))
     }
@@ -174,7 +174,7 @@ const authenticated = (
     authenticateRequest(dispatch, arrival, demand, then)
   })
 
-/** Texts that were checked: the router's two against what was asked of it. */
+/** The texts were validated: the router's two against the request to it. */
 const switchingProtocols = (
   { accept, protocol }: OpenedRelay,
   { arrival }: Upgrade,

@@ -1,5 +1,5 @@
-// A host and a path in, the version out whose `/ws` they name and whose realm has a router for it: the first in
-// order of precedence, those without a router being passed over.
+// Finds the version that a host and a path with `/ws` name and whose realm has a router for it: the first in order of
+// precedence, skipping those without a router.
 
 import type { Scheme } from '../../../language/document.ts'
 import { GatewayError } from '../../gateway-error.ts'
@@ -8,13 +8,13 @@ import type { RouteTable } from '../../router/route-table.ts'
 import type { ServedVersion, ServedWebSocket } from '../../served.ts'
 
 export interface WebSocketRoutes {
-  /** undefined: no version that can carry a connection has its `/ws` there. */
+  /** undefined: no version with a router has its `/ws` there. */
   find(host: string, path: string, scheme: Scheme): ServedWebSocket | undefined
-  /** False: its document is gone, or has no such version any more, or another realm. */
+  /** False: its document was removed, or no longer has that version, or has another realm. */
   serves(version: Pick<ServedVersion, 'apiId' | 'name' | 'realmUri'>): boolean
 }
 
-/** @param hasRouter whether a realm has a router that is reached by WebSocket */
+/** @param hasRouter whether a realm has a router with a WebSocket address */
 export const createWebSocketRoutes = (
   table: () => RouteTable<ServedWebSocket>,
   hasRouter: (realmUri: string) => boolean,
@@ -33,7 +33,7 @@ export const createWebSocketRoutes = (
       ) === true,
 })
 
-/** @throws GatewayError 404, as a path has it (behaviour §3) */
+/** @throws GatewayError 404, as for other paths (behaviour §3) */
 export const checkScheme = ({ schemes }: ServedWebSocket, scheme: Scheme): void => {
   if (schemes.includes(scheme)) return
   throw new GatewayError('svc.error.not_found', 'Nothing is served here over this scheme', {

@@ -1,9 +1,9 @@
-// Networks as text in, a list that addresses are looked up in out: in every spelling of an IPv4 address within IPv6.
+// Builds a list of networks in which addresses are looked up, also IPv4 addresses in any IPv6 spelling.
 
 import { BlockList, isIP } from 'node:net'
 
 /**
- * What is no network is passed over.
+ * Texts that are not a network are ignored.
  * @example holdsAddress(addressRules(['10.0.0.0/8']), '::ffff:10.1.2.3') // true
  */
 export const addressRules = (networks: readonly string[]): BlockList => {

@@ -1,6 +1,6 @@
-// Looks a name up and keeps those of its addresses that the destination guard allows: a name in, addresses out. Nothing
-// is connected here; whoever connects takes one of these very addresses, so that a name which changes its mind in
-// between (DNS rebinding) gains nothing.
+// Looks up a name and keeps those of its addresses that the destination guard allows. It opens no connection; the
+// caller must connect to one of these very addresses, so that a name that changes in between (DNS rebinding) gains
+// nothing.
 
 import type { Resolve } from '../../name-lookup.ts'
 import type { DestinationGuard } from './guard.ts'
@@ -9,7 +9,7 @@ import { type Confinement, createResolveConfined } from './resolve-confined.ts'
 export interface LookupOptions {
   readonly guard: DestinationGuard
   readonly resolve: Resolve
-  /** Of all that is in the cluster, only Services of one namespace. */
+  /** Within the cluster, allow only Services of one namespace. */
   readonly confinement?: Confinement | undefined
 }
 
@@ -20,14 +20,14 @@ export interface Destination {
 
 type Addresses = Parameters<Parameters<Resolve>[2]>[1]
 
-/** None left is a `DestinationDenied`. */
+/** If no address is allowed, the error is a `DestinationDenied`. */
 export type OnAllowed = (...answer: [null, Addresses] | [Error, null]) => void
 
-/** Nobody tried to connect. The message goes to the log only: it names an inner address. */
+/** No connection was attempted. The message is only logged, as it names an internal address. */
 export class DestinationDenied extends Error {
   constructor(host: string, port: number) {
     super(
-      `${host}:${port} is no allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
+      `${host}:${port} is not an allowed destination (--upstream-allow, --upstream-deny, the API server, ` +
         'the management port of a gateway, or the namespace of the document may reach no other)',
     )
     this.name = 'DestinationDenied'

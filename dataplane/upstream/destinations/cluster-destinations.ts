@@ -1,38 +1,38 @@
-// What a gateway in a Kubernetes cluster knows of that: where the API server is, which ports gateways are managed by,
-// and which addresses are the cluster's own. Settings in, predicates out; it asks nobody.
+// Knows the Kubernetes cluster that a gateway runs in: where the API server is, on which ports gateways are managed,
+// and which addresses are the cluster's own. It derives this from settings and sends no request.
 
 import { addressRules, holdsAddress } from './address-rules.ts'
 
 export interface ClusterFacts {
   /** `KUBERNETES_SERVICE_HOST`: an address, in some clusters a name; absent outside of one. */
   readonly apiServer?: string
-  /** Where gateways are managed. */
+  /** The management ports of gateways. */
   readonly gatewayPorts: readonly number[]
-  /** CIDRs of Pods, Services and nodes; empty: it is told by what is private. */
+  /** CIDRs of Pods, Services and nodes; empty: private addresses count as the cluster's. */
   readonly networks: readonly string[]
-  /** Of this machine (this Pod). */
+  /** The addresses of this machine (this Pod). */
   readonly ownAddresses: readonly string[]
 }
 
 export interface ClusterDestinations {
-  /** The API server, or the management port of a gateway: no setting of the rules opens them. */
+  /** The API server, or the management port of a gateway: no rule can allow them. */
   readonly isClosed: (host: string, address: string, port: number) => boolean
-  /** Of a Pod, a Service or a node, or of this machine. */
+  /** Whether it is the address of a Pod, a Service or a node, or of this machine. */
   readonly isInside: (address: string) => boolean
 }
 
 /** RFC 1918, RFC 6598 (Pods of some clouds), RFC 4193. */
 const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7']
 
-/** Of this machine, or of its link: never outside of the cluster. */
+/** Addresses of this machine, or of its link: never outside of the cluster. */
 const LOCAL = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '::/128', '::1/128', 'fe80::/10']
 
-/** By its Service, in whatever cluster domain. */
+/** The name of its Service, in any cluster domain. */
 const API_SERVER_NAME = /^kubernetes\.default(?:\.svc(?:\..+)?)?\.?$/i
 
 /**
- * Where nothing names the cluster's networks and this machine has a public address itself, Pods may have such, too:
- * then every address counts as one of the cluster.
+ * If the cluster's networks are not configured and this machine has a public address itself, Pods may have public
+ * ones, too: then every address counts as one of the cluster.
  * @example
  * const cluster = createClusterDestinations({ gatewayPorts: [18081], networks: [], ownAddresses: ['10.1.2.3'] })
  * cluster.isClosed('a', '10.9.9.9', 18081) // true

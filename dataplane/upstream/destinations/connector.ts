@@ -1,6 +1,6 @@
-// Opens the sockets: a host and port come in, a connected socket goes out, to an address that the
-// guard has seen. The name is resolved once and the connection goes to that very answer, so that a
-// name which changes its mind in between (DNS rebinding) gains nothing. Pools and HTTP are not here.
+// Opens sockets to addresses that the destination guard has allowed. The name is resolved once and the connection
+// goes to that very result, so that a name that changes in between (DNS rebinding) gains nothing. Pools and HTTP are
+// handled elsewhere.
 
 import { lookup } from 'node:dns'
 import { connect as connectTcp, isIP, type LookupFunction, type Socket } from 'node:net'
@@ -12,10 +12,10 @@ import type { Confinement } from './resolve-confined.ts'
 
 export interface ConnectorOptions {
   readonly guard: DestinationGuard
-  /** Whom to trust: one for all connections, for with more CAs each takes 25 ms, in which nothing else runs. */
+  /** The trust store: one for all connections, as with further CAs each takes 25 ms, in which nothing else runs. */
   readonly secureContext?: SecureContext
   readonly resolve?: Resolve
-  /** Of all that is in the cluster, only Services of one namespace. */
+  /** Within the cluster, connect only to Services of one namespace. */
   readonly confinement?: Confinement | undefined
 }
 
@@ -28,9 +28,9 @@ interface Destination {
 export type OnConnected = (...outcome: [null, Socket] | [Error, null]) => void
 
 /**
- * Gives the socket at once, so that an attempt can be given up; `connected` is told once.
- * @param lookup instead of looking the name up anew: gives addresses that the guard has allowed, and not at once, so
- *   that whoever called can listen to the attempts first
+ * Returns the socket immediately, so that an attempt can be aborted; `connected` is called once.
+ * @param lookup used instead of looking up the name: returns addresses that the guard has allowed, but not
+ * synchronously, so that the caller can listen to the attempts first
  */
 export type Connector = (
   to: Destination,
@@ -39,10 +39,10 @@ export type Connector = (
 ) => Socket | undefined
 
 const READ_BYTES = 64 * 1024
-/** For the next of several addresses, as RFC 8305 §5 has it; versions of Node differ. */
+/** The delay before the next of several addresses is tried (RFC 8305 §5); versions of Node differ. */
 const ATTEMPT_MS = 250
 
-/** One per origin: it keeps that origin's TLS session for resumption. */
+/** Create one per origin: it keeps that origin's TLS session for resumption. */
 export const createConnector = (options: ConnectorOptions): Connector => {
   const { guard, confinement } = options
   const lookupFor = createLookup(options)
@@ -70,7 +70,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
       ? connectTls({
           ...to,
           ALPNProtocols: ['http/1.1'],
-          // RFC 6066 §3: literals are no server names.
+          // RFC 6066 §3: literals are not server names.
           ...(isIP(hostname) === 0 && { servername: hostname }),
           ...(options.secureContext && { secureContext: options.secureContext }),
           ...(session && { session }),
@@ -83,7 +83,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
   }
 }
 
-/** As in a URL: empty stands for the default. */
+/** As in a URL, an empty port means the default. */
 export const portOf = (protocol: string, port: string): number =>
   port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
 
@@ -93,7 +93,7 @@ const settle = (socket: Socket, event: string, connected: OnConnected): void => 
     told = true
     connected(null, socket)
   })
-  // Stays: a socket without an error listener would take the process down.
+  // This listener stays: an error of a socket without one would end the process.
   socket.on('error', (error) => {
     if (told) return
     told = true
@@ -101,7 +101,7 @@ const settle = (socket: Socket, event: string, connected: OnConnected): void => 
   })
 }
 
-/** For names: sockets do not look up literals. */
+/** Used only for names: sockets do not look up literals. */
 const createLookup = ({
   guard,
   confinement,

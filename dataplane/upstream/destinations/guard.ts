@@ -1,5 +1,5 @@
-// Where requests may go (behaviour §9, `--upstream-allow`, `--upstream-deny`): a host as named and an
-// address as resolved come in, yes or no goes out. It never resolves a name itself.
+// Decides where requests may go (behaviour §9, `--upstream-allow`, `--upstream-deny`), by a host as named and an
+// address as resolved. It never resolves a name itself.
 
 import { BlockList, isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -18,13 +18,13 @@ export interface SocketEndpoint {
 
 export interface DestinationGuard {
   /**
-   * @param host as the document names it
-   * @param address one that the name stands for; for a literal the host itself
+   * @param host as named in the document
+   * @param address one that the name resolves to; for a literal the host itself
    */
   allows(host: string, address: string, port: number): boolean
   /**
-   * For a document that is confined to its namespace, by address alone: it is outside of the cluster, or the
-   * application beside this gateway. What else the rules say is for `allows`.
+   * For a document that is confined to its namespace, by address alone: whether it is outside of the cluster, or the
+   * application beside this gateway. `allows` applies the other rules.
    */
   allowsConfined(address: string, port: number): boolean
 }
@@ -32,11 +32,11 @@ export interface DestinationGuard {
 export interface GuardOptions {
   readonly allow?: DestinationRules
   readonly deny?: DestinationRules
-  /** All that may be reached of this machine's (this pod's) own addresses; absent: any port. */
+  /** The only ports that may be reached at this machine's (this pod's) own addresses; absent: any port. */
   readonly localPorts?: readonly number[]
   /** The gateway's own listeners; known only after listen. */
   readonly ownListeners?: () => readonly SocketEndpoint[]
-  /** Absent: what is of a cluster can't be told, and nothing counts as outside of it. */
+  /** Absent: the cluster's addresses are not known, and no address counts as outside of it. */
   readonly cluster?: ClusterDestinations
 }
 
@@ -57,8 +57,8 @@ const DEFAULT_DENIED = addressRules([
 
 /**
  * An explicit deny always wins, and the gateway's own listeners, the API server and the management ports of gateways
- * are always denied. `allow` entries, if there are any, are all that may be reached; a default denial falls only to
- * an allowed *address*, for a name that is allowed may resolve to anything.
+ * are always denied. `allow` entries, if there are any, are the only destinations; only an allowed *address*
+ * overrides a default denial, as an allowed name may resolve to anything.
  *
  * @example
  * const guard = createGuard({ deny: readRules(['10.0.0.0/8', '*.internal']).rules })
@@ -88,9 +88,9 @@ export const createGuard = (options: GuardOptions = {}): DestinationGuard => {
 }
 
 /**
- * For routers, which the owners of Realms name: `allow` and `deny` are for `forward` and say nothing of them, but that
- * an address in `allow` opens what is denied by default.
- * @returns whether it may be dialled
+ * For routers, which the owners of Realms name: `allow` and `deny` are for `forward` and do not apply to them, except
+ * that an address in `allow` overrides a default denial.
+ * @returns whether it may be connected to
  */
 export const createRouterGuard =
   (options: Pick<GuardOptions, 'allow' | 'ownListeners' | 'cluster'>): RouterGuard =>
@@ -106,7 +106,7 @@ export type RouterGuard = (host: string, address: string, port: number) => boole
 /**
  * Reads a list of CIDRs, addresses, exact names and `*.suffix` patterns.
  *
- * @returns the rules, and a sentence for every entry that is none of these
+ * @returns the rules, and a sentence for every other entry
  */
 export const readRules = (
   entries: readonly string[],
@@ -125,7 +125,7 @@ export const readRules = (
 
 const NO_RULES: DestinationRules = { names: [], addresses: new BlockList() }
 
-// The last label holds a letter: `10.1` or `1.2.3.4.5` is a mistaken address, not a name.
+// The last label contains a letter: `10.1` or `1.2.3.4.5` is a mistaken address, not a name.
 const NAME = /^(?:\*|(?:\*\.)?(?:[a-z0-9_-]+\.)*[a-z0-9_-]*[a-z][a-z0-9_-]*\.?)$/
 
 const holdsName = (rules: DestinationRules, host: string): boolean => {
@@ -139,7 +139,7 @@ const holdsName = (rules: DestinationRules, host: string): boolean => {
   )
 }
 
-/** To whomever asks, whatever the rules say. */
+/** Denied to every request, whatever the rules say. */
 const isClosed = (
   { ownListeners, cluster }: Pick<GuardOptions, 'ownListeners' | 'cluster'>,
   host: string,
@@ -151,7 +151,7 @@ const isClosed = (
   return own.some((listener) => listener.port === port && listensOn(listener.address, address))
 }
 
-/** A listener on all addresses is reached by every address of this machine; so is the unspecified one. */
+/** A listener on all addresses is reached at every address of this machine, and at the unspecified one. */
 const listensOn = (bound: string, address: string): boolean => {
   const here = new BlockList()
   const own = withoutZone(bound)
@@ -164,7 +164,7 @@ const listensOn = (bound: string, address: string): boolean => {
   return here.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** Loopback among them. */
+/** The addresses of this machine, including loopback. */
 export const localAddresses = (): readonly string[] => [
   '::1',
   ...Object.values(networkInterfaces()).flatMap(

@@ -1,5 +1,5 @@
-// A request to an identity provider or a key set in, its whole answer out. It goes where the destination
-// guard lets it, trusts the CAs it is given, follows no redirect, and ends after a time and a size.
+// Fetches complete responses of identity providers and key sets. It goes only where the destination guard allows,
+// trusts the CAs that it is given, follows no redirect, and is bounded in time and size.
 
 import { Agent, Pool, request, type Dispatcher } from 'undici'
 import { BoundedMap } from '../../../base/bounded-map.ts'
@@ -9,15 +9,15 @@ import { createConnector } from './connector.ts'
 import type { DestinationGuard } from './guard.ts'
 
 export interface FetchLimits {
-  /** PEM of more CAs for this peer alone. */
+  /** PEM of further CAs for this peer alone. */
   readonly ca?: string
   /** For the whole: connecting, headers and body. */
   readonly timeoutMs: number
-  /** Of the body. */
+  /** The most bytes of the body. */
   readonly maxBytes: number
 }
 
-/** What of `RequestInit` is honoured; no redirect is followed whatever `redirect` says. */
+/** The supported part of `RequestInit`; no redirect is followed, whatever `redirect` says. */
 export interface GuardedRequest {
   readonly method?: string
   readonly headers?: Headers | Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export interface GuardedRequest {
 }
 
 /**
- * Any status is an answer, 3xx too. Rejects with a FetchFailure, which has a `kind`, when there is none.
+ * Any status is a response, 3xx too. Rejects with a FetchFailure, which has a `kind`, if there is none.
  * @example
  * const fetch = createGuardedFetch({ guard, extraCa: [] })
  * const answer = await fetch('https://idp.example/jwks', {}, { timeoutMs: 5000, maxBytes: 1 << 20 })
@@ -53,11 +53,12 @@ export interface GuardedFetchOptions {
   readonly guard: DestinationGuard
   /** `--upstream-ca`: PEM texts, trusted beside the system's. */
   readonly extraCa: readonly string[]
-  /** Names to addresses; `dns.lookup` if left out. */
+  /** Resolves names; if left out, `dns.lookup`. */
   readonly resolve?: Resolve
 }
 
-// Agents differ by their CAs only. More than these many private CAs at once: the oldest is opened anew.
+// Agents differ only in their CAs. With more private CAs than this at once, the oldest agent is reopened when it is
+// needed.
 const MAX_AGENTS = 64
 const MAX_CONNECTIONS = 16
 const KEEP_ALIVE_MS = 4000
@@ -71,7 +72,7 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
     if (known !== undefined) return known
     const agent = openAgent(options, ca)
     const oldest = agents.set(ca, agent)
-    // Ends after what is in flight.
+    // Closes after the requests in flight.
     oldest?.[1].close().catch(() => undefined)
     return agent
   }
@@ -83,8 +84,8 @@ export const createGuardedFetch = (options: GuardedFetchOptions): GuardedFetch =
       return await exchange(agentOf(limits.ca), url, { ...init, signal }, limits.maxBytes)
     } catch (cause) {
       if (cause instanceof FetchFailure) throw cause
-      if (signal.aborted) throw new FetchFailure('timeout', 'No answer in time', cause)
-      throw new FetchFailure('unreachable', 'No answer', cause)
+      if (signal.aborted) throw new FetchFailure('timeout', 'No response in time', cause)
+      throw new FetchFailure('unreachable', 'No response', cause)
     }
   }
 }
@@ -143,7 +144,8 @@ const readBounded = async (
   // Leaving the loop destroys the body, and with it the connection.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > maxBytes) throw new FetchFailure('too_large', `An answer of over ${maxBytes} bytes`)
+    if (size > maxBytes)
+      throw new FetchFailure('too_large', `A response of more than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,5 +1,5 @@
-// Looks up names for a document that may reach no other namespace than its own: a name in, its addresses out, and
-// whether they are those of a Service of that namespace. It decides nothing about addresses.
+// Looks up names for a document that may reach no other namespace than its own, and tells whether the addresses are
+// those of a Service of that namespace. It decides nothing about addresses.
 
 import { resolveCname } from 'node:dns'
 import { readHostName } from '../../../language/service-name.ts'
@@ -9,7 +9,7 @@ export interface Confinement {
   readonly namespace: string
   /** `cluster.local` */
   readonly clusterDomain: string
-  /** `dns.resolveCname` if left out. */
+  /** If left out, `dns.resolveCname`. */
   readonly resolveAlias?: ResolveAlias
 }
 
@@ -27,9 +27,9 @@ export type ResolveConfined = (
 ) => void
 
 /**
- * A Service is looked up by its full name: completed by the search domains of this Pod it might be a domain that
- * anybody can have (`orders.shop`, where there is no such Service). An alias is none: a Service of type ExternalName
- * leads wherever its owner likes, into other namespaces too.
+ * A Service is looked up by its full name: completed by the search domains of this Pod it might be a public domain
+ * (`orders.shop`, if there is no such Service). An alias does not count as a Service: one of type ExternalName leads
+ * wherever its owner likes, into other namespaces too.
  */
 export const createResolveConfined = (
   resolve: Resolve,
@@ -59,5 +59,5 @@ export const createResolveConfined = (
   }
 }
 
-/** Any other answer leaves it open. */
+/** Any other error leaves it undecided. */
 const NO_ALIAS: ReadonlySet<string> = new Set(['ENODATA', 'ENOTFOUND'])

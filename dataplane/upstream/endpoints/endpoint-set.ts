@@ -1,31 +1,32 @@
-// The addresses of one origin, and which of them a request goes to: power of two choices by the requests that each has
-// outstanding, with smaller shares for those that are new or were readmitted. Pure but for the dice and the clock it is given.
+// Keeps the addresses of one origin and chooses one for each request: power of two choices by the outstanding
+// requests of each, with smaller shares for addresses that are new or were readmitted. It depends only on the random
+// source and the clock that are passed in.
 
 import { shareAfter } from './outlier-detector.ts'
 
 export interface Address {
   readonly address: string
   readonly family: number
-  /** Where that is not the origin's. */
+  /** Set if it is not the origin's. */
   readonly port?: number | undefined
 }
 
-/** What tells one endpoint of an origin from another. @example '10.1.0.4', '10.1.0.4:8080', '[fd00::4]:8080' */
+/** The key of an endpoint within its origin. @example '10.1.0.4', '10.1.0.4:8080', '[fd00::4]:8080' */
 const keyOf = ({ address, port }: Address): string =>
   port === undefined ? address : `${address.includes(':') ? `[${address}]` : address}:${port}`
 
 /** One address of one origin, as long as it is known. */
 export class Endpoint {
-  /** Its address, with its port where that is not the origin's. */
+  /** Its address, with its port if that is not the origin's. */
   readonly key: string
   readonly address: string
   readonly family: number
   readonly port: number | undefined
-  /** Requests that have it, also those that still connect to it. */
+  /** Requests that use it, also those that are still connecting to it. */
   outstanding = 0
-  /** Of the last answer that named it. */
+  /** When a lookup returned it last. */
   seenMs: number
-  /** It may still be used; what is connected to one that is not is closed after its request. */
+  /** Whether it may still be used; a connection to one that may not is closed after its request. */
   isKnown = true
   readonly #sinceMs: number
 
@@ -38,31 +39,31 @@ export class Endpoint {
     this.#sinceMs = sinceMs
   }
 
-  /** What is new starts slowly. */
+  /** A new endpoint starts with a small share. */
   shareAt(nowMs: number): number {
     return shareAfter(nowMs - this.#sinceMs)
   }
 }
 
-/** Of a full share; 0: none. */
+/** A fraction of a full share; 0: none. */
 export type ShareOf = (endpoint: Endpoint) => number
 
 export interface Choice {
   readonly random: () => number
-  /** Left out where all are healthy. The second counts where by the first none is left, and so on. */
+  /** Left out if all are healthy. The second is used if the first leaves none, and so on. */
   readonly shares?: readonly ShareOf[] | undefined
-  /** Where there is another. */
+  /** Avoided if there is another. */
   readonly avoid?: Endpoint | undefined
   readonly nowMs: number
 }
 
-/** What was named before is kept so long: some servers name other addresses each time. */
+/** How long addresses of earlier lookups are kept, as some servers return other addresses each time. */
 const KEPT_MS = 60_000
 const ROTATES_MS = 300_000
 const WARM_MS = 10_000
 
 export class EndpointSet {
-  /** Those that requests go to. */
+  /** The endpoints that requests go to. */
   members: readonly Endpoint[] = []
   readonly #known = new Map<string, Endpoint>()
   #warmUntilMs = -Infinity
@@ -81,9 +82,9 @@ export class EndpointSet {
   }
 
   /**
-   * Takes over an answer, at most `most` addresses of it. Endpoints stay the same objects as long as their address is
-   * known. An address that comes back in the place of others tells of servers that name a part of their addresses each
-   * time: then all that were named within a minute are members.
+   * Adopts the result of a lookup, at most `most` addresses of it. Endpoints stay the same objects as long as their
+   * address is known. An address that returns in the place of others shows that the servers return a part of their
+   * addresses each time: then all that were returned within a minute are members.
    */
   update(answer: readonly Address[], nowMs: number, most: number): void {
     const wasEmpty = this.#known.size === 0
@@ -104,8 +105,8 @@ export class EndpointSet {
   }
 
   /**
-   * Takes over a list that is the whole truth, at most `most` of it: what is not in it is forgotten at once. Where nothing
-   * of it was known before, nothing starts slowly.
+   * Adopts a complete list, at most `most` of it: endpoints that are not in it are dropped immediately. If none of it
+   * was known before, all start with a full share.
    */
   replace(list: readonly Address[], nowMs: number, most: number): void {
     const taken = this.#firstOf(list, most)
@@ -120,7 +121,7 @@ export class EndpointSet {
     this.members = [...this.#known.values()]
   }
 
-  /** None is known any more. */
+  /** Drops all endpoints. */
   clear(): void {
     for (const each of this.#known.values()) each.isKnown = false
     this.#known.clear()
@@ -152,7 +153,7 @@ export class EndpointSet {
     return this.members[otherBusyness < busyness ? other : first]
   }
 
-  /** What is to be avoided once is better than what is known to fail. */
+  /** An endpoint to avoid is still better than one that is known to fail. */
   #sharesOf({ shares = [], avoid, nowMs }: Choice): number[] {
     for (const shareOf of [...shares, fullShare])
       for (const each of [avoid, undefined]) {
@@ -171,7 +172,7 @@ export class EndpointSet {
     return endpoint
   }
 
-  /** Those that are members before others, so that each answer of thousands gives the same ones. */
+  /** Prefers current members, so that each lookup result of thousands leads to the same ones. */
   #firstOf(answer: readonly Address[], most: number): readonly Address[] {
     if (answer.length <= most) return answer
     const keys = new Set(this.members.map(({ key }) => key))
@@ -203,7 +204,7 @@ const lessBusy = (
     ? other
     : first
 
-/** An index, each as likely as its share is large. */
+/** Draws an index with a probability in proportion to its share. */
 const draw = (shares: readonly number[], random: number): number | undefined => {
   let left = random * shares.reduce((sum, share) => sum + share, 0)
   let last: number | undefined

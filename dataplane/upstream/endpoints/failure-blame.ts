@@ -1,5 +1,5 @@
-// Whether the address that a request went to is to blame for its failure: a failure in, a fault out or nothing. What the
-// client, the document or this gateway brought about is nobody's fault. Pure.
+// Decides whether the address that a request went to is to blame for its failure. Failures caused by the client, the
+// document or this gateway are blamed on no address.
 
 import { type RealmFault, SHARED_FAULTS, type SharedFault } from './origin-health.ts'
 import type { UpstreamFailure, UpstreamRequest } from '../upstream.ts'
@@ -11,7 +11,7 @@ export interface FailedRequest {
   readonly connection: { readonly hasAttempted: boolean }
 }
 
-/** A shorter time says more of the document than of the upstream. */
+/** A failure with a shorter time-out says more about the document than about the upstream. */
 const TELLING_MS = 1000
 
 /** A failed attempt to connect (`refused`) has been counted when it failed. */
@@ -22,7 +22,7 @@ const FAULTS = {
   overloaded: () => undefined,
   refused: () => undefined,
   denied: () => undefined,
-  // Where nothing was tried, the lookup was slow.
+  // If no connection was attempted, the lookup was slow.
   connect_timeout: ({ request, connection }) =>
     connection.hasAttempted && request.connectTimeoutMs >= TELLING_MS
       ? 'connect_timeout'
@@ -37,8 +37,8 @@ const FAULTS = {
 >
 
 /**
- * Of whom a failed request tells that the upstream can't be reached. Unlike an address, an origin is to blame where it has
- * none that may be used.
+ * For whom a failed request means that the upstream cannot be reached. Unlike an address, an origin is to blame if it
+ * has no usable address.
  * @param fault of the address, as `faultOf` gives it
  */
 export const blameOf = (
@@ -50,12 +50,15 @@ export const blameOf = (
   return SHARED_FAULTS[fault] ? 'shared' : 'realm'
 }
 
-/** Of the socket or the parser; the body of a client that breaks off ends a request, too, and so do we. */
+/**
+ * Whether it is an error of the socket or the parser; an aborted client body ends a request, too, and so does the
+ * gateway.
+ */
 const isOfPeer = (cause: Error | undefined): boolean =>
   cause !== undefined &&
   (cause.name === 'HTTPParserError' ||
     ('code' in cause && cause.code === 'UND_ERR_SOCKET') ||
-    // Of the system's call: Node's own `ECONNRESET`, for a client that goes, names none.
+    // The name of the system call: Node's own `ECONNRESET`, for a client that disconnects, has none.
     ('syscall' in cause && SOCKET_CALLS.has(cause.syscall)))
 
 const SOCKET_CALLS: ReadonlySet<unknown> = new Set(['read', 'write', 'writev'])

@@ -1,5 +1,5 @@
-// Finds what the operator has told of the Service that an origin names, and keeps the addresses that the destination guard
-// allows. It looks nothing up: whether the name stands for that Service here is for whoever does.
+// Finds what the operator has reported of the Service that an origin names, and keeps the addresses that the
+// destination guard allows. It looks up no name: the caller must check that the name resolves to that Service here.
 
 import { isIP, SocketAddress } from 'node:net'
 import { readServiceKey } from '../../../language/service-name.ts'
@@ -11,20 +11,20 @@ import type { Confinement } from '../destinations/resolve-confined.ts'
 import type { ServiceDirectory } from './service-directory.ts'
 
 export interface EndpointList {
-  /** What it was made of. */
+  /** The report that it was made from. */
   readonly told: ServiceEndpoints
-  /** Allowed ones, each with its port. */
+  /** The allowed endpoints, each with its port. */
   readonly endpoints: readonly Address[]
-  /** The Service's own: the name has to stand for these, or it is another one than the operator means. */
+  /** The Service's own addresses: the name must resolve to these, or it is another Service than the operator means. */
   readonly serviceAddresses: ReadonlySet<string>
 }
 
 export interface ListedEndpoints {
-  /** Another one when `told` may be another. */
+  /** Changes when `told` may have changed. */
   readonly version: number
-  /** The same object until something else is told of it. */
+  /** The same object until the report changes. */
   readonly told: ServiceEndpoints | undefined
-  /** undefined: nothing is told of it. Judged anew by each call. */
+  /** undefined: there is no report. Each call applies the guard again. */
   judge(): EndpointList | undefined
 }
 
@@ -38,14 +38,14 @@ export interface ListedOptions {
 }
 
 /**
- * @returns undefined where the host can't be a Service
+ * @returns undefined if the host cannot be a Service
  * @example createListedEndpoints({ directory, to: { hostname: 'orders.shop', port: 80 }, guard, … })?.judge()
  */
 export const createListedEndpoints = (options: ListedOptions): ListedEndpoints | undefined => {
   const { directory, to, confinement, clusterDomain } = options
   const key = isIP(to.hostname) === 0 ? readServiceKey(to.hostname, clusterDomain) : undefined
   if (key === undefined) return undefined
-  // What is confined reaches Services of its own namespace alone, by whatever address.
+  // A confined document reaches only Services of its own namespace, by whatever address.
   if (confinement !== undefined && key.split('/', 1)[0] !== confinement.namespace) return undefined
   return {
     get version() {
@@ -71,13 +71,13 @@ const listOf = (told: ServiceEndpoints, { to, guard, random }: ListedOptions): E
   )
   return {
     told,
-    // Of more than are used each process takes others.
+    // If there are more than are used, each process takes different ones.
     endpoints: shuffle(endpoints, random),
     serviceAddresses: new Set(addresses.map(plainAddress)),
   }
 }
 
-/** Of several spellings of an IPv6 address the one that lookups answer with. */
+/** The spelling of an IPv6 address in which lookups return it. */
 export const plainAddress = (address: string): string =>
   isIP(address) === 6 ? new SocketAddress({ address, family: 'ipv6' }).address : address
 

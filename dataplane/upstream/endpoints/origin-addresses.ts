@@ -1,6 +1,7 @@
-// Knows the addresses of one origin: a name is looked up when the first connection is opened and again in the
-// background while it is used, so that requests wait for no lookup but the first. A literal is what it says. Where the
-// name is a Service of which the operator has told, and stands for that Service's own address, its Pods are used instead.
+// Tracks the addresses of one origin: a name is looked up when the first connection is opened and again in the
+// background while it is used, so that requests wait only for the first lookup. A literal is its own address. If the
+// name is a Service that the operator has reported, and resolves to that Service's own address, its Pods are used
+// instead.
 
 import { ADDRCONFIG } from 'node:dns'
 import { isIP } from 'node:net'
@@ -13,45 +14,47 @@ export interface AddressesOptions {
   readonly find: FindAllowed
   /** Monotonic, milliseconds. */
   readonly now: () => number
-  /** How many addresses may be kept at present: of a lookup, or of a list of the operator. */
+  /** How many addresses may currently be kept: of a lookup, or of a list of the operator. */
   readonly most: (of: 'lookup' | 'list') => number
-  /** What the operator tells of it; left out: nothing, ever. */
+  /** What the operator reports of it; if left out, nothing. */
   readonly listed?: ListedEndpoints | undefined
-  /** The set has changed. */
+  /** Called when the set has changed. */
   readonly onChange: () => void
 }
 
 export interface OriginAddresses {
   readonly set: EndpointSet
   readonly isLiteral: boolean
-  /** Looks them up anew in the background where they are old. To be called with each request. */
+  /** Looks them up again in the background if they are old. Call it with each request. */
   readonly touch: (nowMs: number) => void
-  /** This one does not answer: they may have changed. */
+  /** Call it when this one does not respond: they may have changed. */
   readonly doubt: (endpoint: Endpoint) => void
-  /** It does. */
+  /** Call it when this one responds. */
   readonly trust: (endpoint: Endpoint) => void
-  /** Where none of a Service's Pods answers: its own addresses, for one request each. Empty where there is no list. */
+  /** If none of a Service's Pods responds: its own addresses, for one request each. Empty if there is no list. */
   readonly lastResort: () => readonly Endpoint[]
-  /** Never calls back at once. No error: the set has a member. */
+  /** Never calls back synchronously. Without an error the set has a member. */
   readonly whenKnown: (callback: (error: Error | null) => void) => void
 }
 
 /**
- * What a name stands for is asked for so often. The system's resolver knows how long an answer holds, and asks a server
- * only then.
+ * The interval of lookups. The system's resolver knows how long a result is valid, and asks a server only then.
  */
 const REFRESH_MS = 10_000
 const HURRIED_MS = 1000
-/** What is older was not in use: it is looked up anew before it is, but not for long. */
+/** Older addresses were not in use: they are looked up again before their next use, but not waited for long. */
 const FRESH_MS = 30_000
 const LOOKUP_MS = 250
-/** Without an answer; what is known is used meanwhile. */
+/** The age up to which known addresses are used while lookups fail. */
 const STALE_MS = 60_000
-/** A lookup that is not answered for so long is not waited for. */
+/** A lookup without a result after this time is no longer waited for. */
 const LOST_MS = 30_000
-/** All but the newest have been given up by whoever connected. */
+/** The callers of all but the newest have given up. */
 const MOST_WAITING = 5000
-/** None of a list answered: so long the Service's own address is used, unless the operator tells of others. */
+/**
+ * How long the Service's own address is used after no Pod of a list has responded, unless the operator reports
+ * others.
+ */
 const DOUBTED_MS = 10_000
 
 export const createOriginAddresses = (options: AddressesOptions): OriginAddresses =>
@@ -62,7 +65,7 @@ class KnownAddresses implements OriginAddresses {
   readonly isLiteral: boolean
   readonly #options: AddressesOptions
   #waiting: Waiter[] = []
-  /** The last good one, and its time. */
+  /** The last good result, and its time. */
   #answer: readonly Address[] = []
   #answeredMs = -Infinity
   #askedMs = -Infinity
@@ -72,7 +75,7 @@ class KnownAddresses implements OriginAddresses {
   #seenVersion = -1
   #isListUsed = false
   #doubtedUntilMs = -Infinity
-  /** Of the list; none has answered since it failed. */
+  /** Endpoints of the list that have not responded since they failed. */
   readonly #failed = new Set<Endpoint>()
 
   constructor(options: AddressesOptions) {
@@ -107,7 +110,7 @@ class KnownAddresses implements OriginAddresses {
     if (!this.#isListUsed) return []
     return this.#answer.map((each) => {
       const endpoint = new Endpoint(each, this.#options.now(), -Infinity)
-      // What is connected to it goes with its request.
+      // A connection to it is closed after its request.
       endpoint.isKnown = false
       return endpoint
     })
@@ -121,7 +124,7 @@ class KnownAddresses implements OriginAddresses {
       return
     }
     const waiter: Waiter = { callback, timer: undefined }
-    // A slow lookup holds up nobody who can do without.
+    // A slow lookup does not delay requests that can use known addresses.
     if (isKnown) waiter.timer = setTimeout(tell, LOOKUP_MS, waiter, null).unref()
     this.#waiting.push(waiter)
     if (this.#waiting.length > MOST_WAITING) tell(this.#waiting.shift(), GIVEN_UP)
@@ -135,7 +138,7 @@ class KnownAddresses implements OriginAddresses {
     const id = ++this.#asked
     this.#asking = id
     this.#options.find(this.#options.to, { all: true, hints: ADDRCONFIG }, (error, found) => {
-      // A later one has taken its place.
+      // A later lookup has replaced it.
       if (this.#asking !== id) return
       this.#asking = 0
       this.#take(error, found)
@@ -149,7 +152,7 @@ class KnownAddresses implements OriginAddresses {
       this.#answeredMs = nowMs
       this.#answer = found
     } else if (isDenial(error) || isStale) this.#answer = []
-    // The guard may know more by now.
+    // The guard's rules may have changed.
     this.#list = this.#options.listed?.judge()
     this.#settle(found !== null)
     const told = this.#waiting
@@ -170,7 +173,7 @@ class KnownAddresses implements OriginAddresses {
     this.#settle(false)
   }
 
-  /** Members become what is known now. @param isAnswer a lookup has been answered */
+  /** Updates the members to what is known now. @param isAnswer a lookup has returned */
   #settle(isAnswer: boolean): void {
     const { now, most, onChange } = this.#options
     const wasListUsed = this.#isListUsed
@@ -184,7 +187,7 @@ class KnownAddresses implements OriginAddresses {
     onChange()
   }
 
-  /** Elsewhere the same name may be another host: it has to stand for the Service here. */
+  /** The list, if the name resolves to the Service here: elsewhere the same name may be another host. */
   #goodList(): readonly Address[] | undefined {
     const { endpoints = [], serviceAddresses } = this.#list ?? {}
     const isMeant =
@@ -196,7 +199,7 @@ class KnownAddresses implements OriginAddresses {
 }
 
 interface Waiter {
-  /** undefined: it was told. */
+  /** undefined: it was called already. */
   callback: ((error: Error | null) => void) | undefined
   timer: NodeJS.Timeout | undefined
 }

@@ -1,18 +1,18 @@
-// What is known of the health of an origin's addresses: connections that failed count for all of its users, answers that
-// tell of a fault only for the realm that got them, so that no tenant can eject an address for others. Outcomes come in,
-// shares of the traffic go out. It holds no connections.
+// Tracks the health of an origin's addresses from the results of requests, and reduces their shares of the traffic.
+// Failed connections count for all users of the origin; responses that indicate a fault count only for the realm that
+// got them, so that no tenant can eject an address for others. It holds no connections.
 
 import type { Endpoint, EndpointSet, ShareOf } from './endpoint-set.ts'
 import { type Ejection, OutlierDetector, type Turns, type Verdict } from './outlier-detector.ts'
 
-/** Seen by all users of an origin. */
+/** Faults that concern all users of an origin. */
 export type SharedFault = 'refused' | 'unreachable' | 'connect_timeout' | 'tls' | 'reset'
-/** Seen by the realm whose request it was. */
+/** Faults that concern the realm whose request it was. */
 export type RealmFault = 'status' | 'timeout' | 'malformed'
 
 export interface HealthEvent {
   readonly origin: string
-  /** With its port where that is not the origin's. */
+  /** With its port if that is not the origin's. */
   readonly address: string
   /** undefined: for all users of the origin. */
   readonly realm: string | undefined
@@ -23,7 +23,7 @@ export interface HealthEvent {
 export interface RequestOutcome {
   readonly endpoint: Endpoint
   readonly realm: string | undefined
-  /** undefined: an answer that tells of no fault. */
+  /** undefined: a response that does not indicate a fault. */
   readonly fault: SharedFault | RealmFault | undefined
   /** `turns.count` when the request was given its address. */
   readonly begunAt: number
@@ -36,10 +36,10 @@ export interface HealthOptions {
 
 export type EndpointState = 'healthy' | 'ejected' | 'ejected_for_realms'
 
-/** Of all origins together; each has a bounded number of addresses. */
+/** The bound for all origins together; each has a bounded number of addresses. */
 const MOST_REALM_DETECTORS = 500
 
-/** Those that count for all users of an origin. */
+/** The faults that count for all users of an origin. */
 export const SHARED_FAULTS = {
   refused: true,
   unreachable: true,
@@ -57,7 +57,7 @@ export class HealthRegistry {
   readonly onEvent: (event: HealthEvent) => void
   readonly turns: Turns = { count: 0 }
   readonly #origins = new Map<string, OriginHealth>()
-  /** By realm, the origins that have a detector of it; those of long ago first. */
+  /** By realm, the origins that have a detector of it; the oldest first. */
   readonly #realms = new Map<string, Set<OriginHealth>>()
   #detectors = 0
 
@@ -66,7 +66,7 @@ export class HealthRegistry {
     this.onEvent = onEvent
   }
 
-  /** To be given back with `release`. */
+  /** Call `release` when it is no longer used. */
   acquire(origin: string): OriginHealth {
     const health = this.#origins.get(origin) ?? new OriginHealth(origin, this)
     this.#origins.set(origin, health)
@@ -85,7 +85,7 @@ export class HealthRegistry {
     return this.#detectors
   }
 
-  /** Where there are too many, the realm that has most loses its oldest. */
+  /** If there are too many, the realm that has most loses its oldest. */
   addDetector(health: OriginHealth, realm: string): OutlierDetector {
     if (this.#detectors >= MOST_REALM_DETECTORS / 2) this.#dropForgettable()
     if (this.#detectors >= MOST_REALM_DETECTORS) this.#dropOfLargest()
@@ -121,11 +121,11 @@ export class HealthRegistry {
 
 export class OriginHealth {
   readonly origin: string
-  /** Pools that use it. */
+  /** The number of pools that use it. */
   users = 0
   readonly realms = new Map<string, OutlierDetector>()
   readonly #registry: HealthRegistry
-  /** Since the first fault. */
+  /** Created at the first fault. */
   #shared: OutlierDetector | undefined
 
   constructor(origin: string, registry: HealthRegistry) {
@@ -144,7 +144,7 @@ export class OriginHealth {
     return [(each) => Math.min(shareOfShared(each), shareOfOwn(each)), shareOfShared]
   }
 
-  /** An address that this very request is to try after its ejection. */
+  /** An ejected address that this request should try. */
   findProbe(
     set: EndpointSet,
     realm: string | undefined,
@@ -157,7 +157,7 @@ export class OriginHealth {
       const due = [this.#shared, own].filter(
         (each) => each?.isDue(endpoint.key, isRepeatable) === true,
       )
-      // Out for one and not due for the other: no use.
+      // Ejected by one and not due for the other: not usable.
       const isOut = [this.#shared, own].some(
         (each) => each !== undefined && !due.includes(each) && each.shareOf(endpoint.key) === 0,
       )
@@ -179,13 +179,13 @@ export class OriginHealth {
     this.#tell(known ?? this.#registry.addDetector(this, outcome.realm), outcome, set)
   }
 
-  /** The origin has other addresses than before. */
+  /** Call it when the addresses of the origin have changed. */
   fit(set: EndpointSet): void {
     this.#shared?.fit(set)
     for (const detector of this.realms.values()) detector.fit(set)
   }
 
-  /** For all requests first, then for realms. */
+  /** Ejections for all requests first, then for realms. */
   ejectionsOf({ key }: Endpoint): readonly (Ejection & { readonly realm: string | undefined })[] {
     const detectors = [[undefined, this.#shared] as const, ...this.realms]
     return detectors.flatMap(([realm, detector]) => {
@@ -194,7 +194,7 @@ export class OriginHealth {
     })
   }
 
-  /** For all requests, whatever single realms think of it. */
+  /** The share for all requests, ignoring ejections for single realms. */
   sharedShareOf({ key }: Endpoint): number {
     return this.#shared?.shareOf(key) ?? 1
   }

@@ -1,18 +1,18 @@
-// Remembers for how long an upstream has answered nobody: causes of failures and answers come in, and what has failed without a
-// good answer between goes out. Connections that fail count for everybody who uses the origin; answers that tell of a fault
-// only for the realm that got them, so that no tenant speaks of the upstream of another one.
+// Tracks for how long an upstream has given no good response. Failed connections count for all users of the origin;
+// responses that indicate a fault count only for the realm that got them, so that no tenant can affect what is
+// reported to another one.
 
 import type { FailureCause } from '../failure-cause.ts'
 
-/** What all requests for a while have met, or those of one realm. */
+/** A failure that all requests, or those of one realm, have met for a while. */
 export interface Trouble {
-  /** undefined: of all users of the origin. */
+  /** undefined: for all users of the origin. */
   readonly realm: string | undefined
-  /** Of the last failure. */
+  /** The cause of the last failure. */
   readonly cause: FailureCause
-  /** So many milliseconds ago the first of the failures in a row was. */
+  /** How many milliseconds ago the first of the consecutive failures was. */
   readonly forMs: number
-  /** There were failures, and good answers after them: that says as much as `isFailing: false`. */
+  /** False: there were failures, and good responses after them. */
   readonly isFailing: boolean
 }
 
@@ -25,38 +25,38 @@ interface Streak {
 
 const FAILURES = 5
 const FAILS_MS = 30_000
-/** Without any news it is not known any more. */
+/** Without further results it is forgotten after this time. */
 const REMEMBERED_MS = 600_000
-/** So long a streak that was broken contradicts what another process sees. */
+/** How long the end of a streak contradicts what another process sees. */
 const CONTRADICTS_MS = 60_000
-/** Of one origin; the realm whose last failure is the oldest goes. */
+/** The bound of one origin; the realm whose last failure is the oldest is dropped. */
 const MOST_REALMS = 32
 
 export class OriginStreaks {
-  /** Streaks that go on, so that an answer costs nothing while there are none. */
+  /** The number of running streaks, so that a response costs nothing while there are none. */
   #running = 0
   #shared: Streak | undefined
   readonly #realms = new Map<string, Streak>()
 
-  /** An answer that tells of no fault. */
+  /** Records a response that does not indicate a fault. */
   onGood(realm: string | undefined): void {
     if (this.#running === 0) return
     this.#break(this.#shared)
     if (realm !== undefined) this.#break(this.#realms.get(realm))
   }
 
-  /** No answer, for a reason that concerns everybody. */
+  /** Records a request without a response, for a reason that concerns all users. */
   onSharedFailure(cause: FailureCause, nowMs: number): void {
     this.#shared ??= freshStreak(cause, nowMs)
     this.#prolong(this.#shared, cause, nowMs)
   }
 
-  /** Something answers, but not as it should; of nobody's request nothing follows. */
+  /** Records a response that indicates a fault; without a realm it is ignored. */
   onRealmFailure(cause: FailureCause, realm: string | undefined, nowMs: number): void {
     this.#break(this.#shared)
     if (realm === undefined) return
     const streak = this.#realms.get(realm) ?? freshStreak(cause, nowMs)
-    // Those of long ago come first.
+    // The oldest come first.
     this.#realms.delete(realm)
     this.#realms.set(realm, streak)
     this.#prolong(streak, cause, nowMs)

@@ -1,7 +1,7 @@
-// Decides from what became of requests which addresses get none for a while (passive health checks): outcomes come in,
-// shares of the traffic go out. It knows addresses as texts only, and asks nobody. Pure but for the clock it is given.
+// Decides from the results of requests which addresses get none for a while (passive health checks). It knows
+// addresses as texts only, and depends only on the clock that is passed in.
 
-/** The addresses that an origin has at present. */
+/** The current addresses of an origin. */
 export interface Members {
   readonly size: number
   has(address: string): boolean
@@ -10,7 +10,10 @@ export interface Members {
 export interface DetectorOptions {
   /** Monotonic, milliseconds. */
   readonly now: () => number
-  /** Grows with each ejection and readmission in the process: what began before one says nothing of what came after. */
+  /**
+   * Grows with each ejection and readmission in the process: a request that began before one says nothing about the
+   * time after it.
+   */
   readonly turns: Turns
 }
 
@@ -21,7 +24,7 @@ export interface Turns {
 export interface Outcome {
   readonly address: string
   readonly isFailure: boolean
-  /** For whoever asks why it is out. */
+  /** Shown as the reason of an ejection. */
   readonly fault?: string | undefined
   /** `turns.count` when the request was given its address. */
   readonly begunAt: number
@@ -35,10 +38,10 @@ export type Verdict =
 
 /** Why an address gets no requests. */
 export interface Ejection {
-  /** Then a request tries it. */
+  /** When a request will try it again. */
   readonly untilMs: number
   readonly why: EjectionCause
-  /** Of the last failure. */
+  /** The fault of the last failure. */
   readonly fault: string | undefined
 }
 
@@ -47,28 +50,28 @@ const EJECTED_MS = 10_000
 const LONGEST_EJECTED_MS = 300_000
 const MOST_DOUBLINGS = 5
 const TIMES_THE_OTHERS = 3
-/** Below, three times the rate of the others is chance. */
+/** Below this rate, three times the rate of the others is chance. */
 const LEAST_RATE = 0.15
 const LEAST_REQUESTS = 20
-/** Two of these are looked at. */
+/** Two windows are counted. */
 const WINDOW_MS = 5000
 const WARM_MS = 10_000
 const LEAST_SHARE = 0.1
 const PROBE_MS = 10_000
-/** A request that must not be repeated tries an address only where for so long no other has come. */
+/** A request that must not be repeated tries an address only if no other request came for this long. */
 const UNREPEATABLE_MS = 10_000
 const REMEMBERED_MS = 60_000
-/** Of one origin; the set of its addresses is bounded, but they come and go. */
+/** The bound of one origin; the set of its addresses is bounded, but they change. */
 const MOST_ADDRESSES = 512
 
 interface Health {
   failuresInRow: number
-  /** Of this window and the one before. */
+  /** Counts of this window and the one before. */
   counts: readonly [Counts, Counts]
   outUntilMs: number
   why: EjectionCause
   fault: string | undefined
-  /** One after the other, without five good minutes between. */
+  /** The number of ejections without five good minutes between. */
   ejections: number
   readmittedMs: number
   changedAt: number
@@ -89,7 +92,7 @@ export class OutlierDetector {
   readonly #now: () => number
   readonly #turns: Turns
   readonly #known = new Map<string, Health>()
-  /** Of those that are known. */
+  /** The ejected ones among the known addresses. */
   readonly #out = new Set<string>()
   #warmUntilMs = -Infinity
   #windowSinceMs: number
@@ -102,24 +105,24 @@ export class OutlierDetector {
     this.#lastFailureMs = now()
   }
 
-  /** An address is out, or was so lately that it does not have its full share yet. */
+  /** Whether an address is ejected, or was readmitted so recently that it does not have its full share yet. */
   get isTroubled(): boolean {
     return this.#out.size > 0 || (this.#warmUntilMs > 0 && this.#now() < this.#warmUntilMs)
   }
 
-  /** Nothing that would be missed: no address is out, and none has failed for a minute. */
+  /** Whether it may be dropped: no address is ejected, and none has failed for a minute. */
   get isForgettable(): boolean {
     return this.#out.size === 0 && this.#now() - this.#lastFailureMs > REMEMBERED_MS
   }
 
-  /** 0: out. 1: a full share; less for some seconds after the readmission. */
+  /** 0: ejected. 1: a full share; less for some seconds after the readmission. */
   shareOf(address: string): number {
     if (this.#out.has(address)) return 0
     const health = this.#known.get(address)
     return health === undefined ? 1 : shareAfter(this.#now() - health.readmittedMs)
   }
 
-  /** undefined: it is not out. */
+  /** undefined: it is not ejected. */
   ejectionOf(address: string): Ejection | undefined {
     const health = this.#out.has(address) ? this.#known.get(address) : undefined
     if (health === undefined) return undefined
@@ -128,7 +131,7 @@ export class OutlierDetector {
   }
 
   /**
-   * Out for long enough, and no other request tries it at present.
+   * Whether it was ejected for long enough, and no other request is trying it.
    * @param isRepeatable of the request that would try it
    */
   isDue(address: string, isRepeatable: boolean): boolean {
@@ -139,7 +142,7 @@ export class OutlierDetector {
     return this.#now() - health.probedMs >= PROBE_MS
   }
 
-  /** The next outcome decides; without one within ten seconds another request may try. */
+  /** The next result decides; without one within ten seconds another request may try. */
   beginProbe(address: string): void {
     const health = this.#known.get(address)
     if (health !== undefined) health.probedMs = this.#now()
@@ -162,7 +165,7 @@ export class OutlierDetector {
     return isBad && this.#mayEject(members) ? this.#eject(address, health, why) : undefined
   }
 
-  /** Lets in again what is too much, where the origin has fewer addresses than before. */
+  /** Readmits surplus ejections if the origin has fewer addresses than before. */
   fit(members: Members): void {
     let left = Math.floor(members.size / 2)
     for (const address of [...this.#out]) {
@@ -239,7 +242,7 @@ export class OutlierDetector {
   }
 }
 
-/** Of a full share, so many milliseconds after an address was let in: it grows for ten seconds. */
+/** The share of an address this many milliseconds after its readmission: it grows for ten seconds. */
 export const shareAfter = (ms: number): number =>
   ms >= WARM_MS ? 1 : LEAST_SHARE + (1 - LEAST_SHARE) * Math.max(0, ms / WARM_MS)
 

@@ -1,22 +1,22 @@
-// Keeps what the operator tells of Services: lists of their Pods' addresses come in, the newest of each Service goes out.
-// One in every serving process, and one in the primary of several; it believes nothing, and judges nothing.
+// Stores what the operator reports of Services: the newest list of Pod addresses of each Service. Every serving
+// process has one, and so has the primary of several. It validates nothing.
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ServiceEndpoints, ServicePortEndpoints } from '../../../language/wire/wire.ts'
 
-/** Of an `EndpointsRequest`; arrays and texts only, so that it crosses from process to process. */
+/** The change of an `EndpointsRequest`; arrays and texts only, so that it can be sent between processes. */
 export interface EndpointsChange {
   readonly put: readonly ServiceEndpoints[]
   readonly delete: readonly string[]
-  /** Present: all others are forgotten. */
+  /** If present, all others are dropped. */
   readonly only?: readonly string[] | undefined
 }
 
-/** The way to every serving process of a gateway. */
+/** Distributes reports to every serving process of a gateway. */
 export interface ToldEndpoints {
-  /** What this process knows of. */
+  /** The directory of this process. */
   readonly directory: Pick<ServiceDirectory, 'find' | 'size' | 'countAddresses'>
-  /** Resolves when every serving process knows it. */
+  /** Resolves when every serving process has it. */
   apply(change: EndpointsChange): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export class ServiceDirectory {
   readonly #services = new Map<string, ServiceEndpoints>()
   #version = 0
 
-  /** Another one after each change: whoever keeps something of it asks for this, which costs nothing. */
+  /** Changes with each change of the directory, so that derived data can be checked at no cost. */
   get version(): number {
     return this.#version
   }
@@ -33,7 +33,7 @@ export class ServiceDirectory {
     return this.#services.size
   }
 
-  /** @param key `namespace/name`; the same object until something else is told of it */
+  /** @param key `namespace/name`; the same object until its report changes */
   find(key: string): ServiceEndpoints | undefined {
     return this.#services.get(key)
   }
@@ -42,7 +42,7 @@ export class ServiceDirectory {
     return [...this.#services.values()]
   }
 
-  /** Of Pods, all in all. */
+  /** The number of all Pod addresses. */
   countAddresses(): number {
     let count = 0
     for (const { ports } of this.#services.values()) count += countAddresses(ports)
@@ -56,7 +56,7 @@ export class ServiceDirectory {
     this.#version += 1
   }
 
-  /** The operator repeats what has not changed: that is the same object still. */
+  /** The operator repeats reports that have not changed: they stay the same object. */
   #put(told: ServiceEndpoints): void {
     const known = this.#services.get(told.service)
     if (!isDeepStrictEqual(known, told)) this.#services.set(told.service, told)
@@ -67,7 +67,7 @@ export class ServiceDirectory {
   }
 }
 
-/** Each as often as ports of the Service lead to it. */
+/** Counts each address as often as ports of the Service lead to it. */
 export const countAddresses = (ports: readonly ServicePortEndpoints[]): number => {
   let count = 0
   for (const { targets } of ports) for (const { addresses } of targets) count += addresses.length

@@ -1,5 +1,5 @@
-// A line in front of a callback: tasks come in, so many run at once, the others wait in order. It is
-// bounded, by how many there are and by what they hold: what finds no place is told so.
+// Queues the tasks of a callback: a fixed number run at once and the others wait in order, bounded by their number
+// and by the bytes that they hold. A task without room is rejected.
 
 import type { Holding } from '../../../memory/memory-budget.ts'
 

@@ -1,5 +1,5 @@
-// One delivery to a callback: a signed POST goes out, its answer comes back as status, type and bytes. Tries
-// again only where no connection came about, with the same delivery id; follows no redirect.
+// Performs one delivery to a callback: it sends a signed POST and returns status, type and bytes of the response. It
+// retries only if no connection was opened, with the same delivery id, and follows no redirect.
 
 import { createPauses, type Pauses, type RetryClock } from '../../../upstream/retry.ts'
 import { fromUpstream } from '../../../upstream/headers.ts'
@@ -17,15 +17,15 @@ import type { CallbackUrl } from './url.ts'
 
 export interface Delivery {
   readonly url: CallbackUrl
-  /** Of all that is in the cluster it may go to Services of this namespace alone. */
+  /** Within the cluster it may go only to Services of this namespace. */
   readonly confinedTo?: string | undefined
-  /** Tells a receiver a repeated delivery from a new one. */
+  /** Lets a receiver distinguish a repeated delivery from a new one. */
   readonly id: string
   /** JSON. */
   readonly body: Buffer
-  /** The realm's; undefined: nothing is signed. */
+  /** The realm's secret; undefined: nothing is signed. */
   readonly secret: string | undefined
-  /** Of everything, retries and the reply's body included. */
+  /** For everything, retries and the body of the response included. */
   readonly timeoutMs: number
 }
 
@@ -76,7 +76,7 @@ class Delivering implements UpstreamSink {
 
   start(): void {
     this.#timer = setTimeout(() => {
-      this.#giveUp('svc.error.timeout', 'The callback did not answer in time.')
+      this.#giveUp('svc.error.timeout', 'The callback did not respond in time.')
     }, this.#delivery.timeoutMs)
     this.#attempt()
   }
@@ -89,7 +89,7 @@ class Delivering implements UpstreamSink {
   onData(chunk: Buffer): boolean {
     this.#length += chunk.length
     if (this.#length <= MAX_REPLY_BYTES) this.#chunks.push(chunk)
-    else this.#giveUp('svc.error.bad_gateway', 'The callback answered with more than 1 MiB.')
+    else this.#giveUp('svc.error.bad_gateway', 'The callback responded with more than 1 MiB.')
     return true
   }
 

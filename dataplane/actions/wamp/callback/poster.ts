@@ -1,6 +1,6 @@
-// Callbacks (behaviour §4): what a router brings, invocations and events, is posted as JSON to HTTP URLs
-// within bounds, and what they reply goes back as payloads. Where it may go the destination guard of the
-// upstream decides, and the realm's list of origins, at each delivery anew.
+// Posts invocations and events of a router as JSON to HTTP URLs (behaviour §4), within bounds, and returns the
+// responses as payloads. At each delivery the destination guard of the upstream and the realm's list of origins
+// decide whether it may be sent.
 
 import { toJson } from '../../../../language/expression/json.ts'
 import { ownValue } from '../../../../language/expression/lookup.ts'
@@ -17,37 +17,37 @@ import { type CallbackRules, type CallbackUrl, isAllowed } from './url.ts'
 
 export interface CallbackTarget {
   readonly url: CallbackUrl
-  /** Asked at each delivery, too: the namespace where the document may reach no other of the cluster. */
+  /** Read at each delivery: the namespace of a document that may reach no other one of the cluster. */
   readonly confinedTo?: (() => string | undefined) | undefined
-  /** Asked at each delivery: an origin that the realm has withdrawn is called back no more. */
+  /** Read at each delivery: an origin that the realm has removed gets no more callbacks. */
   readonly rules: () => CallbackRules | undefined
-  /** Of the whole delivery, its retries included; at most 30 s count. */
+  /** For the whole delivery, its retries included; capped at 30 s. */
   readonly timeoutMs: () => number
 }
 
 export interface CallbackPoster {
-  /** For a registration: 64 posts at once, 256 that wait, 64 MiB in all; beyond, `svc.error.overloaded`. */
+  /** For a registration: 64 posts at once, 256 that wait, 64 MiB in all; beyond that `svc.error.overloaded`. */
   invocations(target: CallbackTarget): InvocationHandler
-  /** For a subscription: one post at a time, in order, 256 that wait, 64 MiB in all; what is lost is counted. */
+  /** For a subscription: one post at a time, in order, 256 that wait, 64 MiB in all; lost events are counted. */
   events(target: CallbackTarget): EventPoster
 }
 
 export interface EventPoster {
   readonly onEvent: (event: WampEvent) => void
-  /** What still waits is not posted any more. */
+  /** Drops the events that still wait. */
   readonly onEnd: () => void
 }
 
 export interface CallbackPosterOptions extends DeliveryTools {
-  /** An id for each delivery. */
+  /** Creates the id of a delivery. */
   readonly newId: () => string
-  /** An event that no callback has taken. */
+  /** Called for an event that could not be delivered. */
   readonly onLost: (loss: LostEvent) => void
   readonly memory: MemoryBudget
 }
 
 export interface LostEvent {
-  /** There was no place for it, or the delivery failed. */
+  /** The queue was full, or the delivery failed. */
   readonly why: 'overloaded' | 'failed'
   /** For people. */
   readonly reason: string
@@ -59,7 +59,7 @@ export interface LostEvent {
 
 const MAX_TIMEOUT_MS = 30_000
 const POSTS_AT_ONCE = 64
-/** Bodies are made before they wait: then it is known what they hold. */
+/** Bodies are encoded before they wait, so that their size is known. */
 const BOUNDS = { maxWaiting: 256, maxBytes: 64 * 1024 * 1024 }
 
 /**
@@ -104,13 +104,13 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
       const tell = async (body: Buffer): Promise<void> => {
         if (isEnded) return
         const { statusCode } = await post(target, body)
-        if (statusCode >= 300) lose('failed', `It answered with status ${statusCode}.`)
+        if (statusCode >= 300) lose('failed', `It responded with status ${statusCode}.`)
       }
       return {
         onEvent: (event) => {
           const body = toBody(viewOf(event))
           const told = line.run(body.length, () => tell(body))
-          if (told === undefined) lose('overloaded', 'Too many events wait for it.')
+          if (told === undefined) lose('overloaded', 'Too many events are waiting for it.')
           else {
             told.catch((error: unknown) => {
               lose('failed', messageOf(error))
@@ -125,7 +125,7 @@ export const createCallbackPoster = (options: CallbackPosterOptions): CallbackPo
   }
 }
 
-/** What a reply decodes to goes to the router at once. */
+/** Reads a reply, which is sent to the router immediately, within the memory budget. */
 const readWithin = (memory: MemoryBudget, reply: CallbackReply): Payload => {
   const holding = memory.open()
   try {
@@ -135,7 +135,7 @@ const readWithin = (memory: MemoryBudget, reply: CallbackReply): Payload => {
   }
 }
 
-/** Of one subscription. */
+/** Reports the lost events of one subscription. */
 const createLoss = (
   { shown: callback }: CallbackUrl,
   { onLost, clock }: CallbackPosterOptions,
@@ -157,7 +157,7 @@ const viewOf = ({ args, kwargs, details, publicationId }: WampEvent): ValueMap =
 })
 
 const withdrawn = (): Error =>
-  callbackFault('wamp.error.not_authorized', 'The realm does not allow this callback any more.')
+  callbackFault('wamp.error.not_authorized', 'The realm no longer allows this callback.')
 
 const overloaded = (): Error =>
-  callbackFault('svc.error.overloaded', 'Too many invocations wait for this callback.')
+  callbackFault('svc.error.overloaded', 'Too many invocations are waiting for this callback.')

@@ -1,5 +1,5 @@
-// What a callback answered (behaviour §4): status, type and bytes in, the payload of a YIELD out, or the
-// WampFault that becomes an ERROR. Nothing leaves here that a router would not carry.
+// Converts the response of a callback (behaviour §4) to the payload of a YIELD, or to the WampFault that becomes an
+// ERROR. It produces nothing that a router would not carry.
 
 import { ownValue } from '../../../../language/expression/lookup.ts'
 import { isList, isMap, type Value, type ValueMap } from '../../../../language/expression/value.ts'
@@ -20,25 +20,26 @@ export interface CallbackReply {
 const NOTHING: Payload = { args: [], kwargs: {} }
 
 /**
- * 2xx: a JSON map with `args` and `kwargs` alone is these; any other JSON value is the only argument; no body
- * is no argument. 4xx and 5xx: JSON `{error_uri, args, kwargs}` (or `error` for `error_uri`) is that error.
+ * 2xx: a JSON map with only `args` and `kwargs` is the payload; any other JSON value is the only argument; without a
+ * body there is no argument. 4xx and 5xx: JSON `{error_uri, args, kwargs}` (or `error` for `error_uri`) is that
+ * error.
  *
- * @param memory pays for what it decodes to
- * @throws WampFault the reply's own error; `svc.error.upstream.<status>` where it names none;
- * `svc.error.bad_gateway` for redirects and what is no JSON
+ * @param memory is charged for what the body decodes to
+ * @throws WampFault the reply's own error; `svc.error.upstream.<status>` if it names none;
+ * `svc.error.bad_gateway` for redirects and bodies that are not JSON
  */
 export const readReply = (reply: CallbackReply, memory: Holding): Payload => {
   const { statusCode } = reply
   if (statusCode >= 400) throw errorOf(reply, memory)
-  if (statusCode >= 300) throw badReply(`The callback answered with a redirect (${statusCode}).`)
+  if (statusCode >= 300) throw badReply(`The callback responded with a redirect (${statusCode}).`)
   if (reply.bytes.length === 0 || statusCode === 204 || statusCode === 205) return NOTHING
   const value = jsonOf(reply, memory)
-  if (value === undefined) throw badReply('The callback did not answer with JSON.')
+  if (value === undefined) throw badReply('The callback did not respond with JSON.')
   if (unfitOf(value) !== undefined) throw badReply(NOT_CARRIED)
   return payloadOf(value) ?? { args: [value], kwargs: {} }
 }
 
-const NOT_CARRIED = 'The callback answered with values that WAMP routers do not carry.'
+const NOT_CARRIED = 'The callback responded with values that WAMP routers do not carry.'
 
 /** The text is what callers see: WAMP errors have no message of their own. */
 export const callbackFault = (uri: string, message: string, cause?: unknown): WampFault =>
@@ -50,7 +51,7 @@ const errorOf = (reply: CallbackReply, memory: Holding): WampFault => {
   const { statusCode } = reply
   const body = jsonOf(reply, memory)
   const uri = ownValue(body, 'error_uri') ?? ownValue(body, 'error')
-  const message = `The callback answered with status ${statusCode}.`
+  const message = `The callback responded with status ${statusCode}.`
   if (typeof uri !== 'string' || !isFitText(uri) || !isWampUri(uri) || !isMap(body)) {
     return callbackFault(`svc.error.upstream.${statusCode}`, message)
   }
@@ -71,7 +72,7 @@ const jsonOf = ({ contentType, bytes }: CallbackReply, memory: Holding): Value |
 const withoutOthers = (map: ValueMap): ValueMap =>
   Object.fromEntries(Object.entries(map).filter(([name]) => name === 'args' || name === 'kwargs'))
 
-/** undefined: this is a value of its own, not a payload. `{}` is one. */
+/** undefined: the value is an argument, not a payload. `{}` is a payload. */
 const payloadOf = (value: Value): Payload | undefined => {
   if (!isMap(value)) return undefined
   if (Object.keys(value).some((name) => name !== 'args' && name !== 'kwargs')) return undefined

@@ -1,12 +1,12 @@
-// The URL of a callback (behaviour §4, `kwargs.callback`): text from a request in, where posts go out, within
-// what the realm allows. It opens nothing.
+// Parses the URL of a callback (behaviour §4, `kwargs.callback`) and checks that the realm allows it. It opens
+// nothing.
 
 import { ownValue } from '../../../../language/expression/lookup.ts'
 import type { ValueMap } from '../../../../language/expression/value.ts'
 import type { RealmRecord } from '../../../../language/realm/record.ts'
 import { invalid, refusal } from '../validate.ts'
 
-/** What a realm says of callbacks; a realm record is one. */
+/** The part of a realm record about callbacks. */
 export type CallbackRules = Pick<RealmRecord, 'callback_origins' | 'callback_secret'>
 
 export interface CallbackUrl {
@@ -21,9 +21,9 @@ export interface CallbackUrl {
 const MAX_LENGTH = 4096
 
 /**
- * The callback among `kwargs`, which hold nothing else: what else is written there would have no effect.
+ * Reads the callback from `kwargs`, which may contain nothing else, as it would have no effect.
  *
- * @param rules undefined: the realm is gone
+ * @param rules undefined: the realm was removed
  * @throws WampFault `wamp.error.invalid_argument`, `wamp.error.not_authorized`, `wamp.error.no_such_realm`
  */
 export const callbackOf = (
@@ -33,10 +33,10 @@ export const callbackOf = (
 ): CallbackUrl => {
   refuseOthers(kwargs)
   const text = ownValue(kwargs, 'callback')
-  if (typeof text !== 'string') throw invalid('kwargs.callback: the URL to post to is expected')
+  if (typeof text !== 'string') throw invalid('kwargs.callback: expected the URL to post to')
   const url = parseCallback(text)
   if (rules === undefined) {
-    throw refusal('wamp.error.no_such_realm', `there is no realm ${realmUri} any more`)
+    throw refusal('wamp.error.no_such_realm', `the realm ${realmUri} does not exist any more`)
   }
   if (!isAllowed(url, rules)) {
     throw refusal(
@@ -51,7 +51,7 @@ export const callbackOf = (
 export const refuseOthers = (kwargs: ValueMap): void => {
   const other = Object.keys(kwargs).find((name) => name !== 'callback')
   if (other === undefined) return
-  throw invalid(`kwargs.${other.slice(0, 80)}: this action takes \`callback\` alone`)
+  throw invalid(`kwargs.${other.slice(0, 80)}: this action accepts only \`callback\``)
 }
 
 /** `callback_origins` lists origins, or URLs of them; compared as URLs, so case and default ports do not matter. */
@@ -61,10 +61,10 @@ export const isAllowed = ({ origin }: CallbackUrl, rules: CallbackRules | undefi
 const parseCallback = (text: string): CallbackUrl => {
   const url = text.length > MAX_LENGTH ? null : URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw invalid('kwargs.callback: an http or https URL of at most 4096 characters is expected')
+    throw invalid('kwargs.callback: expected an http or https URL of at most 4096 characters')
   }
   if (url.username !== '' || url.password !== '') {
-    throw invalid('kwargs.callback: the URL may not carry a user or password')
+    throw invalid('kwargs.callback: the URL must not contain a user or password')
   }
   return {
     origin: url.origin,

@@ -127,7 +127,7 @@ describe('wamp_register', () => {
   it('takes nothing beside it', () => {
     const { client, exchange } = started('https://hooks.acme/', {}, { secret: 'x' })
     expect(exchange.failures).toMatchObject([
-      { status_code: 400, message: 'kwargs.secret: this action takes `callback` alone' },
+      { status_code: 400, message: 'kwargs.secret: this action accepts only `callback`' },
     ])
     expect(client.registered).toEqual([])
   })

@@ -156,10 +156,10 @@ describe('unfitOf', () => {
 
 describe('checkArgs, checkKwargs', () => {
   it.each<[Value, string]>([
-    [{}, 'args: a list is expected'],
-    ['', 'args: a list is expected'],
-    [null, 'args: a list is expected'],
-    [new Uint8Array(), 'args: a list is expected'],
+    [{}, 'args: expected a list'],
+    ['', 'args: expected a list'],
+    [null, 'args: expected a list'],
+    [new Uint8Array(), 'args: expected a list'],
     [
       ['a', { b: '\u0000' }],
       'args[1].b: the text begins with U+0000, which not every WAMP router carries',
@@ -170,16 +170,16 @@ describe('checkArgs, checkKwargs', () => {
   })
 
   it.each<[Value, string]>([
-    [[], 'kwargs: a map is expected'],
-    ['', 'kwargs: a map is expected'],
-    [new Uint8Array(), 'kwargs: a map is expected'],
+    [[], 'kwargs: expected a map'],
+    ['', 'kwargs: expected a map'],
+    [new Uint8Array(), 'kwargs: expected a map'],
     [
       { customer: { name: '\ud800' } },
-      'kwargs.customer.name: the text holds half a surrogate pair, which no UTF-8 can hold',
+      'kwargs.customer.name: the text contains half a surrogate pair, which UTF-8 cannot represent',
     ],
     [
       { _caller: null },
-      'kwargs._caller: only the gateway sets it; the document asks for it by options.forward_identity',
+      'kwargs._caller: only the gateway sets it, if the document has options.forward_identity',
     ],
   ])('kwargs %j', (value, message) => {
     const fault = thrown(() => checkKwargs(value))
@@ -256,7 +256,7 @@ describe('checkOptions', () => {
   })
 
   it.each<Value>([[], null, '', 'x', 5])('%j is no options', (value) => {
-    expect(thrown(() => checkOptions('call', value)).message).toBe('options: a map is expected')
+    expect(thrown(() => checkOptions('call', value)).message).toBe('options: expected a map')
   })
 
   it('texts in unknown options are checked too', () => {

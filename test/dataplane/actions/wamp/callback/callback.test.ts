@@ -204,7 +204,7 @@ describe('an invocation', () => {
       'an error that is no URI',
       json({ error: 'not found' }, 404),
       'svc.error.upstream.404',
-      { args: ['The callback answered with status 404.'] },
+      { args: ['The callback responded with status 404.'] },
     ],
     ['a status alone', json(null, 503), 'svc.error.upstream.503', {}],
     ['a status that is no error of WAMP', json(['x'], 400), 'svc.error.upstream.400', {}],
@@ -238,7 +238,7 @@ describe('an invocation', () => {
       'more than 1 MiB',
       json('x'.repeat(1024 * 1024)),
       'svc.error.bad_gateway',
-      { args: ['The callback answered with more than 1 MiB.'] },
+      { args: ['The callback responded with more than 1 MiB.'] },
     ],
   ])('that fails: %s', async (_, answer, uri, more) => {
     const { handler, received } = await invoking(answer)
@@ -483,13 +483,13 @@ describe('events', () => {
     }
     await loseMore(3)
     const told = { why: 'failed', callback: 'http://hooks/hook' }
-    expect(news).toEqual([{ ...told, reason: 'It answered with status 500.' }])
+    expect(news).toEqual([{ ...told, reason: 'It responded with status 500.' }])
     clock.advance(60_000)
     await loseMore(1)
     expect(news).toHaveLength(2)
     for (let event = 0; event < 260; event++) tell(eventOf())
     expect(news.slice(2)).toEqual([
-      { ...told, why: 'overloaded', reason: 'Too many events wait for it.' },
+      { ...told, why: 'overloaded', reason: 'Too many events are waiting for it.' },
     ])
   })
 
