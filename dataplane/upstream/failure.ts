@@ -2,7 +2,7 @@
 // distinguish. Pure.
 
 import type { UpstreamFailure } from './upstream.ts'
-import { DestinationDenied } from './destinations/allowed-addresses.ts'
+import { DestinationError } from '../destination-error.ts'
 
 /**
  * @param wasSent whether the request had begun to leave for the upstream
@@ -13,7 +13,7 @@ export const classifyFailure = (error: unknown, wasSent: boolean): UpstreamFailu
 }
 
 const isDenied = (error: unknown): boolean =>
-  error instanceof DestinationDenied ||
+  error instanceof DestinationError ||
   // With several addresses tried in parallel the cause is one of many.
   (error instanceof AggregateError && error.errors.some(isDenied))
 

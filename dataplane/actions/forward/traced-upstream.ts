@@ -85,7 +85,7 @@ class TracedSink implements UpstreamSink {
     const status = this.#status
     // What is broken off by us after its head is an answer that was of no more use.
     const failure =
-      error === undefined || (error.failure === 'aborted' && status > 0) ? undefined : error.failure
+      error === undefined || (error.code === 'aborted' && status > 0) ? undefined : error.code
     const type = failure ?? (status >= 400 ? String(status) : undefined)
     this.#span.end({
       attributes: {
