@@ -2,22 +2,9 @@
 // many: a body of 4 MB may else become a gigabyte of empty maps.
 
 import { countInSteps, type JsonMarks, NO_MARKS } from '../../language/wire/json-weight.ts'
+import { DecodeError } from '../decode-error.ts'
 import { ENFORCED, type LimitPolicy } from '../limit-policy.ts'
 import { DEFAULT_VALUE_LIMITS, type Holding, type ValueLimits } from './memory-budget.ts'
-
-/**
- * `limit`: no body may decode to so many values. `room`: there is no memory for it now. The words are for whoever
- * sent the body.
- */
-export class TooManyValues extends Error {
-  readonly reason: 'limit' | 'room'
-
-  constructor(reason: 'limit' | 'room', message: string) {
-    super(message)
-    this.name = 'TooManyValues'
-    this.reason = reason
-  }
-}
 
 /** JSON of so many bytes can't break the limits of a meter that nobody pays: each container takes two. */
 export const HARMLESS_JSON_BYTES = 2 * DEFAULT_VALUE_LIMITS.containers
@@ -44,7 +31,7 @@ export class ValueMeter {
 
   /**
    * Lists and maps that are about to be decoded, and how many values are in them; a key of a map is one.
-   * @throws TooManyValues
+   * @throws DecodeError `too_many_values`, `no_memory`
    */
   count(containers: number, values: number): void {
     const limits = this.#limits
@@ -59,7 +46,7 @@ export class ValueMeter {
 
   /**
    * The text of the body and the texts in it, which may be as long in all.
-   * @throws TooManyValues
+   * @throws DecodeError `too_many_values`, `no_memory`
    */
   countText(bytes: number): void {
     this.#pay(2 * bytes)
@@ -67,13 +54,13 @@ export class ValueMeter {
 
   #exceed(message: string): void {
     if (this.#isReported) return
-    if (this.#policy.refuses('body_values')) throw new TooManyValues('limit', message)
+    if (this.#policy.refuses('body_values')) throw new DecodeError('too_many_values', message)
     this.#isReported = true
   }
 
   #pay(bytes: number): void {
     if (this.#holding?.reserveValues(bytes) === false)
-      throw new TooManyValues('room', 'there is no memory for the body now')
+      throw new DecodeError('no_memory', 'there is no memory for the body now')
   }
 }
 
@@ -85,7 +72,7 @@ const MOST_PER_JSON_BYTE = 24
  * Counts what a JSON text will be parsed to, without parsing it: one or two nanoseconds per byte. What is no JSON is
  * counted too, somehow.
  *
- * @throws TooManyValues
+ * @throws DecodeError `too_many_values`, `no_memory`
  */
 export const countJson = (bytes: Uint8Array, meter: ValueMeter): void => {
   if (bytes.length <= SHORT_JSON_BYTES) {
